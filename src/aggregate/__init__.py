@@ -1,0 +1,1 @@
+"""Compose exactly the prompt that a language model should see."""

@@ -1,0 +1,1 @@
+"""Slices of lines that are found again after edits."""

@@ -1,0 +1,1 @@
+"""Sections to one prompt, and one prompt to one numbered file."""

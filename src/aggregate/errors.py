@@ -1,0 +1,55 @@
+"""Every error that the package raises, in one tree.
+
+::
+
+    AggregateError
+    ├── ConfigError         a configuration file cannot be used: which file, key and line
+    ├── PresetError         a context preset is missing or cannot be stored
+    ├── AnchorError         a slice cannot be captured from this text
+    ├── SyntaxViewError     a file has no grammar or a symbol does not exist
+    ├── TokenizerError      the bundled vocabulary is missing or damaged
+    └── OutputError         a result cannot be written
+
+Types are public interface, messages are not. Each message says in one sentence what happened, where, and what to do.
+"""
+
+
+class AggregateError(Exception):
+    """Base of everything that the package raises on purpose."""
+
+
+class ConfigError(AggregateError):
+    """A configuration file cannot be used.
+
+    Attributes:
+        path: The file, or ``None`` for a configuration that was passed in as a mapping.
+        key: Dotted name of the key at fault, or ``""`` for the whole file.
+        line: 1-based line of that key, where it is known.
+    """
+
+    def __init__(self, message: str, *, path: str | None = None, key: str = "", line: int | None = None) -> None:
+        where = ":".join(str(part) for part in (path, line) if part is not None)
+        super().__init__(f"{where}: {message}" if where else message)
+        self.path = path
+        self.key = key
+        self.line = line
+
+
+class PresetError(AggregateError):
+    """A context preset is missing or cannot be stored."""
+
+
+class AnchorError(AggregateError):
+    """A slice cannot be captured from this text."""
+
+
+class SyntaxViewError(AggregateError):
+    """A file has no grammar, or a symbol does not exist in it."""
+
+
+class TokenizerError(AggregateError):
+    """The bundled vocabulary is missing or damaged."""
+
+
+class OutputError(AggregateError):
+    """A result cannot be written."""

@@ -1,0 +1,63 @@
+"""A prompt: the ordered segments that a model sees, of which markdown is one rendering."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Section(StrEnum):
+    """The sections of a prompt, in the order in which they stand (rule 3.1)."""
+
+    FILES = "files"
+    SCREENSHOTS = "screenshots"
+    BEADS = "beads"
+    RESULTS = "results"
+    HISTORY = "history"
+
+
+class Stability(StrEnum):
+    """How often a segment's bytes change from one turn to the next."""
+
+    STABLE = "stable"
+    SLOW = "slow"
+    VOLATILE = "volatile"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of the prompt with one provenance.
+
+    ``text`` begins with ``#`` or ``-`` and neither begins nor ends with a separator: a segment's bytes stay the same
+    whatever follows it, and token counts of segments add up to the count of the document exactly (see
+    ``aggregate.tokens``).
+
+    Attributes:
+        section: The section it belongs to.
+        text: Its markdown.
+        stability: How often it changes.
+        source: Path of the file, name of the variable, or ``""`` for a section's heading.
+    """
+
+    section: Section
+    text: str
+    stability: Stability
+    source: str = ""
+
+
+SEPARATOR = "\n\n"
+"""Stands between two segments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Everything that a model is shown, in order."""
+
+    segments: tuple[Segment, ...]
+
+    @property
+    def markdown(self) -> str:
+        """The prompt as one markdown text."""
+        return SEPARATOR.join(segment.text for segment in self.segments)
+
+    def without(self, section: Section) -> "Prompt":
+        """Return the prompt without one section; the rest keeps its bytes."""
+        return Prompt(tuple(segment for segment in self.segments if segment.section is not section))

@@ -1,0 +1,61 @@
+"""A rendered file: its text and where each line of it came from."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ViewMode(StrEnum):
+    """The seven ways to show a file."""
+
+    FULL = "full"
+    SUMMARY = "summary"
+    SKELETON = "skeleton"
+    OUTLINE = "outline"
+    MASKED = "masked"
+    CUSTOM = "custom"
+    NONE = "none"
+
+    @classmethod
+    def parse(cls, value: object) -> "ViewMode":
+        """Return the mode that ``value`` names; unknown or empty values mean ``SUMMARY`` (rule M-X1)."""
+        try:
+            return cls(str(value).strip().lower())
+        except ValueError:
+            return cls.SUMMARY
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of consecutive lines of a view that stands for a run of lines of the file.
+
+    All four numbers are 1-based and inclusive. Where both runs have one length they map line by line; otherwise the
+    whole run of the view (a placeholder, an outline's row) stands for the whole run of the file.
+    """
+
+    start: int
+    end: int
+    source_start: int
+    source_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A file as a model sees it.
+
+    Attributes:
+        text: The rendered text.
+        spans: Where its lines come from, in order; lines that come from nowhere (a digest's prose) are not covered.
+        language: The language tag for the fence around it, ``""`` for none.
+    """
+
+    text: str
+    spans: tuple[Span, ...] = ()
+    language: str = ""
+
+    def source_line(self, line: int) -> int | None:
+        """Return the 1-based line of the file behind the 1-based ``line`` of the view, or ``None``."""
+        for span in self.spans:
+            if span.start <= line <= span.end:
+                same_length = span.end - span.start == span.source_end - span.source_start
+                return span.source_start + (line - span.start if same_length else 0)
+        return None

@@ -1,0 +1,54 @@
+"""Where the time goes: named scopes that a host can read while the pipeline runs."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+from time import perf_counter
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What one scope has cost so far: how often it ran, seconds in all, seconds of the last run."""
+
+    count: int
+    total: float
+    last: float
+
+
+class Monitor:
+    """Times named scopes; safe to use from many threads. Timings never reach a prompt."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._timings: dict[str, Timing] = {}
+
+    @contextmanager
+    def scope(self, name: str) -> Iterator[None]:
+        """Time the block under ``name``, also when it raises."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            spent = perf_counter() - start
+            with self._lock:
+                old = self._timings.get(name, Timing(0, 0.0, 0.0))
+                self._timings[name] = Timing(old.count + 1, old.total + spent, spent)
+
+    def timings(self) -> dict[str, Timing]:
+        """Return a copy of all timings, in order of their names."""
+        with self._lock:
+            return dict(sorted(self._timings.items()))
+
+    def reset(self) -> None:
+        """Forget all timings."""
+        with self._lock:
+            self._timings.clear()
+
+
+_monitor = Monitor()
+
+
+def get_monitor() -> Monitor:
+    """Return the process's monitor (rule M-18)."""
+    return _monitor

@@ -1,0 +1,1 @@
+"""Pure rules on paths: roots, globs, ignore files."""

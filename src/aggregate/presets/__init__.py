@@ -1,0 +1,1 @@
+"""Context presets: stored in TOML, applied, watched."""

@@ -1,0 +1,1 @@
+"""The sections of a prompt: one function each, from data to segments."""

@@ -1,0 +1,1 @@
+"""Everything that is read: files, git's lists, beads, history."""

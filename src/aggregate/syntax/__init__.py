@@ -1,0 +1,1 @@
+"""Source text to definitions: grammars, parsing, and one query file per language."""
