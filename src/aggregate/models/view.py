@@ -1,7 +1,9 @@
-"""A rendered file: its text and where each line of it came from."""
+"""A file to be shown, and a file as shown: its text and where each line of it came from."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 
 class ViewMode(StrEnum):
@@ -59,3 +61,22 @@ class View:
                 same_length = span.end - span.start == span.source_end - span.source_start
                 return span.source_start + (line - span.start if same_length else 0)
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class ViewRequest:
+    """A file's text and how to show it.
+
+    Attributes:
+        path: The file's path, of which the name and suffix decide the language.
+        text: The decoded text.
+        mode: The view.
+        mask: For ``MASKED``: symbol path to ``"def"``, ``"sig"`` or ``"hide"``.
+        slices: For ``CUSTOM``: the slices as the user's files hold them.
+    """
+
+    path: str
+    text: str
+    mode: ViewMode
+    mask: Mapping[str, str] = field(default_factory=dict)
+    slices: Sequence[Mapping[str, Any]] = ()

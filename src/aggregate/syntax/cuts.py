@@ -1,0 +1,162 @@
+"""Bodies of functions, and the source without them."""
+
+from dataclasses import dataclass, field
+
+from aggregate.models.view import Span
+from aggregate.syntax.languages import Language
+from aggregate.syntax.parsing import matches, parse
+
+_WANTED = frozenset({"body", "doc", "lead", "keep"})
+_BETWEEN_STATEMENTS = b" \t\r\n;"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A run of bytes that is left out, and what stands in its place."""
+
+    start: int
+    end: int
+    placeholder: bytes = b""
+
+
+@dataclass(slots=True)
+class _Captured:
+    """What the query found, by byte offsets."""
+
+    bodies: set[tuple[int, int]] = field(default_factory=set)
+    kept: set[tuple[int, int]] = field(default_factory=set)
+    doc_end_by_start: dict[int, int] = field(default_factory=dict)
+    lead_start_by_end: dict[int, int] = field(default_factory=dict)
+
+
+def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]]:
+    """Return ``text`` with the bodies of its functions cut out, and where the remaining lines come from.
+
+    Everything else stays byte for byte: imports, constants, decorators, signatures over many lines, docstrings,
+    nesting. A body is cut only where its placeholder is no longer than what it replaces, so the result is never
+    longer than ``text``.
+    """
+    source = text.encode(errors="surrogatepass")
+    pieces, spans = _apply(source, find_cuts(source, language))
+    return b"".join(pieces).decode(errors="surrogatepass"), tuple(spans)
+
+
+def find_cuts(source: bytes, language: Language) -> list[Cut]:
+    """Return the cuts that turn ``source`` into its skeleton, in order and without overlap."""
+    captured = _capture(source, language)
+    cuts: list[Cut] = []
+    done = 0
+    for start, end in sorted(captured.bodies - captured.kept):
+        if start < done:
+            continue  # nested in a body that is gone already
+        cuts += _cut_body(source, start, end, captured, language)
+        done = end
+    return cuts
+
+
+def _capture(source: bytes, language: Language) -> _Captured:
+    captured = _Captured()
+    for match in matches(parse(source, language), language, _WANTED):
+        for name, nodes in match.items():
+            for node in nodes:
+                start, end = node.start_byte, node.end_byte
+                if name == "body":
+                    captured.bodies.add((start, end))
+                elif name == "keep":
+                    captured.kept.add((start, end))
+                elif name == "doc":
+                    captured.doc_end_by_start[start] = end
+                else:
+                    captured.lead_start_by_end[end] = start
+    return captured
+
+
+def _cut_body(source: bytes, start: int, end: int, captured: _Captured, language: Language) -> list[Cut]:
+    """Return the cuts for one body: its leading comments, then all but its docstring."""
+    first = _start_of_leads(source, start, captured.lead_start_by_end)
+    doc_end = captured.doc_end_by_start.get(start)
+    if doc_end is None:
+        return _replace(source, first, end, language)
+    cuts = [Cut(first, start)] if first < start else []
+    rest = doc_end + _leading(source[doc_end:end], _BETWEEN_STATEMENTS)
+    if rest == end:
+        return cuts
+    replaced = _replace(source, rest, end, language)
+    line_end = source.rfind(b"\n", doc_end, rest)
+    if replaced and line_end > doc_end:
+        line_end -= source[line_end - 1 : line_end] == b"\r"
+        cuts.append(Cut(doc_end, line_end))  # blank lines between the docstring and the placeholder
+    return cuts + replaced
+
+
+def _start_of_leads(source: bytes, start: int, lead_start_by_end: dict[int, int]) -> int:
+    """Return where the comments on lines of their own directly above a body begin, or ``start``."""
+    if not lead_start_by_end:
+        return start
+    while True:
+        lead = lead_start_by_end.get(_end_before(source, start))
+        if lead is None or source[source.rfind(b"\n", 0, lead) + 1 : lead].strip():
+            return start
+        start = lead
+
+
+def _end_before(source: bytes, position: int) -> int:
+    """Return where the last byte before ``position`` that is no white space ends."""
+    while position and source[position - 1] in b" \t\r\n\f":
+        position -= 1
+    return position
+
+
+def _leading(text: bytes, characters: bytes) -> int:
+    return len(text) - len(text.lstrip(characters))
+
+
+def _replace(source: bytes, start: int, end: int, language: Language) -> list[Cut]:
+    """Return the cut of one run, or none where its placeholder would be longer or would swallow what follows it."""
+    placeholder = language.placeholder.encode()
+    if end - start < 4 * len(placeholder):
+        removed = source[start:end].decode(errors="replace")
+        if len(removed) < len(placeholder) or removed == language.placeholder:
+            return []
+    if language.own_line and source[end : _line_end(source, end)].strip():
+        return []
+    return [Cut(start, end, placeholder)]
+
+
+def _line_end(source: bytes, position: int) -> int:
+    found = source.find(b"\n", position)
+    return len(source) if found < 0 else found
+
+
+def _apply(source: bytes, cuts: list[Cut]) -> tuple[list[bytes], list[Span]]:
+    """Return the pieces that remain, and the map of their lines.
+
+    A line with placeholders stands for all lines that went with them; the lines between map one to one.
+    """
+    pieces: list[bytes] = []
+    spans: list[Span] = []
+    position, line, source_line = 0, 1, 1
+    run, source_run = 1, 1  # where the lines that map one to one began
+    for cut in cuts:
+        kept = source.count(b"\n", position, cut.start)
+        line += kept
+        source_line += kept
+        pieces += (source[position : cut.start], cut.placeholder)
+        position = cut.end
+        gone = source.count(b"\n", cut.start, cut.end)
+        if not gone:
+            continue
+        first = source_line
+        if line >= run:
+            if line > run:
+                spans.append(Span(run, line - 1, source_run, source_line - 1))
+        else:
+            first = spans.pop().source_start  # a second cut on this line
+        source_line += gone
+        spans.append(Span(line, line, first, source_line))
+        run, source_run = line + 1, source_line + 1
+    pieces.append(source[position:])
+    last = line + source.count(b"\n", position) - source.endswith(b"\n")
+    if last >= run:
+        spans.append(Span(run, last, source_run, source_run + last - run))
+    return pieces, spans

@@ -1,0 +1,172 @@
+"""The table of languages: one row each, and nothing else about a language outside its query file."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import PurePosixPath
+
+
+class Kind(StrEnum):
+    """What a language describes, which decides what its skeleton is."""
+
+    CODE = "code"
+    """Programs: bodies can be cut out."""
+    DATA = "data"
+    """Data, markup and prose: the outline stands for the skeleton."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One language.
+
+    Attributes:
+        name: The name that users type; also the stem of ``queries/<name>.scm``.
+        suffixes: Lower-case file suffixes.
+        fence: The language tag for fences.
+        module: The grammar's import name.
+        function: The function in that module that returns the grammar.
+        placeholder: What stands for a body that was cut out.
+        own_line: The placeholder is a comment to the line's end, so nothing may follow it on its line.
+        kind: Code or data.
+        names: Whole file names, where a suffix does not tell.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    fence: str
+    module: str
+    placeholder: str = "{ /* ... */ }"
+    function: str = "language"
+    own_line: bool = False
+    kind: Kind = Kind.CODE
+    names: tuple[str, ...] = ()
+
+
+LANGUAGES = (
+    Language("python", (".py", ".pyi", ".pyw"), "python", "tree_sitter_python", placeholder="..."),
+    Language("c", (".c", ".h"), "c", "tree_sitter_c"),
+    Language(
+        "cpp",
+        (".cpp", ".hpp", ".cc", ".hh", ".cxx", ".hxx", ".c++", ".h++", ".ipp", ".tpp", ".inl", ".cu", ".cuh"),
+        "cpp",
+        "tree_sitter_cpp",
+    ),
+    Language("javascript", (".js", ".jsx", ".mjs", ".cjs"), "javascript", "tree_sitter_javascript"),
+    Language(
+        "typescript",
+        (".ts", ".mts", ".cts"),
+        "typescript",
+        "tree_sitter_typescript",
+        function="language_typescript",
+    ),
+    Language("tsx", (".tsx",), "tsx", "tree_sitter_typescript", function="language_tsx"),
+    Language("go", (".go",), "go", "tree_sitter_go"),
+    Language("rust", (".rs",), "rust", "tree_sitter_rust"),
+    Language("java", (".java",), "java", "tree_sitter_java"),
+    Language("csharp", (".cs", ".csx"), "csharp", "tree_sitter_c_sharp"),
+    Language(
+        "ruby",
+        (".rb", ".rake", ".gemspec", ".ru"),
+        "ruby",
+        "tree_sitter_ruby",
+        placeholder="# ...",
+        own_line=True,
+        names=("gemfile", "rakefile", "vagrantfile"),
+    ),
+    Language("php", (".php", ".phtml"), "php", "tree_sitter_php", function="language_php"),
+    Language(
+        "bash", (".sh", ".bash"), "bash", "tree_sitter_bash", placeholder="{ : ...; }", names=(".bashrc", ".profile")
+    ),
+    Language("markdown", (".md", ".markdown"), "markdown", "tree_sitter_markdown", kind=Kind.DATA),
+    Language("html", (".html", ".htm", ".xhtml"), "html", "tree_sitter_html", kind=Kind.DATA),
+    Language("css", (".css",), "css", "tree_sitter_css", kind=Kind.DATA),
+    Language("json", (".json", ".jsonc", ".webmanifest"), "json", "tree_sitter_json", kind=Kind.DATA),
+    Language("yaml", (".yaml", ".yml"), "yaml", "tree_sitter_yaml", kind=Kind.DATA),
+    Language("toml", (".toml",), "toml", "tree_sitter_toml", kind=Kind.DATA),
+)
+
+_HEADER_IS_CPP = re.compile(
+    r"^[ \t]*(?:namespace\b|template[ \t]*<|class[ \t]+\w|(?:public|private|protected)[ \t]*:|using[ \t]+\w)",
+    re.MULTILINE,
+)
+
+# Fence tags of kinds of file that have no grammar here.
+_PLAIN_FENCES = {
+    ".bat": "bat",
+    ".cfg": "ini",
+    ".clj": "clojure",
+    ".dart": "dart",
+    ".diff": "diff",
+    ".erl": "erlang",
+    ".ex": "elixir",
+    ".exs": "elixir",
+    ".fs": "fsharp",
+    ".gradle": "groovy",
+    ".graphql": "graphql",
+    ".groovy": "groovy",
+    ".hs": "haskell",
+    ".ini": "ini",
+    ".jl": "julia",
+    ".kt": "kotlin",
+    ".kts": "kotlin",
+    ".less": "less",
+    ".lua": "lua",
+    ".m": "objectivec",
+    ".ml": "ocaml",
+    ".nim": "nim",
+    ".patch": "diff",
+    ".pl": "perl",
+    ".proto": "protobuf",
+    ".ps1": "powershell",
+    ".r": "r",
+    ".rst": "rst",
+    ".sass": "sass",
+    ".scala": "scala",
+    ".scm": "scheme",
+    ".scss": "scss",
+    ".sql": "sql",
+    ".svelte": "svelte",
+    ".svg": "xml",
+    ".swift": "swift",
+    ".tf": "hcl",
+    ".vue": "vue",
+    ".xml": "xml",
+    ".zig": "zig",
+}
+_PLAIN_NAMES = {"dockerfile": "dockerfile", "makefile": "makefile", "cmakelists.txt": "cmake"}
+
+
+def language_of(path: str, text: str = "") -> Language | None:
+    """Return the language of the file at ``path``, or ``None`` where it has no grammar.
+
+    A ``.h`` file is C unless ``text`` holds constructs that only C++ has.
+    """
+    name = PurePosixPath(path).name.lower()
+    by_name, by_suffix = _index()
+    found = by_name.get(name) or by_suffix.get(PurePosixPath(name).suffix)
+    if found is not None and found.name == "c" and name.endswith(".h") and _HEADER_IS_CPP.search(text):
+        return language_named("cpp")
+    return found
+
+
+def language_named(name: str) -> Language | None:
+    """Return the language with this name, or ``None``."""
+    return next((language for language in LANGUAGES if language.name == name), None)
+
+
+def fence_tag(path: str) -> str:
+    """Return the tag for a fence around the file at ``path``, ``"text"`` where nothing better is known."""
+    language = language_of(path)
+    if language is not None:
+        return language.fence
+    name = PurePosixPath(path).name.lower()
+    return _PLAIN_NAMES.get(name) or _PLAIN_FENCES.get(PurePosixPath(name).suffix) or "text"
+
+
+@cache
+def _index() -> tuple[dict[str, Language], dict[str, Language]]:
+    """Return the rows by file name and by suffix."""
+    by_name = {name: language for language in LANGUAGES for name in language.names}
+    by_suffix = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
+    return by_name, by_suffix

@@ -1,0 +1,55 @@
+; Python. Where definitions are looked for: everything that can hold a `def` or `class` outside a function's body.
+[
+  (block)
+  (class_definition)
+  (if_statement)
+  (elif_clause)
+  (else_clause)
+  (for_statement)
+  (while_statement)
+  (try_statement)
+  (except_clause)
+  (finally_clause)
+  (with_statement)
+  (match_statement)
+  (case_clause)
+  (ERROR)
+] @scope
+
+(decorated_definition definition: (class_definition) @scope)
+
+(function_definition
+  name: (identifier) @name
+  body: (block) @body) @definition.function
+
+(decorated_definition
+  definition: (function_definition
+    name: (identifier) @name
+    body: (block) @body)) @definition.function
+
+(class_definition
+  name: (identifier) @name
+  body: (block) @members) @definition.class
+
+(decorated_definition
+  definition: (class_definition
+    name: (identifier) @name
+    body: (block) @members)) @definition.class
+
+; A docstring stays when its body goes; so does a comment behind the colon, but not one on a line of its own.
+(function_definition body: (block . (expression_statement . (string) @doc .)))
+(function_definition body: (block . (expression_statement . (concatenated_string) @doc .)))
+(decorated_definition definition: (function_definition body: (block . (expression_statement . (string) @doc .))))
+(decorated_definition definition: (function_definition body: (block . (expression_statement . (concatenated_string) @doc .))))
+(function_definition (comment) @lead)
+(decorated_definition definition: (function_definition (comment) @lead))
+
+(module . (comment)* . (expression_statement . (string) @doc.module .))
+(class_definition body: (block . (expression_statement . (string) @doc.member .)))
+
+(import_statement name: (dotted_name) @import)
+(import_statement name: (aliased_import name: (dotted_name) @import))
+(import_from_statement module_name: (_) @import)
+(future_import_statement "__future__" @import)
+
+(expression_statement (assignment left: (identifier) @constant))
