@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 
 class SliceDict(TypedDict):
@@ -74,9 +74,6 @@ class FileItem:
     ast_mask: dict[str, str] = field(default_factory=dict)
     custom_slices: list[dict[str, Any]] = field(default_factory=list)
     injected_at: float | None = None
-
-    # Read by pydantic where a configuration is validated; from_dict() stays tolerant.
-    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
     def __post_init__(self) -> None:
         self.custom_slices = [{"tag": None, "comment": None, **piece} for piece in self.custom_slices]

@@ -10,7 +10,8 @@ import re
 _RUN_AT_LINE_START = re.compile(r"^[ \t>]*(`{3,})", re.MULTILINE)
 # str.splitlines() and editors break lines at more than \n; a renderer that does so must not find a fence there either.
 _RARE_BREAKS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# Lone surrogates stand for bytes of a file name that are not UTF-8; no text file can hold them.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def fence(content: str, language: str = "") -> str:
