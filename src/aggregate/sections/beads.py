@@ -1,8 +1,8 @@
 """The section of beads: what is done in one line, what is open as a list.
 
 A bead's text is written by anyone. So each bullet begins with a word of ours, titles are put on one line, and a
-description of several lines stands in a fence inside its bullet: nothing in it can be taken for a heading or a bullet of
-this section.
+description of several lines stands in a fence inside its bullet: nothing in it can be taken for a heading or a bullet
+of this section.
 """
 
 import os
@@ -63,7 +63,9 @@ def beads_section(board: Board | None, *, now: datetime) -> str:
 def _source(board: Board, completed: Sequence[Bead], active: Sequence[Standing]) -> str:
     """Return where the beads come from, how many there are, and how many are not shown and why."""
     ready = sum(standing.ready for standing in active)
-    line = f"Source: {_one_line(board.source)}. Completed: {len(completed)}. Active: {len(active)}, {ready} of them ready."
+    line = (
+        f"Source: {_one_line(board.source)}. Completed: {len(completed)}. Active: {len(active)}, {ready} of them ready."
+    )
     reasons = Counter(str(reason) for bead in board.beads if (reason := hidden(bead)))
     if board.deleted:
         reasons["deleted"] = board.deleted
@@ -84,8 +86,8 @@ def _bullet(standing: Standing) -> str:
     lines = [_line(line) for line in bead.description.strip().splitlines()]
     if not lines:
         return head
-    text = lines[0] if len(lines) == 1 else "\n" + fence("\n".join(lines))
-    return f"{head}\n{textwrap.indent(f'Description: {text}'.replace(': \n', ':\n'), _INDENT)}"
+    text = f"Description: {lines[0]}" if len(lines) == 1 else "Description:\n" + fence("\n".join(lines))
+    return f"{head}\n{textwrap.indent(text, _INDENT)}"
 
 
 def _mark(standing: Standing) -> str:

@@ -10,7 +10,7 @@ _KEY = "history"
 
 
 def find_history_file(config_path: Path) -> Path | None:
-    """Return ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``, or ``None`` where there is neither."""
+    """Return ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``, else ``None``."""
     candidates = (config_path.with_name(f"{config_path.stem}_history.toml"), config_path.with_name("history.toml"))
     return next((path for path in candidates if path.is_file()), None)
 

@@ -46,8 +46,8 @@ def read_board(base_dir: Path, *, environ: Mapping[str, str], timeout: float = T
         timeout: Seconds that ``bd`` may take.
 
     Returns:
-        The board, with an empty source and the reasons as warnings where nothing can be read; ``None`` where there is no
-        project of beads.
+        The board, with an empty source and the reasons as warnings where nothing can be read; ``None`` where there is
+        no project of beads.
     """
     files = find_beads_files(base_dir, environ=environ)
     if files is None:
@@ -87,4 +87,3 @@ def _changed(path: Path) -> int:
     """Return when ``path`` or the log of its latest changes was written, in nanoseconds."""
     log = path.with_name(f"{path.name}-wal")
     return max((file.stat().st_mtime_ns for file in (path, log) if file.exists()), default=0)
-

@@ -1,10 +1,10 @@
 """Where a project keeps its beads.
 
-The search follows ``FindBeadsDir`` of Beads 1.0.5 (``internal/beads/beads.go``): the variable ``BEADS_DIR``, then upwards
-from the base directory to the root of its git checkout, then the main checkout of a worktree. It goes further in two
-points: a directory that holds only a JSONL file counts, and so does the mock client's ``.beads_mock/beads.json``. And it
-stops earlier in one: outside a git checkout only the base directory itself is looked at, so that nobody's
-``/tmp/.beads`` gets into a prompt.
+The search follows ``FindBeadsDir`` of Beads 1.0.5 (``internal/beads/beads.go``): the variable ``BEADS_DIR``, then
+upwards from the base directory to the root of its git checkout, then the main checkout of a worktree. It goes further
+in two points: a directory that holds only a JSONL file counts, and so does the mock client's
+``.beads_mock/beads.json``. And it stops earlier in one: outside a git checkout only the base directory itself is looked
+at, so that nobody's ``/tmp/.beads`` gets into a prompt.
 """
 
 from collections.abc import Iterator, Mapping
@@ -95,7 +95,9 @@ def _inspect(directory: Path) -> BeadsFiles | None:
     for_bd = dolt or bool(databases) or "metadata.json" in names or "config.yaml" in names
     if not (for_bd or jsonl):
         return None
-    database = min((path for path in databases if path.is_file()), key=lambda path: path.name != "beads.db", default=None)
+    database = min(
+        (path for path in databases if path.is_file()), key=lambda path: path.name != "beads.db", default=None
+    )
     return BeadsFiles(directory, jsonl=jsonl, database=database, dolt=dolt, for_bd=for_bd)
 
 
@@ -110,7 +112,7 @@ def _jsonl_names(names: list[str]) -> list[str]:
 
 
 def _follow_redirect(directory: Path) -> Path:
-    """Return the directory that ``redirect`` in ``directory`` names, once; without a usable one ``directory`` itself."""
+    """Return the directory that the file ``redirect`` names, once; without a usable one ``directory`` itself."""
     try:
         lines = (directory / "redirect").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -1,7 +1,7 @@
 """What can be worked on: the rules of ``bd ready``, as a pure function over all beads of a project.
 
-After Beads 1.0.5, ``internal/storage/issueops/ready_work.go`` and ``blocked_state.go``: a bead is ready when it is open,
-not pinned, not ephemeral, of a type that is work, not deferred (nor a child of a deferred bead) and not blocked.
+After Beads 1.0.5, ``internal/storage/issueops/ready_work.go`` and ``blocked_state.go``: a bead is ready when it is
+open, not pinned, not ephemeral, of a type that is work, not deferred (nor a child of a deferred bead) and not blocked.
 """
 
 from collections.abc import Iterable, Mapping
@@ -98,9 +98,7 @@ def _rank(bead: Bead) -> tuple[int, float, str]:
 
 
 def _is_work(bead: Bead) -> bool:
-    return (
-        bead.status == "open" and not bead.pinned and not bead.ephemeral and bead.issue_type not in _NEVER_READY
-    )
+    return bead.status == "open" and not bead.pinned and not bead.ephemeral and bead.issue_type not in _NEVER_READY
 
 
 def _is_done(bead: Bead) -> bool:

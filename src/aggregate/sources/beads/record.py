@@ -54,7 +54,7 @@ class BoardBuilder:
 
 
 def bead_from_record(record: Mapping[str, object]) -> Bead:
-    """Return the bead that ``record`` describes; missing or unusable fields take their defaults, a missing id is ``""``."""
+    """Return the bead that ``record`` describes; unusable fields take their defaults, a missing id is ``""``."""
     return Bead(
         id=_text(record.get("id")).strip(),
         title=_text(record.get("title")),

@@ -42,7 +42,9 @@ def read_sqlite(path: Path, *, name: str) -> Board:
             connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
             return _read(connection, name)
     except sqlite3.Error as error:
-        raise BeadsError(f"{name} is no readable database of Beads ({error}); export it with bd or remove it") from error
+        raise BeadsError(
+            f"{name} is no readable database of Beads ({error}); export it with bd or remove it"
+        ) from error
     except OSError as error:
         raise BeadsError(f"{name} cannot be read ({error.strerror}); check the file and its permissions") from error
 
