@@ -12,8 +12,9 @@ _MISSING = " (missing)"
 _TEXT_SPECIAL = re.compile(r"[\\\[\]`<*]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")
 _PLAIN_PATH = re.compile(r"[^\s()<>\\&\x00-\x20\x7f]+")
 _PATH_SPECIAL = re.compile(r"[\\<>&]")
-# Characters that no link may hold, bytes that are not UTF-8, and a percent sign that would be read as an escape.
-_PATH_ENCODED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|%(?=[0-9A-Fa-f]{2})")
+# Characters that no link may hold, bytes that are not UTF-8, white space at either end, which renderers cut off, and a
+# percent sign that would be read as an escape.
+_PATH_ENCODED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|^\\s+|\\s+$|%(?=[0-9A-Fa-f]{2})")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
@@ -47,6 +48,6 @@ def _destination(path: str) -> str:
 
 
 def _percent(match: re.Match[str]) -> str:
-    """Return the bytes of one character as ``%XX``; a byte that is not UTF-8 stands for itself (PEP 383)."""
+    """Return the bytes of a match as ``%XX``; a byte that is not UTF-8 stands for itself (PEP 383)."""
     raw = match.group().encode("utf-8", "surrogateescape" if "\udc80" <= match.group() <= "\udcff" else "surrogatepass")
     return "".join(f"%{byte:02X}" for byte in raw)

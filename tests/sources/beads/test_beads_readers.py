@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.fakes.bd import calls, install_bd
+from tests.fakes.beads_project import needs, record, write_database, write_jsonl
 
 from aggregate.errors import BeadsError
 from aggregate.models.bead import Bead, Board, Dependency
@@ -19,8 +21,6 @@ from aggregate.sources.beads.jsonl import read_json_list, read_jsonl
 from aggregate.sources.beads.program import find_bd
 from aggregate.sources.beads.record import bead_from_record, parse_time
 from aggregate.sources.beads.sqlite_store import read_sqlite
-from tests.fakes.bd import calls, install_bd
-from tests.fakes.beads_project import needs, record, write_database, write_jsonl
 
 BEAD = Bead("bd-1", "Title", created_at=datetime(2026, 1, 1, tzinfo=UTC))
 
@@ -76,7 +76,12 @@ class TestRecord:
             ({"dependencies": [{}, {"depends_on_id": ""}]}, Bead("x", "")),
             ({"parent": "bd-9"}, Bead("x", "", dependencies=(Dependency("bd-9", "parent-child"),))),
             (
-                {"dependencies": [needs("y", "waits-for", metadata="{gate"), needs("z", "waits-for", metadata={"gate": "g"})]},
+                {
+                    "dependencies": [
+                        needs("y", "waits-for", metadata="{gate"),
+                        needs("z", "waits-for", metadata={"gate": "g"}),
+                    ]
+                },
                 Bead("x", "", dependencies=(Dependency("y", "waits-for"), Dependency("z", "waits-for", "g"))),
             ),
         ],
@@ -328,7 +333,7 @@ class TestChoice:
         assert board.source == ".beads/beads.db"
 
     def test_failing_sources_become_warnings(self, tmp_path: Path) -> None:
-        """bd fails, the newer database is damaged: the export is read and both are named."""
+        """The program fails, the newer database is damaged: the export is read and both are named."""
         write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")], age=10)
         (tmp_path / ".beads/beads.db").write_bytes(b"damaged" * 1000)
         environ = install_bd(tmp_path / "bin", status=1, messages="cannot connect")
