@@ -11,12 +11,12 @@ from typing import Any
 Record = Mapping[str, Any]
 
 
-def record(id_: str, title: str = "Title", **fields: Any) -> dict[str, Any]:
+def record(id_: str, title: str = "Title", **fields: object) -> dict[str, Any]:
     """Return a record of the export format."""
     return {"id": id_, "title": title, "priority": 2, "created_at": "2026-01-01T00:00:00Z", **fields}
 
 
-def needs(target: str, kind: str = "blocks", **fields: Any) -> dict[str, Any]:
+def needs(target: str, kind: str = "blocks", **fields: object) -> dict[str, Any]:
     """Return a dependency of the export format."""
     return {"depends_on_id": target, "type": kind, **fields}
 

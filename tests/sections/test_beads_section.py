@@ -51,7 +51,7 @@ def section(*beads: Bead, **fields: object) -> str:
 
 @given(st.lists(BEADS, min_size=1, max_size=4, unique_by=lambda bead: bead.id), HOSTILE.filter(bool), HOSTILE)
 def test_no_text_forges_a_heading_or_leaves_its_bullet(beads: list[Bead], source: str, warning: str) -> None:
-    """Whatever a bead, a source or a warning says: one heading, one bullet for each active bead, no block of its own."""
+    """Whatever a bead, a source or a warning says: one heading, a bullet for each active bead, no other block."""
     text = beads_section(Board(source, tuple(beads), warnings=(warning,)), now=NOW)
     active = sum(bead.status not in ("closed", "pinned") for bead in beads)
     assert headings(text) == [TITLE]

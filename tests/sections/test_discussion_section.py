@@ -1,7 +1,5 @@
 """The section of the discussion."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,7 +46,7 @@ def test_empty() -> None:
         ("# not ours\n\n```", "# not ours\n\n```"),
     ],
 )
-def test_entries(entry: Any, text: str) -> None:
+def test_entries(entry: object, text: str) -> None:
     """An entry of any shape is shown, and nothing in it is escaped (M-50)."""
     assert build_discussion_section([entry]) == f"### Discussion Excerpt 1\n\n{text}"
 

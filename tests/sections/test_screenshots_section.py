@@ -70,7 +70,7 @@ NAMES = st.text(
     )
 )
 def test_every_path_is_one_valid_link(paths: list[str]) -> None:
-    """For any paths a renderer finds one image each and nothing else, and its destination leads back to the path (M-X20)."""
+    """For any paths a renderer finds one image each, nothing else, and the destination leads to the path (M-X20)."""
     text = screenshots_section([Screenshot(path, exists=False) for path in paths])
     found = images(text)
     assert headings(text) == ["Screenshots"]

@@ -52,7 +52,7 @@ def test_what_makes_a_project(tmp_path: Path, names: list[str], for_bd: bool | N
     ],
 )
 def test_which_jsonl(tmp_path: Path, names: list[str], chosen: str) -> None:
-    """The export is issues.jsonl, else beads.jsonl, else the first other one; records of other kinds never are (M-52)."""
+    """The export is issues.jsonl, else beads.jsonl, else the first other one, never records of other kinds (M-52)."""
     make(tmp_path, *(f".beads/{name}" for name in names))
     files = find_beads_files(tmp_path, environ={})
     assert files is not None

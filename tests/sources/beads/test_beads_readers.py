@@ -205,7 +205,7 @@ class TestSqlite:
     def test_not_a_database_of_beads(self, tmp_path: Path, content: bytes) -> None:
         """An empty or foreign file is an error that names it."""
         (tmp_path / "beads.db").write_bytes(content)
-        with pytest.raises(BeadsError, match="^f (has no table of issues|is no readable database)"):
+        with pytest.raises(BeadsError, match=r"^f (has no table of issues|is no readable database)"):
             read_sqlite(tmp_path / "beads.db", name="f")
 
     @pytest.mark.parametrize("name", ["plain.db", "a b#c?d%20e&mode=rw.db", "ü.db"])
@@ -314,7 +314,7 @@ class TestChoice:
         [(0, 10, ".beads/issues.jsonl"), (10, 0, ".beads/beads.db"), (5, 5, ".beads/issues.jsonl")],
     )
     def test_newer_file(self, tmp_path: Path, jsonl_age: int, database_age: int, source: str) -> None:
-        """Of database and export the newer is read, the export where they are of one time; the source is named (M-52)."""
+        """Of database and export the newer is read, at one time the export; the source is named (M-52)."""
         write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")], age=jsonl_age)
         write_database(tmp_path / ".beads/beads.db", [record("bd-2")], age=database_age)
         board = read_board(tmp_path, environ={})
