@@ -7,6 +7,7 @@
     ├── PresetError         a context preset is missing or cannot be stored
     ├── AnchorError         a slice cannot be captured from this text
     ├── SyntaxViewError     a file has no grammar or a symbol does not exist
+    ├── BeadsError          one source of a project's beads cannot be read
     ├── TokenizerError      the bundled vocabulary is missing or damaged
     └── OutputError         a result cannot be written
 
@@ -45,6 +46,10 @@ class AnchorError(AggregateError):
 
 class SyntaxViewError(AggregateError):
     """A file has no grammar, or a symbol does not exist in it."""
+
+
+class BeadsError(AggregateError):
+    """One source of a project's beads cannot be read; another one may."""
 
 
 class TokenizerError(AggregateError):
