@@ -1,0 +1,1 @@
+"""Scripted runs and benchmarks that use the package as its users do."""
