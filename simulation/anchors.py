@@ -21,6 +21,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rapidfuzz.distance import LCSseq
+
 from aggregate.anchors import AnchorState, FuzzyAnchor
 from simulation.git_history import FileHistory, LineMap, histories
 from simulation.synthetic import synthetic_rows
@@ -95,22 +97,39 @@ def judge(tally: Tally, case: Case, show: bool) -> None:
     counts["sure" if sure else found.state.value] += 1
     wrong = False
     if case.kind == "located":
-        counts["exact"] += span == case.truth
-        counts["same lines"] += (case.start, case.end) == case.truth
-        counts["diff"] += case.direct.span(case.start, case.end) == case.truth
-        wrong = span is not None and span != case.truth
+        counts["exact"] += right(case, span)
+        counts["same lines"] += right(case, (case.start, case.end))
+        counts["diff"] += right(case, case.direct.span(case.start, case.end))
+        wrong = span is not None and not right(case, span)
     elif case.kind == "deleted":
         counts["deleted seen"] += found.state is AnchorState.ORPHANED
         counts["deleted unshown"] += span is None
         wrong = span is not None
     elif case.kind == "partial":
-        wrong = span is not None and not case.mapped.agrees(case.start, case.end, *span)
+        wrong = span is not None and not (case.mapped.agrees(case.start, case.end, *span) or right(case, span))
         counts["partial shown"] += span is not None
     if wrong:
         counts["wrong sure" if sure else "wrong edited"] += 1
         counts["off edited"] += not sure and (case.truth is None or overlap(span, case.truth) < 0.5)
     if show and (wrong or (case.kind == "located" and span is None)):
         print(f"{'WRONG' if wrong else 'missed'} {case.where} {case.kind} {case.truth} -> {found}")
+
+
+def right(case: Case, span: tuple[int, int] | None) -> bool:
+    """Tell whether a range is the true one, or one that an equally short diff would give.
+
+    A diff may slide: of a block that was put in beside its like, it cannot be said which is the new one. So a range is as
+    good if it is no longer than the true one, accounts for at least as many equal lines of the slice, and keeps all
+    surviving lines around the slice outside, in order.
+    """
+    if span is None or span == case.truth:
+        return span is not None
+    survive = [at for at in case.mapped.places[case.start : case.end + 1] if at]
+    longest = case.truth[1] - case.truth[0] if case.truth else case.end - case.start
+    if not survive or span[1] - span[0] > longest or not case.mapped.keeps_order(case.start, case.end, *span):
+        return False
+    old, new = case.old.split("\n")[case.start - 1 : case.end], case.new.split("\n")[span[0] - 1 : span[1]]
+    return LCSseq.similarity(old, new) >= len(survive)
 
 
 def overlap(one: tuple[int, int] | None, two: tuple[int, int]) -> float:
@@ -164,7 +183,9 @@ def main() -> None:
                 judge(tally, case, options.show)
         if tally.times:
             print(row(f"k = {distance}", tally))
-    for line in synthetic_rows([history.revisions[-1].text for history in files], random.Random(options.seed)):
+    for line in synthetic_rows(
+        [history.revisions[-1].text for history in files], random.Random(options.seed), show=options.show
+    ):
         print(line)
 
 

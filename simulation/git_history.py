@@ -47,9 +47,7 @@ class LineMap:
         first, last = self.places[start], self.places[end]
         return (first, last) if first and last else None
 
-    def truth(
-        self, start: int, end: int, text: str, added: list[frozenset[str]]
-    ) -> tuple[str, tuple[int, int] | None]:
+    def truth(self, start: int, end: int, text: str, added: list[frozenset[str]]) -> tuple[str, tuple[int, int] | None]:
         """Return what became of a slice and its range where that is known."""
         span = self.span(start, end)
         if span is not None:
@@ -66,8 +64,13 @@ class LineMap:
     def agrees(self, start: int, end: int, first: int, last: int) -> bool:
         """Tell whether a found range holds all surviving lines of the slice and none of those around it."""
         inside = all(first <= at <= last for at in self.places[start : end + 1] if at)
-        outside = (*self.places[1:start], *self.places[end + 1 :])
-        return inside and not any(first <= at <= last for at in outside if at)
+        return inside and self.keeps_order(start, end, first, last)
+
+    def keeps_order(self, start: int, end: int, first: int, last: int) -> bool:
+        """Tell whether all surviving lines above the slice stay above a range and those below stay below."""
+        above = max(self.places[:start], default=0)
+        below = min((at for at in self.places[end + 1 :] if at), default=last + 1)
+        return above < first and last < below
 
 
 @dataclass(frozen=True, slots=True)

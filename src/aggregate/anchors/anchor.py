@@ -22,7 +22,8 @@ class Anchor:
         head_hash: SHA-256 of all lines above the slice.
         tail_hash: SHA-256 of all lines below it.
         tail_size: How many lines stand below it.
-        copies: How many other places held the same text.
+        copies: How many other places held the same text, as far as they were counted.
+        rival: How well the surroundings of the best of them fitted those of the slice, in percent.
         texts: The stored texts of lines by their 29-bit number.
         symbol: Path of the enclosing symbol, ``""`` where unknown.
     """
@@ -36,6 +37,7 @@ class Anchor:
     tail_hash: str
     tail_size: int
     copies: int
+    rival: int
     texts: Mapping[int, str]
     symbol: str
 
@@ -83,6 +85,7 @@ def read_anchor(piece: Mapping[str, Any]) -> Anchor:
         tail_hash=_string(piece, "hash_after"),
         tail_size=tail_size,
         copies=_number(piece, "copies"),
+        rival=_number(piece, "rival"),
         texts=_texts(piece, [*above, *within, *below]),
         symbol=_string(piece, "symbol") if "symbol" in piece else "",
     )

@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
-from aggregate.anchors.prints import bare_lines, content_hash, is_trivial, line_code, line_prints, pack
+from aggregate.anchors.anchor import read_anchor
+from aggregate.anchors.exact import rivalry
+from aggregate.anchors.prints import bare_lines, content_hash, is_trivial, line_prints, pack
+from aggregate.anchors.target import Target
 from aggregate.errors import AnchorError
 from aggregate.models.file_item import SliceDict
 
@@ -33,7 +36,7 @@ def capture(
         )
     start, end = max(start_line, 1) - 1, min(end_line, len(lines))
     prints = line_prints(lines)
-    return {
+    piece: SliceDict = {
         "start_line": start + 1,
         "end_line": end,
         "tag": tag,
@@ -46,10 +49,13 @@ def capture(
         "prints_after": pack(prints[end : end + WINDOW]),
         "hash_before": content_hash(lines[:start]),
         "hash_after": content_hash(lines[end:]),
-        "copies": _copies(lines, start, end),
+        "copies": 0,
+        "rival": 0,
         "total_lines": len(lines),
         "symbol": symbol,
     }
+    copies, rival = rivalry(Target.of(read_anchor(piece), text))
+    return {**piece, "copies": copies, "rival": rival}
 
 
 def _telling(lines: Sequence[str]) -> list[str]:
@@ -61,20 +67,3 @@ def _kept(lines: list[str]) -> list[str]:
     """Return the lines whose text is kept."""
     chosen = lines if len(lines) <= WHOLE else [*lines[:END_LINES], *lines[-END_LINES:]]
     return [line for line in chosen if len(line) <= CLIP]
-
-
-def _copies(lines: list[str], start: int, end: int) -> int:
-    """Count the other places, overlapping ones too, that hold the same lines; white space at their ends does not count.
-
-    Lines become characters, so that the search runs at the speed of ``str.find`` on a text of equal lines, too.
-    """
-    numbers: dict[int, str] = {}
-    coded = "".join(numbers.setdefault(line_code(line), chr(0x10000 + len(numbers) % 0x100000)) for line in lines)
-    wanted, found, at = coded[start:end], 0, coded.find(coded[start:end])
-    while at != -1 and found <= MOST_COPIES:
-        found, at = found + 1, coded.find(wanted, at + 1)
-    return found - 1
-
-
-MOST_COPIES = 100
-"""Where to stop counting copies: beyond a few they all mean that the text alone does not tell the place."""

@@ -15,6 +15,8 @@ FLOOR = 0.4
 """Context that a text needs which did not stand alone when it was captured or does not now."""
 WEAK_FLOOR = 0.25
 """Context that a short text needs which stood alone both times."""
+CROWD = 0.6
+"""Fit that is taken for granted among copies too many to be scored one by one."""
 SUBSTANCE = 20
 """Letters and digits from which a text that stands alone is proof in itself (``git blame -M`` takes 20)."""
 
@@ -44,25 +46,42 @@ class ExactPlaces:
 def exact_places(target: Target, symbol_at: SymbolAt | None = None) -> ExactPlaces:
     """Look for the lines of the slice, letter by letter, and choose a place by its context alone."""
     places, total = _places(target)
-    size = target.anchor.size
-    scored = sorted(((context_score(target, place, place + size), -place) for place in places), reverse=True)
-    ranked = [(score, -place) for score, place in scored if target.same_text(-place)]
+    ranked = [(score, place) for score, place in _ranked(target, places) if target.same_text(place)]
     if not ranked:
         return ExactPlaces()
     best = ranked[0][0]
     tied = [place for score, place in ranked if score > best - MARGIN]
     if len(tied) > 1:
         tied = _by_symbol(tied, target.anchor.symbol, symbol_at)
-    if len(tied) > 1 or (total > len(places) > 0 and best < 1.0):
-        return ExactPlaces(rivals=tuple(sorted(tied)), tied=True, total=max(total, len(tied)))
+    if len(tied) > 1:
+        return ExactPlaces(rivals=tuple(sorted(tied)), tied=True, total=len(tied))
     if best >= _needed(target, total):
         return ExactPlaces(chosen=tied[0], total=total)
-    return ExactPlaces(rivals=tuple(sorted(place for _, place in ranked)), total=total)
+    return ExactPlaces(rivals=tuple(sorted(place for _, place in ranked)), total=max(total, len(ranked)))
+
+
+def rivalry(target: Target) -> tuple[int, int]:
+    """Return how many copies of the slice its own text holds, as far as counted, and how well the best fits in percent."""
+    places, total = _places(target)
+    own = target.anchor.start - 1
+    best = max((score for score, place in _ranked(target, places) if place != own), default=0.0)
+    if total > MOST_PLACES:
+        best = max(best, CROWD)
+    return total - 1, min(round(best * 100), 100)
+
+
+def _ranked(target: Target, places: Sequence[int]) -> list[tuple[float, int]]:
+    """Return places with their scores, the best first; of equals the upper one."""
+    size = target.anchor.size
+    scored = sorted((-context_score(target, place, place + size), place) for place in places)
+    return [(-score, place) for score, place in scored]
 
 
 def _needed(target: Target, total: int) -> float:
     """Return the context that the only or best place needs."""
-    if target.anchor.copies or total > 1:
+    if target.anchor.copies:
+        return max(FLOOR, target.anchor.rival / 100 + MARGIN)
+    if total > 1:
         return FLOOR
     place = target.coded.find(target.piece)
     text = "\n".join(target.lines[place : place + target.anchor.size])

@@ -25,6 +25,7 @@ class SliceDict(TypedDict):
     hash_before: NotRequired[str]
     hash_after: NotRequired[str]
     copies: NotRequired[int]
+    rival: NotRequired[int]
     total_lines: NotRequired[int]
     symbol: NotRequired[str]
 
