@@ -19,10 +19,15 @@ class SliceDict(TypedDict):
     content_hash: NotRequired[str]
     anchor_lines: NotRequired[list[str]]
     lines: NotRequired[list[str]]
-    context_before: NotRequired[list[str]]
-    context_after: NotRequired[list[str]]
-    symbol: NotRequired[str]
+    prints_before: NotRequired[str]
+    prints: NotRequired[str]
+    prints_after: NotRequired[str]
+    hash_before: NotRequired[str]
+    hash_after: NotRequired[str]
+    copies: NotRequired[int]
+    rival: NotRequired[int]
     total_lines: NotRequired[int]
+    symbol: NotRequired[str]
 
 
 class FileRecord(TypedDict):

@@ -1,0 +1,125 @@
+"""Find the places of the very same text and tell which of them is the slice."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from aggregate.anchors.score import context_score
+from aggregate.anchors.target import Target
+
+MOST_PLACES = 128
+"""Places that are scored; where there are more, those with equal neighbours only."""
+MARGIN = 0.15
+"""Lead in context that makes one of several places the right one."""
+FLOOR = 0.4
+"""Context that a text needs which did not stand alone when it was captured or does not now."""
+WEAK_FLOOR = 0.25
+"""Context that a short text needs which stood alone both times."""
+CROWD = 0.6
+"""Fit that is taken for granted among copies too many to be scored one by one."""
+SUBSTANCE = 20
+"""Letters and digits from which a text that stands alone is proof in itself (``git blame -M`` takes 20)."""
+
+_WORD = re.compile(r"[^\W_]")
+
+SymbolAt = Callable[[int], str]
+"""Give the path of the symbol that encloses a 1-based line of the new text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExactPlaces:
+    """Where the text of a slice stands.
+
+    Attributes:
+        chosen: Index of the first line of the place that is the slice, ``None`` where none is for certain.
+        rivals: Indices of the places that cannot be told apart, or of those that fit too little.
+        tied: Whether ``rivals`` fit equally well, so that nothing else can decide.
+        total: How many places there are, at least.
+    """
+
+    chosen: int | None = None
+    rivals: tuple[int, ...] = ()
+    tied: bool = False
+    total: int = 0
+
+
+def exact_places(target: Target, symbol_at: SymbolAt | None = None) -> ExactPlaces:
+    """Look for the lines of the slice, letter by letter, and choose a place by its context alone."""
+    places, total = _places(target)
+    ranked = [(score, place) for score, place in _ranked(target, places) if target.same_text(place)]
+    if not ranked:
+        return ExactPlaces()
+    best = ranked[0][0]
+    tied = [place for score, place in ranked if score > best - MARGIN]
+    if len(tied) > 1:
+        tied = _by_symbol(tied, target.anchor.symbol, symbol_at)
+    if len(tied) > 1:
+        return ExactPlaces(rivals=tuple(sorted(tied)), tied=True, total=len(tied))
+    if best >= _needed(target, total):
+        return ExactPlaces(chosen=tied[0], total=total)
+    return ExactPlaces(rivals=tuple(sorted(place for _, place in ranked)), total=max(total, len(ranked)))
+
+
+def rivalry(target: Target) -> tuple[int, int]:
+    """Return how many copies of the slice its own text holds, as far as counted, and how well the best fits in percent."""
+    places, total = _places(target)
+    own = target.anchor.start - 1
+    best = max((score for score, place in _ranked(target, places) if place != own), default=0.0)
+    if total > MOST_PLACES:
+        best = max(best, CROWD)
+    return total - 1, min(round(best * 100), 100)
+
+
+def _ranked(target: Target, places: Sequence[int]) -> list[tuple[float, int]]:
+    """Return places with their scores, the best first; of equals the upper one."""
+    size = target.anchor.size
+    scored = sorted((-context_score(target, place, place + size), place) for place in places)
+    return [(-score, place) for score, place in scored]
+
+
+def _needed(target: Target, total: int) -> float:
+    """Return the context that the only or best place needs."""
+    if target.anchor.copies:
+        return max(FLOOR, target.anchor.rival / 100 + MARGIN)
+    if total > 1:
+        return FLOOR
+    place = target.coded.find(target.piece)
+    text = "\n".join(target.lines[place : place + target.anchor.size])
+    enough = sum(1 for _, _ in zip(_WORD.finditer(text), range(SUBSTANCE), strict=False)) >= SUBSTANCE
+    return 0.0 if enough else WEAK_FLOOR
+
+
+def _places(target: Target) -> tuple[Sequence[int], int]:
+    """Return places to score and how many there are at least; neighbours narrow them down where there are too many."""
+    anchor, reach = target.anchor, 0
+    found = _find_all(target.coded, target.piece)
+    total = len(found)
+    while len(found) > MOST_PLACES and reach < max(anchor.before, len(target.window) - anchor.after):
+        reach = reach * 2 or 1
+        low = max(anchor.before - reach, 0)
+        needle = target.window[low : anchor.after + reach]
+        found = [place + anchor.before - low for place in _find_all(target.coded, needle)]
+    known = {place for place in (target.head_place, _tail_place(target)) if place is not None and place >= 0}
+    return sorted({*found[:MOST_PLACES], *known}), total
+
+
+def _tail_place(target: Target) -> int | None:
+    return None if target.tail_end is None else target.tail_end - target.anchor.size
+
+
+def _find_all(coded: str, needle: str) -> list[int]:
+    """Return where ``needle`` starts, overlapping, one place more than can be scored at most."""
+    found: list[int] = []
+    at = coded.find(needle)
+    while at != -1 and len(found) <= MOST_PLACES:
+        found.append(at)
+        at = coded.find(needle, at + 1)
+    return found
+
+
+def _by_symbol(places: list[int], symbol: str, symbol_at: SymbolAt | None) -> list[int]:
+    """Keep the one place that lies in the symbol of the capture; all where that tells nothing."""
+    if not symbol or symbol_at is None:
+        return places
+    inside = [place for place in places if symbol_at(place + 1) == symbol]
+    return inside if len(inside) == 1 else places
