@@ -8,7 +8,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SOURCES = frozenset(
-    ".c .cc .cpp .cs .css .go .h .hpp .html .java .js .jsx .kt .md .php .py .rb .rs .rst .sh .swift .toml .ts .tsx .yml".split()
+    [
+        ".c",
+        ".cc",
+        ".cpp",
+        ".cs",
+        ".css",
+        ".go",
+        ".h",
+        ".hpp",
+        ".html",
+        ".java",
+        ".js",
+        ".jsx",
+        ".kt",
+        ".md",
+        ".php",
+        ".py",
+        ".rb",
+        ".rs",
+        ".rst",
+        ".sh",
+        ".swift",
+        ".toml",
+        ".ts",
+        ".tsx",
+        ".yml",
+    ]
 )
 MOST_FILES = 24
 MOST_REVISIONS = 400

@@ -71,11 +71,11 @@ def _record(one: Selected, source: SourceFile, view: View | str | None) -> FileR
         language="text",
     )
     if source.error:
-        record.update(content=error_text(one.path, source.error), error=True)
+        record["content"], record["error"] = error_text(one.path, source.error), True
     elif isinstance(view, View):
-        record.update(content=view.text, language=view.language)
+        record["content"], record["language"] = view.text, view.language
     elif view is not None:
-        record.update(content=f"ERROR in {mode.value} view mode for {one.path}:\n{view}", error=True)
+        record["content"], record["error"] = f"ERROR in {mode.value} view mode for {one.path}:\n{view}", True
     return record
 
 

@@ -86,7 +86,7 @@ def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "
         raise ConfigError(message + more, path=str(path) if path else None, key=_dotted(keys), line=line) from None
 
 
-def _explain(error: Any) -> tuple[tuple[str | int, ...], str]:
+def _explain(error: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:
     """Return where a validation error is and one sentence about it."""
     keys = tuple(key for key in error["loc"] if key not in UNION_TAGS)
     name = _dotted(keys)
@@ -104,17 +104,19 @@ def _explain(error: Any) -> tuple[tuple[str | int, ...], str]:
 
 def _known_keys(keys: Sequence[str | int]) -> set[str]:
     """Return the keys that the table at ``keys`` may have."""
-    model: Any = Config
+    table: type[BaseModel] | None = Config
     for key in keys:
-        if isinstance(model, type) and issubclass(model, BaseModel):
-            model = model.model_fields[str(key)].annotation
-        else:  # list[Table], dict[str, Table]
-            model = next((inner for inner in reversed(_flat(model)) if isinstance(inner, type)), None)
-    models = [inner for inner in _flat(model) if isinstance(inner, type) and issubclass(inner, BaseModel)]
-    return {name for one in models for name in one.model_fields}
+        if table is not None and key in table.model_fields:  # else a list's position or a name the user chose
+            table = _table(table.model_fields[str(key)].annotation)
+    return set(table.model_fields) if table else set()
 
 
-def _flat(annotation: Any) -> list[Any]:
+def _table(annotation: object) -> type[BaseModel] | None:
+    """Return the table in a field's type: ``list[Table]``, ``dict[str, Table]`` or the table itself."""
+    return next((one for one in _flat(annotation) if isinstance(one, type) and issubclass(one, BaseModel)), None)
+
+
+def _flat(annotation: object) -> list[object]:
     inner = get_args(annotation)
     return [leaf for one in inner for leaf in _flat(one)] if inner else [annotation]
 

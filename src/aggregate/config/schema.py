@@ -21,26 +21,26 @@ class SliceTable(BaseModel):
 
     start_line: int = Field(description="First line, 1-based.")
     end_line: int = Field(description="Last line, inclusive.")
-    tag: str | None = Field(None, description="A label shown above the slice.")
-    comment: str | None = Field(None, description="A remark shown above the slice.")
+    tag: str | None = Field(default=None, description="A label shown above the slice.")
+    comment: str | None = Field(default=None, description="A remark shown above the slice.")
 
 
 class FileTable(_Table):
     """A file or glob, and how its files are shown."""
 
     path: str = Field(description="A path or glob, relative to base_dir or absolute.")
-    view_mode: ViewModeName = Field("full", description="How the file is shown.")
-    auto_aggregate: bool = Field(True, description="false keeps the file out of the prompt, but in the items.")
-    force_full: bool = Field(False, description="Show the raw text whatever the view mode or strategy says.")
-    selected: bool = Field(False, description="Marked in a user interface.")
-    ast_signatures: bool = Field(False, description="Shortcut for the skeleton view.")
-    ast_definitions: bool = Field(False, description="Shortcut for the skeleton view.")
+    view_mode: ViewModeName = Field(default="full", description="How the file is shown.")
+    auto_aggregate: bool = Field(default=True, description="false keeps the file out of the prompt, but in the items.")
+    force_full: bool = Field(default=False, description="Show the raw text whatever the view mode or strategy says.")
+    selected: bool = Field(default=False, description="Marked in a user interface.")
+    ast_signatures: bool = Field(default=False, description="Shortcut for the skeleton view.")
+    ast_definitions: bool = Field(default=False, description="Shortcut for the skeleton view.")
     ast_mask: dict[str, MaskName] = Field(
         default_factory=dict, description='For masked: a symbol such as "Class.method" to def, sig or hide.'
     )
     custom_slices: list[SliceTable] = Field(default_factory=list, description="For custom: the lines to show.")
-    injected_at: float | None = Field(None, description="Unix time of the last injection.")
-    tier: int | None = Field(None, description="3 marks a focus file of a Tier 3 context.")
+    injected_at: float | None = Field(default=None, description="Unix time of the last injection.")
+    tier: int | None = Field(default=None, description="3 marks a focus file of a Tier 3 context.")
 
 
 FileEntry = Annotated[
@@ -55,7 +55,7 @@ FileEntry = Annotated[
 class PresetTable(_Table):
     """A named composition of files and screenshots."""
 
-    description: str = Field("", description="One line for lists.")
+    description: str = Field(default="", description="One line for lists.")
     files: list[FileEntry] = Field(default_factory=list, description="Paths, globs, or tables with a path.")
     screenshots: list[str] = Field(default_factory=list, description="Paths or globs of images.")
 
@@ -63,24 +63,30 @@ class PresetTable(_Table):
 class ProjectTable(_Table):
     """The project and how its prompt is made."""
 
-    name: str = Field("", description="The project's name; the folder's name by default.")
-    summary_only: bool = Field(False, description="With the strategy auto: show files by their summary.")
-    aggregation_strategy: str = Field("auto", description="auto, summarize or full; anything else means auto.")
-    execution_mode: str = Field("native", description='"beads" adds the progress track; anything else is native.')
-    active_preset: str = Field("", description="The context preset in force instead of the files and screenshots.")
+    name: str = Field(default="", description="The project's name; the folder's name by default.")
+    summary_only: bool = Field(default=False, description="With the strategy auto: show files by their summary.")
+    aggregation_strategy: str = Field(default="auto", description="auto, summarize or full; anything else means auto.")
+    execution_mode: str = Field(
+        default="native", description='"beads" adds the progress track; anything else is native.'
+    )
+    active_preset: str = Field(
+        default="", description="The context preset in force instead of the files and screenshots."
+    )
 
 
 class OutputTable(_Table):
     """Where prompts are written."""
 
-    namespace: str = Field("", description="First part of the file names; made from the project's name by default.")
-    output_dir: str = Field("md_gen", description="Folder of the numbered prompts.")
+    namespace: str = Field(
+        default="", description="First part of the file names; made from the project's name by default."
+    )
+    output_dir: str = Field(default="md_gen", description="Folder of the numbered prompts.")
 
 
 class FilesTable(_Table):
     """The files of the prompt."""
 
-    base_dir: str = Field(".", description="Where relative paths begin, relative to this file.")
+    base_dir: str = Field(default=".", description="Where relative paths begin, relative to this file.")
     paths: list[FileEntry] = Field(default_factory=list, description="Paths, globs, or tables with a path.")
     exclude: list[str] = Field(
         default_factory=list, description="Patterns as in .gitignore; what they match is not taken by a glob."
@@ -90,15 +96,15 @@ class FilesTable(_Table):
 class ScreenshotsTable(_Table):
     """The images of the prompt."""
 
-    base_dir: str = Field(".", description="Where relative paths begin, relative to this file.")
+    base_dir: str = Field(default=".", description="Where relative paths begin, relative to this file.")
     paths: list[str] = Field(default_factory=list, description="Paths or globs of images.")
 
 
 class TurnTable(_Table):
     """One turn of the discussion."""
 
-    role: str = Field("Unknown", description="Who speaks.")
-    content: str = Field("", description="What was said.")
+    role: str = Field(default="Unknown", description="Who speaks.")
+    content: str = Field(default="", description="What was said.")
 
 
 Turn = Annotated[
@@ -119,11 +125,11 @@ class DiscussionTable(_Table):
 class Config(_Table):
     """A project's configuration, ``manual_slop.toml``."""
 
-    project: ProjectTable = Field(default_factory=ProjectTable, description=str(ProjectTable.__doc__))
-    output: OutputTable = Field(default_factory=OutputTable, description=str(OutputTable.__doc__))
-    files: FilesTable = Field(default_factory=FilesTable, description=str(FilesTable.__doc__))
-    screenshots: ScreenshotsTable = Field(default_factory=ScreenshotsTable, description=str(ScreenshotsTable.__doc__))
-    discussion: DiscussionTable = Field(default_factory=DiscussionTable, description=str(DiscussionTable.__doc__))
+    project: ProjectTable = Field(default=ProjectTable(), description=str(ProjectTable.__doc__))
+    output: OutputTable = Field(default=OutputTable(), description=str(OutputTable.__doc__))
+    files: FilesTable = Field(default=FilesTable(), description=str(FilesTable.__doc__))
+    screenshots: ScreenshotsTable = Field(default=ScreenshotsTable(), description=str(ScreenshotsTable.__doc__))
+    discussion: DiscussionTable = Field(default=DiscussionTable(), description=str(DiscussionTable.__doc__))
     history: list[Turn] = Field(default_factory=list, description="Turns before those under discussion.")
     context_presets: dict[str, PresetTable] = Field(default_factory=dict, description="Context presets by name.")
 

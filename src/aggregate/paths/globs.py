@@ -16,7 +16,7 @@ def is_glob(entry: str) -> bool:
 
 
 def split_root(entry: str) -> tuple[str, str]:
-    """Split a glob into the folder that it starts from and the pattern below: ``src/x/*.py`` is ``("src/x", "*.py")``."""
+    """Split a glob into the folder it starts from and the pattern below it: ``src/*.py`` is ``("src", "*.py")``."""
     parts = entry.split("/")
     fixed = next((i for i, part in enumerate(parts) if is_glob(part)), len(parts) - 1)
     root = "/".join(parts[:fixed])
@@ -25,7 +25,7 @@ def split_root(entry: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=512)
 def compile_glob(pattern: str) -> re.Pattern[str]:
-    """Return the regular expression that matches whole paths as ``pattern`` does."""
+    """Return the regular expression that matches whole paths as ``pattern`` does; an invalid class is plain text."""
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
     expression = ""
     for i, part in enumerate(parts):
@@ -34,7 +34,10 @@ def compile_glob(pattern: str) -> re.Pattern[str]:
             expression += "(?:.+)" if last else "(?:[^/]+/)*"
         else:
             expression += _translate(part) + ("" if last else "/")
-    return re.compile(expression + r"\Z", re.DOTALL)
+    try:
+        return re.compile(expression + r"\Z", re.DOTALL)
+    except re.error:
+        return re.compile(re.escape(pattern) + r"\Z")
 
 
 def _translate(part: str) -> str:

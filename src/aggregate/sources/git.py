@@ -6,12 +6,15 @@ from pathlib import Path
 
 # A repository's own configuration may name programs to run; none is needed to list files.
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false")
+_HOOK_VARIABLES = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"})
 _SECONDS = 60
 
 
 def git(folder: Path, *arguments: str) -> bytes | None:
     """Return what ``git ARGUMENTS`` prints in ``folder``, or ``None`` where git or a repository is missing."""
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    # A hook's variables name its own repository, not the one around the folder.
+    inherited = {name: value for name, value in os.environ.items() if name not in _HOOK_VARIABLES}
+    environment = {**inherited, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     try:
         done = subprocess.run(
             ["git", *_SAFE, "-C", str(folder), *arguments],

@@ -27,7 +27,7 @@ class Resolved:
 
 @dataclass(slots=True)
 class Listing:
-    """The files below folders, listed once per folder: by git inside a repository, by the rules of its files outside."""
+    """The files below folders, each folder listed once: by git in a repository, by its ignore files elsewhere."""
 
     _files: dict[Path, list[str]] = field(default_factory=dict)
 

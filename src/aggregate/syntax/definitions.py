@@ -12,6 +12,9 @@ from aggregate.syntax.parsing import matches, parse
 
 _DEFINITION = "definition."
 _QUALIFIER = re.compile(r"::|\.")
+# Line breaks that only lay out a parameter list, with the comma that such a list ends with.
+_AFTER_OPENING = re.compile(r"(?<=[(\[])\s*\n\s*")
+_BEFORE_CLOSING = re.compile(r",?\s*\n\s*(?=[)\]])")
 _NEVER = sys.maxsize
 
 
@@ -64,8 +67,8 @@ class Module:
 
     def signature(self, definition: Definition) -> str:
         """Return a definition's signature on one line, without the opening of its body."""
-        words = self.text(definition.start, definition.header_end).split()
-        return " ".join(words).rstrip("{ ").removesuffix(":")
+        text = _AFTER_OPENING.sub("", self.text(definition.start, definition.header_end))
+        return " ".join(_BEFORE_CLOSING.sub("", text).split()).rstrip("{ ").removesuffix(":")
 
 
 _WANTED = frozenset({"definition", "name", "receiver", "body", "members", "keep", "import", "constant", "doc.module"})

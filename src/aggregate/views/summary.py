@@ -1,8 +1,9 @@
 """A digest of a file, shorter than the file."""
 
 from collections import Counter
+from pathlib import PurePath
 
-from aggregate.models.view import View, ViewRequest
+from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.syntax.definitions import Definition, Module, read_module
 from aggregate.syntax.languages import Kind, Language, fence_tag, language_of
 from aggregate.text.lines import line_count
@@ -115,3 +116,8 @@ def _count(number: int, noun: str) -> str:
 
 def _plural(noun: str) -> str:
     return f"{noun}es" if noun.endswith(("s", "x")) else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+
+
+def summarise_file(path: str | PurePath, content: str) -> str:
+    """Return the digest of ``content``, of which the name of ``path`` tells the kind (rule M-16)."""
+    return summary(ViewRequest(str(path), content, ViewMode.SUMMARY)).text
