@@ -67,10 +67,11 @@ def build_screenshots_section(
     images: dict[str, Screenshot] = {}
     for entry in screenshots:
         resolved = listing.resolve(Path(base_dir), entry)
-        for path in resolved.paths:
+        for name in resolved.names:
+            path = Path(resolved.folder, name)
             shown = display_path(path, root)
             images.setdefault(shown, Screenshot(shown, path.is_file()))
-        if not resolved.paths and resolved.is_glob:
+        if not resolved.names and resolved.is_glob:
             images.setdefault(entry, Screenshot(entry, exists=False))
     return screenshots_section(tuple(images.values()))
 
@@ -249,10 +250,10 @@ def request_for(
 
 def select_files(request: Request) -> Selection:
     """Return the files of a request; earlier prompts and excluded files are never taken by a glob."""
-    tests = [own_output(request.output_dir, request.namespace)]
+    tests = [own_output(request.base_dir, request.output_dir, request.namespace)]
     if request.exclude:
-        tests.append(excluded(request.base_dir, request.exclude))
-    return select(request.base_dir, request.entries, left_out=lambda file: any(test(file) for test in tests))
+        tests.append(excluded(request.exclude))
+    return select(request.base_dir, request.entries, left_out=lambda path: any(test(path) for test in tests))
 
 
 def compose_prompt(

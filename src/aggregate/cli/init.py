@@ -17,7 +17,7 @@ def init(config: Path) -> None:
     from aggregate.syntax.languages import LANGUAGES, Kind
 
     folder = config.parent
-    files = Listing().files(folder)
+    files = Listing().files(str(folder))
     suffixes = [suffix for language in LANGUAGES if language.kind is Kind.CODE for suffix in language.suffixes]
     text = first_config(folder.resolve().name, files, suffixes)
     try:

@@ -11,6 +11,7 @@ from aggregate.errors import OutputError
 
 _TEMPORARY = ".tmp"
 _LEFTOVER_SECONDS = 3600
+_CHUNK = 1 << 16  # characters; small enough to stay in the cache
 
 
 def find_next_increment(output_dir: Path, namespace: str) -> int:
@@ -34,7 +35,8 @@ def write_numbered(output_dir: Path, namespace: str, text: str) -> Path:
 
     The text goes to a temporary file in the same folder first and is then linked to its name, which fails where
     another process took the number meanwhile: then the next one is tried. So no two runs share a number, no file is
-    overwritten, and a kill at any moment leaves no torn output.
+    overwritten, and a kill at any moment leaves no torn output. The disk is not waited for: after a power failure the
+    newest prompt may be missing, and a run makes it again.
 
     Raises:
         OutputError: The folder or file cannot be written, or the namespace is no file name.
@@ -45,10 +47,9 @@ def write_numbered(output_dir: Path, namespace: str, text: str) -> Path:
     try:
         output_dir.mkdir(parents=True, exist_ok=True)
         try:
-            with temporary.open("x", encoding="utf-8", newline="") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
+            with temporary.open("xb") as file:
+                for start in range(0, len(text), _CHUNK):
+                    file.write(text[start : start + _CHUNK].encode())
             return _link_to_next(temporary, output_dir, namespace)
         finally:
             temporary.unlink(missing_ok=True)

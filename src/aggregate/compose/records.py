@@ -6,6 +6,7 @@ from aggregate.compose.selection import Selected, Selection
 from aggregate.models.file_item import FileItem, FileRecord
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.files import SourceFile, read_file
+from aggregate.syntax.languages import fence_tag
 from aggregate.views.pool import render_all
 
 
@@ -24,11 +25,14 @@ def build_records(
         for one, source in zip(selection.files, sources, strict=True)
         if source.encoding not in ("utf-8", "utf-8-sig")
     ]
-    shown = [i for i, one in enumerate(selection.files) if not sources[i].error and one.entry.item.auto_aggregate]
-    requests = [_request(selection.files[i], sources[i]) for i in shown]
-    views: dict[int, View | str] = dict(zip(shown, render_all(requests, workers=workers, on_done=on_done), strict=True))
+    modes = [view_mode(one.entry.item) for one in selection.files]
+    dispatched = [i for i, source in enumerate(sources) if _needs_view(selection.files[i], source, modes[i])]
+    requests = [_request(selection.files[i], sources[i], modes[i]) for i in dispatched]
+    rendered = render_all(requests, workers=workers, on_done=on_done)
+    views: dict[int, View | str] = dict(zip(dispatched, rendered, strict=True))
     records = [
-        _record(one, source, views.get(i)) for i, (one, source) in enumerate(zip(selection.files, sources, strict=True))
+        _record(one, source, mode, views.get(i))
+        for i, (one, source, mode) in enumerate(zip(selection.files, sources, modes, strict=True))
     ]
     return records, notes
 
@@ -42,19 +46,23 @@ def view_mode(item: FileItem) -> ViewMode:
 
 
 def _read(one: Selected) -> SourceFile:
-    if one.file is None:
+    if not one.file:
         return SourceFile("", error="no file matches this pattern")
     return read_file(one.file)
 
 
-def _request(one: Selected, source: SourceFile) -> ViewRequest:
-    item = one.entry.item
-    return ViewRequest(one.path, source.text, view_mode(item), item.ast_mask, tuple(item.custom_slices))
+def _needs_view(one: Selected, source: SourceFile, mode: ViewMode) -> bool:
+    """Tell whether a view must be made: a file in full is its own view, one that is not shown has none."""
+    return mode is not ViewMode.FULL and not source.error and one.entry.item.auto_aggregate
 
 
-def _record(one: Selected, source: SourceFile, view: View | str | None) -> FileRecord:
+def _request(one: Selected, source: SourceFile, mode: ViewMode) -> ViewRequest:
     item = one.entry.item
-    mode = view_mode(item)
+    return ViewRequest(one.path, source.text, mode, item.ast_mask, tuple(item.custom_slices))
+
+
+def _record(one: Selected, source: SourceFile, mode: ViewMode, view: View | str | None) -> FileRecord:
+    item = one.entry.item
     record = FileRecord(
         path=one.path,
         entry=one.named,
@@ -68,12 +76,13 @@ def _record(one: Selected, source: SourceFile, view: View | str | None) -> FileR
         tier=one.entry.tier,
         ast_mask=dict(item.ast_mask),
         custom_slices=[dict(piece) for piece in item.custom_slices],
-        language="text",
+        language=fence_tag(one.path),
+        spans=(),
     )
     if source.error:
         record["content"], record["error"] = error_text(one.path, source.error), True
     elif isinstance(view, View):
-        record["content"], record["language"] = view.text, view.language
+        record["content"], record["language"], record["spans"] = view.text, view.language, view.spans
     elif view is not None:
         record["content"], record["error"] = f"ERROR in {mode.value} view mode for {one.path}:\n{view}", True
     return record

@@ -16,13 +16,13 @@ class Selected:
 
     Attributes:
         path: As the prompt shows it: relative to the base directory with ``/``, absolute where it lies outside.
-        file: Where it is, ``None`` for an entry that matched nothing.
-        entry: How it is shown.
+        file: Where it is, ``""`` for an entry that matched nothing.
+        entry: How it is shown; ``entry.item.path`` is still the caller's path or glob.
         named: The entry as the caller wrote it.
     """
 
     path: str
-    file: Path | None
+    file: str
     entry: Entry
     named: str
 
@@ -39,7 +39,7 @@ def select(
     base_dir: Path,
     entries: Iterable[Entry],
     *,
-    left_out: Callable[[Path], bool] = lambda _: False,
+    left_out: Callable[[str], bool] = lambda _: False,
     listing: Listing | None = None,
 ) -> Selection:
     """Resolve ``entries`` below ``base_dir``.
@@ -53,38 +53,45 @@ def select(
     skipped: list[tuple[str, str]] = []
     for entry in entries:
         named = entry.item.path
-        resolved = listing.resolve(base_dir, named)
-        skipped += resolved.skipped
-        files = [file for file in resolved.paths if not (resolved.is_glob and left_out(file))]
-        if resolved.is_glob and not files:
-            places[named] = Selected(named, None, entry, named)
-        for file in files:
-            path = display_path(file, base_dir)
-            if not by_glob.get(path, True) and resolved.is_glob:
+        found = listing.resolve(base_dir, named)
+        skipped += found.skipped
+        prefix = display_prefix(found.folder, base_dir)
+        taken = 0
+        for name in found.names:
+            path = prefix + name if found.is_glob else display_path(os.path.join(found.folder, name), base_dir)
+            if found.is_glob and left_out(path):
                 continue
-            places[path] = Selected(path, file, entry.at(path), named)
-            by_glob[path] = resolved.is_glob
+            taken += 1
+            if found.is_glob and not by_glob.get(path, True):
+                continue
+            places[path] = Selected(path, os.path.join(found.folder, name), entry, named)
+            by_glob[path] = found.is_glob
+        if found.is_glob and not taken:
+            places[named] = Selected(named, "", entry, named)
     return Selection(tuple(places.values()), tuple(skipped))
 
 
-def display_path(file: Path, base_dir: Path) -> str:
+def display_path(file: str | Path, base_dir: str | Path) -> str:
     """Return ``file`` relative to ``base_dir`` with ``/``, or absolute where it lies outside."""
-    root = os.path.abspath(base_dir)
-    absolute = os.path.normpath(os.path.join(root, file))
-    inside = absolute.startswith(root.rstrip(os.sep) + os.sep)
-    return (absolute[len(root.rstrip(os.sep)) + 1 :] if inside else absolute).replace(os.sep, "/")
+    folder, name = os.path.split(os.path.abspath(file))
+    return display_prefix(folder, base_dir) + name
 
 
-def own_output(output_dir: Path, namespace: str) -> Callable[[Path], bool]:
+def display_prefix(folder: str | Path, base_dir: str | Path) -> str:
+    """Return what stands before a name in ``folder``: ``""`` for ``base_dir`` itself, else a path ending with ``/``."""
+    root, absolute = (f"{os.path.abspath(one).rstrip(os.sep)}{os.sep}" for one in (base_dir, folder))
+    return absolute.removeprefix(root).replace(os.sep, "/")
+
+
+def own_output(base_dir: Path, output_dir: Path, namespace: str) -> Callable[[str], bool]:
     """Return a test for the prompts that earlier runs wrote, which no glob may feed back into the next one."""
-    folder = os.path.abspath(output_dir)
-    name = re.compile(rf"{re.escape(namespace)}_\d+\.md\Z")
-    return lambda file: name.match(file.name) is not None and os.path.abspath(file.parent) == folder
+    name = re.compile(rf"{re.escape(display_prefix(output_dir, base_dir) + namespace)}_[0-9]+\.md")
+    return lambda path: name.fullmatch(path) is not None
 
 
-def excluded(base_dir: Path, patterns: Sequence[str]) -> Callable[[Path], bool]:
-    """Return a test for files that match one of the user's exclude patterns, written as in ``.gitignore``."""
+def excluded(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Return a test for paths that match one of the user's exclude patterns, written as in ``.gitignore``."""
     from pathspec import GitIgnoreSpec  # 30 ms, needed only where patterns are given
 
     spec = GitIgnoreSpec.from_lines(patterns)
-    return lambda file: spec.match_file(display_path(file, base_dir))
+    return spec.match_file

@@ -1,7 +1,7 @@
 """What the caller asks for, in one form, whatever form it was given in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from aggregate.models.file_item import FileItem
@@ -28,7 +28,3 @@ class Entry:
         """Return ``entry`` in this form."""
         tier = entry.get("tier") if isinstance(entry, Mapping) else None
         return cls(promote(entry), tier if isinstance(tier, int) else None)
-
-    def at(self, path: str) -> "Entry":
-        """Return the same entry for one file of a glob."""
-        return replace(self, item=replace(self.item, path=path))

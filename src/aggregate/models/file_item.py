@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NotRequired, TypedDict
 
+from aggregate.models.view import Span
+
 
 class SliceDict(TypedDict):
     """A run of lines that the user picked, with what is needed to find it again after edits (rule M-41).
@@ -35,6 +37,7 @@ class FileRecord(TypedDict):
 
     ``path`` is relative to the base directory with ``/``, or absolute where the file lies outside. ``content`` is the
     rendered view or the error text. ``source`` is the decoded text of the file, ``""`` where it could not be read.
+    ``spans`` map the lines of ``content`` to lines of the file; a file in full has none, its lines are its own.
     """
 
     path: str
@@ -50,6 +53,7 @@ class FileRecord(TypedDict):
     ast_mask: dict[str, str]
     custom_slices: list[dict[str, Any]]
     language: str
+    spans: tuple[Span, ...]
 
 
 @dataclass

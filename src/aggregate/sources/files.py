@@ -15,6 +15,8 @@ _BOMS = (
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_IS_FOLDER = "is a directory: name its files or use a glob such as dir/**"
 _BINARY_PROBE = 8192
 _SURE_BYTES = 64
 _MOST_CHAOS = 5.0
@@ -37,31 +39,35 @@ class SourceFile:
     encoding: str = "utf-8"
 
 
-def read_file(path: Path) -> SourceFile:
+def read_file(path: str | Path) -> SourceFile:
     """Read and decode the file at ``path``; every failure becomes an error text, never an exception."""
     try:
         # Not blocking: a FIFO without a writer would otherwise hang the run in open().
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        descriptor = os.open(path, _OPEN_FLAGS)
     except (FileNotFoundError, NotADirectoryError):
         return SourceFile("", error="file not found")
     except (OSError, ValueError) as error:
         return SourceFile("", mtime=_mtime(path), error=_reason(error))
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode):
-            kind = (
-                "a directory: name its files or use a glob such as dir/**"
-                if stat.S_ISDIR(info.st_mode)
-                else "no regular file"
-            )
-            return SourceFile("", info.st_mtime, f"is {kind}")
+            return SourceFile("", info.st_mtime, _IS_FOLDER if stat.S_ISDIR(info.st_mode) else "is no regular file")
         if info.st_size > MAX_FILE_BYTES:
             return SourceFile("", info.st_mtime, f"too large: {info.st_size:,} bytes, the most is {MAX_FILE_BYTES:,}")
-        try:
-            data = file.read(MAX_FILE_BYTES + 1)
-        except OSError as error:
-            return SourceFile("", info.st_mtime, _reason(error))
+        data = _read_all(descriptor, info.st_size)
+    except OSError as error:
+        return SourceFile("", error=_reason(error))
+    finally:
+        os.close(descriptor)
     return decode(data, info.st_mtime)
+
+
+def _read_all(descriptor: int, size: int) -> bytes:
+    """Return what the file holds, one byte over its size at the most: it may be growing."""
+    data = os.read(descriptor, size + 1)
+    while len(data) < size and (more := os.read(descriptor, size - len(data))):
+        data += more
+    return data
 
 
 def decode(data: bytes, mtime: float = 0.0) -> SourceFile:
@@ -100,9 +106,9 @@ def _binary(data: bytes, mtime: float) -> SourceFile:
     return SourceFile("", mtime, f"binary content ({len(data):,} bytes)")
 
 
-def _mtime(path: Path) -> float:
+def _mtime(path: str | Path) -> float:
     try:
-        return path.stat().st_mtime
+        return Path(path).stat().st_mtime
     except (OSError, ValueError):
         return 0.0
 
@@ -111,5 +117,5 @@ def _reason(error: OSError | ValueError) -> str:
     if isinstance(error, PermissionError):
         return "no permission to read it"
     if isinstance(error, IsADirectoryError):
-        return "is a directory: name its files or use a glob such as dir/**"
+        return _IS_FOLDER
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-from pathlib import Path
 
 # A repository's own configuration may name programs to run; none is needed to list files.
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false")
@@ -10,14 +9,14 @@ _HOOK_VARIABLES = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_
 _SECONDS = 60
 
 
-def git(folder: Path, *arguments: str) -> bytes | None:
+def git(folder: str, *arguments: str) -> bytes | None:
     """Return what ``git ARGUMENTS`` prints in ``folder``, or ``None`` where git or a repository is missing."""
     # A hook's variables name its own repository, not the one around the folder.
     inherited = {name: value for name, value in os.environ.items() if name not in _HOOK_VARIABLES}
     environment = {**inherited, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     try:
         done = subprocess.run(
-            ["git", *_SAFE, "-C", str(folder), *arguments],
+            ["git", *_SAFE, "-C", folder, *arguments],
             capture_output=True,
             check=False,
             env=environment,
@@ -29,7 +28,7 @@ def git(folder: Path, *arguments: str) -> bytes | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def list_files(folder: Path) -> list[str] | None:
+def list_files(folder: str) -> list[str] | None:
     """Return the files below ``folder`` that git tracks or would track, relative to it, sorted.
 
     ``.gitignore`` files at every level and above, ``.git/info/exclude`` and the user's global excludes are honoured by

@@ -8,7 +8,7 @@ from aggregate.paths.ignore import IgnoreRules
 _RULES_FILE = ".gitignore"
 
 
-def walk_files(folder: Path) -> list[str]:
+def walk_files(folder: str) -> list[str]:
     """Return the files below ``folder`` that no ``.gitignore`` in it ignores, relative to it, sorted.
 
     Folders that are ignored are not entered, nor are ``.git`` and links to folders. A folder that cannot be read has
@@ -19,15 +19,14 @@ def walk_files(folder: Path) -> list[str]:
     while stack:
         prefix, rules = stack.pop()
         try:
-            entries = list(os.scandir(folder / prefix))
+            entries = {entry.name: entry.is_dir(follow_symlinks=False) for entry in os.scandir(f"{folder}/{prefix}")}
         except OSError:
             continue
-        if any(entry.name == _RULES_FILE for entry in entries):
-            rules = rules.below(prefix, _read_rules(folder / prefix / _RULES_FILE))
-        for entry in entries:
-            path = prefix + entry.name
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if (is_folder and entry.name == ".git") or rules.ignores(path, is_folder=is_folder):
+        if entries.get(_RULES_FILE) is False:
+            rules = rules.below(prefix, _read_rules(f"{folder}/{prefix}{_RULES_FILE}"))
+        for name, is_folder in entries.items():
+            path = prefix + name
+            if (is_folder and name == ".git") or rules.ignores(path, is_folder=is_folder):
                 continue
             if is_folder:
                 stack.append((path + "/", rules))
@@ -36,8 +35,8 @@ def walk_files(folder: Path) -> list[str]:
     return sorted(found)
 
 
-def _read_rules(path: Path) -> list[str]:
+def _read_rules(path: str) -> list[str]:
     try:
-        return path.read_bytes().decode("utf-8", "replace").splitlines()
+        return Path(path).read_bytes().decode("utf-8", "replace").splitlines()
     except OSError:
         return []

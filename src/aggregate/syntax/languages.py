@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from pathlib import PurePosixPath
 
 
 class Kind(StrEnum):
@@ -142,9 +141,9 @@ def language_of(path: str, text: str = "") -> Language | None:
 
     A ``.h`` file is C unless ``text`` holds constructs that only C++ has.
     """
-    name = PurePosixPath(path).name.lower()
     by_name, by_suffix = _index()
-    found = by_name.get(name) or by_suffix.get(PurePosixPath(name).suffix)
+    name, suffix = _name_and_suffix(path)
+    found = by_name.get(name) or by_suffix.get(suffix)
     if found is not None and found.name == "c" and name.endswith(".h") and _HEADER_IS_CPP.search(text):
         return language_named("cpp")
     return found
@@ -160,8 +159,15 @@ def fence_tag(path: str) -> str:
     language = language_of(path)
     if language is not None:
         return language.fence
-    name = PurePosixPath(path).name.lower()
-    return _PLAIN_NAMES.get(name) or _PLAIN_FENCES.get(PurePosixPath(name).suffix) or "text"
+    name, suffix = _name_and_suffix(path)
+    return _PLAIN_NAMES.get(name) or _PLAIN_FENCES.get(suffix) or "text"
+
+
+def _name_and_suffix(path: str) -> tuple[str, str]:
+    """Return the file's name and its suffix with the dot, in lower case."""
+    name = path[path.rfind("/") + 1 :].lower()
+    dot = name.rfind(".")
+    return name, name[dot:] if dot > 0 else ""
 
 
 @cache

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Timer, local
 
-from aggregate.models.view import View, ViewRequest
+from aggregate.models.view import PackedView, View, ViewRequest
 from aggregate.views.attempt import attempt
 from aggregate.views.registry import PARSED
 
@@ -123,13 +123,13 @@ class _Worker:
                 return None
             pickle.dump(batch, stdin, protocol=pickle.HIGHEST_PROTOCOL)
             stdin.flush()
-            views: list[View | str] = pickle.load(stdout)  # noqa: S301 - a private pipe from our own child
+            plain: list[PackedView | str] = pickle.load(stdout)  # noqa: S301 - a private pipe from our own child
         except (OSError, EOFError, pickle.UnpicklingError):
             self.close()
             return None
         finally:
             watchdog.cancel()
-        return views
+        return [view if isinstance(view, str) else View.unpack(view) for view in plain]
 
     def close(self) -> None:
         self._process.kill()

@@ -4,7 +4,7 @@ import os
 import pickle
 import sys
 
-from aggregate.models.view import View, ViewRequest
+from aggregate.models.view import PackedView, View, ViewRequest
 from aggregate.views.attempt import attempt
 
 
@@ -19,6 +19,7 @@ def serve() -> None:
             batch: list[ViewRequest] = pickle.load(requests)  # noqa: S301 - a private pipe from the parent
         except EOFError:
             return
-        views: list[View | str] = [attempt(request) for request in batch]
-        pickle.dump(views, answers, protocol=pickle.HIGHEST_PROTOCOL)
+        views = [attempt(request) for request in batch]
+        plain: list[PackedView | str] = [view.pack() if isinstance(view, View) else view for view in views]
+        pickle.dump(plain, answers, protocol=pickle.HIGHEST_PROTOCOL)
         answers.flush()
