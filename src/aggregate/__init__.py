@@ -17,9 +17,9 @@ if TYPE_CHECKING:
         build_screenshots_section,
         build_tier3_context,
         compose_prompt,
-        main,
         run,
     )
+    from aggregate.cli import main
     from aggregate.compose.layout import build_summary_markdown
     from aggregate.compose.numbering import find_next_increment
     from aggregate.compose.stats import compute_file_stats, group_files_by_dir
@@ -49,9 +49,9 @@ _HOMES = {
         "build_screenshots_section",
         "build_tier3_context",
         "compose_prompt",
-        "main",
         "run",
     ),
+    "aggregate.cli": ("main",),
     "aggregate.compose.layout": ("build_summary_markdown",),
     "aggregate.compose.numbering": ("find_next_increment",),
     "aggregate.compose.stats": ("compute_file_stats", "group_files_by_dir"),

@@ -288,13 +288,6 @@ def compose_prompt(
     return Composition(prompt, tuple(records), tuple(warnings))
 
 
-def main() -> None:
-    """Run the command line (rule M-15)."""
-    from aggregate.cli import main as cli_main
-
-    cli_main()
-
-
 def _layout(files: tuple[Segment, ...], *, screenshots: str, beads: str, history: Sequence[object]) -> Prompt:
     """Return the sections in their order, each only if not empty (rule 3.1)."""
     return Prompt(

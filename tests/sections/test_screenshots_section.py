@@ -46,7 +46,7 @@ def test_no_images() -> None:
         ("javascript:x.png", "![javascript:x.png](./javascript:x.png)"),
         ("100%25.png", "![100%25.png](100%2525.png)"),
         ("a\nb.png", r"![a\\x0ab.png](a%0Ab.png)"),
-        ("a\udcffb.png", "![a?b.png](a%FFb.png)"),
+        ("a\udcffb.png", r"![a\\udcffb.png](a%FFb.png)"),
         ("", "![](<>)"),
     ],
 )

@@ -33,8 +33,7 @@ def _link(image: Screenshot) -> str:
 
 def _link_text(name: str) -> str:
     """Return ``name`` so that a renderer shows it as it is, control characters escaped."""
-    shown = heading_text(name).encode("utf-8", "replace").decode("utf-8")
-    return _TEXT_SPECIAL.sub(r"\\\g<0>", shown)
+    return _TEXT_SPECIAL.sub(r"\\\g<0>", heading_text(name))
 
 
 def _destination(path: str) -> str:

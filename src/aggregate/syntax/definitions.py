@@ -65,6 +65,19 @@ class Module:
         """Return the text between two byte offsets."""
         return self.source[start:end].decode(errors="surrogatepass")
 
+    def whole(self, definition: Definition) -> str:
+        """Return a definition as it stands in the source, with the indentation of its first line."""
+        return self.text(self._line_start(definition.start), definition.end)
+
+    def header(self, definition: Definition) -> str:
+        """Return a definition up to its body, with the indentation of its first line."""
+        return self.text(self._line_start(definition.start), definition.header_end).rstrip()
+
+    def _line_start(self, offset: int) -> int:
+        """Return where the line of ``offset`` begins if only white space stands before it there, else ``offset``."""
+        start = self.source.rfind(b"\n", 0, offset) + 1
+        return offset if self.source[start:offset].strip() else start
+
     def signature(self, definition: Definition) -> str:
         """Return a definition's signature on one line, without the opening of its body."""
         text = _AFTER_OPENING.sub("", self.text(definition.start, definition.header_end))

@@ -50,7 +50,7 @@ def _blocks(mask: Mapping[str, str], module: Module | None, path: str) -> list[_
 
 
 def _block(module: Module, one: Definition, *, whole: bool) -> _Block:
-    text = module.text(one.start, one.end if whole else one.header_end).rstrip()
+    text = module.whole(one).rstrip() if whole else module.header(one)
     return text, (one.first_line, one.first_line + text.count("\n"))
 
 

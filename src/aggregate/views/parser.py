@@ -47,7 +47,7 @@ class ASTParser:
             SyntaxViewError: There is none.
         """
         module, found = self._find(content, symbol)
-        return "\n\n".join(module.text(one.start, one.end) for one in found)
+        return "\n\n".join(map(module.whole, found))
 
     def get_signature(self, content: str, symbol: str) -> str:
         """Return the signature of every definition that ``symbol`` names, parted by a blank line.
@@ -56,7 +56,7 @@ class ASTParser:
             SyntaxViewError: There is none.
         """
         module, found = self._find(content, symbol)
-        return "\n\n".join(module.text(one.start, one.header_end).rstrip() for one in found)
+        return "\n\n".join(map(module.header, found))
 
     def _find(self, content: str, symbol: str) -> tuple[Module, list[Definition]]:
         module = read_module(content, self._row)
