@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from aggregate.app import Composition
     from aggregate.tokens.count import PromptTokens
 
+_LARGEST = 8
+
 
 @click.command()
 @config_option
@@ -77,14 +79,19 @@ def prune(config: Path, keep: int) -> None:
 
 
 def _tell(made: "Composition", tokens: "PromptTokens") -> None:
-    """Print the run's summary and what was left out to standard error."""
+    """Print to standard error what was left out, and the tokens of the document, its sections and largest files."""
     for warning in made.warnings:
         click.echo(f"warning: {warning}", err=True)
-    sections = ", ".join(f"{section.value} {number:,}" for section, number in tokens.sections.items())
-    files = sum(record["auto_aggregate"] for record in made.records)
-    click.echo(f"{files:,} files, {tokens.document:,} tokens" + (f" ({sections})" if sections else ""), err=True)
     if not made.records:
         click.echo("warning: no files: name some under [files] paths in the configuration", err=True)
+    lines = [f"{tokens.document:>11,} tokens (o200k)"]
+    lines += [f"{number:>11,} {section.value}" for section, number in tokens.sections.items()]
+    largest = sorted(tokens.files.items(), key=lambda item: (-item[1], item[0]))
+    lines += [f"{number:>11,}   {path}" for path, number in largest[:_LARGEST]]
+    if len(largest) > _LARGEST:
+        rest = sum(number for _, number in largest[_LARGEST:])
+        lines.append(f"{rest:>11,}   in {len(largest) - _LARGEST:,} smaller files (--json lists them)")
+    click.echo("\n".join(lines), err=True)
 
 
 def _report(path: Path | None, made: "Composition", tokens: "PromptTokens") -> dict[str, Any]:

@@ -11,7 +11,9 @@ from aggregate.cli.options import config_option, json_option
 if TYPE_CHECKING:
     from aggregate.compose.stats import FileSizes
 
-_BAR = 20
+_BAR = 16
+_WIDE = 90
+_PLAIN_WIDTH = 140
 
 
 @click.command()
@@ -29,8 +31,13 @@ def stats(config: Path, preset: str | None, as_json: bool) -> None:
         sizes = measure_files(selection, on_start=bar.start, on_done=bar.advance)
     if as_json:
         click.echo(json.dumps([one.to_dict() for one in sizes], indent=2))
-    else:
-        _print_tree(sizes)
+        return
+    for one in sizes:
+        if one.error:
+            click.echo(f"warning: {one.path}: {one.error}", err=True)
+    readable = [one for one in sizes if not one.error]
+    if readable:
+        _print_tree(readable)
 
 
 def _print_tree(sizes: "list[FileSizes]") -> None:
@@ -39,17 +46,19 @@ def _print_tree(sizes: "list[FileSizes]") -> None:
 
     from aggregate.compose.stats import MEASURED, folder_rows
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("", no_wrap=True)
-    for title in ("lines", "defs", *(f"{mode.value}" for mode in MEASURED)):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("tokens in full", no_wrap=True)
+    console = Console()
+    width = console.width if console.is_terminal else _PLAIN_WIDTH
     rows = folder_rows(sizes)
+    numbers = [[f"{number:,}" for number in (row.lines, row.elements, *row.tokens)] for row in rows]
+    titles = ("lines", "defs", *(mode.value for mode in MEASURED))
+    table = Table(box=None, pad_edge=False, header_style="bold", collapse_padding=True)
+    table.add_column("tokens by view", no_wrap=True, overflow="ellipsis")
+    for i, title in enumerate(titles):
+        table.add_column(title, justify="right", no_wrap=True, min_width=max(len(row[i]) for row in numbers))
+    table.add_column("", no_wrap=True, min_width=_BAR if width >= _WIDE else 0)
     most = max((row.tokens[0] for row in rows if not row.is_folder), default=0)
-    for row in rows:
-        filled = round(_BAR * row.tokens[0] / most) if most else 0
-        bar = "" if row.is_folder else "█" * filled or "▏"
+    for row, texts in zip(rows, numbers, strict=True):
+        bar = "" if row.is_folder or not most else "█" * round(_BAR * row.tokens[0] / most) or "▏"
         name = "  " * row.depth + row.name + ("/" if row.is_folder else "")
-        numbers = [f"{number:,}" for number in (row.lines, row.elements, *row.tokens)]
-        table.add_row(name, *numbers, bar, style="bold" if row.is_folder else None)
-    Console().print(table)
+        table.add_row(name, *texts, bar if width >= _WIDE else "", style="bold" if row.is_folder else None)
+    Console(width=width).print(table)
