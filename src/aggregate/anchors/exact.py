@@ -4,15 +4,17 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from aggregate.anchors.score import context_score
+from aggregate.anchors.score import MARGIN, context_score
 from aggregate.anchors.target import Target
 
 MOST_PLACES = 128
 """Places that are scored; where there are more, those with equal neighbours only."""
-MARGIN = 0.15
-"""Lead in context that makes one of several places the right one."""
 FLOOR = 0.4
 """Context that a text needs which did not stand alone when it was captured or does not now."""
+TRIVIAL_FLOOR = 0.7
+"""Context that blank lines and braces need: the greater part of both sides."""
+FIRM = 0.75
+"""Context that leaves no doubt; a place with less is held against what became of the old place."""
 WEAK_FLOOR = 0.25
 """Context that a short text needs which stood alone both times."""
 CROWD = 0.6
@@ -32,12 +34,14 @@ class ExactPlaces:
 
     Attributes:
         chosen: Index of the first line of the place that is the slice, ``None`` where none is for certain.
+        firm: Whether the lines around that place leave no doubt.
         rivals: Indices of the places that cannot be told apart, or of those that fit too little.
         tied: Whether ``rivals`` fit equally well, so that nothing else can decide.
         total: How many places there are, at least.
     """
 
     chosen: int | None = None
+    firm: bool = False
     rivals: tuple[int, ...] = ()
     tied: bool = False
     total: int = 0
@@ -50,13 +54,18 @@ def exact_places(target: Target, symbol_at: SymbolAt | None = None) -> ExactPlac
     if not ranked:
         return ExactPlaces()
     best = ranked[0][0]
+    unbroken = {target.head_place, _tail_place(target)}
     tied = [place for score, place in ranked if score > best - MARGIN]
+    if (
+        len(both := [place for _, place in ranked if place in unbroken]) == 2
+    ):  # a copy was put in right beside the slice
+        tied = both
     if len(tied) > 1:
         tied = _by_symbol(tied, target.anchor.symbol, symbol_at)
     if len(tied) > 1:
         return ExactPlaces(rivals=tuple(sorted(tied)), tied=True, total=len(tied))
     if best >= _needed(target, total):
-        return ExactPlaces(chosen=tied[0], total=total)
+        return ExactPlaces(chosen=tied[0], firm=best >= FIRM, total=total)
     return ExactPlaces(rivals=tuple(sorted(place for _, place in ranked)), total=max(total, len(ranked)))
 
 
@@ -79,6 +88,8 @@ def _ranked(target: Target, places: Sequence[int]) -> list[tuple[float, int]]:
 
 def _needed(target: Target, total: int) -> float:
     """Return the context that the only or best place needs."""
+    if target.trivial.issuperset(target.piece):
+        return max(TRIVIAL_FLOOR, target.anchor.rival / 100 + MARGIN)
     if target.anchor.copies:
         return max(FLOOR, target.anchor.rival / 100 + MARGIN)
     if total > 1:

@@ -19,6 +19,10 @@ UNBROKEN = 0.5
 """Bonus of a place above or below which no line of the whole text has changed."""
 
 
+MARGIN = 0.15
+"""Lead in context that makes one of several places the right one."""
+
+
 def context_score(target: Target, start: int, end: int) -> float:
     """Return how far the lines around ``[start, end)`` are those of the capture: 0.0 to 1.0, above 1.0 with a bonus.
 
