@@ -171,7 +171,7 @@ def row(name: str, tally: Tally) -> str:
     return (
         f"{name:>16} {c['n']:5} {c['located']:5} {percent(c['exact'], c['located']):>6} "
         f"{percent(c['same lines'], c['located']):>6} {percent(c['diff'], c['located']):>6}  {states:27} "
-        f"{c['wrong sure']:3}/{c['sure']:<5} {c['wrong edited']:3}({c['off edited']})/{c['edited']:<5} "
+        f"{c['wrong sure']:3}/{c['sure']:<5} {c['wrong edited']:3}({c['off edited']})/{c['edited']:<4} {c['judged']:<4} "
         f"{percent(c['deleted seen'], c['deleted']):>5}/{percent(c['deleted unshown'], c['deleted'])} of {c['deleted']:<4} "
         f"{times[len(times) // 2]:6.2f} {times[int(len(times) * 0.95)]:6.2f}"
     )
@@ -179,7 +179,7 @@ def row(name: str, tally: Tally) -> str:
 
 HEADER = (
     f"{'set':>16} {'n':>5} {'loc.':>5} {'exact':>6} {'=lines':>6} {'diff':>6}  {'fresh/moved/edited/ambig/orph %':27} "
-    "wrong sure  wrong(off) edited  deleted orphaned/unshown %  ms median, p95"
+    "wrong sure  wrong(off) edited, judged  deleted orphaned/unshown %  ms median, p95"
 )
 
 

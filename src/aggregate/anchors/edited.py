@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from aggregate.anchors.align import Pairs, align, find_seeds, longest_chain
 from aggregate.anchors.prints import TRIVIAL, code_of
-from aggregate.anchors.score import MARGIN, context_score, likeness
+from aggregate.anchors.score import MARGIN, context, likeness
 from aggregate.anchors.target import Target
 
-CUT = 0.6
+CUT = 0.5
 """Likeness that a place needs by itself."""
 HELD_CUT = 0.4
 """Likeness that is enough between the very lines that stood above and below."""
@@ -27,6 +27,7 @@ class EditedPlace:
         alike: Likeness to the captured text, 0.0 to 1.0.
         held: How many of its two sides still touch the line that they touched before.
         sure: Whether this is enough to show the lines.
+        seated: Whether it has its old length and the nearest telling lines on both sides are where they were.
         gone: Whether both sides are there and nothing is left between them.
     """
 
@@ -35,6 +36,7 @@ class EditedPlace:
     alike: float
     held: int
     sure: bool
+    seated: bool = False
     gone: bool = False
 
 
@@ -59,11 +61,30 @@ def _place(target: Target, pairs: Pairs, seeds: Pairs) -> EditedPlace | None:
     if start >= end:
         return EditedPlace(start, end, 0.0, held, sure=False, gone=held == 2)
     alike = _alike(target, pairs, start, end)
-    enough = alike >= (HELD_CUT if held == 2 else CUT) or (held > 0 and _kept(target, pairs) >= KEPT_CUT)
+    enough = alike >= (HELD_CUT if held == 2 else CUT) or (held == 2 and _kept(target, pairs) >= KEPT_CUT)
     if not any(pairs.get(i) == j for i, j in seeds.items()) and held < 2:
         needed = max(CONTEXT, anchor.rival / 100 + MARGIN) if anchor.copies else CONTEXT
-        enough = enough and context_score(target, start, end) >= needed
-    return EditedPlace(start, end, alike, held, sure=enough)
+        enough = enough and context(target, start, end).score >= needed
+    return EditedPlace(start, end, alike, held, sure=enough, seated=_seated(target, pairs, start, end))
+
+
+def _seated(target: Target, pairs: Pairs, start: int, end: int) -> bool:
+    """Tell whether the lines out to the nearest telling one on both sides are where they were."""
+    anchor = target.anchor
+    if end - start != anchor.size:
+        return False
+    shift = start - anchor.before
+    above, below = range(anchor.before - 1, -1, -1), range(anchor.after, len(anchor.window))
+    return all(_reaches(target, pairs, side, shift) for side in (above, below))
+
+
+def _reaches(target: Target, pairs: Pairs, side: range, shift: int) -> bool:
+    for i in side:
+        if pairs.get(i) != i + shift or target.window[i] != target.coded[i + shift]:
+            return False
+        if not target.anchor.window[i] & TRIVIAL:
+            return True
+    return False
 
 
 def _kept(target: Target, pairs: Pairs) -> float:

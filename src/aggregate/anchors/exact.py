@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from aggregate.anchors.score import MARGIN, context_score
+from aggregate.anchors.score import MARGIN, Context, context
 from aggregate.anchors.target import Target
 
 MOST_PLACES = 128
@@ -13,6 +13,8 @@ FLOOR = 0.4
 """Context that a text needs which did not stand alone when it was captured or does not now."""
 TRIVIAL_FLOOR = 0.7
 """Context that blank lines and braces need: the greater part of both sides."""
+WHOLE_SIDE = 0.9
+"""Context on one side from which that side is all there."""
 FIRM = 0.75
 """Context that leaves no doubt; a place with less is held against what became of the old place."""
 WEAK_FLOOR = 0.25
@@ -50,12 +52,12 @@ class ExactPlaces:
 def exact_places(target: Target, symbol_at: SymbolAt | None = None) -> ExactPlaces:
     """Look for the lines of the slice, letter by letter, and choose a place by its context alone."""
     places, total = _places(target)
-    ranked = [(score, place) for score, place in _ranked(target, places) if target.same_text(place)]
+    ranked = [(found, place) for found, place in _ranked(target, places) if target.same_text(place)]
     if not ranked:
         return ExactPlaces()
     best = ranked[0][0]
+    tied = [place for found, place in ranked if found is best or _rivals(found, best)]
     unbroken = {target.head_place, _tail_place(target)}
-    tied = [place for score, place in ranked if score > best - MARGIN]
     if (
         len(both := [place for _, place in ranked if place in unbroken]) == 2
     ):  # a copy was put in right beside the slice
@@ -64,26 +66,35 @@ def exact_places(target: Target, symbol_at: SymbolAt | None = None) -> ExactPlac
         tied = _by_symbol(tied, target.anchor.symbol, symbol_at)
     if len(tied) > 1:
         return ExactPlaces(rivals=tuple(sorted(tied)), tied=True, total=len(tied))
-    if best >= _needed(target, total):
-        return ExactPlaces(chosen=tied[0], firm=best >= FIRM, total=total)
+    if best.score >= _needed(target, total):
+        return ExactPlaces(chosen=tied[0], firm=best.score >= FIRM, total=total)
     return ExactPlaces(rivals=tuple(sorted(place for _, place in ranked)), total=max(total, len(ranked)))
+
+
+def _rivals(other: Context, best: Context) -> bool:
+    """Tell whether a place fits about as well as the best, or has all of one side where the best has not."""
+    sides = ((other.above, best.above), (other.below, best.below))
+    return other.score > best.score - MARGIN or any(
+        theirs is not None and ours is not None and theirs >= WHOLE_SIDE and theirs > ours + MARGIN
+        for theirs, ours in sides
+    )
 
 
 def rivalry(target: Target) -> tuple[int, int]:
     """Return how many copies of the slice its own text holds, as far as counted, and how well the best fits in percent."""
     places, total = _places(target)
     own = target.anchor.start - 1
-    best = max((score for score, place in _ranked(target, places) if place != own), default=0.0)
+    best = max((found.score for found, place in _ranked(target, places) if place != own), default=0.0)
     if total > MOST_PLACES:
         best = max(best, CROWD)
     return total - 1, min(round(best * 100), 100)
 
 
-def _ranked(target: Target, places: Sequence[int]) -> list[tuple[float, int]]:
-    """Return places with their scores, the best first; of equals the upper one."""
+def _ranked(target: Target, places: Sequence[int]) -> list[tuple[Context, int]]:
+    """Return places with what surrounds them, the best first; of equals the upper one."""
     size = target.anchor.size
-    scored = sorted((-context_score(target, place, place + size), place) for place in places)
-    return [(-score, place) for score, place in scored]
+    found = [(context(target, place, place + size), place) for place in places]
+    return sorted(found, key=lambda pair: (-pair[0].score, pair[1]))
 
 
 def _needed(target: Target, total: int) -> float:

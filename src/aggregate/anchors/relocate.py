@@ -24,11 +24,12 @@ def relocate(piece: Mapping[str, Any], text: str, *, symbol_at: SymbolAt | None 
         return _orphaned(f"the anchor of this slice is damaged ({error}); capture it anew")
     target = Target.of(anchor, text)
     exact = exact_places(target, symbol_at)
-    if exact.tied:
-        return _ambiguous(anchor, exact)
     if exact.chosen is not None and exact.firm:
         return _unchanged(anchor, exact.chosen)
     edited = edited_places(target)
+    if exact.tied:
+        kept = [place.start for place in edited if place.seated and place.start in exact.rivals]
+        return _unchanged(anchor, kept[0]) if len(kept) == 1 else _ambiguous(anchor, exact)
     best = edited[0] if edited and edited[0].sure else None
     if exact.chosen is not None:
         rival = next((place for place in edited if place.sure and _apart(place, exact.chosen, anchor.size)), None)
