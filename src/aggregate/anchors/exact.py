@@ -9,12 +9,14 @@ from aggregate.anchors.target import Target
 
 MOST_PLACES = 128
 """Places that are scored; where there are more, those with equal neighbours only."""
-FLOOR = 0.4
+FLOOR = 0.5
 """Context that a text needs which did not stand alone when it was captured or does not now."""
 TRIVIAL_FLOOR = 0.7
 """Context that blank lines and braces need: the greater part of both sides."""
 WHOLE_SIDE = 0.9
 """Context on one side from which that side is all there."""
+HALF = 0.3
+"""Context that each side of a copied text needs."""
 FIRM = 0.75
 """Context that leaves no doubt; a place with less is held against what became of the old place."""
 WEAK_FLOOR = 0.25
@@ -56,19 +58,21 @@ def exact_places(target: Target, symbol_at: SymbolAt | None = None) -> ExactPlac
     if not ranked:
         return ExactPlaces()
     best = ranked[0][0]
-    tied = [place for found, place in ranked if found is best or _rivals(found, best)]
-    unbroken = {target.head_place, _tail_place(target)}
-    if (
-        len(both := [place for _, place in ranked if place in unbroken]) == 2
-    ):  # a copy was put in right beside the slice
-        tied = both
+    unbroken = target.unbroken
+    tied = sorted(place for found, place in ranked if found is best or place in unbroken or _rivals(found, best))
     if len(tied) > 1:
         tied = _by_symbol(tied, target.anchor.symbol, symbol_at)
     if len(tied) > 1:
-        return ExactPlaces(rivals=tuple(sorted(tied)), tied=True, total=len(tied))
-    if best.score >= _needed(target, total):
+        return ExactPlaces(rivals=tuple(tied), tied=True, total=len(tied))
+    if best.score >= _needed(target, total) and not (total + target.anchor.copies > 1 and _one_sided(best)):
         return ExactPlaces(chosen=tied[0], firm=best.score >= FIRM, total=total)
     return ExactPlaces(rivals=tuple(sorted(place for _, place in ranked)), total=max(total, len(ranked)))
+
+
+def _one_sided(found: Context) -> bool:
+    """Tell whether all that speaks for a place stands on one side of it, so that it may be a copy's half."""
+    sides = [side for side in (found.above, found.below) if side is not None]
+    return found.score < FIRM and len(sides) == 2 and min(sides) < HALF
 
 
 def _rivals(other: Context, best: Context) -> bool:
@@ -99,7 +103,7 @@ def _ranked(target: Target, places: Sequence[int]) -> list[tuple[Context, int]]:
 
 def _needed(target: Target, total: int) -> float:
     """Return the context that the only or best place needs."""
-    if target.trivial.issuperset(target.piece):
+    if target.trivial.issuperset(target.piece) and len(target.window) > target.anchor.size:
         return max(TRIVIAL_FLOOR, target.anchor.rival / 100 + MARGIN)
     if target.anchor.copies:
         return max(FLOOR, target.anchor.rival / 100 + MARGIN)
@@ -121,12 +125,7 @@ def _places(target: Target) -> tuple[Sequence[int], int]:
         low = max(anchor.before - reach, 0)
         needle = target.window[low : anchor.after + reach]
         found = [place + anchor.before - low for place in _find_all(target.coded, needle)]
-    known = {place for place in (target.head_place, _tail_place(target)) if place is not None and place >= 0}
-    return sorted({*found[:MOST_PLACES], *known}), total
-
-
-def _tail_place(target: Target) -> int | None:
-    return None if target.tail_end is None else target.tail_end - target.anchor.size
+    return sorted({*found[:MOST_PLACES], *target.unbroken}), total
 
 
 def _find_all(coded: str, needle: str) -> list[int]:
