@@ -3,14 +3,14 @@
 Run as ``python -m simulation.anchors CLONE [--pairs N] [--show]``. Nothing is written; the sample is fixed by a seed.
 
 Truth needs no hand labels. The revisions of one file on the first-parent line are walked from an old one to one that is
-``k`` revisions younger, and the hunks of every single step (``git diff --histogram -w``) are composed into one map of lines:
+``k`` revisions younger, and the hunks of each step (``git diff --histogram -w``) are composed into one map of lines:
 
 - *located*: first and last line of the slice survive every step, so its new range is known;
 - *deleted*: all its lines went in hunks that add nothing in their place, and no step adds their like elsewhere;
-- *partial*: an edge was rewritten; a range is wrong if it misses most of what survives or is mostly other lines.
+- *partial*: an edge was rewritten; a range is wrong if it misses most of what survives or is mostly other lines
 
-Half of the slices lie anywhere, half within ten lines of a change. The map is that of a diff: a copied or moved block may
-be told otherwise with as much right, so read what ``--show`` prints before trusting a figure.
+Half of the slices lie anywhere, half within ten lines of a change. The map is that of a diff: a copied or moved block
+may be told otherwise with as much right, so read what ``--show`` prints before trusting a figure.
 """
 
 import argparse
@@ -122,8 +122,8 @@ def judge(tally: Tally, case: Case, show: bool) -> None:
 def right(case: Case, span: tuple[int, int] | None) -> bool:
     """Tell whether a range is the true one, or one that an equally short diff would give.
 
-    A diff may slide: of a block that was put in beside its like, it cannot be said which is the new one. So a range is as
-    good if it is no longer than the true one, accounts for at least as many equal lines of the slice, and keeps all
+    A diff may slide: of a block that was put in beside its like, it cannot be said which is the new one. So a range is
+    as good if it is no longer than the true one, accounts for at least as many equal lines of the slice, and keeps all
     surviving lines around the slice outside, in order.
     """
     if span is None or span == case.truth:
@@ -144,7 +144,7 @@ def telling_lines(text: str) -> frozenset[int]:
 
 
 def stands_once(case: Case, span: tuple[int, int]) -> bool:
-    """Tell whether a range holds the slice letter by letter and no other place, old or new, does: a move no diff shows."""
+    """Tell whether the very text stands at a range and nowhere else, before and after: a move that no diff shows."""
     old, new = ("\n" + text.replace("\r", "") + "\n" for text in (case.old, case.new))
     piece = "\n".join(["", *old.split("\n")[case.start : case.end + 1], ""])
     there = "\n".join(["", *new.split("\n")[span[0] : span[1] + 1], ""])
@@ -171,8 +171,9 @@ def row(name: str, tally: Tally) -> str:
     return (
         f"{name:>16} {c['n']:5} {c['located']:5} {percent(c['exact'], c['located']):>6} "
         f"{percent(c['same lines'], c['located']):>6} {percent(c['diff'], c['located']):>6}  {states:27} "
-        f"{c['wrong sure']:3}/{c['sure']:<5} {c['wrong edited']:3}({c['off edited']})/{c['edited']:<4} {c['judged']:<4} "
-        f"{percent(c['deleted seen'], c['deleted']):>5}/{percent(c['deleted unshown'], c['deleted'])} of {c['deleted']:<4} "
+        f"{c['wrong sure']:3}/{c['sure']:<5} {c['wrong edited']:3}({c['off edited']})/{c['edited']:<4} "
+        f"{c['judged']:<4} {percent(c['deleted seen'], c['deleted']):>5}/"
+        f"{percent(c['deleted unshown'], c['deleted'])} of {c['deleted']:<4} "
         f"{times[len(times) // 2]:6.2f} {times[int(len(times) * 0.95)]:6.2f}"
     )
 

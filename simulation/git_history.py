@@ -10,7 +10,11 @@ from pathlib import Path
 from rapidfuzz.process import extractOne
 
 SOURCES = frozenset(
-    ".c .cc .cpp .cs .css .go .h .hpp .html .java .js .jsx .kt .md .php .py .rb .rs .rst .sh .swift .toml .ts .tsx .yml".split()
+    f".{suffix}"
+    for suffix in (
+        *("c", "cc", "cpp", "cs", "css", "go", "h", "hpp", "html", "java", "js", "jsx", "kt", "md", "php", "py"),
+        *("rb", "rs", "rst", "sh", "swift", "toml", "ts", "tsx", "yml"),
+    )
 )
 MOST_FILES = 24
 MOST_REVISIONS = 400
@@ -64,7 +68,7 @@ class LineMap:
         return "partial", None
 
     def agrees(self, start: int, end: int, first: int, last: int, telling: frozenset[int]) -> bool:
-        """Tell whether a range is in the right place: most surviving ``telling`` lines of the slice, few of its surroundings."""
+        """Tell whether a range holds most surviving ``telling`` lines of the slice and few of its surroundings."""
         ours = [at for old in range(start, end + 1) if old in telling and (at := self.places[old])]
         inside = sum(first <= at <= last for at in ours)
         others = [at for old in telling if not start <= old <= end and (at := self.places[old])]

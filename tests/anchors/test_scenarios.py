@@ -166,7 +166,7 @@ SCENARIOS = {
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_what_becomes_of_a_function(name: str) -> None:
-    """Each edit of a text gives its own state, lines and sentence (M-17, M-41); without a sure place no lines (M-X9)."""
+    """Each edit gives its own state, lines and sentence (M-17, M-41); without a sure place no lines (M-X9)."""
     new, expected = SCENARIOS[name]
     found = resolve(OLD, 4, 6, new)
     assert (found.start_line, found.end_line, found.state, found.reason) == expected

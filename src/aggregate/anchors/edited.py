@@ -27,7 +27,7 @@ class EditedPlace:
         alike: Likeness to the captured text, 0.0 to 1.0.
         held: How many of its two sides still touch the line that they touched before.
         sure: Whether this is enough to show the lines.
-        seated: Whether it has its old length and the nearest telling lines on both sides are where they were.
+        seated: Whether its length and the nearest telling lines on both sides are as they were.
         gone: Whether both sides are there and nothing is left between them.
     """
 
@@ -41,7 +41,7 @@ class EditedPlace:
 
 
 def edited_places(target: Target) -> list[EditedPlace]:
-    """Return the places that a changed slice may have, the best first; none where nothing of it or around it is left."""
+    """Return the places that a changed slice may have, the best first; none where nothing is left."""
     anchor, seeds = target.anchor, find_seeds(target)
     own = {i: j for i, j in seeds.items() if anchor.before <= i < anchor.after}
     places = [_place(target, align(target, longest_chain(chosen)), own) for chosen in (seeds, own) if chosen]

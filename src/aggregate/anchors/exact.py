@@ -60,13 +60,15 @@ def exact_places(target: Target, symbol_at: SymbolAt | None = None) -> ExactPlac
     best = ranked[0][0]
     unbroken = target.unbroken
     tied = sorted(place for found, place in ranked if found is best or place in unbroken or _rivals(found, best))
-    if len(tied) > 1:
-        tied = _by_symbol(tied, target.anchor.symbol, symbol_at)
-    if len(tied) > 1:
-        return ExactPlaces(rivals=tuple(tied), tied=True, total=len(tied))
-    if best.score >= _needed(target, total) and not (total + target.anchor.copies > 1 and _one_sided(best)):
+    one_sided = total + target.anchor.copies > 1 and _one_sided(best)
+    if len(tied) == 1 and best.score >= _needed(target, total) and not one_sided:
         return ExactPlaces(chosen=tied[0], firm=best.score >= FIRM, total=total)
-    return ExactPlaces(rivals=tuple(sorted(place for _, place in ranked)), total=max(total, len(ranked)))
+    rivals = tied if len(tied) > 1 else sorted(place for _, place in ranked)
+    named = _in_symbol(rivals, target.anchor.symbol, symbol_at)
+    if named is not None:
+        return ExactPlaces(chosen=named, total=total)
+    tie = len(tied) > 1
+    return ExactPlaces(rivals=tuple(rivals), tied=tie, total=len(tied) if tie else max(total, len(ranked)))
 
 
 def _one_sided(found: Context) -> bool:
@@ -85,7 +87,7 @@ def _rivals(other: Context, best: Context) -> bool:
 
 
 def rivalry(target: Target) -> tuple[int, int]:
-    """Return how many copies of the slice its own text holds, as far as counted, and how well the best fits in percent."""
+    """Return how many copies of the slice its own text holds, as far as counted, and in percent how the best fits."""
     places, total = _places(target)
     own = target.anchor.start - 1
     best = max((found.score for found, place in _ranked(target, places) if place != own), default=0.0)
@@ -138,9 +140,9 @@ def _find_all(coded: str, needle: str) -> list[int]:
     return found
 
 
-def _by_symbol(places: list[int], symbol: str, symbol_at: SymbolAt | None) -> list[int]:
-    """Keep the one place that lies in the symbol of the capture; all where that tells nothing."""
+def _in_symbol(places: Sequence[int], symbol: str, symbol_at: SymbolAt | None) -> int | None:
+    """Return the one place that lies in the symbol of the capture."""
     if not symbol or symbol_at is None:
-        return places
+        return None
     inside = [place for place in places if symbol_at(place + 1) == symbol]
-    return inside if len(inside) == 1 else places
+    return inside[0] if len(inside) == 1 else None
