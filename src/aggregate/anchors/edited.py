@@ -27,7 +27,6 @@ class EditedPlace:
         alike: Likeness to the captured text, 0.0 to 1.0.
         held: How many of its two sides still touch the line that they touched before.
         sure: Whether this is enough to show the lines.
-        seated: Whether its length and the nearest telling lines on both sides are as they were.
         gone: Whether both sides are there and nothing is left between them.
     """
 
@@ -36,7 +35,6 @@ class EditedPlace:
     alike: float
     held: int
     sure: bool
-    seated: bool = False
     gone: bool = False
 
 
@@ -65,26 +63,7 @@ def _place(target: Target, pairs: Pairs, seeds: Pairs) -> EditedPlace | None:
     if not any(pairs.get(i) == j for i, j in seeds.items()) and held < 2:
         needed = max(CONTEXT, anchor.rival / 100 + MARGIN) if anchor.copies else CONTEXT
         enough = enough and context(target, start, end).score >= needed
-    return EditedPlace(start, end, alike, held, sure=enough, seated=_seated(target, pairs, start, end))
-
-
-def _seated(target: Target, pairs: Pairs, start: int, end: int) -> bool:
-    """Tell whether the lines out to the nearest telling one on both sides are where they were."""
-    anchor = target.anchor
-    if end - start != anchor.size:
-        return False
-    shift = start - anchor.before
-    above, below = range(anchor.before - 1, -1, -1), range(anchor.after, len(anchor.window))
-    return all(_reaches(target, pairs, side, shift) for side in (above, below))
-
-
-def _reaches(target: Target, pairs: Pairs, side: range, shift: int) -> bool:
-    for i in side:
-        if pairs.get(i) != i + shift or target.window[i] != target.coded[i + shift]:
-            return False
-        if not target.anchor.window[i] & TRIVIAL:
-            return True
-    return False
+    return EditedPlace(start, end, alike, held, sure=enough)
 
 
 def _kept(target: Target, pairs: Pairs) -> float:

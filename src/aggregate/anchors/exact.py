@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from aggregate.anchors.prints import REPEATED, TRIVIAL
 from aggregate.anchors.score import MARGIN, Context, context
 from aggregate.anchors.target import Target
 
@@ -13,8 +14,12 @@ FLOOR = 0.5
 """Context that a text needs which did not stand alone when it was captured or does not now."""
 TRIVIAL_FLOOR = 0.7
 """Context that blank lines and braces need: the greater part of both sides."""
-WHOLE_SIDE = 0.9
-"""Context on one side from which that side is all there."""
+NEARLY_ALL = 0.9
+"""Context from which a side, or both, are all there."""
+WIDE_MARGIN = 0.25
+"""Lead that the best place needs over others where not nearly all is there."""
+SIDE_LEAD = 0.05
+"""Lead on one side, all of which is there, that makes a place a rival of one with the better mean."""
 HALF = 0.3
 """Context that each side of a copied text needs."""
 FIRM = 0.75
@@ -38,7 +43,7 @@ class ExactPlaces:
 
     Attributes:
         chosen: Index of the first line of the place that is the slice, ``None`` where none is for certain.
-        firm: Whether the lines around that place leave no doubt.
+        firm: Whether what surrounds that place leaves no doubt.
         rivals: Indices of the places that cannot be told apart, or of those that fit too little.
         tied: Whether ``rivals`` fit equally well, so that nothing else can decide.
         total: How many places there are, at least.
@@ -64,11 +69,34 @@ def exact_places(target: Target, symbol_at: SymbolAt | None = None) -> ExactPlac
     if len(tied) == 1 and best.score >= _needed(target, total) and not one_sided:
         return ExactPlaces(chosen=tied[0], firm=best.score >= FIRM, total=total)
     rivals = tied if len(tied) > 1 else sorted(place for _, place in ranked)
+    seats = [place for place in rivals if _seated(target, place)]
+    if len(seats) == 1:
+        return ExactPlaces(chosen=seats[0], firm=True, total=total)
     named = _in_symbol(rivals, target.anchor.symbol, symbol_at)
     if named is not None:
         return ExactPlaces(chosen=named, total=total)
     tie = len(tied) > 1
     return ExactPlaces(rivals=tuple(rivals), tied=tie, total=len(tied) if tie else max(total, len(ranked)))
+
+
+def _seated(target: Target, place: int) -> bool:
+    """Tell whether a place lies right between the two lines between which the slice lay, both of them without a copy.
+
+    Blank lines and braces between them and the slice must be as they were.
+    """
+    anchor = target.anchor
+    sides = (range(anchor.before - 1, -1, -1), range(anchor.after, len(target.window)))
+    return all(_leads_to_single(target, side, place - anchor.before) for side in sides)
+
+
+def _leads_to_single(target: Target, side: range, shift: int) -> bool:
+    for i in side:
+        char = target.window[i]
+        if not 0 <= i + shift < len(target.coded) or target.coded[i + shift] != char:
+            return False
+        if not target.anchor.window[i] & TRIVIAL:
+            return not target.anchor.window[i] & REPEATED and char in target.single_lines
+    return False
 
 
 def _one_sided(found: Context) -> bool:
@@ -80,8 +108,9 @@ def _one_sided(found: Context) -> bool:
 def _rivals(other: Context, best: Context) -> bool:
     """Tell whether a place fits about as well as the best, or has all of one side where the best has not."""
     sides = ((other.above, best.above), (other.below, best.below))
-    return other.score > best.score - MARGIN or any(
-        theirs is not None and ours is not None and theirs >= WHOLE_SIDE and theirs > ours + MARGIN
+    lead = MARGIN if best.score >= NEARLY_ALL else WIDE_MARGIN
+    return other.score > best.score - lead or any(
+        theirs is not None and ours is not None and theirs >= NEARLY_ALL and theirs > ours + SIDE_LEAD
         for theirs, ours in sides
     )
 

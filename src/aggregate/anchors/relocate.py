@@ -1,6 +1,6 @@
 """Find a slice again: exact text first, then its neighbourhood, and never a guess between equals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from aggregate.anchors.anchor import Anchor, has_anchor, line_numbers, read_anchor
@@ -26,10 +26,9 @@ def relocate(piece: Mapping[str, Any], text: str, *, symbol_at: SymbolAt | None 
     exact = exact_places(target, symbol_at)
     if exact.chosen is not None and exact.firm:
         return _unchanged(anchor, exact.chosen)
-    edited = edited_places(target)
     if exact.tied:
-        seat = _seat(target, exact, edited)
-        return _ambiguous(anchor, exact) if seat is None else _unchanged(anchor, seat)
+        return _ambiguous(anchor, exact)
+    edited = edited_places(target)
     best = edited[0] if edited and edited[0].sure else None
     if exact.chosen is not None:
         rival = next((place for place in edited if place.sure and _apart(place, exact.chosen, anchor.size)), None)
@@ -39,14 +38,6 @@ def relocate(piece: Mapping[str, Any], text: str, *, symbol_at: SymbolAt | None 
     if exact.rivals and not any(place.gone for place in edited):
         return _ambiguous(anchor, exact)
     return _orphaned(_gone(anchor))
-
-
-def _seat(target: Target, exact: ExactPlaces, edited: Sequence[EditedPlace]) -> int | None:
-    """Return the one of several places that lies between the very lines between which the slice lay."""
-    seats = {place.start for place in edited if place.seated and place.start in exact.rivals}
-    if len(seats) != 1 or (target.unbroken & set(exact.rivals)) - seats:
-        return None
-    return next(iter(seats))
 
 
 def _apart(place: EditedPlace, start: int, size: int) -> bool:
