@@ -3,14 +3,14 @@
 Run as ``python -m simulation.anchors CLONE [--pairs N] [--show]``. Nothing is written; the sample is fixed by a seed.
 
 Truth needs no hand labels. The revisions of one file on the first-parent line are walked from an old one to one that is
-``k`` revisions younger, and the hunks of every single step (``git diff --histogram``) are composed into one map of lines:
+``k`` revisions younger, and the hunks of each step (``git diff --histogram -w``) are composed into one map of lines:
 
 - *located*: first and last line of the slice survive every step, so its new range is known;
-- *deleted*: all its lines went in hunks that add nothing in their place, and no step adds them again elsewhere;
-- *partial*: an edge was rewritten; a range is held against the lines that survive inside and outside the slice only.
+- *deleted*: all its lines went in hunks that add nothing in their place, and no step adds their like elsewhere;
+- *partial*: an edge was rewritten; a range is wrong if it misses most of what survives or is mostly other lines
 
-Half of the slices lie anywhere, half within ten lines of a change. The map is that of a diff: a copied or moved block may
-be told otherwise with as much right, so read what ``--show`` prints before trusting a figure.
+Half of the slices lie anywhere, half within ten lines of a change. The map is that of a diff: a copied or moved block
+may be told otherwise with as much right, so read what ``--show`` prints before trusting a figure.
 """
 
 import argparse
@@ -95,6 +95,7 @@ def judge(tally: Tally, case: Case, show: bool) -> None:
     counts["n"] += 1
     counts[case.kind] += 1
     counts["sure" if sure else found.state.value] += 1
+    counts["judged"] += found.state is AnchorState.EDITED and case.kind != "partial"
     wrong = False
     if case.kind == "located":
         counts["exact"] += right(case, span)
@@ -106,10 +107,13 @@ def judge(tally: Tally, case: Case, show: bool) -> None:
         counts["deleted unshown"] += span is None
         wrong = span is not None
     elif case.kind == "partial":
-        wrong = span is not None and not (case.mapped.agrees(case.start, case.end, *span) or right(case, span))
+        wrong = span is not None and not (
+            case.mapped.agrees(case.start, case.end, *span, telling_lines(case.old)) or right(case, span)
+        )
         counts["partial shown"] += span is not None
     if wrong:
         counts["wrong sure" if sure else "wrong edited"] += 1
+        counts[f"wrong {case.kind}"] += 1
         counts["off edited"] += not sure and (case.truth is None or overlap(span, case.truth) < 0.5)
     if show and (wrong or (case.kind == "located" and span is None)):
         print(f"{'WRONG' if wrong else 'missed'} {case.where} {case.kind} {case.truth} -> {found}")
@@ -118,18 +122,33 @@ def judge(tally: Tally, case: Case, show: bool) -> None:
 def right(case: Case, span: tuple[int, int] | None) -> bool:
     """Tell whether a range is the true one, or one that an equally short diff would give.
 
-    A diff may slide: of a block that was put in beside its like, it cannot be said which is the new one. So a range is as
-    good if it is no longer than the true one, accounts for at least as many equal lines of the slice, and keeps all
+    A diff may slide: of a block that was put in beside its like, it cannot be said which is the new one. So a range is
+    as good if it is no longer than the true one, accounts for at least as many equal lines of the slice, and keeps all
     surviving lines around the slice outside, in order.
     """
     if span is None or span == case.truth:
         return span is not None
+    if case.kind == "partial" and stands_once(case, span):
+        return True
     survive = [at for at in case.mapped.places[case.start : case.end + 1] if at]
     longest = case.truth[1] - case.truth[0] if case.truth else case.end - case.start
     if not survive or span[1] - span[0] > longest or not case.mapped.keeps_order(case.start, case.end, *span):
         return False
     old, new = case.old.split("\n")[case.start - 1 : case.end], case.new.split("\n")[span[0] - 1 : span[1]]
     return LCSseq.similarity(old, new) >= len(survive)
+
+
+def telling_lines(text: str) -> frozenset[int]:
+    """Return the numbers of the lines that are more than a brace or a blank."""
+    return frozenset(n for n, line in enumerate(text.split("\n"), 1) if len(line.strip()) > 3)
+
+
+def stands_once(case: Case, span: tuple[int, int]) -> bool:
+    """Tell whether the very text stands at a range and nowhere else, before and after: a move that no diff shows."""
+    old, new = ("\n" + text.replace("\r", "") + "\n" for text in (case.old, case.new))
+    piece = "\n".join(["", *old.split("\n")[case.start : case.end + 1], ""])
+    there = "\n".join(["", *new.split("\n")[span[0] : span[1] + 1], ""])
+    return piece == there and old.count(piece) == new.count(piece) == 1
 
 
 def overlap(one: tuple[int, int] | None, two: tuple[int, int]) -> float:
@@ -152,15 +171,16 @@ def row(name: str, tally: Tally) -> str:
     return (
         f"{name:>16} {c['n']:5} {c['located']:5} {percent(c['exact'], c['located']):>6} "
         f"{percent(c['same lines'], c['located']):>6} {percent(c['diff'], c['located']):>6}  {states:27} "
-        f"{c['wrong sure']:3}/{c['sure']:<5} {c['wrong edited']:3}({c['off edited']})/{c['edited']:<5} "
-        f"{percent(c['deleted seen'], c['deleted']):>5}/{percent(c['deleted unshown'], c['deleted'])} of {c['deleted']:<4} "
+        f"{c['wrong sure']:3}/{c['sure']:<5} {c['wrong edited']:3}({c['off edited']})/{c['edited']:<4} "
+        f"{c['judged']:<4} {percent(c['deleted seen'], c['deleted']):>5}/"
+        f"{percent(c['deleted unshown'], c['deleted'])} of {c['deleted']:<4} "
         f"{times[len(times) // 2]:6.2f} {times[int(len(times) * 0.95)]:6.2f}"
     )
 
 
 HEADER = (
     f"{'set':>16} {'n':>5} {'loc.':>5} {'exact':>6} {'=lines':>6} {'diff':>6}  {'fresh/moved/edited/ambig/orph %':27} "
-    "wrong sure  wrong(off) edited  deleted orphaned/unshown %  ms median, p95"
+    "wrong sure  wrong(off) edited, judged  deleted orphaned/unshown %  ms median, p95"
 )
 
 

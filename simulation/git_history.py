@@ -7,34 +7,14 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rapidfuzz.process import extractOne
+
 SOURCES = frozenset(
-    [
-        ".c",
-        ".cc",
-        ".cpp",
-        ".cs",
-        ".css",
-        ".go",
-        ".h",
-        ".hpp",
-        ".html",
-        ".java",
-        ".js",
-        ".jsx",
-        ".kt",
-        ".md",
-        ".php",
-        ".py",
-        ".rb",
-        ".rs",
-        ".rst",
-        ".sh",
-        ".swift",
-        ".toml",
-        ".ts",
-        ".tsx",
-        ".yml",
-    ]
+    f".{suffix}"
+    for suffix in (
+        *("c", "cc", "cpp", "cs", "css", "go", "h", "hpp", "html", "java", "js", "jsx", "kt", "md", "php", "py"),
+        *("rb", "rs", "rst", "sh", "swift", "toml", "ts", "tsx", "yml"),
+    )
 )
 MOST_FILES = 24
 MOST_REVISIONS = 400
@@ -82,15 +62,18 @@ class LineMap:
             return "partial", None
         lines = [line.strip() for line in text.split("\n")[start - 1 : end]]
         telling = [line for line in lines if len(line) > 3]
-        again = sum(any(line in step for step in added) for line in telling)
+        again = sum(any(line in step or extractOne(line, step, score_cutoff=70) for step in added) for line in telling)
         if telling and again <= 0.2 * len(telling) and all(n in self.pure for n in range(start, end + 1)):
             return "deleted", None
         return "partial", None
 
-    def agrees(self, start: int, end: int, first: int, last: int) -> bool:
-        """Tell whether a found range holds all surviving lines of the slice and none of those around it."""
-        inside = all(first <= at <= last for at in self.places[start : end + 1] if at)
-        return inside and self.keeps_order(start, end, first, last)
+    def agrees(self, start: int, end: int, first: int, last: int, telling: frozenset[int]) -> bool:
+        """Tell whether a range holds most surviving ``telling`` lines of the slice and few of its surroundings."""
+        ours = [at for old in range(start, end + 1) if old in telling and (at := self.places[old])]
+        inside = sum(first <= at <= last for at in ours)
+        others = [at for old in telling if not start <= old <= end and (at := self.places[old])]
+        strange = sum(first <= at <= last for at in others)
+        return 2 * inside >= len(ours) and 2 * strange <= last - first + 1
 
     def keeps_order(self, start: int, end: int, first: int, last: int) -> bool:
         """Tell whether all surviving lines above the slice stay above a range and those below stay below."""
@@ -119,7 +102,7 @@ class FileHistory:
     def direct(self, old: int, new: int) -> LineMap:
         """Return the map of one diff from state to state: the baseline."""
         ends = [f"{self.revisions[at].commit}:{self.path}" for at in (old, new)]
-        diff = git(self.clone, "diff", "--no-ext-diff", "--histogram", "-U0", *ends)
+        diff = git(self.clone, "diff", "--no-ext-diff", "--histogram", "-w", "-U0", *ends)
         return parse_diff(diff, self.revisions[old].text)
 
 
@@ -152,7 +135,7 @@ def _history(clone: Path, path: str) -> FileHistory:
     """Read the youngest unbroken run of states of one file with the diffs between them."""
     marker = "\x01commit "
     log = git(
-        clone, "log", "--first-parent", "-m", "--no-ext-diff", "--histogram", "-U0", "--reverse", "--no-renames",
+        clone, "log", "--first-parent", "-m", "--no-ext-diff", "--histogram", "-w", "-U0", "--reverse", "--no-renames",
         f"-{MOST_REVISIONS}", f"--format={marker}%H", "HEAD", "--", path,
     )  # fmt: skip
     history = FileHistory(clone, path, [])

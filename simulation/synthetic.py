@@ -1,4 +1,4 @@
-"""Edits of known outcome on real texts: what becomes of a slice when its lines are changed, moved, copied or taken out."""
+"""Edits of known outcome on real texts: a slice is changed, moved, copied or taken out."""
 
 import random
 from collections import Counter
@@ -117,4 +117,5 @@ def synthetic_rows(texts: list[str], chance: random.Random, *, show: bool) -> It
             if show and found.found and not right:
                 yield f"WRONG {name} {start + 1}-{end} {lines[start]!r} {span} -> {found}"
         shares = "/".join(str(states[state]) for state in AnchorState)
-        yield f"{name:>16} {states.total():4} {100 * exact / states.total():6.1f} {shares:24} {wrong_sure:3} {wrong_edited:3}"
+        share = 100 * exact / states.total()
+        yield f"{name:>16} {states.total():4} {share:6.1f} {shares:24} {wrong_sure:3} {wrong_edited:3}"

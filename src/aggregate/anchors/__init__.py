@@ -38,13 +38,13 @@ class FuzzyAnchor:
     def resolve(piece: Mapping[str, Any], text: str, *, symbol_at: SymbolAt | None = None) -> Resolution:
         """Return where a slice stands in ``text`` and how sure that is.
 
-        Evidence, in this order: the very text, told from its copies by the lines around it; the lines that are left of it
-        and around it; nothing. Line ends (LF, CR LF) do not count. A slice without anchor keys is taken by its numbers,
-        clamped. A damaged or hopeless slice is an orphan with its reason, never an error.
+        Evidence, in this order: the very text, told from its copies by the lines around it; the lines that are left of
+        it and around it; nothing. Line ends (LF, CR LF) do not count. A slice without anchor keys is taken by its
+        numbers, clamped. A damaged or hopeless slice is an orphan with its reason, never an error.
 
         Args:
             piece: What ``create_slice`` returned, or a mapping with ``start_line`` and ``end_line``.
             text: The text as it is now.
-            symbol_at: Path of the symbol that encloses a line of ``text``; it tells apart places that nothing else does.
+            symbol_at: Path of the symbol that encloses a line of ``text``; it tells apart what nothing else does.
         """
         return relocate(piece, text, symbol_at=symbol_at)

@@ -19,7 +19,7 @@ Pairs = dict[int, int]
 """Index in the window to index in the text, rising on both sides."""
 
 LARGEST_FILL = 1 << 21
-"""Most cells (old lines times new lines) that the exact filling of a gap may take; beyond, only its two ends are compared."""
+"""Most cells (old lines times new lines) that filling a gap may take; beyond, only its two ends are compared."""
 LARGEST_GAP = 40
 """Most lines on each side of a gap whose changed lines are paired by likeness."""
 SLACK = 16
@@ -40,7 +40,7 @@ def align(target: Target, seeds: Pairs) -> Pairs:
 
 
 def find_seeds(target: Target) -> Pairs:
-    """Return every line of the window that stands once on both sides, alone or as the middle of three; in no order yet."""
+    """Return every line of the window that stands once on both sides, alone or as the middle of three."""
     window, seeds = target.window, {}
     for i, (char, value) in enumerate(zip(window, target.anchor.window, strict=True)):
         if value & TRIVIAL:

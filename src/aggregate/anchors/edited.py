@@ -3,14 +3,18 @@
 from dataclasses import dataclass
 
 from aggregate.anchors.align import Pairs, align, find_seeds, longest_chain
-from aggregate.anchors.prints import code_of
-from aggregate.anchors.score import likeness
+from aggregate.anchors.prints import TRIVIAL, code_of
+from aggregate.anchors.score import MARGIN, context, likeness
 from aggregate.anchors.target import Target
 
-CUT = 0.6
+CUT = 0.5
 """Likeness that a place needs by itself."""
 HELD_CUT = 0.4
 """Likeness that is enough between the very lines that stood above and below."""
+KEPT_CUT = 0.7
+"""Share of its telling lines that a slice must have kept where it grew so much that it is no longer like itself."""
+CONTEXT = 0.35
+"""Context that a place needs of whose slice no line is left that stood alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,31 +38,40 @@ class EditedPlace:
     gone: bool = False
 
 
-def edited_place(target: Target) -> EditedPlace | None:
-    """Return the best place of a changed slice, ``None`` where no line of the slice or around it is left."""
+def edited_places(target: Target) -> list[EditedPlace]:
+    """Return the places that a changed slice may have, the best first; none where nothing is left."""
     anchor, seeds = target.anchor, find_seeds(target)
     own = {i: j for i, j in seeds.items() if anchor.before <= i < anchor.after}
-    places = [_place(target, align(target, longest_chain(chosen))) for chosen in (seeds, own) if chosen]
-    found = [place for place in places if place is not None]
-    return max(found, key=lambda place: (place.sure, place.alike + 0.1 * place.held), default=None)
+    places = [_place(target, align(target, longest_chain(chosen)), own) for chosen in (seeds, own) if chosen]
+    found = {place for place in places if place is not None}
+    return sorted(found, key=lambda place: (not place.sure, -place.alike - 0.1 * place.held, place.start, place.end))
 
 
-def _place(target: Target, pairs: Pairs) -> EditedPlace | None:
+def _place(target: Target, pairs: Pairs, seeds: Pairs) -> EditedPlace | None:
     """Read the place of the slice off a map of lines."""
-    if not pairs:
-        return None
     span = _span(target, pairs)
     if span is None:
         return None
-    start, end = span
-    alike = _alike(target, pairs, start, end)
-    anchor = target.anchor
+    anchor, (start, end) = target.anchor, span
     held = (pairs.get(anchor.before - 1, -2) == start - 1 or start == target.head_place) + (
         pairs.get(anchor.after, -2) == end or end == target.tail_end
     )
-    return EditedPlace(
-        start, end, alike, held, end > start and alike >= (HELD_CUT if held == 2 else CUT), start >= end and held == 2
-    )
+    if start >= end:
+        return EditedPlace(start, end, 0.0, held, sure=False, gone=held == 2)
+    alike = _alike(target, pairs, start, end)
+    enough = alike >= (HELD_CUT if held == 2 else CUT) or (held == 2 and _kept(target, pairs) >= KEPT_CUT)
+    if not any(pairs.get(i) == j for i, j in seeds.items()) and held < 2:
+        needed = max(CONTEXT, anchor.rival / 100 + MARGIN) if anchor.copies else CONTEXT
+        enough = enough and context(target, start, end).score >= needed
+    return EditedPlace(start, end, alike, held, sure=enough)
+
+
+def _kept(target: Target, pairs: Pairs) -> float:
+    """Return the share of the slice's telling lines that stand as they were; 0.0 where it had none."""
+    anchor = target.anchor
+    telling = [i for i in range(anchor.before, anchor.after) if not anchor.window[i] & TRIVIAL]
+    kept = [i for i in telling if i in pairs and target.window[i] == target.coded[pairs[i]]]
+    return len(kept) / len(telling) if telling else 0.0
 
 
 def _span(target: Target, pairs: Pairs) -> tuple[int, int] | None:
@@ -71,12 +84,17 @@ def _span(target: Target, pairs: Pairs) -> tuple[int, int] | None:
     bottom = len(target.lines) if below is None else pairs[below]
     if own:
         first, last = min(own), max(own)
-        lead = min(first - anchor.before, pairs[first] - top - 1)
-        trail = min(anchor.after - 1 - last, bottom - pairs[last] - 1)
+        lead = _edge(first - anchor.before, pairs[first] - top - 1)
+        trail = _edge(anchor.after - 1 - last, bottom - pairs[last] - 1)
         return pairs[first] - lead, pairs[last] + 1 + trail
     if above is None or below is None:
         return None
     return top + 1, bottom
+
+
+def _edge(lost: int, free: int) -> int:
+    """Return how many of the free lines beside the slice have taken the place of those that it lost at that edge."""
+    return min(lost, free) if free <= 2 * lost else 0
 
 
 def _alike(target: Target, pairs: Pairs, start: int, end: int) -> float:

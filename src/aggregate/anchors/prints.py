@@ -1,7 +1,7 @@
-"""Fingerprints of lines: five characters a line instead of its text.
+"""Fingerprints of lines: some five characters a line instead of its text.
 
-A print is a 32-bit number: 29 bits of the CRC-32 of the stripped line and three flags. Equal prints guide the search for a
-slice; they never prove that a text is the same, which is for the SHA-256 of the slice alone.
+A print is a 32-bit number: 29 bits of the CRC-32 of the stripped line and three flags. Equal prints guide the search
+for a slice; they never prove that a text is the same, which is for the SHA-256 of the slice alone.
 """
 
 import base64

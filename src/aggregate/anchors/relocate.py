@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aggregate.anchors.anchor import Anchor, has_anchor, line_numbers, read_anchor
-from aggregate.anchors.edited import EditedPlace, edited_place
+from aggregate.anchors.edited import EditedPlace, edited_places
 from aggregate.anchors.exact import ExactPlaces, SymbolAt, exact_places
 from aggregate.anchors.resolution import AnchorState, Resolution
 from aggregate.anchors.target import Target
@@ -24,16 +24,24 @@ def relocate(piece: Mapping[str, Any], text: str, *, symbol_at: SymbolAt | None 
         return _orphaned(f"the anchor of this slice is damaged ({error}); capture it anew")
     target = Target.of(anchor, text)
     exact = exact_places(target, symbol_at)
-    if exact.chosen is not None:
+    if exact.chosen is not None and exact.firm:
         return _unchanged(anchor, exact.chosen)
     if exact.tied:
         return _ambiguous(anchor, exact)
-    edited = edited_place(target)
-    if edited is not None and edited.sure:
-        return _edited(anchor, target, edited)
-    if exact.rivals and not (edited is not None and edited.gone):
+    edited = edited_places(target)
+    best = edited[0] if edited and edited[0].sure else None
+    if exact.chosen is not None:
+        rival = next((place for place in edited if place.sure and _apart(place, exact.chosen, anchor.size)), None)
+        return _unchanged(anchor, exact.chosen) if rival is None else _torn(anchor, exact.chosen, rival)
+    if best is not None:
+        return _edited(anchor, target, best)
+    if exact.rivals and not any(place.gone for place in edited):
         return _ambiguous(anchor, exact)
-    return _orphaned(f"{_lines(anchor.start, anchor.start + anchor.size - 1)} no longer exist in this file")
+    return _orphaned(_gone(anchor))
+
+
+def _apart(place: EditedPlace, start: int, size: int) -> bool:
+    return place.end <= start or start + size <= place.start
 
 
 def _by_numbers(piece: Mapping[str, Any], text: str) -> Resolution:
@@ -63,9 +71,10 @@ def _unchanged(anchor: Anchor, place: int) -> Resolution:
 def _edited(anchor: Anchor, target: Target, place: EditedPlace) -> Resolution:
     old = _lines(anchor.start, anchor.start + anchor.size - 1)
     if target.coded[place.start : place.end] == target.piece:
-        reason = f"only white space changed since {old} were captured"
+        reason = f"only white space changed in {old}"
     else:
-        reason = f"{old} were edited: {min(round(place.alike * 100), 99)} % alike"
+        verb = "was" if anchor.size == 1 else "were"
+        reason = f"{old} {verb} edited: {min(round(place.alike * 100), 99)} % alike"
     return Resolution(place.start + 1, place.end, AnchorState.EDITED, reason)
 
 
@@ -77,6 +86,18 @@ def _ambiguous(anchor: Anchor, exact: ExactPlaces) -> Resolution:
     else:
         reason = f"the same text stands at lines {places}, but what surrounds it is not what surrounded the slice"
     return Resolution(0, 0, AnchorState.AMBIGUOUS, reason, tuple((at + 1, at + anchor.size) for at in shown))
+
+
+def _torn(anchor: Anchor, chosen: int, rival: EditedPlace) -> Resolution:
+    """Name the two places of a slice that stands elsewhere while its old place only changed a little."""
+    there, here = (chosen + 1, chosen + anchor.size), (rival.start + 1, rival.end)
+    reason = f"the same text stands at {_lines(*there)}, but {_lines(*here)}, where it stood, still resembles it"
+    return Resolution(0, 0, AnchorState.AMBIGUOUS, reason, tuple(sorted((there, here))))
+
+
+def _gone(anchor: Anchor) -> str:
+    verb = "exists" if anchor.size == 1 else "exist"
+    return f"{_lines(anchor.start, anchor.start + anchor.size - 1)} no longer {verb} in this file"
 
 
 def _orphaned(reason: str) -> Resolution:

@@ -24,11 +24,11 @@ class Resolution:
     """The place of a slice in a text.
 
     Attributes:
-        start_line: First line, 1-based; ``0`` where the state is ambiguous or orphaned, so that no wrong line can be shown.
+        start_line: First line, 1-based; ``0`` where the slice is ambiguous or orphaned, so that no wrong line is shown.
         end_line: Last line, inclusive; ``0`` likewise.
         state: How sure the place is.
         reason: One sentence for the reader of the prompt; ``""`` for a fresh slice.
-        candidates: The places ``(start_line, end_line)`` of an ambiguous slice from top to bottom, at most eight; else empty.
+        candidates: The places ``(start_line, end_line)`` of an ambiguous slice, at most eight; else empty.
     """
 
     start_line: int

@@ -1,6 +1,7 @@
 """How well a place fits: by the lines around it and by the likeness of its own."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
@@ -19,24 +20,39 @@ UNBROKEN = 0.5
 """Bonus of a place above or below which no line of the whole text has changed."""
 
 
-def context_score(target: Target, start: int, end: int) -> float:
-    """Return how far the lines around ``[start, end)`` are those of the capture: 0.0 to 1.0, above 1.0 with a bonus.
+MARGIN = 0.15
+"""Lead in context that makes one of several places the right one."""
 
-    It is the mean of both sides; a side that had no lines at capture does not count. Near lines weigh more than far ones
-    and lines at another distance than before weigh less.
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """How far the lines around a place are those of the capture.
+
+    Attributes:
+        score: Mean of both sides, 0.0 to 1.0, above 1.0 with a bonus for a side on which no line of the text changed.
+        above: The upper side alone, 0.0 to 1.0; ``None`` where no line stood there at capture.
+        below: The lower side alone.
     """
-    anchor, span = target.anchor, len(target.window)
-    above = target.window[: anchor.before][::-1]
-    below = target.window[anchor.after :]
-    sides = []
-    if above:
-        low = max(start - len(above) - REACH, 0)
-        sides.append(_side_score(above, target.coded[low:start][::-1], target.trivial))
-    if below:
-        sides.append(_side_score(below, target.coded[end : end + span - anchor.after + REACH], target.trivial))
-    score = sum(sides) / len(sides) if sides else 0.0
+
+    score: float
+    above: float | None
+    below: float | None
+
+
+def context(target: Target, start: int, end: int) -> Context:
+    """Return how far the lines around ``[start, end)`` are those of the capture.
+
+    Near lines weigh more than far ones, and lines at another distance than before weigh less.
+    """
+    anchor, size = target.anchor, len(target.window) - target.anchor.after
+    old_above, old_below = target.window[: anchor.before][::-1], target.window[anchor.after :]
+    new_above = target.coded[max(start - anchor.before - REACH, 0) : start][::-1]
+    new_below = target.coded[end : end + size + REACH]
+    above = _side_score(old_above, new_above, target.trivial) if old_above else None
+    below = _side_score(old_below, new_below, target.trivial) if old_below else None
+    sides = [side for side in (above, below) if side is not None]
     unbroken = (start == target.head_place) + (end == target.tail_end)
-    return score + UNBROKEN * unbroken
+    return Context((sum(sides) / len(sides) if sides else 0.0) + UNBROKEN * unbroken, above, below)
 
 
 def _side_score(old: str, new: str, trivial: frozenset[str]) -> float:

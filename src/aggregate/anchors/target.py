@@ -83,6 +83,12 @@ class Target:
             return None
         return end if content_hash(self.lines[end:]) == self.anchor.tail_hash else None
 
+    @property
+    def unbroken(self) -> frozenset[int]:
+        """Indices where the slice stands if all lines above it, or all below it, are as they were."""
+        tail = None if self.tail_end is None else self.tail_end - self.anchor.size
+        return frozenset(place for place in (self.head_place, tail) if place is not None and place >= 0)
+
 
 def _singles(coded: str, size: int) -> dict[str, int]:
     runs = [coded[i : i + size] for i in range(len(coded) - size + 1)]

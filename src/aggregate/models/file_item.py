@@ -11,7 +11,8 @@ class SliceDict(TypedDict):
     """A run of lines that the user picked, with what is needed to find it again after edits (rule M-41).
 
     ``start_line`` and ``end_line`` are 1-based and inclusive. The anchor keys are written by
-    ``FuzzyAnchor.create_slice``; a slice written by hand may leave them out and is then taken by its line numbers.
+    ``FuzzyAnchor.create_slice`` and read by nothing but ``FuzzyAnchor.resolve``; a slice written by hand may leave them
+    out and is then taken by its line numbers alone.
     """
 
     start_line: int
