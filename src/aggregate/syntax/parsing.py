@@ -16,6 +16,8 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 from aggregate.syntax.languages import Language
 
 _CAPTURE = re.compile(r"@([\w.]+)")
+_INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
+_FAMILIES = ("definition", "level")
 _local = threading.local()
 
 
@@ -31,11 +33,13 @@ def parse(source: bytes, language: Language) -> Tree:
 def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[dict[str, list[Node]]]:
     """Yield the matches of those patterns of the language's query that hold a capture in ``wanted``.
 
-    ``"definition"`` wants all ``@definition.<kind>``.
+    ``"definition"`` wants all ``@definition.<kind>``, ``"level"`` all ``@level.<number>``.
 
     A query with ``@scope`` captures is run on one level of the tree at a time and goes down only into the nodes
     captured so: function bodies are never walked, which makes it five times as fast as one run over the whole tree.
     A query without them is run once over everything.
+
+    Captures whose names begin with ``_`` are for the query's own predicates and are not yielded.
     """
     query, scoped = _query(language, wanted)
     stack = [tree.root_node]
@@ -48,8 +52,9 @@ def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[
             for inner in match.pop("scope", ()):
                 if inner != node:
                     stack.append(inner)
-            if match:
-                yield match
+            found = {name: nodes for name, nodes in match.items() if name[0] != "_"}
+            if found:
+                yield found
 
 
 @cache
@@ -60,7 +65,7 @@ def _grammar(language: Language) -> Grammar:
 @cache
 def _query(language: Language, wanted: frozenset[str]) -> tuple[Query, bool]:
     """Return the language's query, cut down to ``wanted``, and whether it names scopes."""
-    text = files("aggregate.syntax").joinpath("queries", f"{language.name}.scm").read_text(encoding="utf-8")
+    text = _query_text(language.name)
     query = Query(_grammar(language), text)
     kept: set[str] = set()
     for pattern in range(query.pattern_count):
@@ -70,10 +75,17 @@ def _query(language: Language, wanted: frozenset[str]) -> tuple[Query, bool]:
         else:
             query.disable_pattern(pattern)
     for name in kept:
-        if not _is_wanted(name, wanted):
+        if not _is_wanted(name, wanted) and name[0] != "_":
             query.disable_capture(name)
     return query, "scope" in kept
 
 
+def _query_text(name: str) -> str:
+    """Return a query file's text, behind those that its lines ``; inherits: <name>`` name."""
+    text = files("aggregate.syntax").joinpath("queries", f"{name}.scm").read_text(encoding="utf-8")
+    return "".join(_query_text(inherited) for inherited in _INHERITS.findall(text)) + text
+
+
 def _is_wanted(name: str, wanted: frozenset[str]) -> bool:
-    return name in wanted or name == "scope" or ("definition" in wanted and name.startswith("definition."))
+    family, _, member = name.partition(".")
+    return name in wanted or name == "scope" or bool(member and family in _FAMILIES and family in wanted)

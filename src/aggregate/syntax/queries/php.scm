@@ -40,7 +40,8 @@
       (arrow_function body: (_) @members)
     ])) @definition.function
 
-(namespace_use_clause [(qualified_name) (name)] @import)
+(namespace_use_declaration (namespace_use_clause . [(qualified_name) (name)] @import))
+(namespace_use_declaration (namespace_name) @import body: (namespace_use_group))
 (include_expression (string (string_content) @import))
 (include_once_expression (string (string_content) @import))
 (require_expression (string (string_content) @import))

@@ -18,21 +18,26 @@
     "describe" "context" "feature" "shared_examples" "shared_examples_for" "shared_context" "namespace" "included"
     "prepended" "class_methods" "class_eval" "module_eval" "instance_eval" "draw" "group" "resource"))
 
-(method name: (_) @name body: (body_statement)? @members) @definition.method
-(singleton_method name: (_) @name body: (body_statement)? @members) @definition.method
+; A signature ends where the body or, without one, the `end` begins; of an endless method behind the equals sign.
+(method name: (_) @name body: (body_statement)? @members "end" @members) @definition.method
+(method name: (_) @name "=" . body: (_) @members) @definition.method
+(singleton_method name: (_) @name body: (body_statement)? @members "end" @members) @definition.method
+(singleton_method name: (_) @name "=" . body: (_) @members) @definition.method
 (call
   method: (identifier)
   arguments: (argument_list
     .
     [
-      (method name: (_) @name body: (body_statement)? @members)
-      (singleton_method name: (_) @name body: (body_statement)? @members)
+      (method name: (_) @name body: (body_statement)? @members "end" @members)
+      (method name: (_) @name "=" . body: (_) @members)
+      (singleton_method name: (_) @name body: (body_statement)? @members "end" @members)
+      (singleton_method name: (_) @name "=" . body: (_) @members)
     ]
     .)) @definition.method
 
-(class name: (_) @name superclass: (_)? body: (_)? @members) @definition.class
-(module name: (_) @name body: (_)? @members) @definition.module
-(singleton_class value: (_) @name body: (_)? @members) @definition.class
+(class name: (_) @name body: (_)? @members "end" @members) @definition.class
+(module name: (_) @name body: (_)? @members "end" @members) @definition.module
+(singleton_class value: (_) @name body: (_)? @members "end" @members) @definition.class
 (assignment
   left: (constant) @name
   right: (call
