@@ -71,7 +71,8 @@ class Module:
     def signature(self, definition: Definition) -> str:
         """Return a definition's signature on one line, without the opening of its body."""
         words = self.text(definition.start, definition.header_end).split()
-        return " ".join(words).rstrip("{ ").removesuffix(":")
+        line = " ".join(words).rstrip("{ ").removesuffix(":")
+        return line.removesuffix(";") if definition.header_end < definition.end else line
 
 
 _NAMING = {"definition", "level", "name", "title", "receiver", "from", "items"}
@@ -138,7 +139,7 @@ def _doc(docs: dict[int, Node], source: bytes) -> str:
 
 
 def _reach(definitions: list[Definition], source: bytes) -> list[Definition]:
-    """Return the definitions with each heading reaching to the next of its level or above, or to its container's end."""
+    """Return the definitions, each heading reaching to the next of its level or above or to its container's end."""
     if not any(one.level for one in definitions):
         return definitions
     ends: dict[int, int] = {}

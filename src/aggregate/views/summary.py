@@ -13,6 +13,7 @@ from aggregate.views.words import counted, more, plural, shortened
 
 _MOST_NAMES = 60
 _MOST_ROWS = 60
+_MOST_CHARACTERS = 800
 
 
 def summary(request: ViewRequest) -> View:
@@ -30,7 +31,7 @@ def summary(request: ViewRequest) -> View:
 
 
 def _digest(request: ViewRequest, language: Language | None) -> list[str]:
-    title = f"{_title(request, language)}, {counted(linecounted(request.text), 'line')}"
+    title = f"{_title(request, language)}, {counted(line_count(request.text), 'line')}"
     if language is None:
         return [title, *plain_digest(request.path, request.text)]
     module = read_module(request.text, language)
@@ -75,7 +76,20 @@ _MARKS = re.compile(
     r"""^\s*(?:/\*+!?|<!--|//+!?|\#+|--+|;+|\*+(?!/)|[rRuUbBfF]{0,2}(?:\"{3}|'{3}|\"|'))|(?:\*+/|-->|\"{3}|'{3}|\"|')\s*$"""
 )
 _HOLDERS = frozenset(
-    {"class", "struct", "union", "enum", "interface", "trait", "impl", "module", "namespace", "record", "object"}
+    {
+        "class",
+        "struct",
+        "union",
+        "enum",
+        "interface",
+        "trait",
+        "impl",
+        "module",
+        "namespace",
+        "record",
+        "object",
+        "suite",
+    }
 )
 
 
@@ -95,6 +109,14 @@ def _named(title: str, names: tuple[str, ...]) -> list[str]:
 
 
 def _joined(title: str, names: list[str]) -> str:
-    shown = ", ".join(names[:_MOST_NAMES])
-    more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"{title}: {shown}{more}" if names else title
+    """Return ``title`` and as many names as a line can hold, with the number of those that it cannot."""
+    shown: list[str] = []
+    width = 0
+    for name in names[:_MOST_NAMES]:
+        width += len(name) + 2
+        if shown and width > _MOST_CHARACTERS:
+            break
+        shown.append(shortened(name))
+    left_out = len(names) - len(shown)
+    rest = [f"and {left_out} more"] if left_out else []
+    return f"{title}: {', '.join(shown + rest)}" if names else title

@@ -223,6 +223,14 @@
       (method_definition)
       (pair value: [(function_expression) (generator_function) (arrow_function)])
     ]) @members)) @definition.object
+(expression_statement
+  (assignment_expression
+    left: (_) @name
+    right: (assignment_expression
+      right: (object [
+        (method_definition)
+        (pair value: [(function_expression) (generator_function) (arrow_function)])
+      ]) @members))) @definition.object
 (pair
   key: [(property_identifier) @name (string (string_fragment) @name)]
   value: (object [
@@ -239,7 +247,7 @@
   ]
   arguments: (arguments
     .
-    [(string) (template_string)] @title
+    [(string (string_fragment) @title) (template_string) @title]
     [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
   (#any-of? @_group "describe" "context" "suite" "fdescribe" "xdescribe")) @definition.suite
 (call_expression
@@ -250,9 +258,18 @@
   ]
   arguments: (arguments
     .
-    [(string) (template_string)] @title
+    [(string (string_fragment) @title) (template_string) @title]
     [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
   (#any-of? @_test "it" "test" "specify" "fit" "xit")) @definition.test
+
+(call_expression
+  function: (member_expression object: (identifier) @_unit property: (property_identifier) @_test)
+  arguments: (arguments
+    .
+    [(string (string_fragment) @title) (template_string) @title]
+    [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
+  (#eq? @_unit "QUnit")
+  (#eq? @_test "test")) @definition.test
 
 (import_statement source: (string (string_fragment) @import))
 (export_statement source: (string (string_fragment) @import))
