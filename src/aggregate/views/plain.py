@@ -26,7 +26,7 @@ _LANDMARKS = {
         "kotlin": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|interface|object|fun)[ \t].*)$",
         "less": r"^([^ \t\r\n/*}].*\{)[ \t]*$",
         "lua": r"^[ \t]*((?:local[ \t]+)?function[ \t].*)$",
-        "makefile": r"^([\w./%$(){}-][\w ./%$(){}-]*::?(?!=).*)$",
+        "makefile": r"^([\w/%$(){}-][\w ./%$(){}-]*::?(?!=).*)$",
         "perl": r"^[ \t]*((?:package|sub)[ \t].*)$",
         "powershell": r"^[ \t]*((?i:function|class|enum)[ \t].*)$",
         "protobuf": r"^[ \t]*((?:package|message|service|enum|rpc)[ \t].*)$",

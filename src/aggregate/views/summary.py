@@ -62,16 +62,19 @@ def _definitions(module: Module) -> list[str]:
         else:
             leaves.setdefault(one.kind, []).append(".".join(one.path) or one.kind)
         around.append(one)
-    rows = [
-        _joined(shortened("  " * one.depth + module.signature(one).removesuffix(" =")), names)
-        for one, names in members.items()
-    ]
+    rows = [_joined(shortened("  " * one.depth + _holder(one, module)), names) for one, names in members.items()]
     if len(rows) > _MOST_ROWS:
         rows[_MOST_ROWS:] = [more(len(rows) - _MOST_ROWS)]
     return rows + [row for kind, names in leaves.items() for row in _named(plural(kind), tuple(names))]
 
 
-# What opens, continues and closes comments and documentation strings.
+def _holder(one: Definition, module: Module) -> str:
+    """Return what stands before the members of a definition."""
+    return f"suite {one.path[-1]}" if one.kind == "suite" else module.signature(one).removesuffix(" =")
+
+
+# What opens a comment or a documentation string, and what opens, continues and closes one on each of its lines.
+_OPENING = re.compile(r"""\s*(?:/\*|//|\#|--|;|<!--|[rRuUbBfF]{0,2}["'])""")
 _MARKS = re.compile(
     r"""^\s*(?:/\*+!?|<!--|//+!?|\#+|--+|;+|\*+(?!/)|[rRuUbBfF]{0,2}(?:\"{3}|'{3}|\"|'))|(?:\*+/|-->|\"{3}|'{3}|\"|')\s*$"""
 )
@@ -99,7 +102,9 @@ def _title(request: ViewRequest, language: Language | None) -> str:
 
 def _first_paragraph(doc: str) -> str:
     """Return the first paragraph of a documentation string or comment, without its marks, on one line."""
-    lines = [_MARKS.sub("", line).strip() for line in doc.strip().splitlines()]
+    lines = doc.strip().splitlines()
+    if _OPENING.match(doc):
+        lines = [_MARKS.sub("", line).strip() for line in lines]
     paragraph = "\n".join(lines).strip().split("\n\n")[0]
     return shortened(" ".join(paragraph.split()))
 
