@@ -71,7 +71,7 @@ class Module:
     def signature(self, definition: Definition) -> str:
         """Return a definition's signature on one line, without the opening of its body."""
         words = self.text(definition.start, definition.header_end).split()
-        line = " ".join(words).rstrip("{ ").removesuffix(":")
+        line = " ".join(words).rstrip("{ ").removesuffix(":").removesuffix(" do")
         return line.removesuffix(";") if definition.header_end < definition.end else line
 
 

@@ -26,13 +26,11 @@ def document_digest(module: Module, most: int) -> list[str]:
     """
     groups: dict[object, list[Definition]] = {}
     for one in module.definitions:
-        key = one.start if one.kind in _AS_WRITTEN else (one.depth, one.kind, one.path)
+        key = one if one.kind in _AS_WRITTEN else (one.depth, one.kind, one.path)
         groups.setdefault(key, []).append(one)
     firsts, left_out = fitting([group[0] for group in groups.values()], most)
-    times = {group[0].start: len(group) for group in groups.values()}
-    rows = [
-        document_row(one, module) if times[one.start] == 1 else _keyed(one, f" × {times[one.start]}") for one in firsts
-    ]
+    times = {group[0]: len(group) for group in groups.values()}
+    rows = [document_row(one, module) if times[one] == 1 else _keyed(one, f" × {times[one]}") for one in firsts]
     return [*rows, more(left_out)] if left_out else rows
 
 

@@ -78,6 +78,11 @@ _OPENING = re.compile(r"""\s*(?:/\*|//|\#|--|;|<!--|[rRuUbBfF]{0,2}["'])""")
 _MARKS = re.compile(
     r"""^\s*(?:/\*+!?|<!--|//+!?|\#+|--+|;+|\*+(?!/)|[rRuUbBfF]{0,2}(?:\"{3}|'{3}|\"|'))|(?:\*+/|-->|\"{3}|'{3}|\"|')\s*$"""
 )
+# Comments for tools, not for readers.
+_DIRECTIVE = re.compile(
+    r"eslint|jshint|jslint|prettier-|biome-|istanbul|@ts-|@flow|@format|@jsx|global |frozen_string_literal:|rubocop:"
+    r"|shellcheck |-\*-|encoding:|coding[:=]|vim?:|pylint:|mypy:|ruff:|flake8|clang-format|go:build|\+build|#region"
+)
 _HOLDERS = frozenset(
     {
         "class",
@@ -104,7 +109,7 @@ def _first_paragraph(doc: str) -> str:
     """Return the first paragraph of a documentation string or comment, without its marks, on one line."""
     lines = doc.strip().splitlines()
     if _OPENING.match(doc):
-        lines = [_MARKS.sub("", line).strip() for line in lines]
+        lines = [text for line in lines if not _DIRECTIVE.match(text := _MARKS.sub("", line).strip())]
     paragraph = "\n".join(lines).strip().split("\n\n")[0]
     return shortened(" ".join(paragraph.split()))
 

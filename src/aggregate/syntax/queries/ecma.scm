@@ -157,17 +157,34 @@
     ])) @definition.function
 
 ; Functions handed to what wraps a component.
-(variable_declarator
-  name: (identifier) @name
-  value: (call_expression
-    function: (_) @_wrapper
-    arguments: (arguments . [(function_expression body: (_) @members) (arrow_function body: (_) @members)]))
-  (#match? @_wrapper "(^|[.])(memo|forwardRef|observer)$")) @definition.function
+(lexical_declaration
+  (variable_declarator
+    name: (identifier) @name
+    value: (call_expression
+      function: [(identifier) @_wrapper (member_expression property: (property_identifier) @_wrapper)]
+      arguments: (arguments . [(function_expression body: (_) @members) (arrow_function body: (_) @members)])))
+  (#any-of? @_wrapper "memo" "forwardRef" "observer")) @definition.function
+(export_statement
+  declaration: (lexical_declaration
+    (variable_declarator
+      name: (identifier) @name
+      value: (call_expression
+        function: [(identifier) @_wrapper (member_expression property: (property_identifier) @_wrapper)]
+        arguments: (arguments . [(function_expression body: (_) @members) (arrow_function body: (_) @members)]))))
+  (#any-of? @_wrapper "memo" "forwardRef" "observer")) @definition.function
 
-(method_definition name: (_) @name body: (_) @members) @definition.method
+(method_definition
+  name: [
+    (property_identifier) @name
+    (private_property_identifier) @name
+    (number) @name
+    (string (string_fragment) @title)
+    (computed_property_name) @title
+  ]
+  body: (_) @members) @definition.method
 
 (pair
-  key: [(property_identifier) @name (string (string_fragment) @name) (computed_property_name) @name]
+  key: [(property_identifier) @name (string (string_fragment) @title) (computed_property_name) @title]
   value: [
     (function_expression body: (_) @members)
     (generator_function body: (_) @members)
@@ -232,7 +249,7 @@
         (pair value: [(function_expression) (generator_function) (arrow_function)])
       ]) @members))) @definition.object
 (pair
-  key: [(property_identifier) @name (string (string_fragment) @name)]
+  key: [(property_identifier) @name (string (string_fragment) @title)]
   value: (object [
     (method_definition)
     (pair value: [(function_expression) (generator_function) (arrow_function)])

@@ -19,12 +19,12 @@
   (text) @title
   (#match? @_tag "^(?i:title)$")) @definition.heading
 
-(element (start_tag (tag_name) @_tag @level.1) . (_) @title (#match? @_tag "^[hH]1$")) @definition.heading
-(element (start_tag (tag_name) @_tag @level.2) . (_) @title (#match? @_tag "^[hH]2$")) @definition.heading
-(element (start_tag (tag_name) @_tag @level.3) . (_) @title (#match? @_tag "^[hH]3$")) @definition.heading
-(element (start_tag (tag_name) @_tag @level.4) . (_) @title (#match? @_tag "^[hH]4$")) @definition.heading
-(element (start_tag (tag_name) @_tag @level.5) . (_) @title (#match? @_tag "^[hH]5$")) @definition.heading
-(element (start_tag (tag_name) @_tag @level.6) . (_) @title (#match? @_tag "^[hH]6$")) @definition.heading
+(element (start_tag (tag_name) @_tag @level.1) . (_) @title (#any-of? @_tag "h1" "H1")) @definition.heading
+(element (start_tag (tag_name) @_tag @level.2) . (_) @title (#any-of? @_tag "h2" "H2")) @definition.heading
+(element (start_tag (tag_name) @_tag @level.3) . (_) @title (#any-of? @_tag "h3" "H3")) @definition.heading
+(element (start_tag (tag_name) @_tag @level.4) . (_) @title (#any-of? @_tag "h4" "H4")) @definition.heading
+(element (start_tag (tag_name) @_tag @level.5) . (_) @title (#any-of? @_tag "h5" "H5")) @definition.heading
+(element (start_tag (tag_name) @_tag @level.6) . (_) @title (#any-of? @_tag "h6" "H6")) @definition.heading
 
 (script_element
   (start_tag (attribute (attribute_name) @_src (quoted_attribute_value (attribute_value) @import)))

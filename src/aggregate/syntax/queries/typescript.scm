@@ -4,7 +4,15 @@
 (class_body
   (decorator)+ @from
   .
-  (method_definition name: (_) @name body: (_) @members) @definition.method)
+  (method_definition
+    name: [
+      (property_identifier) @name
+      (private_property_identifier) @name
+      (number) @name
+      (string (string_fragment) @title)
+      (computed_property_name) @title
+    ]
+    body: (_) @members) @definition.method)
 
 (public_field_definition
   name: (_) @name
@@ -59,3 +67,15 @@
   declaration: (ambient_declaration (internal_module name: (_) @name body: (_) @members))) @definition.namespace
 
 (import_require_clause source: (string (string_fragment) @import))
+
+(program (lexical_declaration
+  kind: "const"
+  (variable_declarator
+    name: (identifier) @constant
+    value: (as_expression . [(string) (number) (true) (false) (template_string)]))))
+(program (export_statement
+  declaration: (lexical_declaration
+    kind: "const"
+    (variable_declarator
+      name: (identifier) @constant
+      value: (as_expression . [(string) (number) (true) (false) (template_string)])))))
