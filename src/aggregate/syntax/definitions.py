@@ -169,9 +169,9 @@ def _reaching(one: Definition, end: int, source: bytes) -> Definition:
 
 
 def _add(found: dict[int, Definition], one: Definition) -> None:
-    """Keep one definition per signature: the widest, which has the decorators."""
+    """Keep one definition per signature: the widest, which has the decorators; of two as wide, the one with a name."""
     known = found.get(one.header_end)
-    if known is None or one.start < known.start:
+    if known is None or (one.start, not one.path) < (known.start, not known.path):
         found[one.header_end] = one
 
 

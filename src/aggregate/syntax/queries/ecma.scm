@@ -23,6 +23,12 @@
   (unary_expression argument: (call_expression function: (function_expression body: (statement_block) @keep)))))
 (program (expression_statement
   (await_expression (call_expression function: (parenthesized_expression (_ body: (statement_block) @keep))))))
+(program (expression_statement
+  (call_expression
+    function: (call_expression
+      function: (identifier) @_await
+      arguments: (arguments (_ body: (statement_block) @keep)))
+    (#eq? @_await "await"))))
 (program (_ (variable_declarator
   value: (call_expression function: (parenthesized_expression (_ body: (statement_block) @keep))))))
 (program (_ (variable_declarator
