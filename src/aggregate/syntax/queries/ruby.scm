@@ -72,12 +72,8 @@
 
 (call
   method: (identifier) @_require
-  arguments: (argument_list . (string (string_content) @import))
-  (#any-of? @_require "require" "require_relative" "load"))
-(call
-  method: (identifier) @_autoload
   arguments: (argument_list (string (string_content) @import))
-  (#eq? @_autoload "autoload"))
+  (#any-of? @_require "require" "require_relative" "load" "autoload"))
 
 (program (assignment left: (constant) @constant))
 
