@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
-from aggregate.syntax.languages import Kind, Language
+from aggregate.syntax.languages import Language
 from aggregate.syntax.parsing import matches, parse
 
 _DEFINITION = "definition."
+_LEVEL = "level."
 _QUALIFIER = re.compile(r"::|\.")
 # Line breaks that only lay out a parameter list, with the comma that such a list ends with.
 _AFTER_OPENING = re.compile(r"(?<=[(\[])\s*\n\s*")
 _BEFORE_CLOSING = re.compile(r",?\s*\n\s*(?=[)\]])")
 _NEVER = sys.maxsize
+_MOST_ITEMS_READ = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Definition:
         depth: How many other definitions it stands in.
         first_line: 1-based line of ``start``.
         last_line: 1-based line of its last byte.
+        level: Of a heading, 1 for the highest; 0 for all else.
+        items: How many things a list or a mapping holds, or ``None``.
     """
 
     kind: str
@@ -41,6 +45,8 @@ class Definition:
     depth: int
     first_line: int
     last_line: int
+    level: int = 0
+    items: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +87,20 @@ class Module:
     def signature(self, definition: Definition) -> str:
         """Return a definition's signature on one line, without the opening of its body."""
         text = _AFTER_OPENING.sub("", self.text(definition.start, definition.header_end))
-        return " ".join(_BEFORE_CLOSING.sub("", text).split()).rstrip("{ ").removesuffix(":")
+        line = " ".join(_BEFORE_CLOSING.sub("", text).split()).rstrip("{ ").removesuffix(":").removesuffix(" do")
+        return line.removesuffix(";") if definition.header_end < definition.end else line
 
 
-_WANTED = frozenset({"definition", "name", "receiver", "body", "members", "keep", "import", "constant", "doc.module"})
+_NAMING = {"definition", "level", "name", "title", "receiver", "from", "items"}
+_WANTED = frozenset({*_NAMING, "body", "members", "keep", "import", "constant", "doc.module"})
 
 
 def read_module(text: str, language: Language) -> Module:
     """Parse ``text`` and return what it defines; a syntax error costs only what stands in it."""
     source = text.encode(errors="surrogatepass")
     found: dict[int, Definition] = {}
-    texts: dict[str, dict[int, str]] = {"import": {}, "constant": {}, "doc.module": {}}
+    texts: dict[str, dict[int, str]] = {"import": {}, "constant": {}}
+    docs: dict[int, Node] = {}
     bodies: set[tuple[int, int]] = set()
     kept: set[tuple[int, int]] = set()
     for match in matches(parse(source, language), language, _WANTED):
@@ -99,28 +108,86 @@ def read_module(text: str, language: Language) -> Module:
         kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
         for capture, nodes in match.items():
             if capture.startswith(_DEFINITION):
-                _add(found, _definition(capture.removeprefix(_DEFINITION), nodes[0], match, language))
+                _add(found, _definition(capture.removeprefix(_DEFINITION), nodes[0], match))
             elif capture in texts:
                 texts[capture].update((node.start_byte, _text(node)) for node in nodes)
-    definitions = _nest(sorted(found.values(), key=lambda one: (one.start, -one.end)), sorted(bodies - kept))
+            elif capture == "doc.module":
+                docs.update((node.start_byte, node) for node in nodes)
+    ordered = _reach(sorted(found.values(), key=lambda one: (one.start, -one.end)), source)
+    definitions = _nest(ordered, sorted(bodies - kept))
     constants = _outside(texts["constant"], definitions)
-    return Module(source, definitions, _once(texts["import"]), constants, next(iter(texts["doc.module"].values()), ""))
+    return Module(source, definitions, _once(texts["import"]), constants, _doc(docs, source))
 
 
-def _definition(kind: str, node: Node, match: dict[str, list[Node]], language: Language) -> Definition:
-    """Return the definition at ``node``, with its own names only and no depth yet."""
+def _definition(kind: str, node: Node, match: dict[str, list[Node]]) -> Definition:
+    """Return the definition at ``node``, with its own names only and no depth yet.
+
+    ``@name`` is a name or a path of names, ``@title`` one name whatever stands in it, ``@from`` what belongs to the
+    definition before its node, ``@items`` the node whose children are counted.
+    """
     parts = [_text(part) for part in (*match.get("receiver", ()), *match.get("name", ())[:1])]
-    if language.kind is Kind.CODE:
-        parts = [name for part in parts for name in _QUALIFIER.split(part) if name]
+    parts = [name for part in parts for name in _QUALIFIER.split(part) if name]
+    parts += [_text(part) for part in match.get("title", ())[:1]]
     opening = min((n.start_byte for n in (*match.get("body", ()), *match.get("members", ()))), default=node.end_byte)
-    first, last = node.start_point.row + 1, node.end_point.row + (node.end_point.column > 0)
-    return Definition(kind, tuple(parts), node.start_byte, node.end_byte, opening, 0, first, max(first, last))
+    begin = min((node, *match.get("from", ())), key=lambda one: one.start_byte)
+    first, last = begin.start_point.row + 1, node.end_point.row + (node.end_point.column > 0)
+    level = next((int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)), 0)
+    items = next((_items(one) for one in match.get("items", ())), None)
+    return Definition(
+        kind, tuple(parts), begin.start_byte, node.end_byte, opening, 0, first, max(first, last), level, items
+    )
+
+
+def _items(node: Node) -> int:
+    """Return how many children a list or mapping has; comments are told apart only where that is quick."""
+    if node.named_child_count > _MOST_ITEMS_READ:
+        return node.named_child_count
+    return sum(not child.is_extra and not child.is_error for child in node.named_children)
+
+
+def _doc(docs: dict[int, Node], source: bytes) -> str:
+    """Return the first of the comments, or what else documents the file, with those directly below it."""
+    ordered = [node for start, node in sorted(docs.items()) if start or not source.startswith(b"#!")]
+    count = 1
+    while count < len(ordered) and ordered[count].start_point.row - ordered[count - 1].end_point.row <= 1:
+        count += 1
+    return "\n".join((node.text or b"").decode(errors="surrogatepass") for node in ordered[:count])
+
+
+def _reach(definitions: list[Definition], source: bytes) -> list[Definition]:
+    """Return the definitions, each heading reaching to the next of its level or above or to its container's end."""
+    if not any(one.level for one in definitions):
+        return definitions
+    ends: dict[int, int] = {}
+    frames: list[tuple[int, list[int]]] = [(len(source), [])]  # each container's end and the headings open in it
+    for index, one in enumerate(definitions):
+        while frames[-1][0] <= one.start:
+            end, headings = frames.pop()
+            ends.update(dict.fromkeys(headings, end))
+        headings = frames[-1][1]
+        if not one.level:
+            frames.append((one.end, []))
+            continue
+        while headings and definitions[headings[-1]].level >= one.level:
+            ends[headings.pop()] = one.start
+        headings.append(index)
+    for end, headings in frames:
+        ends.update(dict.fromkeys(headings, end))
+    return [_reaching(one, ends[index], source) if one.level else one for index, one in enumerate(definitions)]
+
+
+def _reaching(one: Definition, end: int, source: bytes) -> Definition:
+    """Return a heading's definition that ends at ``end``, without the blank lines there."""
+    while end > one.start and source[end - 1] in b" \t\r\n":
+        end -= 1
+    last = one.first_line + source.count(b"\n", one.start, end)
+    return replace(one, end=end, header_end=min(one.header_end, end), last_line=last)
 
 
 def _add(found: dict[int, Definition], one: Definition) -> None:
-    """Keep one definition per signature: the widest, which has the decorators."""
+    """Keep one definition per signature: the widest, which has the decorators; of two as wide, the one with a name."""
     known = found.get(one.header_end)
-    if known is None or one.start < known.start:
+    if known is None or (one.start, not one.path) < (known.start, not known.path):
         found[one.header_end] = one
 
 

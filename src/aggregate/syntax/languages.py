@@ -71,18 +71,37 @@ LANGUAGES = (
         "tree_sitter_ruby",
         placeholder="# ...",
         own_line=True,
-        names=("gemfile", "rakefile", "vagrantfile"),
+        names=("gemfile", "rakefile", "vagrantfile", "guardfile", "podfile", "fastfile"),
     ),
     Language("php", (".php", ".phtml"), "php", "tree_sitter_php", function="language_php"),
     Language(
-        "bash", (".sh", ".bash"), "bash", "tree_sitter_bash", placeholder="{ : ...; }", names=(".bashrc", ".profile")
+        "bash",
+        (".sh", ".bash"),
+        "bash",
+        "tree_sitter_bash",
+        placeholder="{ : ...; }",
+        names=(".bashrc", ".bash_profile", ".profile"),
     ),
     Language("markdown", (".md", ".markdown"), "markdown", "tree_sitter_markdown", kind=Kind.DATA),
     Language("html", (".html", ".htm", ".xhtml"), "html", "tree_sitter_html", kind=Kind.DATA),
     Language("css", (".css",), "css", "tree_sitter_css", kind=Kind.DATA),
-    Language("json", (".json", ".jsonc", ".webmanifest"), "json", "tree_sitter_json", kind=Kind.DATA),
+    Language(
+        "json",
+        (".json", ".jsonc", ".jsonl", ".ndjson", ".geojson", ".ipynb", ".webmanifest"),
+        "json",
+        "tree_sitter_json",
+        kind=Kind.DATA,
+        names=("composer.lock", "pipfile.lock"),
+    ),
     Language("yaml", (".yaml", ".yml"), "yaml", "tree_sitter_yaml", kind=Kind.DATA),
-    Language("toml", (".toml",), "toml", "tree_sitter_toml", kind=Kind.DATA),
+    Language(
+        "toml",
+        (".toml",),
+        "toml",
+        "tree_sitter_toml",
+        kind=Kind.DATA,
+        names=("cargo.lock", "pipfile", "poetry.lock", "uv.lock"),
+    ),
 )
 
 _HEADER_IS_CPP = re.compile(
@@ -95,8 +114,13 @@ _PLAIN_FENCES = {
     ".bat": "bat",
     ".cfg": "ini",
     ".clj": "clojure",
+    ".cmake": "cmake",
+    ".conf": "ini",
+    ".csv": "csv",
     ".dart": "dart",
+    ".desktop": "ini",
     ".diff": "diff",
+    ".dockerfile": "dockerfile",
     ".erl": "erlang",
     ".ex": "elixir",
     ".exs": "elixir",
@@ -112,6 +136,7 @@ _PLAIN_FENCES = {
     ".less": "less",
     ".lua": "lua",
     ".m": "objectivec",
+    ".mk": "makefile",
     ".ml": "ocaml",
     ".nim": "nim",
     ".patch": "diff",
@@ -129,11 +154,23 @@ _PLAIN_FENCES = {
     ".svg": "xml",
     ".swift": "swift",
     ".tf": "hcl",
+    ".tsv": "tsv",
     ".vue": "vue",
     ".xml": "xml",
     ".zig": "zig",
 }
-_PLAIN_NAMES = {"dockerfile": "dockerfile", "makefile": "makefile", "cmakelists.txt": "cmake"}
+_PLAIN_NAMES = {
+    ".editorconfig": "ini",
+    ".gitattributes": "gitattributes",
+    ".gitconfig": "ini",
+    ".gitignore": "gitignore",
+    ".gitmodules": "ini",
+    "cmakelists.txt": "cmake",
+    "containerfile": "dockerfile",
+    "dockerfile": "dockerfile",
+    "gnumakefile": "makefile",
+    "makefile": "makefile",
+}
 
 
 def language_of(path: str, text: str = "") -> Language | None:

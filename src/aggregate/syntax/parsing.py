@@ -16,6 +16,9 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 from aggregate.syntax.languages import Language
 
 _CAPTURE = re.compile(r"@([\w.]+)")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
+_INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
+_FAMILIES = ("definition", "level")
 _local = threading.local()
 
 
@@ -31,13 +34,15 @@ def parse(source: bytes, language: Language) -> Tree:
 def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[dict[str, list[Node]]]:
     """Yield the matches of those patterns of the language's query that hold a capture in ``wanted``.
 
-    ``"definition"`` wants all ``@definition.<kind>``.
+    ``"definition"`` wants all ``@definition.<kind>``, ``"level"`` all ``@level.<number>``.
 
     A query with ``@scope`` captures is run on one level of the tree at a time and goes down only into the nodes
     captured so: function bodies are never walked, which makes it five times as fast as one run over the whole tree.
     A query without them is run once over everything.
+
+    Captures whose names begin with ``_`` are for the query's own predicates and are not yielded.
     """
-    query, scoped = _query(language, wanted)
+    query, scoped, private = _query(language, wanted)
     stack = [tree.root_node]
     while stack:
         node = stack.pop()
@@ -48,6 +53,8 @@ def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[
             for inner in match.pop("scope", ()):
                 if inner != node:
                     stack.append(inner)
+            if private:
+                match = {name: nodes for name, nodes in match.items() if name[0] != "_"}  # noqa: PLW2901
             if match:
                 yield match
 
@@ -58,22 +65,48 @@ def _grammar(language: Language) -> Grammar:
 
 
 @cache
-def _query(language: Language, wanted: frozenset[str]) -> tuple[Query, bool]:
-    """Return the language's query, cut down to ``wanted``, and whether it names scopes."""
-    text = files("aggregate.syntax").joinpath("queries", f"{language.name}.scm").read_text(encoding="utf-8")
-    query = Query(_grammar(language), text)
+def _query(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, bool]:
+    """Return the language's query, cut down to ``wanted``, and whether it names scopes and private captures.
+
+    Only the wanted patterns are compiled: a hundred patterns over a large grammar take a quarter of a second.
+    """
     kept: set[str] = set()
-    for pattern in range(query.pattern_count):
-        names = set(_CAPTURE.findall(text, query.start_byte_for_pattern(pattern), query.end_byte_for_pattern(pattern)))
+    patterns: list[str] = []
+    for pattern in _patterns(_query_text(language.name)):
+        names = set(_CAPTURE.findall(pattern))
         if any(_is_wanted(name, wanted) for name in names):
             kept |= names
-        else:
-            query.disable_pattern(pattern)
+            patterns.append(pattern)
+    query = Query(_grammar(language), "\n".join(patterns))
     for name in kept:
-        if not _is_wanted(name, wanted):
+        if not _is_wanted(name, wanted) and name[0] != "_":
             query.disable_capture(name)
-    return query, "scope" in kept
+    return query, "scope" in kept, any(name[0] == "_" for name in kept)
+
+
+def _patterns(text: str) -> Iterator[str]:
+    """Yield the patterns of a query's text, each with its captures and without comments."""
+    tokens: list[str] = []
+    depth = 0
+    for token in _TOKEN.findall(text):
+        if token in "([":
+            if not depth and tokens:
+                yield " ".join(tokens)
+                tokens = []
+            depth += 1
+        depth -= token[0] in ")]"
+        if token[0] != ";":
+            tokens.append(token)
+    if tokens:
+        yield " ".join(tokens)
+
+
+def _query_text(name: str) -> str:
+    """Return a query file's text, behind those that its lines ``; inherits: <name>`` name."""
+    text = files("aggregate.syntax").joinpath("queries", f"{name}.scm").read_text(encoding="utf-8")
+    return "".join(_query_text(inherited) for inherited in _INHERITS.findall(text)) + text
 
 
 def _is_wanted(name: str, wanted: frozenset[str]) -> bool:
-    return name in wanted or name == "scope" or ("definition" in wanted and name.startswith("definition."))
+    family, _, member = name.partition(".")
+    return name in wanted or name == "scope" or bool(member and family in _FAMILIES and family in wanted)
