@@ -29,7 +29,7 @@ TEN = "".join(f"line {n}\n" for n in range(1, 11))
         ),
     ],
 )
-def test_a_slice_without_an_anchor_is_clamped(start: Any, end: Any, expected: Resolution) -> None:  # noqa: ANN401 - as a hand-edited file has it
+def test_a_slice_without_an_anchor_is_clamped(start: Any, end: Any, expected: Resolution) -> None:
     """Numbers partly outside are clamped; reversed ones, ones outside and no numbers give a note (M-X17)."""
     assert FuzzyAnchor.resolve({"start_line": start, "end_line": end}, TEN) == expected
 

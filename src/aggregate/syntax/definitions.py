@@ -3,6 +3,7 @@
 import re
 import sys
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tree_sitter import Node
@@ -35,6 +36,7 @@ class Definition:
         last_line: 1-based line of its last byte.
         level: Of a heading, 1 for the highest; 0 for all else.
         items: How many things a list or a mapping holds, or ``None``.
+        remarks: Where comments stand in a signature of several lines.
     """
 
     kind: str
@@ -47,6 +49,7 @@ class Definition:
     last_line: int
     level: int = 0
     items: int | None = None
+    remarks: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,12 @@ class Module:
 
     def signature(self, definition: Definition) -> str:
         """Return a definition's signature on one line, without the opening of its body."""
-        text = _AFTER_OPENING.sub("", self.text(definition.start, definition.header_end))
+        start, pieces = definition.start, []
+        for remark, end in definition.remarks:
+            pieces.append(self.text(start, remark))
+            start = end
+        pieces.append(self.text(start, definition.header_end))
+        text = _AFTER_OPENING.sub("", "".join(pieces))
         line = " ".join(_BEFORE_CLOSING.sub("", text).split()).rstrip("{ ").removesuffix(":").removesuffix(" do")
         return line.removesuffix(";") if definition.header_end < definition.end else line
 
@@ -133,9 +141,21 @@ def _definition(kind: str, node: Node, match: dict[str, list[Node]]) -> Definiti
     first, last = begin.start_point.row + 1, node.end_point.row + (node.end_point.column > 0)
     level = next((int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)), 0)
     items = next((_items(one) for one in match.get("items", ())), None)
+    remarks = tuple(_remarks(node, opening)) if first < last and opening < node.end_byte else ()
     return Definition(
-        kind, tuple(parts), begin.start_byte, node.end_byte, opening, 0, first, max(first, last), level, items
+        kind, tuple(parts), begin.start_byte, node.end_byte, opening, 0, first, max(first, last), level, items, remarks
     )
+
+
+def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
+    """Yield where comments stand in ``node`` before the byte ``end``, in order."""
+    if node.type.endswith("comment"):
+        yield node.start_byte, node.end_byte
+        return
+    for child in node.named_children:
+        if child.start_byte >= end:
+            return
+        yield from _remarks(child, end)
 
 
 def _items(node: Node) -> int:
