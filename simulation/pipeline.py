@@ -1,8 +1,8 @@
 """What the pipeline costs on a real tree, as ratios measured in one run.
 
-``python -m simulation.pipeline TREE`` takes any folder with source files; the Django sdist is the reference. Each figure
-comes from processes of its own, in turns with what it is compared to, and is the median of the rounds. Machines are
-shared and noisy: quote the ratios, not the seconds.
+``python -m simulation.pipeline TREE`` takes any folder with source files; the Django sdist is the reference. Each
+figure comes from processes of its own, in turns with what it is compared to, and is the median of the rounds. Machines
+are shared and noisy: quote the ratios, not the seconds.
 """
 
 import argparse
