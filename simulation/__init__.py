@@ -1,0 +1,1 @@
+"""Scripted runs and benchmarks through the public API."""
