@@ -8,7 +8,6 @@ between calls; every call gets a fresh JavaScript context.
 import atexit
 import json
 import os
-import select
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from typing import Final
 from aggregate.errors import SandboxError, Stopped
 from aggregate.models.plain import Value
 from aggregate.sandbox.limits import EXTRA, Limits
+from aggregate.sandbox.pipes import Late, receive, send
 
 MAX_WORKERS: Final = 4
 GRACE: Final = 0.25
@@ -27,7 +27,6 @@ GRACE: Final = 0.25
 START_SECONDS: Final = 10.0
 """What a new worker may take until it is ready; not charged to the code that it runs."""
 _WORKER: Final = Path(__file__).with_name("javascript_worker.py")
-_CHUNK: Final = 1 << 20
 
 
 def run_javascript(source: str, argument: Value, *, limits: Limits | None = None) -> Value:
@@ -56,12 +55,8 @@ def run_javascript(source: str, argument: Value, *, limits: Limits | None = None
         raise SandboxError("the function's result is not JSON") from None
 
 
-class _Late(Exception):  # noqa: N818 - an event between two functions of this module
-    """The worker missed its deadline."""
-
-
 class _Worker:
-    """One process that answers one request after the other; both sides write a length and then as many bytes."""
+    """One process that answers one request after the other (see ``pipes`` for the messages)."""
 
     def __init__(self, library: str) -> None:
         self._process = subprocess.Popen(
@@ -79,13 +74,12 @@ class _Worker:
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
-        self._receive(time.monotonic() + START_SECONDS, 64)
+        receive(self._out, time.monotonic() + START_SECONDS, most=64)
 
     def call(self, request: bytes, limits: Limits) -> dict[str, Value]:
         deadline = time.monotonic() + limits.seconds + GRACE
-        self._send(len(request).to_bytes(8, "big") + request, deadline)
-        answer = self._receive(deadline, 2 * limits.output_bytes + 65_536)
-        decoded = json.loads(answer)
+        send(self._in, request, deadline)
+        decoded = json.loads(receive(self._out, deadline, most=2 * limits.output_bytes + 65_536))
         if not isinstance(decoded, dict):
             raise OSError("the worker's answer is no object")
         return decoded
@@ -96,37 +90,6 @@ class _Worker:
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 pipe.close()
-
-    def _send(self, data: bytes, deadline: float) -> None:
-        view = memoryview(data)
-        while view:
-            _, ready, _ = select.select([], [self._in], [], _left(deadline))
-            if ready:
-                view = view[os.write(self._in, view[:_CHUNK]) :]
-
-    def _receive(self, deadline: float, most: int) -> bytes:
-        size = int.from_bytes(self._read(8, deadline), "big")
-        if size > most:
-            raise OSError("the worker's answer is too long")
-        return self._read(size, deadline)
-
-    def _read(self, size: int, deadline: float) -> bytes:
-        parts = bytearray()
-        while len(parts) < size:
-            ready, _, _ = select.select([self._out], [], [], _left(deadline))
-            if ready:
-                part = os.read(self._out, min(_CHUNK, size - len(parts)))
-                if not part:
-                    raise OSError("the worker ended")
-                parts += part
-        return bytes(parts)
-
-
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise _Late
-    return left
 
 
 class _Pool:
@@ -145,7 +108,7 @@ class _Pool:
             worker = self._take()
             try:
                 reply = worker.call(request, limits)
-            except _Late:
+            except Late:
                 worker.kill()
                 raise SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT) from None
             except (OSError, ValueError) as error:
@@ -167,7 +130,7 @@ class _Pool:
             raise SandboxError(f"JavaScript functions need quickjs-ng: {EXTRA}", kind=Stopped.MISSING)
         try:
             return _Worker(str(Path(found.origin).parent))
-        except (OSError, _Late) as error:
+        except (OSError, Late) as error:
             raise SandboxError(f"the JavaScript worker does not start: {error}", kind=Stopped.CRASH) from None
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ from typing import Final
 from aggregate.errors import SandboxError, Stopped
 from aggregate.models.plain import Value
 from aggregate.sandbox.limits import EXTRA, Limits
-from aggregate.sandbox.plain_result import require_plain
+from aggregate.sandbox.values import require_plain
 
 GRACE: Final = 0.25
 """Seconds after a limit until the pool kills a worker."""
