@@ -43,7 +43,7 @@ def extract_quantity(goal: str) -> int | None:
 
 
 def counted_noun(goal: str) -> str | None:
-    """Return what a goal wants counted, ``None`` if it counts nothing: ``how many long runs did I do`` gives ``runs``."""
+    """Return what a goal wants counted, ``None`` for nothing: ``how many long runs did I do`` gives ``runs``."""
     match = _COUNTING.search(goal.lower())
     if match is None:
         return None

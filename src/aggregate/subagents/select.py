@@ -132,7 +132,7 @@ def _counted(goal: str, usable: Sequence[tuple[int, Value]]) -> tuple[str, Answe
 
 
 def _last_value(usable: Sequence[tuple[int, Value]], texts: Sequence[Candidate]) -> tuple[str, AnswerSource]:
-    """Return the last successful result as text (rules D-68, X-7, X-8); an explanation only where nothing else is left."""
+    """Return the last successful result as text (rules D-68, X-7, X-8), an explanation as the last resort."""
     explained = {one.index for one in texts}
     for number, result in reversed(usable):
         if number not in explained and (text := _rendered(result)):
