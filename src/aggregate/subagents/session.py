@@ -59,7 +59,7 @@ class SubagentSession:
         self.session_key = session_key
         self._group_timeout = _seconds(group_timeout)
         self._admit = admit or (lambda _request: None)
-        self._ledger = Ledger(session_key, OnError(on_error), new_id or (lambda number: f"{session_key}-{number}"))
+        self._ledger = Ledger(session_key, _on_error(on_error), new_id or (lambda number: f"{session_key}-{number}"))
         self._waiter = Waiter(self._ledger)
         self._reports = Reports(self._ledger, clock or (lambda: datetime.now(UTC)), timers or Deadlines())
         self._execution = Execution(self._ledger, self._reports)
@@ -212,3 +212,12 @@ def _seconds(timeout: float | None) -> float | None:
     if timeout is not None and not timeout > 0:
         raise SpawnError(f"a timeout must be more than 0 seconds, not {timeout!r}", code="INVALID_TIMEOUT")
     return timeout
+
+
+def _on_error(value: OnError | str) -> OnError:
+    try:
+        return OnError(value)
+    except ValueError:
+        raise SpawnError(
+            f"on_error must be one of {', '.join(OnError)}, not {value!r}", code="INVALID_ON_ERROR"
+        ) from None
