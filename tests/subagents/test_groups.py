@@ -46,7 +46,10 @@ def test_names_are_isolated() -> None:
 
 
 def test_sessions_are_isolated_by_exact_key() -> None:
-    """A session whose key is the beginning of another's sees nothing of it, and takes no end of its runs (O-42, O-53)."""
+    """A session whose key is the beginning of another's sees nothing of it, and takes no end of its runs.
+
+    Rules: O-42, O-53.
+    """
     long, short = SubagentSession("agent:main:main"), SubagentSession("agent:main:ma")
     run = long.spawn("task", collect_into=NAME)
     assert not short.complete(run.run_id, "x")
@@ -240,7 +243,10 @@ ON_ERROR = [
 def test_failures_are_listed_skipped_or_final(
     on_error: str, value: list[str], errors: tuple[str, ...], status: GroupStatus, count: int
 ) -> None:
-    """A failed run is listed with its label and reason, or not listed, or ends the group; successes stay (O-6, O-48)."""
+    """A failed run is listed with its label and reason, or not listed, or ends the group; successes stay.
+
+    Rules: O-6, O-48.
+    """
     session = session_at(on_error=on_error)
     a, b, c = spawned(session, "A", "B", "C")
     session.complete(a, "a")
@@ -251,7 +257,10 @@ def test_failures_are_listed_skipped_or_final(
 
 
 def test_a_failed_group_keeps_what_comes_later_and_takes_no_more() -> None:
-    """After on_error=fail the rest is late, each run still has its own record, and the group says whom it left (O-48)."""
+    """After on_error=fail the rest is late, each run still has its own record, and the group says whom it left.
+
+    Rules: O-48.
+    """
     session = session_at(on_error="fail")
     a, b = spawned(session, "A", "B")
     session.fail(a, "no")
