@@ -9,10 +9,16 @@
     ├── SyntaxViewError     a file has no grammar or a symbol does not exist
     ├── BeadsError          one source of a project's beads cannot be read
     ├── TokenizerError      the bundled vocabulary is missing or damaged
-    └── OutputError         a result cannot be written
+    ├── OutputError         a result cannot be written
+    ├── SpawnError          a sub-agent cannot be spawned as asked: with a code
+    ├── SandboxError        foreign code failed, was stopped or cannot be run: with its kind
+    ├── CompilerError       a result compiler cannot be registered
+    └── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
 
 Types are public interface, messages are not. Each message says in one sentence what happened, where, and what to do.
 """
+
+from enum import StrEnum
 
 
 class AggregateError(Exception):
@@ -58,3 +64,49 @@ class TokenizerError(AggregateError):
 
 class OutputError(AggregateError):
     """A result cannot be written."""
+
+
+class SpawnError(AggregateError):
+    """A sub-agent cannot be spawned as asked; nothing was spawned.
+
+    Attributes:
+        code: Stable name of the reason, such as ``INVALID_COLLECT_INTO``.
+    """
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Stopped(StrEnum):
+    """Why foreign code gave no value."""
+
+    SYNTAX = "syntax"
+    RUNTIME = "runtime"
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    CRASH = "crash"
+    REFUSED = "refused"
+    MISSING = "missing"
+
+
+class SandboxError(AggregateError):
+    """Foreign code failed, was stopped at a limit, or cannot be run on this machine.
+
+    Attributes:
+        kind: Why it gave no value.
+        exception: Name of the exception that the code raised, ``""`` where there is none.
+    """
+
+    def __init__(self, message: str, *, kind: Stopped = Stopped.REFUSED, exception: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.exception = exception
+
+
+class CompilerError(AggregateError):
+    """A result compiler cannot be registered."""
+
+
+class DataReferenceError(AggregateError, FileNotFoundError):
+    """A compacted value has no readable file."""
