@@ -224,7 +224,7 @@ declare global
   interface Window
 types: Handler
 functions: isReader, create, pick, pick, pick, identity, outside
-"""  # noqa: E501 - a digest's row as it is
+"""
 
 
 def test_only_bodies_are_cut() -> None:

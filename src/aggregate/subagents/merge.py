@@ -70,6 +70,7 @@ def merge_outputs(
         count=len(outputs),
         status=end.status,
         labels=merged.labels,
+        failed=len(outputs) - len(good),
     )
 
 
