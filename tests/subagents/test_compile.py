@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aggregate.errors import CompilerError
 from aggregate.subagents import CompilationContext, MetadataBasedResultCompiler, ResultCompiler, result_compiler
@@ -264,6 +266,31 @@ def test_a_report_shares_nothing_with_its_input() -> None:
     report["security_analysis"]["scan"]["data"] = "spoiled"
     report["analysis_metadata"]["output_keys"]["t"].append("spoiled")
     assert results == before
+
+
+METADATA = st.none() | st.fixed_dictionaries(
+    {},
+    optional={
+        "category": st.sampled_from(
+            ["analysis", "security", "git_operations", "reporting", "infrastructure", "weather"]
+        ),
+        "result_type": st.sampled_from(["exploration", "scan", ""]),
+        "priority": st.integers(-1, 2) | st.floats() | st.text(max_size=1),
+        "output_keys": st.lists(st.sampled_from(["id", "x"]), max_size=2) | st.integers(),
+    },
+)
+RUNS = st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), METADATA), max_size=6)
+
+
+@given(RUNS)
+def test_every_result_is_in_the_report(runs: list[tuple[str, Any]]) -> None:
+    """Whatever the metadata says and however often a tool ran, each result can be found, and the input stays (R-X3)."""
+    results = [(tool, {"id": f"result {n}", "_tool_metadata": meta}) for n, (tool, meta) in enumerate(runs)]
+    before = deepcopy(results)
+    text = repr(compiled(results))
+    assert all(repr(result["id"]) in text for _, result in results)
+    assert repr(results) == repr(before)
+    assert repr(compiled(results)) == text
 
 
 def test_the_global_compiler() -> None:
