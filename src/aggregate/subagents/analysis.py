@@ -104,6 +104,8 @@ def _beyond_monty(error: SandboxError) -> bool:
     if error.exception == "NameError" and (name := _NO_NAME.search(str(error))):
         return hasattr(builtins, name.group(1))
     if error.exception == "AttributeError" and (found := _NO_ATTRIBUTE.search(str(error))):
+        if found.group(2).startswith("__"):
+            return False
         return found.group(1) is None or hasattr(getattr(builtins, found.group(1), None), found.group(2))
     return False
 

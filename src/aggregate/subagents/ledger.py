@@ -1,7 +1,7 @@
 """Everything a session knows of its groups and runs, behind one lock; waiters hear when something ends.
 
-The rules are in ``lifecycle``; this module applies them one at a time. It calls no foreign code while it holds the
-lock.
+The rules are in ``lifecycle``; this module applies them one at a time. But for ``new_id`` it calls no foreign code
+while it holds the lock.
 """
 
 from collections.abc import Callable
@@ -141,11 +141,6 @@ class Ledger:
             if group is None:
                 return None
             return Snapshot(group, tuple(self._runs[run_id] for run_id in self._members[name]))
-
-    def unfinished(self, name: str) -> tuple[str, ...]:
-        """Return the ids of a group's pending runs, in spawn order."""
-        found = self.snapshot(name)
-        return tuple(run.run_id for run in found.runs if run.status is RunStatus.PENDING) if found else ()
 
     def names(self) -> tuple[str, ...]:
         """Return the groups' names in the order in which they were opened first."""

@@ -156,6 +156,10 @@ class SubagentSession:
         self._waiter.wait(self._ledger.names() if name is None else (name,), timeout)
         return dict(self.subagent_results) if name is None else self.subagent_results[name]
 
+    @overload
+    async def wait_async(self, name: str, timeout: float | None = None) -> AggregatedResult: ...
+    @overload
+    async def wait_async(self, name: None = None, timeout: float | None = None) -> dict[str, AggregatedResult]: ...
     async def wait_async(
         self,
         name: str | None = None,
@@ -186,10 +190,13 @@ class SubagentSession:
     def clear(self, name: str | None = None) -> None:
         """Forget a group and its runs, or all groups and every ended run; ends that are reported later are unknown."""
         for known in self._ledger.names() if name is None else (name,):
-            self._reports.call_off(*self._ledger.unfinished(known))
-            self._release(self._ledger.unfinished(known))
-            self._ledger.clear(known)
-            self.subagent_results.forget(known)
+            found = self._ledger.snapshot(known)
+            if found is not None:
+                unfinished = tuple(run.run_id for run in found.runs if run.status is RunStatus.PENDING)
+                self._reports.call_off(found.group, unfinished)
+                self._ledger.clear(known)
+                self._release(unfinished)
+                self.subagent_results.forget(known)
         if name is None:
             self._ledger.clear_ungrouped()
 
