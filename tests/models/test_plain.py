@@ -19,14 +19,14 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_a_copy_is_equal_and_shares_no_list(value: Any) -> None:  # noqa: ANN401
+def test_a_copy_is_equal_and_shares_no_list(value: Any) -> None:
     """The copy equals the original, and no list or dictionary is in both (O-53)."""
     copy = isolated(value)
     assert copy == value
     assert not containers(copy) & containers(value)
 
 
-def containers(value: Any) -> set[int]:  # noqa: ANN401
+def containers(value: Any) -> set[int]:
     """Return the identities of all non-empty lists and dictionaries inside."""
     if not isinstance(value, list | dict | tuple):
         return set()

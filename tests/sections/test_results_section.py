@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.project import project
+from tests.rendering import headings
 
 from aggregate import build_tier3_context, run
 from aggregate.models.group import GroupStatus, MergeStrategy
 from aggregate.models.result import AggregatedResult, Answer, AnswerKind, AnswerSource
 from aggregate.sections.results import results_segments
 from aggregate.subagents import LabelledOutput, SubagentSession, load_data_reference, merge_outputs
-from tests.project import project
-from tests.rendering import headings
 
 
 def text_of(results: Any) -> str:

@@ -27,7 +27,7 @@ def bubblewrap_works() -> bool:
 full_python = pytest.mark.skipif(not bubblewrap_works(), reason="bwrap is absent or may not make namespaces")
 
 
-def run(code: str, timeout: float = 1, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+def run(code: str, timeout: float = 1, **options: Any) -> dict[str, Any]:
     """Run code over the data of this page."""
     return execute_data_analysis(code, DATA, timeout=timeout, **options)
 

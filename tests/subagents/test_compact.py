@@ -194,7 +194,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @given(value=JSON)
-def test_every_json_value_survives_the_round_trip(shared: Path, value: Any) -> None:  # noqa: ANN401
+def test_every_json_value_survives_the_round_trip(shared: Path, value: Any) -> None:
     """What is JSON comes back equal (D-46)."""
     reference = compact_data(value, "k", cache_dir=shared, threshold=0)
     assert load_data_reference(reference["_ref_id"], cache_dir=shared) == value

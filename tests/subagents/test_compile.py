@@ -28,7 +28,7 @@ def context(*tools: str, timestamp: datetime = NOON) -> CompilationContext:
     return CompilationContext("find issues", list(tools), timestamp)
 
 
-def compiled(results: Any, *compilers: ResultCompiler) -> dict[str, Any]:  # noqa: ANN401 - wrong on purpose in places
+def compiled(results: Any, *compilers: ResultCompiler) -> dict[str, Any]:
     """Compile with fresh compilers."""
     compiler = MetadataBasedResultCompiler()
     for one in compilers:
@@ -56,7 +56,7 @@ SECTIONS = [
 
 
 @pytest.mark.parametrize(("category", "result_type", "section", "shape"), SECTIONS)
-def test_each_category_has_its_section(category: str, result_type: str, section: str, shape: Any) -> None:  # noqa: ANN401
+def test_each_category_has_its_section(category: str, result_type: str, section: str, shape: Any) -> None:
     """A result is routed by the category and shaped by the type of its metadata; it is passed through whole.
 
     Rules: R-1, R-5, R-6, R-7, R-8, R-9, R-10, R-12, R-13, R-X8.
@@ -164,7 +164,7 @@ def test_metadata_without_a_category_means_general(metadata: object) -> None:
 class Custom(ResultCompiler):
     """A compiler as a user writes one."""
 
-    def __init__(self, category: str = "weather", section: Any = "forecast", value: Any = None) -> None:  # noqa: ANN401
+    def __init__(self, category: str = "weather", section: Any = "forecast", value: Any = None) -> None:
         self.category, self.section, self.value = category, section, value
 
     def can_compile(self, tool_name: str, metadata: dict[str, Any]) -> bool:
