@@ -342,3 +342,12 @@ def test_windows_line_ends_and_other_scripts_survive() -> None:
     """Line ends and characters beyond ASCII stay as they are (M-33)."""
     source = "// größe\r\nfunction größe() {\r\n  return 'ü'.length;\r\n}\r\nvar x = 'é';\r\n"
     assert skeleton_of("a.js", source) == "// größe\r\nfunction größe() { /* ... */ }\r\nvar x = 'é';\r\n"
+
+
+@pytest.mark.parametrize(
+    "source", ["{" * 3000, "f(" * 3000, "`${" * 1000, "(()=>{" * 500 + "})()" * 500, "\x00\ufeff\u2028"]
+)
+def test_hostile_files_cost_only_themselves(source: str) -> None:
+    """Depth, open ends and odd characters end nothing and never make the skeleton longer (M-33, M-X19)."""
+    assert len(skeleton_of("a.js", source)) <= len(source)
+    assert outline_of("a.js", source)

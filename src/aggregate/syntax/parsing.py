@@ -16,7 +16,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 from aggregate.syntax.languages import Language
 
 _CAPTURE = re.compile(r"@([\w.]+)")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
+_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
 _INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
 _FAMILIES = ("definition", "level")
 _local = threading.local()
@@ -85,19 +85,19 @@ def _query(language: Language, wanted: frozenset[str]) -> tuple[Query, bool]:
 
 def _patterns(text: str) -> Iterator[str]:
     """Yield the patterns of a query's text, each with its captures and without comments."""
-    tokens: list[str] = []
+    pieces: list[str] = []
     depth = 0
-    for token in _TOKEN.findall(text):
-        if token in "([":
-            if not depth and tokens:
-                yield " ".join(tokens)
-                tokens = []
+    for piece in _PIECE.findall(text):
+        if piece in "([":
+            if not depth and pieces:
+                yield " ".join(pieces)
+                pieces = []
             depth += 1
-        depth -= token[0] in ")]"
-        if token[0] != ";":
-            tokens.append(token)
-    if tokens:
-        yield " ".join(tokens)
+        depth -= piece[0] in ")]"
+        if piece[0] != ";":
+            pieces.append(piece)
+    if pieces:
+        yield " ".join(pieces)
 
 
 def _query_text(name: str) -> str:

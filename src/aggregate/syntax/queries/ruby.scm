@@ -73,7 +73,7 @@
 (call
   method: (identifier) @_require
   arguments: (argument_list (string (string_content) @import))
-  (#any-of? @_require "require" "require_relative" "load" "autoload"))
+  (#any-of? @_require "require" "require_relative" "load" "autoload" "gem"))
 
 (program (assignment left: (constant) @constant))
 
