@@ -261,6 +261,7 @@ def test_masks(mask: dict[str, str], text: str) -> None:
         "await (async () => {\n%s\n})();\n",
         "var App = (function () {\n%s\n})();\n",
         "window.App = (function () {\n%s\n}());\n",
+        "var App = (function make(context) {\n%s\n});\n",
         "define(['a'], function (a) {\n%s\n});\n",
         "$(function () {\n%s\n});\n",
         "$(document).ready(function () {\n%s\n});\n",

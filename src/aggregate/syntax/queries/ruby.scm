@@ -72,7 +72,7 @@
 
 (call
   method: (identifier) @_require
-  arguments: (argument_list (string (string_content) @import))
+  arguments: (argument_list . (simple_symbol)? . (string (string_content) @import))
   (#any-of? @_require "require" "require_relative" "load" "autoload" "gem"))
 
 (program (assignment left: (constant) @constant))
