@@ -198,17 +198,17 @@ OUTLINE = """\
 59-61    [Symbol.end](): void
 64-66  export function isReader(value: unknown): value is Reader
 68-70  export default function create<T extends { id: string }>(options: Options): Cache<T>
-72-72  export function pick(a: string): string;
-73-73  export function pick(a: number): number;
+72-72  export function pick(a: string): string
+73-73  export function pick(a: number): number
 74-76  export function pick(a: any): any
 78-78  export const identity = <T,>(value: T): T =>
 80-84  namespace Shapes.Round
 81-83    export function area(radius: number): number
 86-88  declare module "legacy"
-87-87    export function run(name: string): void;
+87-87    export function run(name: string): void
 90-94  declare global
 91-93    interface Window
-96-96  export declare function outside(value: string): void;
+96-96  export declare function outside(value: string): void
 """
 
 SUMMARY = """\
@@ -306,7 +306,7 @@ def test_declarations_without_bodies_are_kept_whole() -> None:
         outline_of("a.d.ts", source)
         == """\
 1-4  declare namespace A
-2-2    function f(x: number): void;
+2-2    function f(x: number): void
 3-3    class B
 3-3      m(): string
 """

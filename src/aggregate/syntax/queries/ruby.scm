@@ -50,7 +50,8 @@
 ; Groups of tests, tests, and tasks.
 (call
   method: (identifier) @_group
-  arguments: (argument_list . [(string (string_content) @title) (constant) @title (scope_resolution) @title (simple_symbol) @title])
+  arguments: (argument_list
+    . [(string (string_content) @title) (constant) @title (scope_resolution) @title (simple_symbol) @title])
   block: (_ body: (_) @members)
   (#any-of? @_group "describe" "context" "feature" "shared_examples" "shared_examples_for" "shared_context"))
   @definition.suite
