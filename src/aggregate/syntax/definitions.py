@@ -88,18 +88,17 @@ class Module:
         return offset if self.source[start:offset].strip() else start
 
     def signature(self, definition: Definition) -> str:
-        """Return a definition's signature on one line, without the opening of its body."""
+        """Return a definition's signature on one line, without comments, the opening of its body or a semicolon."""
         start, pieces = definition.start, []
         for remark, end in definition.remarks:
             pieces.append(self.text(start, remark))
             start = end
         pieces.append(self.text(start, definition.header_end))
-        text = _AFTER_OPENING.sub("", "".join(pieces))
-        line = " ".join(_BEFORE_CLOSING.sub("", text).split()).rstrip("{ ").removesuffix(":").removesuffix(" do")
-        return line.removesuffix(";") if definition.header_end < definition.end else line
+        text = _BEFORE_CLOSING.sub("", _AFTER_OPENING.sub("", "".join(pieces)))
+        return " ".join(text.split()).rstrip("{; ").removesuffix(":").removesuffix(" do")
 
 
-_NAMING = {"definition", "level", "name", "title", "receiver", "from", "items"}
+_NAMING = {"definition", "level", "name", "title", "receiver", "items"}
 _WANTED = frozenset({*_NAMING, "body", "members", "keep", "import", "constant", "doc.module"})
 
 
@@ -116,7 +115,7 @@ def read_module(text: str, language: Language) -> Module:
         kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
         for capture, nodes in match.items():
             if capture.startswith(_DEFINITION):
-                _add(found, _definition(capture.removeprefix(_DEFINITION), nodes[0], match))
+                _add(found, _definition(capture.removeprefix(_DEFINITION), nodes, match))
             elif capture in texts:
                 texts[capture].update((node.start_byte, _text(node)) for node in nodes)
             elif capture == "doc.module":
@@ -127,17 +126,17 @@ def read_module(text: str, language: Language) -> Module:
     return Module(source, definitions, _once(texts["import"]), constants, _doc(docs, source))
 
 
-def _definition(kind: str, node: Node, match: dict[str, list[Node]]) -> Definition:
-    """Return the definition at ``node``, with its own names only and no depth yet.
+def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]]) -> Definition:
+    """Return the definition that ``nodes`` make up together, with its own names only and no depth yet.
 
-    ``@name`` is a name or a path of names, ``@title`` one name whatever stands in it, ``@from`` what belongs to the
-    definition before its node, ``@items`` the node whose children are counted.
+    ``@name`` is a name or a path of names, ``@title`` one name whatever stands in it, ``@items`` the node whose
+    children are counted.
     """
     parts = [_text(part) for part in (*match.get("receiver", ()), *match.get("name", ())[:1])]
     parts = [name for part in parts for name in _QUALIFIER.split(part) if name]
     parts += [_text(part) for part in match.get("title", ())[:1]]
+    begin, node = nodes[0], nodes[-1]
     opening = min((n.start_byte for n in (*match.get("body", ()), *match.get("members", ()))), default=node.end_byte)
-    begin = min((node, *match.get("from", ())), key=lambda one: one.start_byte)
     first, last = begin.start_point.row + 1, node.end_point.row + (node.end_point.column > 0)
     level = next((int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)), 0)
     items = next((_items(one) for one in match.get("items", ())), None)

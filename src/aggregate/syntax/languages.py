@@ -29,6 +29,7 @@ class Language:
         own_line: The placeholder is a comment to the line's end, so nothing may follow it on its line.
         kind: Code or data.
         names: Whole file names, where a suffix does not tell.
+        refuses: What a text must not hold, since the grammar would end the process over it.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Language:
     own_line: bool = False
     kind: Kind = Kind.CODE
     names: tuple[str, ...] = ()
+    refuses: re.Pattern[str] | None = None
 
 
 LANGUAGES = (
@@ -93,7 +95,15 @@ LANGUAGES = (
         kind=Kind.DATA,
         names=("composer.lock", "pipfile.lock"),
     ),
-    Language("yaml", (".yaml", ".yml"), "yaml", "tree_sitter_yaml", kind=Kind.DATA),
+    Language(
+        "yaml",
+        (".yaml", ".yml"),
+        "yaml",
+        "tree_sitter_yaml",
+        kind=Kind.DATA,
+        # Its scanner keeps 4 bytes per level in a buffer of 1024 and does not look where that ends.
+        refuses=re.compile(r"^[ \t?:-]{200}", re.MULTILINE),
+    ),
     Language(
         "toml",
         (".toml",),
@@ -174,7 +184,7 @@ _PLAIN_NAMES = {
 
 
 def language_of(path: str, text: str = "") -> Language | None:
-    """Return the language of the file at ``path``, or ``None`` where it has no grammar.
+    """Return the language of the file at ``path``, or ``None`` where it has no grammar or ``text`` would break it.
 
     A ``.h`` file is C unless ``text`` holds constructs that only C++ has.
     """
@@ -183,7 +193,7 @@ def language_of(path: str, text: str = "") -> Language | None:
     found = by_name.get(name) or by_suffix.get(suffix)
     if found is not None and found.name == "c" and name.endswith(".h") and _HEADER_IS_CPP.search(text):
         return language_named("cpp")
-    return found
+    return None if found is not None and found.refuses and found.refuses.search(text) else found
 
 
 def language_named(name: str) -> Language | None:

@@ -21,14 +21,15 @@ def summary(request: ViewRequest) -> View:
     """Return a heuristic digest: what the file is, its doc, imports, definitions, headings or keys (rule M-32).
 
     The digest is shorter than the source: details go, the last ones first, until it is. Of a source too short for
-    that, the source itself is returned.
+    that, the source itself is returned; a text of nothing but white space is called empty.
     """
     language = language_of(request.path, request.text)
-    lines = _digest(request, language) if request.text.strip() else [f"{_title(request, language)}, empty"]
-    while lines and sum(map(len, lines)) + len(lines) - 1 >= max(len(request.text), 1):
+    if not request.text.strip():
+        return View(f"{_title(request, language)}, empty", language="text")
+    lines = _digest(request, language)
+    while lines and sum(map(len, lines)) + len(lines) - 1 >= len(request.text):
         lines.pop()
-    text = "\n".join(lines) if lines or not request.text else request.text
-    return View(text or f"{_title(request, language)}, empty", language="text")
+    return View("\n".join(lines) or request.text, language="text")
 
 
 def _digest(request: ViewRequest, language: Language | None) -> list[str]:
