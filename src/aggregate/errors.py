@@ -66,14 +66,35 @@ class OutputError(AggregateError):
     """A result cannot be written."""
 
 
+class Refusal(StrEnum):
+    """Why a sub-agent is not spawned, or a session not made: the codes of the sessions_spawn protocol."""
+
+    INVALID_TASK = "INVALID_TASK"
+    INVALID_PARAMETER = "INVALID_PARAMETER"
+    INVALID_COUNT = "INVALID_COUNT"
+    INVALID_TIMEOUT = "INVALID_TIMEOUT"
+    INVALID_ORDER = "INVALID_ORDER"
+    INVALID_COLLECT_INTO = "INVALID_COLLECT_INTO"
+    MISSING_COLLECT_INTO = "MISSING_COLLECT_INTO"
+    INVALID_MERGE_STRATEGY = "INVALID_MERGE_STRATEGY"
+    MERGE_STRATEGY_CONFLICT = "MERGE_STRATEGY_CONFLICT"
+    INVALID_CUSTOM_FUNCTION = "INVALID_CUSTOM_FUNCTION"
+    MISSING_CUSTOM_FUNCTION = "MISSING_CUSTOM_FUNCTION"
+    GROUP_CLOSED = "GROUP_CLOSED"
+    GROUP_FAILED = "GROUP_FAILED"
+    INVALID_RUN_ID = "INVALID_RUN_ID"
+    INVALID_CONCURRENCY = "INVALID_CONCURRENCY"
+    INVALID_ON_ERROR = "INVALID_ON_ERROR"
+
+
 class SpawnError(AggregateError):
     """A sub-agent cannot be spawned as asked; nothing was spawned.
 
     Attributes:
-        code: Stable name of the reason, such as ``INVALID_COLLECT_INTO``.
+        code: The stable name of the reason.
     """
 
-    def __init__(self, message: str, *, code: str) -> None:
+    def __init__(self, message: str, *, code: Refusal) -> None:
         super().__init__(message)
         self.code = code
 

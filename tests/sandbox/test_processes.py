@@ -1,6 +1,7 @@
 """The processes behind the sandboxes: kept warm, replaced, never left behind, and missed with a clear sentence."""
 
 import os
+import resource
 import subprocess
 import sys
 import textwrap
@@ -139,6 +140,23 @@ def test_the_same_code_gives_the_same_result() -> None:
     """The clock and the random numbers inside Monty are fixed (O-53)."""
     code = "import random\nfrom datetime import datetime\n[random.random(), str(datetime.now())]"
     assert run_python(code, {}).value == run_python(code, {}).value
+
+
+def test_a_host_with_many_open_files_can_evaluate() -> None:
+    """Pipes with descriptors above 1023 work too (O-9)."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 1200 if hard == resource.RLIM_INFINITY else min(1200, hard)
+    assert wanted > 1100, "the hard limit of open files is too low for this test"
+    printed = python(
+        f"""
+        import os, resource
+        resource.setrlimit(resource.RLIMIT_NOFILE, ({wanted}, {wanted}))
+        held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1050)]
+        from aggregate.sandbox import run_javascript
+        print(run_javascript("r => r", 1))
+        """
+    )
+    assert printed == "1\n"
 
 
 def test_inputs_of_any_size_pass() -> None:

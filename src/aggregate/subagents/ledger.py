@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import Enum
 from threading import Lock
 
-from aggregate.errors import SpawnError
+from aggregate.errors import Refusal, SpawnError
 from aggregate.models.group import Group, OnError, RunRecord, RunStatus
 from aggregate.models.plain import Value
 from aggregate.subagents import lifecycle
@@ -66,7 +66,9 @@ class Ledger:
             group = group_for(self._groups.get(name), want, self._on_error) if name else None
             run_id = self._new_id(self._spawned + 1)
             if run_id in self._runs or run_id.startswith("$"):
-                raise SpawnError(f"{run_id} is taken: make run ids unique, without a leading $", code="INVALID_RUN_ID")
+                raise SpawnError(
+                    f"{run_id} is taken: make run ids unique, without a leading $", code=Refusal.INVALID_RUN_ID
+                )
             self._spawned += 1
             run = RunRecord(run_id, self._session_key, name, label)
             self._runs[run_id] = run
