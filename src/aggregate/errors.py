@@ -13,7 +13,10 @@
     ├── SpawnError          a sub-agent cannot be spawned as asked: with a code
     ├── SandboxError        foreign code failed, was stopped or cannot be run: with its kind
     ├── CompilerError       a result compiler cannot be registered
-    └── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
+    ├── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
+    ├── ToolError           a tool is unknown, cannot be registered or refuses its arguments (also a ValueError)
+    ├── StateError          the store of saved state cannot be used
+    └── ModelError          a model gave no answer
 
 Types are public interface, messages are not. Each message says in one sentence what happened, where, and what to do.
 """
@@ -131,3 +134,15 @@ class CompilerError(AggregateError):
 
 class DataReferenceError(AggregateError, FileNotFoundError):
     """A compacted value has no readable file."""
+
+
+class ToolError(AggregateError, ValueError):
+    """A tool is unknown, cannot be registered, or refuses its arguments."""
+
+
+class StateError(AggregateError):
+    """The store of saved state cannot be used."""
+
+
+class ModelError(AggregateError):
+    """A model gave no answer, or has no script for the question."""

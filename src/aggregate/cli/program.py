@@ -11,7 +11,7 @@ from aggregate.cli.preset import preset
 from aggregate.cli.results import results
 from aggregate.cli.run import prune, run
 from aggregate.cli.stats import stats
-from aggregate.errors import AggregateError, ConfigError, PresetError, SpawnError, SyntaxViewError
+from aggregate.errors import AggregateError, ConfigError, PresetError, SpawnError, SyntaxViewError, ToolError
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
 
@@ -41,7 +41,7 @@ def run_program(arguments: list[str] | None = None) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted", INTERRUPTED)
-    except (ConfigError, PresetError, SpawnError, SyntaxViewError) as error:
+    except (ConfigError, PresetError, SpawnError, SyntaxViewError, ToolError) as error:
         return _fail(str(error), MISTAKE)
     except AggregateError as error:
         return _fail(str(error), FAILED)
