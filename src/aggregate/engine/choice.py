@@ -1,0 +1,63 @@
+"""Which tool a step needs: by its words, and by the model only where they do not decide (rule P2)."""
+
+import re
+from typing import Final
+
+from aggregate.engine.model import Call
+from aggregate.engine.run import Branch, Run
+from aggregate.engine.shown import clip
+from aggregate.engine.words import telling_words
+from aggregate.tools import ANALYSIS, Tool
+
+NAME, DESCRIPTION, VERB = 2, 1, 2
+"""What a word of a step counts that is in a tool's name or description, and its first word on top."""
+SURE: Final = 3
+CANDIDATES: Final = 6
+
+
+def choose_tool(run: Run, branch: Branch, step: str) -> Tool | None:
+    """Return the tool for ``step``, ``None`` where no tool can do it.
+
+    A branch whose tool was chosen already keeps it; a corrective one may only analyse.
+    """
+    if branch.tool is not None:
+        return branch.tool
+    if branch.corrective:
+        return run.tools.get(ANALYSIS) if ANALYSIS in run.tools else None
+    tools = list(run.tools)
+    named = _named(step, tools)
+    if named or not tools:
+        return named
+    scores = {one.name: score(step, one) for one in tools}
+    ranked = sorted(tools, key=lambda one: -scores[one.name])
+    best = scores[ranked[0].name]
+    second = scores[ranked[1].name] if len(ranked) > 1 else 0
+    if best >= SURE and best >= 2 * second:
+        return ranked[0]
+    candidates = [one for one in ranked if best == 0 or scores[one.name] * 2 >= best][:CANDIDATES]
+    if ANALYSIS in run.tools and all(one.name != ANALYSIS for one in candidates):
+        candidates.append(run.tools.get(ANALYSIS))
+    listed = "\n".join(f"{one.name}: {clip(one.description, 90)}" for one in candidates)
+    text = run.ask(branch.node, Call.FIND_TOOL, step=step, tools=listed)
+    if text is None or not text.strip():
+        return ranked[0] if best else None
+    return _named(text, tools)
+
+
+def score(step: str, tool: Tool) -> int:
+    """Return how well the words of a step fit a tool."""
+    name, described = set(telling_words(tool.name)), set(telling_words(tool.description))
+    found = telling_words(step)
+    points = sum(NAME * (word in name) + DESCRIPTION * (word in described) for word in dict.fromkeys(found))
+    return points + (VERB if found and found[0] in name | described else 0)
+
+
+def _named(text: str, tools: list[Tool]) -> Tool | None:
+    """Return the tool whose name stands in a text as a whole word, the first one where there are several."""
+    places = []
+    for tool in tools:
+        match = re.search(rf"(?<![\w]){re.escape(tool.name)}(?![\w])", text, re.IGNORECASE)
+        # A name that is also a plain word of prose, as "search", names the tool only as it is spelt.
+        if match and (len(telling_words(tool.name)) > 1 or match.group() == tool.name):
+            places.append((match.start(), -len(tool.name), tool))
+    return min(places, key=lambda one: one[:2])[2] if places else None
