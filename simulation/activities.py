@@ -69,7 +69,7 @@ def kudos(number: int) -> list[dict[str, str]]:
 class _Handler(BaseHTTPRequestHandler):
     """Answers ``/activities?after=&before=&per_page=``, ``/activities/<id>/kudos`` and ``/feed``."""
 
-    def do_GET(self) -> None:  # noqa: N802 - the name that the base class calls
+    def do_GET(self) -> None:
         """Answer one request as JSON."""
         self.server.requests.append(self.path)  # type: ignore[attr-defined]
         parts = urlsplit(self.path)
@@ -81,7 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's signature
+    def log_message(self, format: str, *args: object) -> None:
         """Print nothing."""
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from aggregate.engine import EngineLimits, GoalResult, NeuronAgent, ScriptedModel, Trace, scripted_model
+from aggregate.cli.tree import plain
+from aggregate.engine import EngineLimits, GoalResult, NeuronAgent, ScriptedModel, scripted_model
 from aggregate.tools import Permission, ToolRegistry, standard_tools
 from simulation.activities import Service, activity_tools, service
 
@@ -123,12 +124,6 @@ def reach(scenario: Scenario, running: Service, folder: Path, *, workers: int = 
     return agent.execute_goal(scenario.goal), model
 
 
-def tree(trace: Trace, indent: str = "") -> list[str]:
-    """Return a trace as lines."""
-    own = f"{indent}{trace.label} {trace.text[:70]} ({trace.seconds * 1000:.1f} ms, {trace.tokens} tokens)"
-    return [own, *(line for one in trace.children for line in tree(one, indent + "  "))]
-
-
 def overhead(steps: int = STEPS) -> float:
     """Return the milliseconds that the engine takes for a step whose model and tool cost nothing."""
 
@@ -160,7 +155,7 @@ def main() -> None:
         for scenario in SCENARIOS:
             result, model = reach(scenario, running, Path(folder) / scenario.name)
             print(f"{scenario.goal}\n{result.text}\n{len(model.questions)} questions, {result.trace.tokens} tokens")
-            print("\n".join(tree(result.trace)[:14]), end="\n\n")
+            print("\n".join(plain(result.trace)[:14]), end="\n\n")
     cost = overhead()
     print(f"engine alone: {cost:.2f} ms a step, bound {BOUND_MS:g} ms, ratio {cost / BOUND_MS:.2f}")
     sys.exit(cost > BOUND_MS)

@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from aggregate.cli.goal import goal
 from aggregate.cli.init import init
 from aggregate.cli.inspect import languages, schema, view
 from aggregate.cli.preset import preset
@@ -28,7 +29,7 @@ def program(context: click.Context) -> None:
         context.invoke(run)
 
 
-for command in (run, init, preset, stats, view, prune, results, languages, schema):
+for command in (run, goal, init, preset, stats, view, prune, results, languages, schema):
     program.add_command(command)
 
 

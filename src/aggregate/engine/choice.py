@@ -7,7 +7,7 @@ from aggregate.engine.model import Call
 from aggregate.engine.run import Branch, Run
 from aggregate.engine.shown import clip
 from aggregate.engine.words import telling_words
-from aggregate.tools import ANALYSIS, Tool
+from aggregate.tools import ANALYSIS, Tool, ToolRegistry
 
 NAME, DESCRIPTION, VERB = 2, 1, 2
 """What a word of a step counts that is in a tool's name or description, and its first word on top."""
@@ -25,7 +25,7 @@ def choose_tool(run: Run, branch: Branch, step: str) -> Tool | None:
     if branch.corrective:
         return run.tools.get(ANALYSIS) if ANALYSIS in run.tools else None
     tools = list(run.tools)
-    named = _named(step, tools)
+    named = _named(step, run.tools)
     if named or not tools:
         return named
     scores = {one.name: score(step, one) for one in tools}
@@ -41,7 +41,7 @@ def choose_tool(run: Run, branch: Branch, step: str) -> Tool | None:
     text = run.ask(branch.node, Call.FIND_TOOL, step=step, tools=listed)
     if text is None or not text.strip():
         return ranked[0] if best else None
-    return _named(text, tools)
+    return _named(text, run.tools, alone=True)
 
 
 def score(step: str, tool: Tool) -> int:
@@ -52,12 +52,14 @@ def score(step: str, tool: Tool) -> int:
     return points + (VERB if found and found[0] in name | described else 0)
 
 
-def _named(text: str, tools: list[Tool]) -> Tool | None:
-    """Return the tool whose name stands in a text as a whole word, the first one where there are several."""
+def _named(text: str, tools: ToolRegistry, *, alone: bool = False) -> Tool | None:
+    """Return the tool whose name stands in a text as a whole word, the first one where there are several.
+
+    A name of one plain word, as ``search``, names its tool only in an answer (``alone``): a step may use the word.
+    """
     places = []
-    for tool in tools:
-        match = re.search(rf"(?<![\w]){re.escape(tool.name)}(?![\w])", text, re.IGNORECASE)
-        # A name that is also a plain word of prose, as "search", names the tool only as it is spelt.
-        if match and (len(telling_words(tool.name)) > 1 or match.group() == tool.name):
-            places.append((match.start(), -len(tool.name), tool))
-    return min(places, key=lambda one: one[:2])[2] if places else None
+    for name, tool in tools.spellings().items():
+        match = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE)
+        if match and (alone or len(telling_words(name)) > 1):
+            places.append((match.start(), tool))
+    return min(places, key=lambda one: one[0])[1] if places else None

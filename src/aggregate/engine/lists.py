@@ -96,7 +96,7 @@ def lists_in(value: Value, noun: str = "") -> Iterator[Found]:
 
 
 def filtered(items: Sequence[Value], step: str) -> tuple[Value, ...]:
-    """Return the items that have what a step says: ``with X`` means that X, ``X_count`` or ``has_X`` has a value (D-32).
+    """Return the items that have what a step says: ``with X`` is that X, ``X_count`` or ``has_X`` has a value (D-32).
 
     Where no item has such a field, or none is left, all of them.
     """

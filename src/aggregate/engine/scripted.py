@@ -32,10 +32,10 @@ class Rule:
 
 @dataclass(slots=True)
 class ScriptedModel:
-    """Answers by the first rule that fits, counting for each step by itself; it keeps the questions.
+    """Answers by the rule that fits with the longest text, the first of equals, counting for each step by itself.
 
     Attributes:
-        rules: In order.
+        rules: What it knows.
         questions: All that was asked.
     """
 
@@ -52,12 +52,14 @@ class ScriptedModel:
         """
         with self._lock:
             self.questions.append(question)
-            for number, rule in enumerate(self.rules):
-                if rule.fits(question):
-                    time = self._times.get((number, question.place), 0)
-                    self._times[number, question.place] = time + 1
-                    text = rule.answers[min(time, len(rule.answers) - 1)]
-                    return Answered(text, (len(question.text) + len(text)) // 4)
+            fitting = [(-len(rule.contains), n) for n, rule in enumerate(self.rules) if rule.fits(question)]
+            if fitting:
+                number = min(fitting)[1]
+                time = self._times.get((number, question.place), 0)
+                self._times[number, question.place] = time + 1
+                answers = self.rules[number].answers
+                text = answers[min(time, len(answers) - 1)]
+                return Answered(text, (len(question.text) + len(text)) // 4)
         raise ModelError(f"the script has no answer to {question.call} at step {question.place or 'goal'}: add a rule")
 
 
@@ -84,7 +86,8 @@ def read_script(path: Path) -> ScriptedModel:
     try:
         script = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: the script cannot be read: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise ModelError(f"{path}: the script cannot be read: {reason}") from None
     if not isinstance(script, dict):
         raise ModelError(f"{path}: the script must be an object of answers by question")
     return scripted_model(script)

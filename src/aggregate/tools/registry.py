@@ -145,6 +145,10 @@ class ToolRegistry:
         """Return what a model is told, in order of registration."""
         return [one.schema() for one in self]
 
+    def spellings(self) -> dict[str, Tool]:
+        """Return every name that stands for a tool, aliases too."""
+        return {**self._tools, **{other: self._tools[name] for other, name in self._aliases.items()}}
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names, in order of registration, without aliases."""
