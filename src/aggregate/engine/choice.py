@@ -12,6 +12,7 @@ from aggregate.tools import ANALYSIS, Tool, ToolRegistry
 NAME, DESCRIPTION, VERB = 2, 1, 2
 """What a word of a step counts that is in a tool's name or description, and its first word on top."""
 SURE: Final = 3
+"""How many times better than the next the best must fit; its words must hold the step's verb, too."""
 CANDIDATES: Final = 6
 
 
@@ -32,7 +33,7 @@ def choose_tool(run: Run, branch: Branch, step: str) -> Tool | None:
     ranked = sorted(tools, key=lambda one: -scores[one.name])
     best = scores[ranked[0].name]
     second = scores[ranked[1].name] if len(ranked) > 1 else 0
-    if best >= SURE and best >= 2 * second:
+    if _does(step, ranked[0]) and best >= SURE * max(second, 1):
         return ranked[0]
     candidates = [one for one in ranked if best == 0 or scores[one.name] * 2 >= best][:CANDIDATES]
     if ANALYSIS in run.tools and all(one.name != ANALYSIS for one in candidates):
@@ -49,7 +50,13 @@ def score(step: str, tool: Tool) -> int:
     name, described = set(telling_words(tool.name)), set(telling_words(tool.description))
     found = telling_words(step)
     points = sum(NAME * (word in name) + DESCRIPTION * (word in described) for word in dict.fromkeys(found))
-    return points + (VERB if found and found[0] in name | described else 0)
+    return points + VERB * _does(step, tool)
+
+
+def _does(step: str, tool: Tool) -> bool:
+    """Return whether the verb of a step, its first word, is one of the tool's."""
+    verb = telling_words(step)[:1]
+    return bool(verb) and verb[0] in telling_words(f"{tool.name} {tool.description}")
 
 
 def _named(text: str, tools: ToolRegistry, *, alone: bool = False) -> Tool | None:

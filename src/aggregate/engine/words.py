@@ -20,7 +20,7 @@ VAGUE: Final = frozenset(_VAGUE.split())
 """Words that name nothing in particular."""
 _END: Final = re.compile(
     r"\s+(?:that|which|who|with|having|in|from|to|and|or|of|on|by|for|as|at|using|into|is|are|has|have|was|were|where"
-    r"|when|if|then|so|but)\b.*|[^\w\s'-].*",
+    r"|when|if|then|so|but|now|again|once|separately|individually|please)\b.*|[^\w\s'-].*",
     re.DOTALL | re.IGNORECASE,
 )
 _EACH: Final = re.compile(
