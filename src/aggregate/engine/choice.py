@@ -19,13 +19,14 @@ CANDIDATES: Final = 6
 def choose_tool(run: Run, branch: Branch, step: str) -> Tool | None:
     """Return the tool for ``step``, ``None`` where no tool can do it.
 
-    A branch whose tool was chosen already keeps it; a corrective one may only analyse.
+    A branch for which was chosen already keeps that; a corrective one may only analyse.
     """
-    if branch.tool is not None:
-        return branch.tool
+    if branch.chosen is not None:
+        return branch.chosen.tool
     if branch.corrective:
         return run.tools.get(ANALYSIS) if ANALYSIS in run.tools else None
     tools = list(run.tools)
+    step = branch.wording(step)
     named = _named(step, run.tools)
     if named or not tools:
         return named

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
+from aggregate.errors import ConfigError
+
 MAX_DEPTH: Final = 5
 """Levels of sub-tasks; the goal itself is the first (rules D-6, X-13)."""
 MAX_RETRIES: Final = 3
@@ -28,6 +30,9 @@ class EngineLimits:
         tool_seconds: Wall time of one call of a tool.
         workers: Sub-tasks that run at once; 1 is one after the other.
         inline_bytes: JSON of a result that stays in the context; larger ones go to disk (rule X-1).
+
+    Raises:
+        ConfigError: A number that must be at least 1 is less.
     """
 
     depth: int = MAX_DEPTH
@@ -41,6 +46,11 @@ class EngineLimits:
     tool_seconds: float = 60.0
     workers: int = 4
     inline_bytes: int = 5000
+
+    def __post_init__(self) -> None:
+        for name in ("depth", "attempts", "steps", "workers"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}", key=name)
 
 
 class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its failed result

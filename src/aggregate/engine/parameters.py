@@ -65,7 +65,7 @@ def declared(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
     """Return what the current item and the words of the step give."""
-    given = {one.name: _stated(one, step) for one in tool.parameters}
+    given = {one.name: _stated(one, branch.wording(step)) for one in tool.parameters}
     item = item_arguments(tool, branch.item, branch.noun) if branch.item is not None else {}
     return declared(tool, {**item, **{name: value for name, value in given.items() if value is not None}})
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from aggregate.engine.limits import EngineLimits, LimitReached, Spending
+from aggregate.engine.limits import EngineLimits, Spending
 from aggregate.engine.model import TEMPERATURES, Call, Model, Question
 from aggregate.engine.shown import clip
 from aggregate.engine.trace import Kind, Recorder
@@ -70,6 +70,13 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """The tool that was chosen for a step, ``None`` for the model alone."""
+
+    tool: Tool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Branch:
     """What one branch of a goal knows: the goal itself, or one sub-task of a step.
 
@@ -80,7 +87,9 @@ class Branch:
         context: Results by key; a branch writes to its own only (rule D-33).
         item: What it is done for, or ``None``.
         noun: What the item is called.
-        tool: The tool that was chosen for all items, or ``None``.
+        template: The goal before the item's fields were put into it. What the branch does is decided by these words
+            alone: a text within an item names no tool, no argument and no further step.
+        chosen: What was chosen for all items, or ``None``.
         lists: Digests of the lists that the branches above go through, and so it must not (rule D-34).
         done: Lists and templates that this branch has gone through.
         corrective: It may only work with what is there (rule P14).
@@ -92,14 +101,16 @@ class Branch:
     context: dict[str, Value] = field(default_factory=dict)
     item: Value = None
     noun: str = ""
-    tool: Tool | None = None
+    template: str = ""
+    chosen: Choice | None = None
     lists: frozenset[str] = frozenset()
     done: set[tuple[str, str]] = field(default_factory=set)
     corrective: bool = False
 
+    def wording(self, step: str) -> str:
+        """Return the words that decide what ``step`` does."""
+        return self.template or step
+
     def at(self, node: Recorder) -> "Branch":
         """Return the same branch, recorded at ``node``."""
         return replace(self, node=node)
-
-
-__all__ = ["Branch", "LimitReached", "Run"]

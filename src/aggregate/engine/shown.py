@@ -55,4 +55,4 @@ def memory_line(memory: Mapping[str, Value]) -> str:
 
 def fields_line(names: Sequence[str]) -> str:
     """Return names of fields on one line."""
-    return clip(", ".join(names), ALL) or "none"
+    return clip(", ".join(" ".join(name.split()) for name in names), ALL) or "none"

@@ -19,10 +19,10 @@ from aggregate.engine.lists import (
 )
 from aggregate.engine.model import Call
 from aggregate.engine.parameters import item_fills
-from aggregate.engine.run import Branch, Run
+from aggregate.engine.run import Branch, Choice, Run
 from aggregate.engine.templates import item_goal, rule_template
 from aggregate.engine.trace import Kind
-from aggregate.engine.words import STOP, Iteration, telling_words, words
+from aggregate.engine.words import STOP, Iteration, is_compound, telling_words, words
 from aggregate.models.plain import Value
 from aggregate.subagents.select import failed
 from aggregate.tools import ANALYSIS, Tool
@@ -38,13 +38,15 @@ class Task:
         goal: What it is to do.
         item: What for, or ``None`` for a part of a step.
         noun: What the item is called.
-        tool: The tool that the step needs, where that is known.
+        template: The goal with its fields in braces, ``""`` for a part, and for a goal of several steps.
+        chosen: What does it, where that is known.
     """
 
     goal: str
     item: Value = None
     noun: str = ""
-    tool: Tool | None = None
+    template: str = ""
+    chosen: Choice | None = None
 
 
 Execute: TypeAlias = Callable[[Run, Branch], Value]
@@ -122,9 +124,13 @@ def spread(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Do ``template`` for each item and return the result of the step (rule D-24) and the labels of the sub-tasks."""
     chosen = _chosen(run, branch, filtered(found.items, step))
-    tasks = [Task(item_goal(template, item, n), item, over.noun, tool) for n, item in enumerate(chosen, 1)]
+    # A template of several steps is split by the model for each item; one step is decided here, once for all.
+    decided = ("", None) if is_compound(template) else (template, Choice(tool))
+    tasks = [Task(item_goal(template, one, n), one, over.noun, *decided) for n, one in enumerate(chosen, 1)]
     below = branch.lists | {found.digest}
     branch.done.add((found.digest, template))
+    if found.items and not tasks:
+        return {"success": False, "error": "no sub-task may run: the limit of them is reached"}, ()
     results, labels = run_tasks(run, branch, tasks, below, execute)
     items = [attached(item, result) for item, result in zip(chosen, results, strict=True)]
     envelope = _envelope(branch, results)
@@ -180,7 +186,8 @@ def _below(branch: Branch, task: Task, key: str, label: str, lists: frozenset[st
     if task.item is not None:
         context[key] = task.item
     node = branch.node.child(Kind.DENDRITE, label, task.goal)
-    return Branch(task.goal, branch.depth + 1, node, context, task.item, task.noun, task.tool, lists)
+    depth = branch.depth + 1
+    return Branch(task.goal, depth, node, context, task.item, task.noun, task.template, task.chosen, lists)
 
 
 def _envelope(branch: Branch, results: Sequence[Value]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from aggregate.engine import replies
 from aggregate.engine.model import Call
-from aggregate.engine.run import Branch, Run
+from aggregate.engine.run import Branch, Choice, Run
 from aggregate.engine.spawning import Execute, Task, may_spawn, run_tasks
 from aggregate.engine.words import has_parts
 from aggregate.models.plain import Value
@@ -37,7 +37,7 @@ def do_parts(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Do the parts and return the result of the step, with what they gave under its own name, and their labels."""
     taken = run.spending.take_dendrites(len(parts))
-    tasks = [Task(part, tool=tool) for part in parts[:taken]]
+    tasks = [Task(part, chosen=Choice(tool) if tool else None) for part in parts[:taken]]
     results, labels = run_tasks(run, branch, tasks, branch.lists, execute)
     errors = [str(one.get("error") or "no reason given") for one in results if failed(one)]
     if errors or taken < len(parts):

@@ -23,7 +23,7 @@ from aggregate.engine.spawning import (
 )
 from aggregate.engine.splitting import do_parts, parts_of
 from aggregate.engine.trace import Kind
-from aggregate.engine.words import advice, is_compound, iteration
+from aggregate.engine.words import Iteration, advice, is_compound, iteration
 from aggregate.errors import AggregateError
 from aggregate.models.plain import Value
 from aggregate.subagents.compact import compact_data
@@ -61,7 +61,7 @@ def do_branch(run: Run, branch: Branch) -> Done:
 
 def _steps(run: Run, branch: Branch) -> list[str]:
     """Return the steps of a goal (rule P1); a sub-task that names one thing to do is one, without a question."""
-    if branch.depth > 0 and not is_compound(branch.goal):
+    if branch.depth > 0 and not is_compound(branch.wording(branch.goal)):
         return [branch.goal]
     memory = branch.context.get(shown.MEMORY) or {}
     names = run.tools.names
@@ -111,7 +111,7 @@ def _guarded(run: Run, branch: Branch, step: str) -> Outcome:
 
 
 def _do(run: Run, branch: Branch, step: str) -> Outcome:
-    over = iteration(step) if may_spawn(run, branch) else None
+    over = iteration(branch.wording(step)) if may_spawn(run, branch) else None
     tool = choose_tool(run, branch, step)
     parts = parts_of(run, branch, step, tool)
     if parts:
@@ -126,21 +126,23 @@ def _do(run: Run, branch: Branch, step: str) -> Outcome:
             result, labels = spread(run, branch, step, template, tool, found, over, do_task)
             return Outcome(result, validated=not failed(result), spawned=labels)
     outcome = attempt(run, branch, step, tool)
-    return _spread_after(run, branch, step, tool, outcome) if tool and over else outcome
+    return _spread_after(run, branch, step, tool, over, outcome) if tool and over else outcome
 
 
-def _spread_after(run: Run, branch: Branch, step: str, tool: Tool, outcome: Outcome) -> Outcome:
+def _spread_after(run: Run, branch: Branch, step: str, tool: Tool, over: Iteration, outcome: Outcome) -> Outcome:
     """Return the outcome with what further calls for each item of its list gave, where the step needs them (D-27)."""
-    over = iteration(step)
-    if over is None or failed(outcome.result):
-        return outcome
-    found = result_list(outcome.result, over.noun)
+    found = None if failed(outcome.result) else result_list(outcome.result, over.noun)
     if found is None or found.digest in branch.lists:
         return outcome
     if not more_calls_needed(run, branch, step, tool, found, over):
         return outcome
     template = template_for(run, branch, step, over, found, ask=True)
-    result, labels = spread(run, branch, step, template, None, found, over, do_task)
+    other = choose_tool(run, branch, template)
+    if other is not None and other.name == tool.name:
+        return outcome
+    result, labels = spread(run, branch, step, template, other, found, over, do_task)
+    if not labels:
+        return outcome
     whole = with_results(outcome.result, found, result)
     return Outcome(whole, validated=outcome.validated and not failed(result), spawned=labels)
 
