@@ -125,28 +125,17 @@ def test_words_decide_on_a_tool(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "text"),
-    [("weigh", "1.0 kg"), ("`Weigh`!", "1.0 kg"), ("", "1.0 kg"), ("NONE", "by hand"), ("no such tool", "by hand")],
+    [("weigh", "1.0 kg"), ("`Weigh`!", "1.0 kg"), ("NONE", "by hand"), ("no such tool", "by hand"), ("", "1.0 kg")],
 )
 def test_a_near_tie(tmp_path: Path, answer: str, text: str) -> None:
-    """The model's answer is a tool's name as a whole word, or no tool (P2)."""
+    """The model's answer is a tool's name as a whole word, or no tool; an empty one takes the best match (P2)."""
 
     def measure(length: float) -> dict[str, Any]:
-        """Weigh something long."""
+        """Measure how long something heavy is."""
         return {"success": True, "result": f"{length} m"}
 
-    script = {
-        "decompose": "1. Take a weight",
-        "find_tool": answer,
-        "parameters": '{"weight": 1}',
-        "answer": "by hand",
-        "complete": "yes",
-    }
-    tools = (weigh, measure) if answer else (weigh,)
-    made, model = agent(tmp_path, script | {"decompose": "1. Weigh"}, tools)
-    if not answer:
-        assert made.execute_goal("Take").text == text
-        return
-    made, model = agent(tmp_path, script, tools)
+    script = {"decompose": "1. Try to weigh a heavy thing", "find_tool": answer, "answer": "by hand", "complete": "yes"}
+    made, model = agent(tmp_path, script | {"parameters": '{"weight": 1}'}, (weigh, measure))
     assert made.execute_goal("Take").text == text
     assert calls(model).count("find_tool") == 1
 
