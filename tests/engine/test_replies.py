@@ -1,5 +1,6 @@
 """Reading what models write (rules P1, P5, P6, D-52)."""
 
+import time
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from aggregate.engine import Call, Question, Shape, replies
 from aggregate.engine.reflection import read_reflection
+from aggregate.engine.words import iteration
 
 STEPS = [
     ("1. Fetch\n2. Count", ["Fetch", "Count"]),
@@ -135,3 +137,29 @@ def test_questions_say_what_they_want() -> None:
     assert shapes[Call.COMPLETE] is shapes[Call.FIELDS_PRESENT] is Shape.VERDICT
     assert shapes[Call.PARAMETERS] is shapes[Call.REFLECT] is shapes[Call.MEMORY] is Shape.OBJECT
     assert shapes[Call.CODE] is shapes[Call.ANSWER] is shapes[Call.FIND_TOOL] is Shape.TEXT
+
+
+LONG = [
+    " " * 200_000 + "x",
+    "# " + " " * 200_000 + "x",
+    "- " * 100_000,
+    "> # " * 50_000,
+    "{" * 200_000,
+    "```\n" * 50_000,
+    "**" * 100_000,
+]
+
+
+@pytest.mark.parametrize("text", LONG, ids=lambda one: repr(one[:4]))
+def test_long_answers_are_read_quickly(text: str) -> None:
+    """No reader takes time that grows with the square of an answer."""
+    started = time.process_time()
+    for answer in (text, f"1. {text}"):
+        replies.steps(answer)
+        replies.yes_or_no(answer)
+        replies.json_value(answer, dict)
+        replies.code(answer)
+        replies.one_line(answer)
+        for step in replies.steps(answer):
+            iteration(f"for each {step}")
+    assert time.process_time() - started < 5

@@ -1,9 +1,9 @@
 """A provider's client as the engine's model."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from aggregate.engine.model import Answered, Question
+from aggregate.engine.model import Answered, Model, Question
 from aggregate.models.prompt import Prompt
 
 
@@ -35,12 +35,18 @@ class Replied(Protocol):
         ...
 
 
+@runtime_checkable
 class Sends(Protocol):
     """A client."""
 
     def send(self, prompt: Prompt, message: str, *, model: str = "") -> Replied:
         """Send ``prompt`` and then ``message``, and return the answer."""
         ...
+
+
+def as_model(client: Model | Sends) -> Model:
+    """Return a model as it is, and a provider's client as one."""
+    return ClientModel(client) if isinstance(client, Sends) else client
 
 
 @dataclass(frozen=True, slots=True)

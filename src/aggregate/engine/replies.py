@@ -15,6 +15,8 @@ _YES_NO: Final = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
 _AGREES: Final = ("yes", "true")
 _OBJECTS: Final = 50
 """Braces from which a reading of JSON is tried."""
+MOST_LINE: Final = 2000
+"""Characters of a line that is read as a step: patterns need time that grows faster than what they search."""
 
 
 def steps(text: str) -> list[str]:
@@ -22,9 +24,10 @@ def steps(text: str) -> list[str]:
     held = json_value(text, dict)
     listed = held["steps"] if isinstance(held, dict) and isinstance(held.get("steps"), list) else json_value(text, list)
     if listed and all(isinstance(one, str) for one in listed):
-        found = [one.strip() for one in listed]
+        found = [" ".join(one[:MOST_LINE].split()) for one in listed]
     else:
-        found = [_unmarked(line) for line in text.splitlines() if _MARK.match(line)]
+        lines = (" ".join(line[:MOST_LINE].split()) for line in text.splitlines())
+        found = [_unmarked(line) for line in lines if _MARK.match(line)]
     unique: dict[str, str] = {}
     for one in found:
         if re.search(r"\w", one):
@@ -96,7 +99,7 @@ def says_valid(text: str | None) -> bool:
 def one_line(text: str | None) -> str:
     """Return the first line that says something, without a list's mark or quotes around it."""
     for line in (text or "").splitlines():
-        plain = _unmarked(line).strip("\"'` ")
+        plain = _unmarked(" ".join(line[:MOST_LINE].split())).strip("\"'` ")
         if re.search(r"\w", plain):
             return plain
     return ""
