@@ -4,6 +4,7 @@ import re
 import sys
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from tree_sitter import Node
 
@@ -48,8 +49,10 @@ class Module:
         source: The text's bytes; all offsets count these.
         definitions: In order of their start, outer before inner; what stands in a function's body is left out.
         imports: What the text imports or includes, in order, each once.
-        constants: Names assigned outside of functions and classes, in order, each once.
+        constants: Names assigned outside of functions and classes, in order, each once; constants of classes too
+            where the language has no others.
         doc: The module's own documentation, as written.
+        package: The names that all definitions stand in without the text saying so: its package or namespace clause.
     """
 
     source: bytes
@@ -57,6 +60,7 @@ class Module:
     imports: tuple[str, ...]
     constants: tuple[str, ...]
     doc: str
+    package: tuple[str, ...] = ()
 
     def text(self, start: int, end: int) -> str:
         """Return the text between two byte offsets."""
@@ -68,14 +72,15 @@ class Module:
         return " ".join(words).rstrip("{ ").removesuffix(":")
 
 
-_WANTED = frozenset({"definition", "name", "receiver", "body", "members", "keep", "import", "constant", "doc.module"})
+_TEXTS = ("import", "constant", "constant.member", "doc.module", "package")
+_WANTED = frozenset({"definition", "name", "receiver", "body", "members", "keep", *_TEXTS})
 
 
 def read_module(text: str, language: Language) -> Module:
     """Parse ``text`` and return what it defines; a syntax error costs only what stands in it."""
     source = text.encode(errors="surrogatepass")
     found: dict[int, Definition] = {}
-    texts: dict[str, dict[int, str]] = {"import": {}, "constant": {}, "doc.module": {}}
+    texts: dict[str, dict[int, Node]] = {name: {} for name in _TEXTS}
     bodies: set[tuple[int, int]] = set()
     kept: set[tuple[int, int]] = set()
     for match in matches(parse(source, language), language, _WANTED):
@@ -83,22 +88,31 @@ def read_module(text: str, language: Language) -> Module:
         kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
         for capture, nodes in match.items():
             if capture.startswith(_DEFINITION):
-                _add(found, _definition(capture.removeprefix(_DEFINITION), nodes[0], match, language))
+                _add(found, _definition(capture.removeprefix(_DEFINITION), nodes, match, language))
             elif capture in texts:
-                texts[capture].update((node.start_byte, _text(node)) for node in nodes)
+                texts[capture].update((node.start_byte, node) for node in nodes)
     definitions = _nest(sorted(found.values(), key=lambda one: (one.start, -one.end)), sorted(bodies - kept))
-    constants = _outside(texts["constant"], definitions)
-    return Module(source, definitions, _once(texts["import"]), constants, next(iter(texts["doc.module"].values()), ""))
+    return Module(
+        source,
+        definitions,
+        imports=_once(texts["import"]),
+        constants=_once(_outside(texts["constant"], definitions) | texts["constant.member"]),
+        doc=_joined(texts["doc.module"]),
+        package=tuple(name for text in _once(texts["package"]) for name in split_symbol(text)),
+    )
 
 
-def _definition(kind: str, node: Node, match: dict[str, list[Node]], language: Language) -> Definition:
-    """Return the definition at ``node``, with its own names only and no depth yet."""
+def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]], language: Language) -> Definition:
+    """Return the definition that ``nodes`` make up together, with its own names only and no depth yet."""
     parts = [_text(part) for part in (*match.get("receiver", ()), *match.get("name", ())[:1])]
     if language.kind is Kind.CODE:
         parts = [name for part in parts for name in _QUALIFIER.split(part) if name]
-    opening = min((n.start_byte for n in (*match.get("body", ()), *match.get("members", ()))), default=node.end_byte)
-    first, last = node.start_point.row + 1, node.end_point.row + (node.end_point.column > 0)
-    return Definition(kind, tuple(parts), node.start_byte, node.end_byte, opening, 0, first, max(first, last))
+    start, last = nodes[0], nodes[-1]
+    opening = min((n.start_byte for n in (*match.get("body", ()), *match.get("members", ()))), default=last.end_byte)
+    first_line, last_line = start.start_point.row + 1, last.end_point.row + (last.end_point.column > 0)
+    return Definition(
+        kind, tuple(parts), start.start_byte, last.end_byte, opening, 0, first_line, max(first_line, last_line)
+    )
 
 
 def _add(found: dict[int, Definition], one: Definition) -> None:
@@ -129,21 +143,34 @@ def _nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple
     return tuple(nested)
 
 
-def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> tuple[str, ...]:
-    """Return those texts that stand in no definition."""
+def _outside(nodes: dict[int, Node], definitions: tuple[Definition, ...]) -> dict[int, Node]:
+    """Return those nodes that stand in no definition."""
     ends = {one.start: one.end for one in definitions if not one.depth}
     starts = sorted(ends)
-    outside: dict[int, str] = {}
-    for at, text in texts.items():
+    outside: dict[int, Node] = {}
+    for at, node in nodes.items():
         index = bisect_right(starts, at)
         if not index or ends[starts[index - 1]] <= at:
-            outside[at] = text
-    return _once(outside)
+            outside[at] = node
+    return outside
 
 
-def _once(texts: dict[int, str]) -> tuple[str, ...]:
-    """Return the texts in order of their places, each once."""
-    return tuple(dict.fromkeys(text for _, text in sorted(texts.items())))
+def _once(nodes: dict[int, Node]) -> tuple[str, ...]:
+    """Return the nodes' texts in order of their places, each once."""
+    return tuple(dict.fromkeys(_text(node) for _, node in sorted(nodes.items(), key=itemgetter(0))))
+
+
+def _joined(nodes: dict[int, Node]) -> str:
+    """Return the nodes' texts in order of their places, those on lines that touch as one paragraph."""
+    pieces: list[str] = []
+    row = 0
+    for _, node in sorted(nodes.items(), key=itemgetter(0)):
+        text = (node.text or b"").decode(errors="surrogatepass").rstrip()
+        if pieces:
+            pieces.append("\n" if node.start_point.row <= row + 1 else "\n\n")
+        pieces.append(text)
+        row = node.start_point.row + text.count("\n")
+    return "".join(pieces)
 
 
 def _text(node: Node) -> str:

@@ -57,7 +57,14 @@ def _block(module: Module, one: Definition, *, whole: bool) -> _Block:
 def find_symbol(module: Module, symbol: str) -> list[Definition]:
     """Return the definitions that ``symbol`` names, in order of the file: overloads and re-openings are all meant.
 
-    A symbol is one name as it stands in the file, or a path of names of which the first ones may be left out.
+    A symbol is one name as it stands in the file, or a path of names of which the first ones may be left out; it may
+    begin with the file's package. The name of a class does not mean its constructors too.
     """
     parts = split_symbol(symbol)
-    return [one for one in module.definitions if one.path[-1:] == (symbol,) or one.path[-len(parts) :] == parts]
+    found = [
+        one
+        for one in module.definitions
+        if one.path[-1:] == (symbol,) or (module.package + one.path)[-len(parts) :] == parts
+    ]
+    paths = {one.path for one in found}
+    return [one for one in found if one.path[:-1] not in paths]

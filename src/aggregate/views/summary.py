@@ -1,5 +1,6 @@
 """A digest of a file, shorter than the file."""
 
+import re
 from collections import Counter
 
 from aggregate.models.view import View, ViewRequest
@@ -10,6 +11,10 @@ from aggregate.text.lines import line_count
 _SAMPLE_LINES = 3
 _LINE_WIDTH = 160
 _MOST_NAMES = 60
+_COMMENT_MARKS = re.compile(r"^\s*(?:/\*+!?<?|\*+/|\*+|/{2,}[!<]?|#+!?)|\*+/\s*$")
+_PARAGRAPHS = re.compile(r"\n\s*\n|</?(?:summary|remarks|p|para)\s*/?>")
+_WORD = re.compile(r"[^\W\d_]{2}")
+_NOTICE = re.compile(r"copyright|licen[cs]e|spdx-|all rights reserved", re.IGNORECASE)
 
 
 def summary(request: ViewRequest) -> View:
@@ -89,10 +94,14 @@ def _sample(text: str) -> list[str]:
 
 
 def _first_paragraph(doc: str) -> str:
-    """Return the first paragraph of a documentation string or comment, without its marks, on one line."""
-    text = doc.strip().lstrip("rRuUbBfF").strip("\"'").lstrip("/*!#< \n").removesuffix("*/")
-    paragraph = text.strip().split("\n\n")[0]
-    return _short(" ".join(paragraph.split()))
+    """Return the first paragraph that says something of a documentation string or comment, on one line.
+
+    Its marks are left out, and so are rulers and notices of copyright.
+    """
+    lines = doc.strip().lstrip("rRuUbBfF").strip("\"'").splitlines()
+    bare = "\n".join(_COMMENT_MARKS.sub("", line).strip() for line in lines)
+    paragraphs = (" ".join(one.split()) for one in _PARAGRAPHS.split(bare))
+    return _short(next((one for one in paragraphs if _WORD.search(one) and not _NOTICE.search(one)), ""))
 
 
 def _named(title: str, names: tuple[str, ...]) -> list[str]:
