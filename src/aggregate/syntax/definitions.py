@@ -67,9 +67,9 @@ class Module:
         return self.source[start:end].decode(errors="surrogatepass")
 
     def signature(self, definition: Definition) -> str:
-        """Return a definition's signature on one line, without the opening of its body."""
+        """Return a definition's signature on one line, without the opening of its body or a semicolon."""
         words = self.text(definition.start, definition.header_end).split()
-        return " ".join(words).rstrip("{ ").removesuffix(":")
+        return " ".join(words).rstrip("{; ").removesuffix(":")
 
 
 _TEXTS = ("import", "constant", "constant.member", "doc.module", "package")

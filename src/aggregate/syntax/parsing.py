@@ -16,6 +16,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 from aggregate.syntax.languages import Language
 
 _CAPTURE = re.compile(r"@([\w.]+)")
+_OF_BODIES = frozenset({"body", "keep", "lead", "doc"})
 _local = threading.local()
 
 
@@ -35,24 +36,36 @@ def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[
 
     A query with ``@scope`` captures is run on one level of the tree at a time and goes down only into the nodes
     captured so: function bodies are never walked, which makes it five times as fast as one run over the whole tree.
-    What is captured as ``@scope.deep`` is searched to the bottom. A query without either is run once over everything.
+    What is captured as ``@scope.deep``, such as what a variable is set to, is searched to the bottom, but only for
+    bodies and not for definitions. A query without scopes is run once over everything.
     Captures whose names begin with ``_`` serve predicates only.
     """
     query, aside = _query(language, wanted)
-    scoped = "scope" in aside
-    stack = [(tree.root_node, not scoped)]
+    if "scope" not in aside:
+        yield from _search(query, aside, tree.root_node)
+        return
+    stack = [tree.root_node]
     while stack:
-        node, deep = stack.pop()
+        node = stack.pop()
         cursor = QueryCursor(query)
-        if not deep:
-            cursor.set_max_start_depth(1)
+        cursor.set_max_start_depth(1)
         for _, match in cursor.matches(node):
-            for capture in aside:
-                for inner in match.pop(capture, ()):
-                    if not deep and capture.startswith("scope") and inner != node:
-                        stack.append((inner, capture == "scope.deep"))
+            stack += (inner for inner in match.pop("scope", ()) if inner != node)
+            for inner in match.pop("scope.deep", ()):
+                yield from _search(*_query(language, wanted & _OF_BODIES), inner)
+            for name in aside:
+                match.pop(name, None)
             if match:
                 yield match
+
+
+def _search(query: Query, aside: tuple[str, ...], node: Node) -> Iterator[dict[str, list[Node]]]:
+    """Yield the matches in all of ``node``, without the captures that are no results."""
+    for _, match in QueryCursor(query).matches(node):
+        for name in aside:
+            match.pop(name, None)
+        if match:
+            yield match
 
 
 @cache

@@ -1,6 +1,8 @@
 ; Go. Definitions stand at the top level; only variables can hold function literals outside a function.
 (ERROR) @scope
-(var_declaration) @scope.deep
+(var_declaration) @scope
+(var_declaration (var_spec_list) @scope)
+(var_spec value: (_) @scope.deep)
 (const_declaration) @scope
 (import_declaration) @scope
 (import_declaration (import_spec_list) @scope)

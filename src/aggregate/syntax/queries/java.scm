@@ -39,8 +39,7 @@
 
 ; Lambdas and anonymous classes stand outside methods in what fields and enum constants are made of.
 [(field_declaration) (constant_declaration)] @scope.deep
-(enum_constant arguments: (argument_list) @scope.deep)
-(enum_constant body: (class_body) @scope)
+(enum_constant) @scope.deep
 (lambda_expression body: (block) @body)
 
 (package_declaration (_) @package)
