@@ -13,6 +13,9 @@ from aggregate.syntax.parsing import matches, parse
 
 _DEFINITION = "definition."
 _QUALIFIER = re.compile(r"::|\.")
+_ARGUMENTS = re.compile(r"\s*<[^<>]*>")
+_OPERATOR = re.compile(r"\boperator\b")
+_CONVERSION = re.compile(r"^(operator\s+\w[^(]*?)\s*\(.*$")
 _NEVER = sys.maxsize
 
 
@@ -29,6 +32,7 @@ class Definition:
         depth: How many other definitions it stands in.
         first_line: 1-based line of ``start``.
         last_line: 1-based line of its last byte.
+        aliases: Other names for the last one in ``path``: a C struct's tag beside its ``typedef``.
     """
 
     kind: str
@@ -39,6 +43,7 @@ class Definition:
     depth: int
     first_line: int
     last_line: int
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +71,19 @@ class Module:
         """Return the text between two byte offsets."""
         return self.source[start:end].decode(errors="surrogatepass")
 
+    def header(self, definition: Definition) -> str:
+        """Return a definition's text as far as its body, with its name where that stands behind the body only."""
+        text = self.text(definition.start, definition.header_end).rstrip()
+        name = definition.path[-1] if definition.path else ""
+        return text if name in text or definition.header_end == definition.end else f"{text} {name}"
+
     def signature(self, definition: Definition) -> str:
         """Return a definition's signature on one line, without the opening of its body or a semicolon."""
-        words = self.text(definition.start, definition.header_end).split()
-        return " ".join(words).rstrip("{; ").removesuffix(":")
+        return " ".join(self.header(definition).split()).rstrip("{; ").removesuffix(":")
 
 
 _TEXTS = ("import", "constant", "constant.member", "doc.module", "package")
-_WANTED = frozenset({"definition", "name", "receiver", "body", "members", "keep", *_TEXTS})
+_WANTED = frozenset({"definition", "name", "alias", "receiver", "body", "members", "keep", *_TEXTS})
 
 
 def read_module(text: str, language: Language) -> Module:
@@ -106,17 +116,25 @@ def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]], lang
     """Return the definition that ``nodes`` make up together, with its own names only and no depth yet."""
     parts = [_text(part) for part in (*match.get("receiver", ()), *match.get("name", ())[:1])]
     if language.kind is Kind.CODE:
-        parts = [name for part in parts for name in _QUALIFIER.split(part) if name]
+        parts = [name for part in parts for name in split_symbol(_without_arguments(part))]
     start, last = nodes[0], nodes[-1]
     opening = min((n.start_byte for n in (*match.get("body", ()), *match.get("members", ()))), default=last.end_byte)
     first_line, last_line = start.start_point.row + 1, last.end_point.row + (last.end_point.column > 0)
     return Definition(
-        kind, tuple(parts), start.start_byte, last.end_byte, opening, 0, first_line, max(first_line, last_line)
+        kind,
+        tuple(parts),
+        start=start.start_byte,
+        end=last.end_byte,
+        header_end=opening,
+        depth=0,
+        first_line=first_line,
+        last_line=max(first_line, last_line),
+        aliases=tuple(_text(node) for node in match.get("alias", ())),
     )
 
 
 def _add(found: dict[int, Definition], one: Definition) -> None:
-    """Keep one definition per signature: the widest, which has the decorators."""
+    """Keep one definition per signature: the widest, which has the decorators, and of equals the first."""
     known = found.get(one.header_end)
     if known is None or one.start < known.start:
         found[one.header_end] = one
@@ -180,3 +198,14 @@ def _text(node: Node) -> str:
 def split_symbol(symbol: str) -> tuple[str, ...]:
     """Return the names in a symbol's path, written with ``.`` or ``::``."""
     return tuple(name for name in _QUALIFIER.split(symbol.strip()) if name)
+
+
+def _without_arguments(name: str) -> str:
+    """Return a qualified name without type arguments, and a conversion operator's without its parameters."""
+    if "<" not in name and "(" not in name:
+        return name
+    at = _OPERATOR.search(name)
+    head, operator = (name[: at.start()], name[at.start() :]) if at else (name, "")
+    while (shorter := _ARGUMENTS.sub("", head)) != head:
+        head = shorter
+    return head + _CONVERSION.sub(r"\1", operator)

@@ -50,7 +50,7 @@ def _blocks(mask: Mapping[str, str], module: Module | None, path: str) -> list[_
 
 
 def _block(module: Module, one: Definition, *, whole: bool) -> _Block:
-    text = module.text(one.start, one.end if whole else one.header_end).rstrip()
+    text = module.text(one.start, one.end).rstrip() if whole else module.header(one)
     return text, (one.first_line, one.first_line + text.count("\n"))
 
 
@@ -64,7 +64,9 @@ def find_symbol(module: Module, symbol: str) -> list[Definition]:
     found = [
         one
         for one in module.definitions
-        if one.path[-1:] == (symbol,) or (module.package + one.path)[-len(parts) :] == parts
+        if one.path[-1:] == (symbol,)
+        or (module.package + one.path)[-len(parts) :] == parts
+        or (one.aliases and (*one.path[:-1], one.aliases[0])[-len(parts) :] == parts)
     ]
     paths = {one.path for one in found}
     return [one for one in found if one.path[:-1] not in paths]
