@@ -21,12 +21,25 @@ _local = threading.local()
 
 
 def parse(source: bytes, language: Language) -> Tree:
-    """Return the syntax tree of ``source``; keep the bytes with it, since its offsets are bytes of them."""
+    """Return the syntax tree of ``source``.
+
+    Keep the bytes with it: its offsets are bytes of them, and the text in its nodes lacks macros.
+    """
     parsers: dict[str, Parser] = _local.__dict__.setdefault("parsers", {})
     parser = parsers.get(language.name)
     if parser is None:
         parser = parsers[language.name] = Parser(_grammar(language))
-    return parser.parse(source)
+    return parser.parse(_without_macros(source, language.macros) if language.macros else source)
+
+
+def _without_macros(source: bytes, macros: str) -> bytes:
+    """Return ``source`` with its macros blanked, each byte with one, so that all offsets hold."""
+    blanked = bytearray(source)
+    for match in re.finditer(macros.encode(), source):
+        if match.lastindex:
+            start, end = match.span(match.lastindex)
+            blanked[start:end] = b" " * (end - start)
+    return bytes(blanked)
 
 
 def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[dict[str, list[Node]]]:
