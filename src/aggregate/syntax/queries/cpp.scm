@@ -17,9 +17,11 @@
 (function_definition
   declarator: [
     (function_declarator declarator: [(identifier) (field_identifier) (qualified_identifier) (destructor_name) (operator_name) (template_function) (template_method)] @name)
-    (_ (function_declarator declarator: [(identifier) (field_identifier) (qualified_identifier) (operator_name) (template_function) (template_method)] @name))
-    (_ (_ (function_declarator declarator: [(identifier) (field_identifier) (qualified_identifier) (operator_name)] @name)))
-    (_ (_ (_ (function_declarator declarator: [(identifier) (field_identifier) (qualified_identifier)] @name))))
+    (pointer_declarator declarator: (function_declarator declarator: [(identifier) (field_identifier) (qualified_identifier) (operator_name) (template_function) (template_method)] @name))
+    (reference_declarator (function_declarator declarator: [(identifier) (field_identifier) (qualified_identifier) (operator_name) (template_function) (template_method)] @name))
+    (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: [(identifier) (field_identifier) (qualified_identifier) (operator_name)] @name)))
+    (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: [(identifier) (field_identifier) (qualified_identifier)] @name)))
+    (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: [(identifier) (field_identifier) (qualified_identifier)] @name))))
     (operator_cast) @name
     (qualified_identifier) @name
   ]
@@ -28,7 +30,8 @@
   (function_definition
     declarator: [
       (function_declarator declarator: [(identifier) (field_identifier) (qualified_identifier) (destructor_name) (operator_name) (template_function) (template_method)] @name)
-      (_ (function_declarator declarator: [(identifier) (field_identifier) (qualified_identifier) (operator_name) (template_function) (template_method)] @name))
+      (pointer_declarator declarator: (function_declarator declarator: [(identifier) (field_identifier) (qualified_identifier) (operator_name) (template_function) (template_method)] @name))
+    (reference_declarator (function_declarator declarator: [(identifier) (field_identifier) (qualified_identifier) (operator_name) (template_function) (template_method)] @name))
       (operator_cast) @name
       (qualified_identifier) @name
     ]
