@@ -75,11 +75,12 @@ class Module:
         """Return a definition's text as far as its body, with its name where that stands behind the body only."""
         text = self.text(definition.start, definition.header_end).rstrip()
         name = definition.path[-1] if definition.path else ""
-        return text if name in text or definition.header_end == definition.end else f"{text} {name}"
+        behind = self.text(definition.header_end, definition.end).rstrip("; \t\n")
+        return f"{text} {name}" if name and behind.endswith(name) and name not in text.split() else text
 
     def signature(self, definition: Definition) -> str:
         """Return a definition's signature on one line, without the opening of its body or a semicolon."""
-        return " ".join(self.header(definition).split()).rstrip("{; ").removesuffix(":")
+        return " ".join(self.header(definition).split()).rstrip("{;,\\ ").removesuffix(":")
 
 
 _TEXTS = ("import", "constant", "constant.member", "doc.module", "package")

@@ -63,8 +63,8 @@ def _definitions(module: Module) -> list[str]:
         else:
             leaves.setdefault(one.kind, []).append(".".join(one.path) or one.kind)
         around.append(one)
-    rows = [_joined("  " * one.depth + module.signature(one), names) for one, names in members.items()]
-    return rows + [row for kind, names in leaves.items() for row in _named(_plural(kind), tuple(names))]
+    rows = [_joined("  " * one.depth + module.signature(one), list(dict.fromkeys(names))) for one, names in members.items()]
+    return rows + [row for kind, names in leaves.items() for row in _named(_plural(kind), tuple(dict.fromkeys(names)))]
 
 
 _HOLDERS = frozenset(

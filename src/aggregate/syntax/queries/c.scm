@@ -47,15 +47,27 @@
 (enum_specifier
   name: (type_identifier) @name
   body: (enumerator_list) @members) @definition.enum
-([(declaration) (field_declaration)]
+(declaration
   type: (struct_specifier
     name: (type_identifier) @name
     body: (field_declaration_list) @members @scope) @definition.struct)
-([(declaration) (field_declaration)]
+(field_declaration
+  type: (struct_specifier
+    name: (type_identifier) @name
+    body: (field_declaration_list) @members @scope) @definition.struct)
+(declaration
   type: (union_specifier
     name: (type_identifier) @name
     body: (field_declaration_list) @members @scope) @definition.union)
-([(declaration) (field_declaration)]
+(field_declaration
+  type: (union_specifier
+    name: (type_identifier) @name
+    body: (field_declaration_list) @members @scope) @definition.union)
+(declaration
+  type: (enum_specifier
+    name: (type_identifier) @name
+    body: (enumerator_list) @members) @definition.enum)
+(field_declaration
   type: (enum_specifier
     name: (type_identifier) @name
     body: (enumerator_list) @members) @definition.enum)
@@ -76,6 +88,15 @@
     body: (enumerator_list) @members)
   declarator: (type_identifier) @name) @definition.enum
 (type_definition
+  type: [
+    (type_identifier)
+    (primitive_type)
+    (sized_type_specifier)
+    (struct_specifier !body)
+    (union_specifier !body)
+    (enum_specifier !body)
+    (macro_type_specifier)
+  ]
   declarator: [
     (type_identifier) @name
     (_ (type_identifier) @name)

@@ -134,23 +134,45 @@
   (union_specifier
     name: (_) @name
     body: (field_declaration_list) @members)) @definition.union
-([(declaration) (field_declaration)]
+(declaration
   type: (class_specifier
     name: (_) @name
     body: (field_declaration_list) @members @scope) @definition.class)
-([(declaration) (field_declaration)]
+(field_declaration
+  type: (class_specifier
+    name: (_) @name
+    body: (field_declaration_list) @members @scope) @definition.class)
+(declaration
   type: (struct_specifier
     name: (_) @name
     body: (field_declaration_list) @members @scope) @definition.struct)
-([(declaration) (field_declaration)]
+(field_declaration
+  type: (struct_specifier
+    name: (_) @name
+    body: (field_declaration_list) @members @scope) @definition.struct)
+(declaration
   type: (union_specifier
     name: (_) @name
     body: (field_declaration_list) @members @scope) @definition.union)
-([(declaration) (field_declaration)]
+(field_declaration
+  type: (union_specifier
+    name: (_) @name
+    body: (field_declaration_list) @members @scope) @definition.union)
+(declaration
   type: (enum_specifier
     name: (_) @name
     body: (enumerator_list) @members) @definition.enum)
-([(declaration) (field_declaration)]
+(field_declaration
+  type: (enum_specifier
+    name: (_) @name
+    body: (enumerator_list) @members) @definition.enum)
+(declaration
+  type: [
+    (class_specifier !name body: (field_declaration_list) @scope)
+    (struct_specifier !name body: (field_declaration_list) @scope)
+    (union_specifier !name body: (field_declaration_list) @scope)
+  ])
+(field_declaration
   type: [
     (class_specifier !name body: (field_declaration_list) @scope)
     (struct_specifier !name body: (field_declaration_list) @scope)
@@ -173,6 +195,19 @@
     body: (enumerator_list) @members)
   declarator: (type_identifier) @name) @definition.enum
 (type_definition
+  type: [
+    (type_identifier)
+    (primitive_type)
+    (sized_type_specifier)
+    (struct_specifier !body)
+    (union_specifier !body)
+    (enum_specifier !body)
+    (class_specifier !body)
+    (qualified_identifier)
+    (template_type)
+    (decltype)
+    (dependent_type)
+  ]
   declarator: [
     (type_identifier) @name
     (_ (type_identifier) @name)
@@ -197,13 +232,13 @@
 (translation_unit . (comment)+ @doc.module)
 (preproc_include path: (_) @import)
 (using_declaration (_) @import)
-(preproc_def name: (identifier) @constant value: (_))
-(enum_specifier !name body: (enumerator_list (enumerator name: (identifier) @constant)))
+(preproc_def name: (identifier) @constant.member value: (_))
+(enum_specifier !name body: (enumerator_list (enumerator name: (identifier) @constant.member)))
 (declaration
   (type_qualifier) @_const
   declarator: (init_declarator
     declarator: [
-      (identifier) @constant
-      (_ (identifier) @constant)
+      (identifier) @constant.member
+      (_ (identifier) @constant.member)
     ])
   (#any-of? @_const "const" "constexpr" "constinit"))

@@ -31,30 +31,33 @@
 (func_literal body: (block) @body)
 
 ; A declaration of one type is the definition; in a group each of the types is one.
-(type_declaration "type" .
+((type_declaration
   (type_spec
     name: (type_identifier) @name
-    type: (struct_type (field_declaration_list) @members))) @definition.struct
-(type_declaration "(" 
+    type: (struct_type (field_declaration_list) @members))) @definition.struct @_all
+  (#not-match? @_all "^type[ \t]*\\("))
+(type_declaration "("
   (type_spec
     name: (type_identifier) @name
     type: (struct_type (field_declaration_list) @members)) @definition.struct)
 
-(type_declaration "type" .
+((type_declaration
   (type_spec
     name: (type_identifier) @name
-    type: (interface_type "{" @members) @scope)) @definition.interface
+    type: (interface_type "{" @members) @scope)) @definition.interface @_all
+  (#not-match? @_all "^type[ \t]*\\("))
 (type_declaration "("
   (type_spec
     name: (type_identifier) @name
     type: (interface_type "{" @members) @scope) @definition.interface)
 (interface_type (method_elem name: (field_identifier) @name) @definition.method)
 
-(type_declaration "type" .
+((type_declaration
   [
     (type_spec name: (type_identifier) @name type: [(type_identifier) (qualified_type) (generic_type) (pointer_type) (array_type) (slice_type) (map_type) (channel_type) (function_type) (parenthesized_type)])
     (type_alias name: (type_identifier) @name)
-  ]) @definition.type
+  ]) @definition.type @_all
+  (#not-match? @_all "^type[ \t]*\\("))
 (type_declaration "("
   [
     (type_spec name: (type_identifier) @name type: [(type_identifier) (qualified_type) (generic_type) (pointer_type) (array_type) (slice_type) (map_type) (channel_type) (function_type) (parenthesized_type)])
