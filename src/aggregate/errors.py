@@ -7,11 +7,18 @@
     ├── PresetError         a context preset is missing or cannot be stored
     ├── AnchorError         a slice cannot be captured from this text
     ├── SyntaxViewError     a file has no grammar or a symbol does not exist
+    ├── BeadsError          one source of a project's beads cannot be read
     ├── TokenizerError      the bundled vocabulary is missing or damaged
-    └── OutputError         a result cannot be written
+    ├── OutputError         a result cannot be written
+    ├── SpawnError          a sub-agent cannot be spawned as asked: with a code
+    ├── SandboxError        foreign code failed, was stopped or cannot be run: with its kind
+    ├── CompilerError       a result compiler cannot be registered
+    └── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
 
 Types are public interface, messages are not. Each message says in one sentence what happened, where, and what to do.
 """
+
+from enum import StrEnum
 
 
 class AggregateError(Exception):
@@ -47,9 +54,80 @@ class SyntaxViewError(AggregateError):
     """A file has no grammar, or a symbol does not exist in it."""
 
 
+class BeadsError(AggregateError):
+    """One source of a project's beads cannot be read; another one may."""
+
+
 class TokenizerError(AggregateError):
     """The bundled vocabulary is missing or damaged."""
 
 
 class OutputError(AggregateError):
     """A result cannot be written."""
+
+
+class Refusal(StrEnum):
+    """Why a sub-agent is not spawned, or a session not made: the codes of the sessions_spawn protocol."""
+
+    INVALID_TASK = "INVALID_TASK"
+    INVALID_PARAMETER = "INVALID_PARAMETER"
+    INVALID_COUNT = "INVALID_COUNT"
+    INVALID_TIMEOUT = "INVALID_TIMEOUT"
+    INVALID_ORDER = "INVALID_ORDER"
+    INVALID_COLLECT_INTO = "INVALID_COLLECT_INTO"
+    MISSING_COLLECT_INTO = "MISSING_COLLECT_INTO"
+    INVALID_MERGE_STRATEGY = "INVALID_MERGE_STRATEGY"
+    MERGE_STRATEGY_CONFLICT = "MERGE_STRATEGY_CONFLICT"
+    INVALID_CUSTOM_FUNCTION = "INVALID_CUSTOM_FUNCTION"
+    MISSING_CUSTOM_FUNCTION = "MISSING_CUSTOM_FUNCTION"
+    GROUP_CLOSED = "GROUP_CLOSED"
+    GROUP_FAILED = "GROUP_FAILED"
+    INVALID_RUN_ID = "INVALID_RUN_ID"
+    INVALID_CONCURRENCY = "INVALID_CONCURRENCY"
+    INVALID_ON_ERROR = "INVALID_ON_ERROR"
+
+
+class SpawnError(AggregateError):
+    """A sub-agent cannot be spawned as asked; nothing was spawned.
+
+    Attributes:
+        code: The stable name of the reason.
+    """
+
+    def __init__(self, message: str, *, code: Refusal) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Stopped(StrEnum):
+    """Why foreign code gave no value."""
+
+    SYNTAX = "syntax"
+    RUNTIME = "runtime"
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    CRASH = "crash"
+    REFUSED = "refused"
+    MISSING = "missing"
+
+
+class SandboxError(AggregateError):
+    """Foreign code failed, was stopped at a limit, or cannot be run on this machine.
+
+    Attributes:
+        kind: Why it gave no value.
+        exception: Name of the exception that the code raised, ``""`` where there is none.
+    """
+
+    def __init__(self, message: str, *, kind: Stopped = Stopped.REFUSED, exception: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.exception = exception
+
+
+class CompilerError(AggregateError):
+    """A result compiler cannot be registered."""
+
+
+class DataReferenceError(AggregateError, FileNotFoundError):
+    """A compacted value has no readable file."""

@@ -1,1 +1,50 @@
 """Slices of lines that are found again after edits."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aggregate.anchors.capture import capture
+from aggregate.anchors.exact import SymbolAt
+from aggregate.anchors.relocate import relocate
+from aggregate.anchors.resolution import AnchorState, Resolution
+from aggregate.models.file_item import SliceDict
+
+__all__ = ["AnchorState", "FuzzyAnchor", "Resolution"]
+
+
+class FuzzyAnchor:
+    """Capture slices of lines and find them again after edits (rule M-17). Pure functions: no file is read."""
+
+    @staticmethod
+    def create_slice(
+        text: str,
+        start_line: int,
+        end_line: int,
+        tag: str | None = None,
+        comment: str | None = None,
+        *,
+        symbol: str = "",
+    ) -> SliceDict:
+        """Return lines ``start_line`` to ``end_line`` (1-based, inclusive) of ``text`` as a slice with its anchor.
+
+        The numbers are clamped to the text. ``symbol`` is the path of the enclosing symbol, where the caller knows it.
+
+        Raises:
+            AnchorError: The lines are reversed or all outside the text.
+        """
+        return capture(text, start_line, end_line, tag=tag, comment=comment, symbol=symbol)
+
+    @staticmethod
+    def resolve(piece: Mapping[str, Any], text: str, *, symbol_at: SymbolAt | None = None) -> Resolution:
+        """Return where a slice stands in ``text`` and how sure that is.
+
+        Evidence, in this order: the very text, told from its copies by the lines around it; the lines that are left of
+        it and around it; nothing. Line ends (LF, CR LF) do not count. A slice without anchor keys is taken by its
+        numbers, clamped. A damaged or hopeless slice is an orphan with its reason, never an error.
+
+        Args:
+            piece: What ``create_slice`` returned, or a mapping with ``start_line`` and ``end_line``.
+            text: The text as it is now.
+            symbol_at: Path of the symbol that encloses a line of ``text``; it tells apart what nothing else does.
+        """
+        return relocate(piece, text, symbol_at=symbol_at)

@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
+
+from aggregate.models.view import Span
 
 
 class SliceDict(TypedDict):
     """A run of lines that the user picked, with what is needed to find it again after edits (rule M-41).
 
     ``start_line`` and ``end_line`` are 1-based and inclusive. The anchor keys are written by
-    ``FuzzyAnchor.create_slice``; a slice written by hand may leave them out and is then taken by its line numbers.
+    ``FuzzyAnchor.create_slice`` and read by nothing but ``FuzzyAnchor.resolve``; a slice written by hand may leave them
+    out and is then taken by its line numbers alone.
     """
 
     start_line: int
@@ -19,10 +22,15 @@ class SliceDict(TypedDict):
     content_hash: NotRequired[str]
     anchor_lines: NotRequired[list[str]]
     lines: NotRequired[list[str]]
-    context_before: NotRequired[list[str]]
-    context_after: NotRequired[list[str]]
-    symbol: NotRequired[str]
+    prints_before: NotRequired[str]
+    prints: NotRequired[str]
+    prints_after: NotRequired[str]
+    hash_before: NotRequired[str]
+    hash_after: NotRequired[str]
+    copies: NotRequired[int]
+    rival: NotRequired[int]
     total_lines: NotRequired[int]
+    symbol: NotRequired[str]
 
 
 class FileRecord(TypedDict):
@@ -30,6 +38,7 @@ class FileRecord(TypedDict):
 
     ``path`` is relative to the base directory with ``/``, or absolute where the file lies outside. ``content`` is the
     rendered view or the error text. ``source`` is the decoded text of the file, ``""`` where it could not be read.
+    ``spans`` map the lines of ``content`` to lines of the file; a file in full has none, its lines are its own.
     """
 
     path: str
@@ -45,6 +54,7 @@ class FileRecord(TypedDict):
     ast_mask: dict[str, str]
     custom_slices: list[dict[str, Any]]
     language: str
+    spans: tuple[Span, ...]
 
 
 @dataclass
@@ -74,9 +84,6 @@ class FileItem:
     ast_mask: dict[str, str] = field(default_factory=dict)
     custom_slices: list[dict[str, Any]] = field(default_factory=list)
     injected_at: float | None = None
-
-    # Read by pydantic where a configuration is validated; from_dict() stays tolerant.
-    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
     def __post_init__(self) -> None:
         self.custom_slices = [{"tag": None, "comment": None, **piece} for piece in self.custom_slices]

@@ -60,6 +60,7 @@ def _capture(source: bytes, language: Language) -> _Captured:
         for name, nodes in match.items():
             for node in nodes:
                 start, end = node.start_byte, node.end_byte
+                end -= source[end - 1 : end] == b"\r"  # a comment's node reaches into its line's end
                 if name == "body":
                     captured.bodies.add((start, end))
                 elif name == "keep":

@@ -3,20 +3,29 @@
 import re
 import sys
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from operator import itemgetter
 
 from tree_sitter import Node
 
-from aggregate.syntax.languages import Kind, Language
+from aggregate.syntax.languages import Language
 from aggregate.syntax.parsing import matches, parse
 
 _DEFINITION = "definition."
-_QUALIFIER = re.compile(r"::|\.")
-_ARGUMENTS = re.compile(r"\s*<[^<>]*>")
+_LEVEL = "level."
+_ARGUMENTS = re.compile(r"(?<=\w)\s*<[^<>]*>")
+_WORD = re.compile(r"\w+")
 _OPERATOR = re.compile(r"\boperator\b")
 _CONVERSION = re.compile(r"^(operator\s+\w[^(]*?)\s*\(.*$")
+_NOTICE = re.compile(r"copyright|licen[cs]e|spdx-|all rights reserved", re.IGNORECASE)
+_NOTICE_WITHIN = 400
+_QUALIFIER = re.compile(r"::|\.")
+# Line breaks that only lay out a parameter list, with the comma that such a list ends with.
+_AFTER_OPENING = re.compile(r"(?<=[(\[])\s*\n\s*")
+_BEFORE_CLOSING = re.compile(r",?\s*\n\s*(?=[)\]])")
 _NEVER = sys.maxsize
+_LATE = frozenset({"struct", "union", "enum"})
+_MOST_ITEMS_READ = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,9 @@ class Definition:
         depth: How many other definitions it stands in.
         first_line: 1-based line of ``start``.
         last_line: 1-based line of its last byte.
+        level: Of a heading, 1 for the highest; 0 for all else.
+        items: How many things a list or a mapping holds, or ``None``.
+        remarks: Where comments stand in a signature of several lines.
         aliases: Other names for the last one in ``path``: a C struct's tag beside its ``typedef``.
     """
 
@@ -43,6 +55,9 @@ class Definition:
     depth: int
     first_line: int
     last_line: int
+    level: int = 0
+    items: int | None = None
+    remarks: tuple[tuple[int, int], ...] = ()
     aliases: tuple[str, ...] = ()
 
 
@@ -55,9 +70,9 @@ class Module:
         definitions: In order of their start, outer before inner; what stands in a function's body is left out.
         imports: What the text imports or includes, in order, each once.
         constants: Names assigned outside of functions and classes, in order, each once; constants of classes too
-            where the language has no others.
+            where the language has few others.
         doc: The module's own documentation, as written.
-        package: The names that all definitions stand in without the text saying so: its package or namespace clause.
+        package: The names that all definitions stand in without being nested: the file's package or namespace clause.
     """
 
     source: bytes
@@ -71,27 +86,48 @@ class Module:
         """Return the text between two byte offsets."""
         return self.source[start:end].decode(errors="surrogatepass")
 
+    def whole(self, definition: Definition) -> str:
+        """Return a definition as it stands in the source, with the indentation of its first line."""
+        return self.text(self._line_start(definition.start), definition.end)
+
     def header(self, definition: Definition) -> str:
-        """Return a definition's text as far as its body, with its name where that stands behind the body only."""
-        text = self.text(definition.start, definition.header_end).rstrip()
-        name = definition.path[-1] if definition.path else ""
-        behind = self.text(definition.header_end, definition.end).rstrip("; \t\n")
-        return f"{text} {name}" if name and behind.endswith(name) and name not in text.split() else text
+        """Return a definition up to its body, with the indentation of its first line."""
+        return self.text(self._line_start(definition.start), definition.header_end).rstrip() + self._late_name(definition)
+
+    def _late_name(self, definition: Definition) -> str:
+        """Return a definition's name, behind a space, where it stands behind the body only, as a ``typedef``'s."""
+        if definition.kind not in _LATE or not definition.path:
+            return ""
+        name = definition.path[-1]
+        return "" if name in _WORD.findall(self.text(definition.start, definition.header_end)) else f" {name}"
+
+    def _line_start(self, offset: int) -> int:
+        """Return where the line of ``offset`` begins if only white space stands before it there, else ``offset``."""
+        start = self.source.rfind(b"\n", 0, offset) + 1
+        return offset if self.source[start:offset].strip() else start
 
     def signature(self, definition: Definition) -> str:
-        """Return a definition's signature on one line, without the opening of its body or a semicolon."""
-        return " ".join(self.header(definition).split()).rstrip("{;,\\ ").removesuffix(":")
+        """Return a definition's signature on one line, without comments, the opening of its body or a semicolon."""
+        start, pieces = definition.start, []
+        for remark, end in definition.remarks:
+            pieces.append(self.text(start, remark))
+            start = end
+        pieces.append(self.text(start, definition.header_end))
+        text = _BEFORE_CLOSING.sub("", _AFTER_OPENING.sub("", "".join(pieces))) + self._late_name(definition)
+        return " ".join(text.split()).rstrip("{;,\\ ").removesuffix(":").removesuffix(" do")
 
 
-_TEXTS = ("import", "constant", "constant.member", "doc.module", "package")
-_WANTED = frozenset({"definition", "name", "alias", "receiver", "body", "members", "keep", *_TEXTS})
+_NAMING = {"definition", "level", "name", "title", "alias", "receiver", "items"}
+_TEXTS = ("import", "constant", "constant.member", "package")
+_WANTED = frozenset({*_NAMING, "body", "members", "keep", "doc.module", *_TEXTS})
 
 
 def read_module(text: str, language: Language) -> Module:
     """Parse ``text`` and return what it defines; a syntax error costs only what stands in it."""
     source = text.encode(errors="surrogatepass")
     found: dict[int, Definition] = {}
-    texts: dict[str, dict[int, Node]] = {name: {} for name in _TEXTS}
+    texts: dict[str, dict[int, str]] = {name: {} for name in _TEXTS}
+    docs: dict[int, Node] = {}
     bodies: set[tuple[int, int]] = set()
     kept: set[tuple[int, int]] = set()
     for match in matches(parse(source, language), language, _WANTED):
@@ -99,45 +135,111 @@ def read_module(text: str, language: Language) -> Module:
         kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
         for capture, nodes in match.items():
             if capture.startswith(_DEFINITION):
-                _add(found, _definition(capture.removeprefix(_DEFINITION), nodes, match, language))
+                _add(found, _definition(capture.removeprefix(_DEFINITION), nodes, match))
             elif capture in texts:
-                texts[capture].update((node.start_byte, node) for node in nodes)
-    definitions = _nest(sorted(found.values(), key=lambda one: (one.start, -one.end)), sorted(bodies - kept))
+                texts[capture].update((node.start_byte, _text(node)) for node in nodes)
+            elif capture == "doc.module":
+                docs.update((node.start_byte, node) for node in nodes)
+    ordered = _reach(sorted(found.values(), key=lambda one: (one.start, -one.end)), source)
+    definitions = _nest(ordered, sorted(bodies - kept))
     return Module(
         source,
         definitions,
         imports=_once(texts["import"]),
         constants=_once(_outside(texts["constant"], definitions) | texts["constant.member"]),
-        doc=_joined(texts["doc.module"]),
-        package=tuple(name for text in _once(texts["package"]) for name in split_symbol(text)),
+        doc=_doc(docs, source),
+        package=tuple(name for text in texts["package"].values() for name in split_symbol(text)),
     )
 
 
-def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]], language: Language) -> Definition:
-    """Return the definition that ``nodes`` make up together, with its own names only and no depth yet."""
+def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]]) -> Definition:
+    """Return the definition that ``nodes`` make up together, with its own names only and no depth yet.
+
+    ``@name`` is a name or a path of names, ``@title`` one name whatever stands in it, ``@items`` the node whose
+    children are counted.
+    """
     parts = [_text(part) for part in (*match.get("receiver", ()), *match.get("name", ())[:1])]
-    if language.kind is Kind.CODE:
-        parts = [name for part in parts for name in split_symbol(_without_arguments(part))]
-    start, last = nodes[0], nodes[-1]
-    opening = min((n.start_byte for n in (*match.get("body", ()), *match.get("members", ()))), default=last.end_byte)
-    first_line, last_line = start.start_point.row + 1, last.end_point.row + (last.end_point.column > 0)
-    return Definition(
-        kind,
-        tuple(parts),
-        start=start.start_byte,
-        end=last.end_byte,
-        header_end=opening,
-        depth=0,
-        first_line=first_line,
-        last_line=max(first_line, last_line),
-        aliases=tuple(_text(node) for node in match.get("alias", ())),
-    )
+    parts = [name for part in parts for name in split_symbol(_without_arguments(part))]
+    parts += [_text(part) for part in match.get("title", ())[:1]]
+    begin, node = nodes[0], nodes[-1]
+    opening = min((n.start_byte for n in (*match.get("body", ()), *match.get("members", ()))), default=node.end_byte)
+    first, last = begin.start_point.row + 1, node.end_point.row + (node.end_point.column > 0)
+    level = next((int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)), 0)
+    items = next((_items(one) for one in match.get("items", ())), None)
+    remarks = tuple(_remarks(node, opening)) if first < last and opening < node.end_byte else ()
+    aliases = tuple(_text(one) for one in match.get("alias", ()))
+    place = (begin.start_byte, node.end_byte, opening, 0, first, max(first, last))
+    return Definition(kind, tuple(parts), *place, level, items, remarks, aliases)
+
+
+def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
+    """Yield where comments stand in ``node`` before the byte ``end``, in order."""
+    if node.type.endswith("comment"):
+        yield node.start_byte, node.end_byte
+        return
+    for child in node.named_children:
+        if child.start_byte >= end:
+            return
+        yield from _remarks(child, end)
+
+
+def _items(node: Node) -> int:
+    """Return how many children a list or mapping has; comments are told apart only where that is quick."""
+    if node.named_child_count > _MOST_ITEMS_READ:
+        return node.named_child_count
+    return sum(not child.is_extra and not child.is_error for child in node.named_children)
+
+
+def _doc(docs: dict[int, Node], source: bytes) -> str:
+    """Return the first run of touching comments, or what else documents the file, that is no notice of copyright."""
+    runs: list[list[str]] = []
+    row = -2
+    for start, node in sorted(docs.items()):
+        if not start and source.startswith(b"#!"):
+            continue
+        if not runs or node.start_point.row > row + 1:
+            runs.append([])
+        text = (node.text or b"").decode(errors="surrogatepass").rstrip()
+        runs[-1].append(text)
+        row = node.start_point.row + text.count("\n")
+    texts = ["\n".join(run) for run in runs]
+    return next((text for text in texts if not _NOTICE.search(text[:_NOTICE_WITHIN])), "")
+
+
+def _reach(definitions: list[Definition], source: bytes) -> list[Definition]:
+    """Return the definitions, each heading reaching to the next of its level or above or to its container's end."""
+    if not any(one.level for one in definitions):
+        return definitions
+    ends: dict[int, int] = {}
+    frames: list[tuple[int, list[int]]] = [(len(source), [])]  # each container's end and the headings open in it
+    for index, one in enumerate(definitions):
+        while frames[-1][0] <= one.start:
+            end, headings = frames.pop()
+            ends.update(dict.fromkeys(headings, end))
+        headings = frames[-1][1]
+        if not one.level:
+            frames.append((one.end, []))
+            continue
+        while headings and definitions[headings[-1]].level >= one.level:
+            ends[headings.pop()] = one.start
+        headings.append(index)
+    for end, headings in frames:
+        ends.update(dict.fromkeys(headings, end))
+    return [_reaching(one, ends[index], source) if one.level else one for index, one in enumerate(definitions)]
+
+
+def _reaching(one: Definition, end: int, source: bytes) -> Definition:
+    """Return a heading's definition that ends at ``end``, without the blank lines there."""
+    while end > one.start and source[end - 1] in b" \t\r\n":
+        end -= 1
+    last = one.first_line + source.count(b"\n", one.start, end)
+    return replace(one, end=end, header_end=min(one.header_end, end), last_line=last)
 
 
 def _add(found: dict[int, Definition], one: Definition) -> None:
-    """Keep one definition per signature: the widest, which has the decorators, and of equals the first."""
+    """Keep one definition per signature: the widest, which has the decorators; of two as wide, the one with a name."""
     known = found.get(one.header_end)
-    if known is None or one.start < known.start:
+    if known is None or (one.start, not one.path) < (known.start, not known.path):
         found[one.header_end] = one
 
 
@@ -162,34 +264,21 @@ def _nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple
     return tuple(nested)
 
 
-def _outside(nodes: dict[int, Node], definitions: tuple[Definition, ...]) -> dict[int, Node]:
-    """Return those nodes that stand in no definition."""
+def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> dict[int, str]:
+    """Return those texts that stand in no definition."""
     ends = {one.start: one.end for one in definitions if not one.depth}
     starts = sorted(ends)
-    outside: dict[int, Node] = {}
-    for at, node in nodes.items():
+    outside: dict[int, str] = {}
+    for at, text in texts.items():
         index = bisect_right(starts, at)
         if not index or ends[starts[index - 1]] <= at:
-            outside[at] = node
+            outside[at] = text
     return outside
 
 
-def _once(nodes: dict[int, Node]) -> tuple[str, ...]:
-    """Return the nodes' texts in order of their places, each once."""
-    return tuple(dict.fromkeys(_text(node) for _, node in sorted(nodes.items(), key=itemgetter(0))))
-
-
-def _joined(nodes: dict[int, Node]) -> str:
-    """Return the nodes' texts in order of their places, those on lines that touch as one paragraph."""
-    pieces: list[str] = []
-    row = 0
-    for _, node in sorted(nodes.items(), key=itemgetter(0)):
-        text = (node.text or b"").decode(errors="surrogatepass").rstrip()
-        if pieces:
-            pieces.append("\n" if node.start_point.row <= row + 1 else "\n\n")
-        pieces.append(text)
-        row = node.start_point.row + text.count("\n")
-    return "".join(pieces)
+def _once(texts: dict[int, str]) -> tuple[str, ...]:
+    """Return the texts in order of their places, each once."""
+    return tuple(dict.fromkeys(text for _, text in sorted(texts.items())))
 
 
 def _text(node: Node) -> str:

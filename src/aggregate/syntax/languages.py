@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from pathlib import PurePosixPath
 
 
 class Kind(StrEnum):
@@ -30,6 +29,7 @@ class Language:
         own_line: The placeholder is a comment to the line's end, so nothing may follow it on its line.
         kind: Code or data.
         names: Whole file names, where a suffix does not tell.
+        refuses: What a text must not hold, since the grammar would end the process over it.
         macros: A pattern whose groups are what a preprocessor would take away and no grammar can read.
     """
 
@@ -42,13 +42,15 @@ class Language:
     own_line: bool = False
     kind: Kind = Kind.CODE
     names: tuple[str, ...] = ()
-    macros: str = ""
+    refuses: re.Pattern[str] | None = None
+    macros: re.Pattern[bytes] | None = None
 
 
 # Macros that stand where the grammar of C allows no name: alone on a line (`NS_BEGIN`, `Q_OBJECT`, `ABI(1)`), between
 # the keyword and the name of a type (`class EXPORT Name {`), and before a word that must begin a declaration
 # (`API void f();`). The first branches pass over comments and directives.
-_C_MACROS = r"""(?mx)
+_C_MACROS = re.compile(
+    rb"""
     //[^\n]*
   | /\*(?s:.*?)\*/
   | ^[ \t]*\#(?:[^\n\\]|\\\r?\n|\\.)*
@@ -58,7 +60,9 @@ _C_MACROS = r"""(?mx)
   | \b([A-Z][A-Z0-9]*_[A-Z0-9_]*)(?=[ \t]+(?:
       static|inline|virtual|explicit|constexpr|friend|extern|template|typename|namespace|class|struct|enum|union|using|typedef
       |void|bool|char|short|int|long|float|double|signed|unsigned|auto)\b)
-"""
+""",
+    re.MULTILINE | re.VERBOSE,
+)
 
 LANGUAGES = (
     Language("python", (".py", ".pyi", ".pyw"), "python", "tree_sitter_python", placeholder="..."),
@@ -90,18 +94,45 @@ LANGUAGES = (
         "tree_sitter_ruby",
         placeholder="# ...",
         own_line=True,
-        names=("gemfile", "rakefile", "vagrantfile"),
+        names=("gemfile", "rakefile", "vagrantfile", "guardfile", "podfile", "fastfile"),
     ),
     Language("php", (".php", ".phtml"), "php", "tree_sitter_php", function="language_php"),
     Language(
-        "bash", (".sh", ".bash"), "bash", "tree_sitter_bash", placeholder="{ : ...; }", names=(".bashrc", ".profile")
+        "bash",
+        (".sh", ".bash"),
+        "bash",
+        "tree_sitter_bash",
+        placeholder="{ : ...; }",
+        names=(".bashrc", ".bash_profile", ".profile"),
     ),
     Language("markdown", (".md", ".markdown"), "markdown", "tree_sitter_markdown", kind=Kind.DATA),
     Language("html", (".html", ".htm", ".xhtml"), "html", "tree_sitter_html", kind=Kind.DATA),
     Language("css", (".css",), "css", "tree_sitter_css", kind=Kind.DATA),
-    Language("json", (".json", ".jsonc", ".webmanifest"), "json", "tree_sitter_json", kind=Kind.DATA),
-    Language("yaml", (".yaml", ".yml"), "yaml", "tree_sitter_yaml", kind=Kind.DATA),
-    Language("toml", (".toml",), "toml", "tree_sitter_toml", kind=Kind.DATA),
+    Language(
+        "json",
+        (".json", ".jsonc", ".jsonl", ".ndjson", ".geojson", ".ipynb", ".webmanifest"),
+        "json",
+        "tree_sitter_json",
+        kind=Kind.DATA,
+        names=("composer.lock", "pipfile.lock"),
+    ),
+    Language(
+        "yaml",
+        (".yaml", ".yml"),
+        "yaml",
+        "tree_sitter_yaml",
+        kind=Kind.DATA,
+        # Its scanner keeps 4 bytes per level in a buffer of 1024 and does not look where that ends.
+        refuses=re.compile(r"^[ \t?:-]{200}", re.MULTILINE),
+    ),
+    Language(
+        "toml",
+        (".toml",),
+        "toml",
+        "tree_sitter_toml",
+        kind=Kind.DATA,
+        names=("cargo.lock", "pipfile", "poetry.lock", "uv.lock"),
+    ),
 )
 
 _HEADER_IS_CPP = re.compile(
@@ -114,8 +145,13 @@ _PLAIN_FENCES = {
     ".bat": "bat",
     ".cfg": "ini",
     ".clj": "clojure",
+    ".cmake": "cmake",
+    ".conf": "ini",
+    ".csv": "csv",
     ".dart": "dart",
+    ".desktop": "ini",
     ".diff": "diff",
+    ".dockerfile": "dockerfile",
     ".erl": "erlang",
     ".ex": "elixir",
     ".exs": "elixir",
@@ -131,6 +167,7 @@ _PLAIN_FENCES = {
     ".less": "less",
     ".lua": "lua",
     ".m": "objectivec",
+    ".mk": "makefile",
     ".ml": "ocaml",
     ".nim": "nim",
     ".patch": "diff",
@@ -148,24 +185,36 @@ _PLAIN_FENCES = {
     ".svg": "xml",
     ".swift": "swift",
     ".tf": "hcl",
+    ".tsv": "tsv",
     ".vue": "vue",
     ".xml": "xml",
     ".zig": "zig",
 }
-_PLAIN_NAMES = {"dockerfile": "dockerfile", "makefile": "makefile", "cmakelists.txt": "cmake"}
+_PLAIN_NAMES = {
+    ".editorconfig": "ini",
+    ".gitattributes": "gitattributes",
+    ".gitconfig": "ini",
+    ".gitignore": "gitignore",
+    ".gitmodules": "ini",
+    "cmakelists.txt": "cmake",
+    "containerfile": "dockerfile",
+    "dockerfile": "dockerfile",
+    "gnumakefile": "makefile",
+    "makefile": "makefile",
+}
 
 
 def language_of(path: str, text: str = "") -> Language | None:
-    """Return the language of the file at ``path``, or ``None`` where it has no grammar.
+    """Return the language of the file at ``path``, or ``None`` where it has no grammar or ``text`` would break it.
 
     A ``.h`` file is C unless ``text`` holds constructs that only C++ has.
     """
-    name = PurePosixPath(path).name.lower()
     by_name, by_suffix = _index()
-    found = by_name.get(name) or by_suffix.get(PurePosixPath(name).suffix)
+    name, suffix = _name_and_suffix(path)
+    found = by_name.get(name) or by_suffix.get(suffix)
     if found is not None and found.name == "c" and name.endswith(".h") and _HEADER_IS_CPP.search(text):
         return language_named("cpp")
-    return found
+    return None if found is not None and found.refuses and found.refuses.search(text) else found
 
 
 def language_named(name: str) -> Language | None:
@@ -178,8 +227,15 @@ def fence_tag(path: str) -> str:
     language = language_of(path)
     if language is not None:
         return language.fence
-    name = PurePosixPath(path).name.lower()
-    return _PLAIN_NAMES.get(name) or _PLAIN_FENCES.get(PurePosixPath(name).suffix) or "text"
+    name, suffix = _name_and_suffix(path)
+    return _PLAIN_NAMES.get(name) or _PLAIN_FENCES.get(suffix) or "text"
+
+
+def _name_and_suffix(path: str) -> tuple[str, str]:
+    """Return the file's name and its suffix with the dot, in lower case."""
+    name = path[path.rfind("/") + 1 :].lower()
+    dot = name.rfind(".")
+    return name, name[dot:] if dot > 0 else ""
 
 
 @cache

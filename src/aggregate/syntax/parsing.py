@@ -16,14 +16,17 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 from aggregate.syntax.languages import Language
 
 _CAPTURE = re.compile(r"@([\w.]+)")
+_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
+_INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
 _OF_BODIES = frozenset({"body", "keep", "lead", "doc"})
+_FAMILIES = ("definition", "level")
 _local = threading.local()
 
 
 def parse(source: bytes, language: Language) -> Tree:
     """Return the syntax tree of ``source``.
 
-    Keep the bytes with it: its offsets are bytes of them, and the text in its nodes lacks macros.
+    Keep the bytes with it: its offsets are bytes of them, and the text of its nodes lacks macros.
     """
     parsers: dict[str, Parser] = _local.__dict__.setdefault("parsers", {})
     parser = parsers.get(language.name)
@@ -32,10 +35,10 @@ def parse(source: bytes, language: Language) -> Tree:
     return parser.parse(_without_macros(source, language.macros) if language.macros else source)
 
 
-def _without_macros(source: bytes, macros: str) -> bytes:
-    """Return ``source`` with its macros blanked, each byte with one, so that all offsets hold."""
+def _without_macros(source: bytes, macros: re.Pattern[bytes]) -> bytes:
+    """Return ``source`` with its macros blanked, a space for each byte, so that all offsets hold."""
     blanked = bytearray(source)
-    for match in re.finditer(macros.encode(), source):
+    for match in macros.finditer(source):
         if match.lastindex:
             start, end = match.span(match.lastindex)
             blanked[start:end] = b" " * (end - start)
@@ -45,40 +48,41 @@ def _without_macros(source: bytes, macros: str) -> bytes:
 def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[dict[str, list[Node]]]:
     """Yield the matches of those patterns of the language's query that hold a capture in ``wanted``.
 
-    ``"definition"`` wants all ``@definition.<kind>``.
+    ``"definition"`` wants all ``@definition.<kind>``, ``"level"`` all ``@level.<number>``.
 
     A query with ``@scope`` captures is run on one level of the tree at a time and goes down only into the nodes
     captured so: function bodies are never walked, which makes it five times as fast as one run over the whole tree.
     What is captured as ``@scope.deep``, such as what a variable is set to, is searched to the bottom, but only for
     bodies and not for definitions. A query without scopes is run once over everything.
-    Captures whose names begin with ``_`` serve predicates only.
+
+    Captures whose names begin with ``_`` are for the query's own predicates and are not yielded.
     """
-    query, aside = _query(language, wanted)
-    if "scope" not in aside:
-        yield from _search(query, aside, tree.root_node)
-        return
+    query, scoped, private = _query(language, wanted)
     stack = [tree.root_node]
     while stack:
         node = stack.pop()
         cursor = QueryCursor(query)
-        cursor.set_max_start_depth(1)
+        if scoped:
+            cursor.set_max_start_depth(1)
         for _, match in cursor.matches(node):
-            stack += (inner for inner in match.pop("scope", ()) if inner != node)
+            for inner in match.pop("scope", ()):
+                if inner != node:
+                    stack.append(inner)
             for inner in match.pop("scope.deep", ()):
-                yield from _search(*_query(language, wanted & _OF_BODIES), inner)
-            for name in aside:
-                match.pop(name, None)
+                yield from _bodies(inner, language, wanted)
+            if private:
+                match = {name: nodes for name, nodes in match.items() if name[0] != "_"}  # noqa: PLW2901
             if match:
                 yield match
 
 
-def _search(query: Query, aside: tuple[str, ...], node: Node) -> Iterator[dict[str, list[Node]]]:
-    """Yield the matches in all of ``node``, without the captures that are no results."""
+def _bodies(node: Node, language: Language, wanted: frozenset[str]) -> Iterator[dict[str, list[Node]]]:
+    """Yield those matches in all of ``node`` that are about bodies."""
+    query, _, _ = _query(language, wanted & _OF_BODIES)
     for _, match in QueryCursor(query).matches(node):
-        for name in aside:
-            match.pop(name, None)
-        if match:
-            yield match
+        found = {name: nodes for name, nodes in match.items() if name in _OF_BODIES}
+        if found:
+            yield found
 
 
 @cache
@@ -87,22 +91,48 @@ def _grammar(language: Language) -> Grammar:
 
 
 @cache
-def _query(language: Language, wanted: frozenset[str]) -> tuple[Query, tuple[str, ...]]:
-    """Return the language's query, cut down to ``wanted``, and its captures that are no results."""
-    text = files("aggregate.syntax").joinpath("queries", f"{language.name}.scm").read_text(encoding="utf-8")
-    query = Query(_grammar(language), text)
+def _query(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, bool]:
+    """Return the language's query, cut down to ``wanted``, and whether it names scopes and private captures.
+
+    Only the wanted patterns are compiled: a hundred patterns over a large grammar take a quarter of a second.
+    """
     kept: set[str] = set()
-    for pattern in range(query.pattern_count):
-        names = set(_CAPTURE.findall(text, query.start_byte_for_pattern(pattern), query.end_byte_for_pattern(pattern)))
+    patterns: list[str] = []
+    for pattern in _patterns(_query_text(language.name)):
+        names = set(_CAPTURE.findall(pattern))
         if any(_is_wanted(name, wanted) for name in names):
             kept |= names
-        else:
-            query.disable_pattern(pattern)
+            patterns.append(pattern)
+    query = Query(_grammar(language), "\n".join(patterns))
     for name in kept:
-        if not (_is_wanted(name, wanted) or name.startswith("_")):
+        if not _is_wanted(name, wanted) and name[0] != "_":
             query.disable_capture(name)
-    return query, tuple(sorted(name for name in kept if name.startswith(("scope", "_"))))
+    return query, "scope" in kept, any(name[0] == "_" for name in kept)
+
+
+def _patterns(text: str) -> Iterator[str]:
+    """Yield the patterns of a query's text, each with its captures and without comments."""
+    pieces: list[str] = []
+    depth = 0
+    for piece in _PIECE.findall(text):
+        if piece in ("(", "["):
+            if not depth and pieces:
+                yield " ".join(pieces)
+                pieces = []
+            depth += 1
+        depth -= piece[0] in ")]"
+        if piece[0] != ";":
+            pieces.append(piece)
+    if pieces:
+        yield " ".join(pieces)
+
+
+def _query_text(name: str) -> str:
+    """Return a query file's text, behind those that its lines ``; inherits: <name>`` name."""
+    text = files("aggregate.syntax").joinpath("queries", f"{name}.scm").read_text(encoding="utf-8")
+    return "".join(_query_text(inherited) for inherited in _INHERITS.findall(text)) + text
 
 
 def _is_wanted(name: str, wanted: frozenset[str]) -> bool:
-    return name in wanted or name.startswith("scope") or ("definition" in wanted and name.startswith("definition."))
+    family, _, member = name.partition(".")
+    return name in wanted or family == "scope" or bool(member and family in _FAMILIES and family in wanted)

@@ -10,22 +10,24 @@ import re
 _RUN_AT_LINE_START = re.compile(r"^[ \t>]*(`{3,})", re.MULTILINE)
 # str.splitlines() and editors break lines at more than \n; a renderer that does so must not find a fence there either.
 _RARE_BREAKS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# Lone surrogates stand for bytes of a file name that are not UTF-8; no text file can hold them.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
-def fence(content: str, language: str = "") -> str:
+def fence(content: str, language: str = "", *, before: str = "") -> str:
     """Return ``content`` in a fenced block that it cannot close; the content's bytes stay as they are.
 
     A final newline is added before the closing fence where the content lacks one. ``language`` becomes the info string.
+    ``before`` is put before the block: large contents are then copied once.
     """
     ticks = "`" * _fence_length(content)
     newline = "" if not content or content.endswith("\n") else "\n"
-    return f"{ticks}{language}\n{content}{newline}{ticks}"
+    return f"{before}{ticks}{language}\n{content}{newline}{ticks}"
 
 
 def _fence_length(content: str) -> int:
     """Return the number of backticks that a fence around ``content`` needs, at least three."""
-    if "```" not in content:
+    if "`" not in content or "```" not in content:  # one character is found ten times as fast as three
         return 3
     lines = _RARE_BREAKS.sub("\n", content)
     return max((len(run) + 1 for run in _RUN_AT_LINE_START.findall(lines)), default=3)

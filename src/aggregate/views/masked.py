@@ -50,7 +50,7 @@ def _blocks(mask: Mapping[str, str], module: Module | None, path: str) -> list[_
 
 
 def _block(module: Module, one: Definition, *, whole: bool) -> _Block:
-    text = module.text(one.start, one.end).rstrip() if whole else module.header(one)
+    text = module.whole(one).rstrip() if whole else module.header(one)
     return text, (one.first_line, one.first_line + text.count("\n"))
 
 
@@ -61,12 +61,12 @@ def find_symbol(module: Module, symbol: str) -> list[Definition]:
     begin with the file's package. The name of a class does not mean its constructors too.
     """
     parts = split_symbol(symbol)
-    found = [
-        one
-        for one in module.definitions
-        if one.path[-1:] == (symbol,)
-        or (module.package + one.path)[-len(parts) :] == parts
-        or (one.aliases and (*one.path[:-1], one.aliases[0])[-len(parts) :] == parts)
-    ]
+    found = [one for one in module.definitions if one.path[-1:] == (symbol,) or _is_named(one, parts, module.package)]
     paths = {one.path for one in found}
     return [one for one in found if one.path[:-1] not in paths]
+
+
+def _is_named(one: Definition, parts: tuple[str, ...], package: tuple[str, ...]) -> bool:
+    """Return whether ``parts`` are the last names of a definition's path, by its own name or an alias."""
+    outer = package + one.path[:-1]
+    return any((*outer, name)[-len(parts) :] == parts for name in (*one.path[-1:], *one.aliases))

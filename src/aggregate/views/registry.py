@@ -26,8 +26,3 @@ VIEWS: MappingProxyType[ViewMode, Callable[[ViewRequest], View]] = MappingProxyT
 
 PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMode.SUMMARY})
 """The views that parse the file: those worth a process of their own when there are many."""
-
-
-def render(request: ViewRequest) -> View:
-    """Return the view of a file that ``request`` asks for."""
-    return VIEWS[request.mode](request)

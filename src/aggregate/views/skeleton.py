@@ -3,6 +3,7 @@
 from aggregate.models.view import View, ViewRequest
 from aggregate.syntax.cuts import without_bodies
 from aggregate.syntax.languages import Kind, language_of
+from aggregate.views.full import full
 from aggregate.views.outline import outline
 from aggregate.views.summary import summary
 
@@ -10,12 +11,14 @@ from aggregate.views.summary import summary
 def skeleton(request: ViewRequest) -> View:
     """Return imports, constants, decorators, signatures and docstrings, with bodies cut out (rule M-33).
 
-    Data, markup and prose are shown by their outline, files without a grammar by their summary.
+    Data, markup and prose are shown by their outline where that is shorter than the file, else whole; files without a
+    grammar by their summary.
     """
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)
     if language.kind is Kind.DATA:
-        return outline(request)
+        view = outline(request)
+        return view if len(view.text) < len(request.text) else full(request)
     text, spans = without_bodies(request.text, language)
     return View(text, spans, language.fence)

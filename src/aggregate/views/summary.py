@@ -2,50 +2,51 @@
 
 import re
 from collections import Counter
+from pathlib import PurePath
 
-from aggregate.models.view import View, ViewRequest
+from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.syntax.definitions import Definition, Module, read_module
 from aggregate.syntax.languages import Kind, Language, fence_tag, language_of
 from aggregate.text.lines import line_count
+from aggregate.views.document import document_digest
+from aggregate.views.plain import plain_digest, sample
+from aggregate.views.words import counted, more, plural, shortened
 
-_SAMPLE_LINES = 3
-_LINE_WIDTH = 160
 _MOST_NAMES = 60
-_COMMENT_MARKS = re.compile(r"^\s*(?:/\*+!?<?|\*+/|\*+|/{2,}[!<]?|#+!?)|\*+/\s*$")
-_PARAGRAPHS = re.compile(r"\n\s*\n|</?(?:summary|remarks|p|para)\s*/?>")
-_WORD = re.compile(r"[^\W\d_]{2}")
-_NOTICE = re.compile(r"copyright|licen[cs]e|spdx-|all rights reserved", re.IGNORECASE)
+_MOST_ROWS = 60
+_MOST_CHARACTERS = 800
 
 
 def summary(request: ViewRequest) -> View:
     """Return a heuristic digest: what the file is, its doc, imports, definitions, headings or keys (rule M-32).
 
     The digest is shorter than the source: details go, the last ones first, until it is. Of a source too short for
-    that, the source itself is returned.
+    that, the source itself is returned; a text of nothing but white space is called empty.
     """
     language = language_of(request.path, request.text)
-    lines = _digest(request, language) if request.text.strip() else [f"{_title(request, language)}, empty"]
-    while lines and sum(map(len, lines)) + len(lines) - 1 >= max(len(request.text), 1):
+    if not request.text.strip():
+        return View(f"{_title(request, language)}, empty", language="text")
+    lines = _digest(request, language)
+    while lines and sum(map(len, lines)) + len(lines) - 1 >= len(request.text):
         lines.pop()
-    text = "\n".join(lines) if lines or not request.text else request.text
-    return View(text or f"{_title(request, language)}, empty", language="text")
+    return View("\n".join(lines) or request.text, language="text")
 
 
 def _digest(request: ViewRequest, language: Language | None) -> list[str]:
-    title = f"{_title(request, language)}, {_count(line_count(request.text), 'line')}"
+    title = f"{_title(request, language)}, {counted(line_count(request.text), 'line')}"
     if language is None:
-        return [title, *_sample(request.text)]
+        return [title, *plain_digest(request.path, request.text)]
     module = read_module(request.text, language)
-    if language.kind is Kind.DATA:
-        return [title, *(_row(one, module) for one in module.definitions)]
-    counts = Counter(one.kind for one in module.definitions)
-    title = ", ".join([title, *(_count(number, kind) for kind, number in counts.items())])
-    digest = [title, *_named("imports", module.imports), *_named("constants", module.constants)]
+    if language.kind is Kind.CODE:
+        counts = Counter(one.kind for one in module.definitions)
+        title = ", ".join([title, *(counted(number, kind) for kind, number in counts.items())])
+        rows = _definitions(module)
+    else:
+        rows = document_digest(module, _MOST_ROWS)
+    digest = [title, *_named("imports", module.imports), *_named("constants", module.constants), *rows]
     if doc := _first_paragraph(module.doc):
         digest.insert(1, doc)
-    if not module.definitions and len(digest) == 1:
-        return [title, *_sample(request.text)]
-    return digest + _definitions(module)
+    return digest if len(digest) > 1 else [title, *sample(request.text)]
 
 
 def _definitions(module: Module) -> list[str]:
@@ -63,45 +64,57 @@ def _definitions(module: Module) -> list[str]:
         else:
             leaves.setdefault(one.kind, []).append(".".join(one.path) or one.kind)
         around.append(one)
-    rows = [_joined("  " * one.depth + module.signature(one), list(dict.fromkeys(names))) for one, names in members.items()]
-    return rows + [row for kind, names in leaves.items() for row in _named(_plural(kind), tuple(dict.fromkeys(names)))]
+    rows = [_joined(shortened("  " * one.depth + _holder(one, module)), list(dict.fromkeys(names))) for one, names in members.items()]
+    if len(rows) > _MOST_ROWS:
+        rows[_MOST_ROWS:] = [more(len(rows) - _MOST_ROWS)]
+    return rows + [row for kind, names in leaves.items() for row in _named(plural(kind), tuple(names))]
 
 
-_HOLDERS = frozenset(
-    {"class", "struct", "union", "enum", "interface", "trait", "impl", "module", "namespace", "record", "object"}
+def _holder(one: Definition, module: Module) -> str:
+    """Return what stands before the members of a definition."""
+    return f"suite {one.path[-1]}" if one.kind == "suite" else module.signature(one).removesuffix(" =")
+
+
+# What opens a comment or a documentation string, and what opens, continues and closes one on each of its lines.
+_OPENING = re.compile(r"""\s*(?:/\*|//|\#|--|;|<!--|[rRuUbBfF]{0,2}["'])""")
+_MARKS = re.compile(
+    r"""^\s*(?:/\*+!?|<!--|//+!?|\#+|--+|;+|\*+(?!/)|[rRuUbBfF]{0,2}(?:\"{3}|'{3}|\"|'))|(?:\*+/|-->|\"{3}|'{3}|\"|')\s*$"""
 )
-
-
-def _row(one: Definition, module: Module) -> str:
-    """Return one heading or key of a document, with its kind and size."""
-    name = module.signature(one)
-    if one.kind == "heading":
-        return _short(f"{'  ' * one.depth}{name}")
-    lines = one.last_line - one.first_line + 1
-    size = f" ({_count(lines, 'line')})" if lines > 1 else ""
-    return _short(f"{'  ' * one.depth}{one.path[-1] if one.path else name}: {one.kind}{size}")
+# Comments for tools, not for readers.
+_DIRECTIVE = re.compile(
+    r"eslint|jshint|jslint|prettier-|biome-|istanbul|@ts-|@flow|@format|@jsx|global |frozen_string_literal:|rubocop:"
+    r"|shellcheck |-\*-|encoding:|coding[:=]|vim?:|pylint:|mypy:|ruff:|flake8|clang-format|go:build|\+build|#region"
+)
+_TAGS = re.compile(r"</?(?:summary|remarks|para|p)\s*/?>")  # of paragraphs, in Java's and C#'s comments
+_HOLDERS = frozenset(
+    {
+        "class",
+        "struct",
+        "union",
+        "enum",
+        "interface",
+        "trait",
+        "impl",
+        "module",
+        "namespace",
+        "record",
+        "object",
+        "suite",
+    }
+)
 
 
 def _title(request: ViewRequest, language: Language | None) -> str:
     return language.name if language else fence_tag(request.path)
 
 
-def _sample(text: str) -> list[str]:
-    """Return the first lines that say something."""
-    said = (line.strip() for line in text.split("\n"))
-    lines = [line for _, line in zip(range(_SAMPLE_LINES), (line for line in said if line), strict=False)]
-    return [_short(line) for line in lines]
-
-
 def _first_paragraph(doc: str) -> str:
-    """Return the first paragraph that says something of a documentation string or comment, on one line.
-
-    Its marks are left out, and so are rulers and notices of copyright.
-    """
-    lines = doc.strip().lstrip("rRuUbBfF").strip("\"'").splitlines()
-    bare = "\n".join(_COMMENT_MARKS.sub("", line).strip() for line in lines)
-    paragraphs = (" ".join(one.split()) for one in _PARAGRAPHS.split(bare))
-    return _short(next((one for one in paragraphs if _WORD.search(one) and not _NOTICE.search(one)), ""))
+    """Return the first paragraph of a documentation string or comment, without its marks, on one line."""
+    lines = doc.strip().splitlines()
+    if _OPENING.match(doc):
+        lines = [text for line in lines if not _DIRECTIVE.match(text := _MARKS.sub("", line).strip())]
+    paragraph = _TAGS.sub("\n\n", "\n".join(lines)).strip().split("\n\n")[0]
+    return shortened(" ".join(paragraph.split()))
 
 
 def _named(title: str, names: tuple[str, ...]) -> list[str]:
@@ -109,18 +122,19 @@ def _named(title: str, names: tuple[str, ...]) -> list[str]:
 
 
 def _joined(title: str, names: list[str]) -> str:
-    shown = ", ".join(names[:_MOST_NAMES])
-    more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"{title}: {shown}{more}" if names else title
+    """Return ``title`` and as many names as a line can hold, with the number of those that it cannot."""
+    shown: list[str] = []
+    width = 0
+    for name in names[:_MOST_NAMES]:
+        width += len(name) + 2
+        if shown and width > _MOST_CHARACTERS:
+            break
+        shown.append(shortened(name))
+    left_out = len(names) - len(shown)
+    rest = [f"and {left_out} more"] if left_out else []
+    return f"{title}: {', '.join(shown + rest)}" if names else title
 
 
-def _short(line: str) -> str:
-    return line if len(line) <= _LINE_WIDTH else line[: _LINE_WIDTH - 1] + "…"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun if number == 1 else _plural(noun)}"
-
-
-def _plural(noun: str) -> str:
-    return f"{noun}es" if noun.endswith(("s", "x")) else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+def summarise_file(path: str | PurePath, content: str) -> str:
+    """Return the digest of ``content``, of which the name of ``path`` tells the kind (rule M-16)."""
+    return summary(ViewRequest(str(path), content, ViewMode.SUMMARY)).text

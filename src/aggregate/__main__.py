@@ -1,0 +1,6 @@
+"""``python -m aggregate``."""
+
+from aggregate.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,365 @@
+"""The wiring: the public functions of the pipeline, from entries to a numbered file."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from aggregate.compose.layout import Strategy, files_segments, section_segment
+from aggregate.compose.numbering import write_numbered
+from aggregate.compose.records import build_records
+from aggregate.compose.request import Request, namespace_of
+from aggregate.compose.selection import Selection, display_path, excluded, own_output, select
+from aggregate.compose.tier3 import tier3_segments
+from aggregate.config.load import Project, load_config, validate
+from aggregate.models.entry import Entry, FileEntry
+from aggregate.models.file_item import FileItem, FileRecord
+from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.models.result import AggregatedResult, Answer
+from aggregate.models.screenshot import Screenshot
+from aggregate.monitor import get_monitor
+from aggregate.presets.store import ContextPresetManager, global_config_path
+from aggregate.sections.beads import build_beads_section
+from aggregate.sections.discussion import discussion_segments
+from aggregate.sections.results import Results, flatten, results_segments
+from aggregate.sections.screenshots import screenshots_section
+from aggregate.sources.history import find_history_file, load_history
+from aggregate.sources.listing import Listing
+from aggregate.subagents.compact import CACHE_DIR, THRESHOLD, compact_result, compact_sections
+
+BEADS_MODE = "beads"
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """A prompt and what it was made of.
+
+    Attributes:
+        prompt: The segments in order.
+        records: A record per file.
+        warnings: What was left out or is doubtful, one sentence each.
+    """
+
+    prompt: Prompt
+    records: tuple[FileRecord, ...]
+    warnings: tuple[str, ...]
+
+
+def build_file_items(base_dir: str | Path, files: Iterable[FileEntry]) -> list[FileRecord]:
+    """Read the files that ``files`` name below ``base_dir`` and render their views, one record each (rule M-5).
+
+    A failure never ends the run: it becomes the record's ``content``, with ``error`` set.
+    """
+    with get_monitor().scope("build_file_items"):
+        records, _ = build_records(select(Path(base_dir), map(Entry.of, files)))
+        return records
+
+
+def build_screenshots_section(
+    base_dir: str | Path, screenshots: Sequence[str], *, shown_from: str | Path | None = None
+) -> str:
+    """Return the Screenshots section, ``""`` where there is none (rules M-7, M-51).
+
+    Args:
+        base_dir: Where relative paths begin.
+        screenshots: Paths or globs of images.
+        shown_from: The folder that paths are shown relative to, by default ``base_dir``.
+    """
+    root = Path(base_dir if shown_from is None else shown_from)
+    listing = Listing()
+    images: dict[str, Screenshot] = {}
+    for entry in screenshots:
+        resolved = listing.resolve(Path(base_dir), entry)
+        for name in resolved.names:
+            path = Path(resolved.folder, name)
+            shown = display_path(path, root)
+            images.setdefault(shown, Screenshot(shown, path.is_file()))
+        if not resolved.names and resolved.is_glob:
+            images.setdefault(entry, Screenshot(entry, exists=False))
+    return screenshots_section(tuple(images.values()))
+
+
+def build_markdown_from_items(
+    file_items: Sequence[Mapping[str, Any]],
+    screenshot_base_dir: str | Path,
+    screenshots: Sequence[str],
+    history: Sequence[object],
+    summary_only: bool = False,
+    aggregation_strategy: str = "auto",
+    execution_mode: str = "native",
+    base_dir: str | Path | None = None,
+) -> str:
+    """Compose all sections from records (rule M-9): Files, Screenshots, Beads, Discussion History, each if not empty.
+
+    ``base_dir`` is where the project's beads are looked for, with ``execution_mode`` ``"beads"`` only.
+    """
+    files = files_segments(file_items, summary_only=summary_only, strategy=Strategy.parse(aggregation_strategy))
+    images = build_screenshots_section(screenshot_base_dir, screenshots)
+    beads = _beads(execution_mode, base_dir)
+    return _layout(files, screenshots=images, beads=beads, history=history).markdown
+
+
+def build_markdown_no_history(
+    file_items: Sequence[Mapping[str, Any]],
+    screenshot_base_dir: str | Path,
+    screenshots: Sequence[str],
+    summary_only: bool = False,
+    aggregation_strategy: str = "auto",
+    *,
+    execution_mode: str = "native",
+    base_dir: str | Path | None = None,
+) -> str:
+    """Compose the static prefix: everything but the discussion (rules M-10, M-X5).
+
+    The full text is this, two line breaks, and ``build_discussion_text(history)``.
+    """
+    with get_monitor().scope("build_markdown_no_history"):
+        return build_markdown_from_items(
+            file_items,
+            screenshot_base_dir,
+            screenshots,
+            [],
+            summary_only,
+            aggregation_strategy,
+            execution_mode,
+            base_dir,
+        )
+
+
+def build_tier3_context(
+    file_items: Sequence[Mapping[str, Any]],
+    screenshot_base_dir: str | Path,
+    screenshots: Sequence[str],
+    history: Sequence[object],
+    focus_files: Sequence[str],
+    *,
+    execution_mode: str = "native",
+    base_dir: str | Path | None = None,
+    results: Results | Sequence[Results] = (),
+    cache_dir: str | Path = CACHE_DIR,
+    results_threshold: int = THRESHOLD,
+) -> str:
+    """Compose the context of a Tier 3 worker: focus files in full, the others by structure (rules M-12, M-53).
+
+    Args:
+        file_items: Records.
+        screenshot_base_dir: Where the screenshots' relative paths begin.
+        screenshots: Paths or globs of images.
+        history: The turns of the discussion.
+        focus_files: Files to show in full.
+        execution_mode: ``"beads"`` adds the progress track.
+        base_dir: Where the project's beads are looked for.
+        results: What other workers found: a session's ``subagent_results``, a mapping of names to results, an answer,
+            a compiled report, or a list of these.
+        cache_dir: Where large values among the results are kept.
+        results_threshold: Bytes of JSON from which a value is shown by its summary and a reference.
+    """
+    with get_monitor().scope("build_tier3_context"):
+        files = tier3_segments(file_items, focus_files)
+        images = build_screenshots_section(screenshot_base_dir, screenshots)
+        beads = _beads(execution_mode, base_dir)
+        folded = _compacted(results, cache_dir, results_threshold)
+        return _layout(files, screenshots=images, beads=beads, results=folded, history=history).markdown
+
+
+def build_markdown(
+    base_dir: str | Path,
+    files: Iterable[FileEntry],
+    screenshot_base_dir: str | Path,
+    screenshots: Sequence[str],
+    history: Sequence[object],
+    summary_only: bool = False,
+    execution_mode: str = "native",
+) -> str:
+    """Read the files and compose all sections (rule M-13)."""
+    items = build_file_items(base_dir, files)
+    return build_markdown_from_items(
+        items,
+        screenshot_base_dir,
+        screenshots,
+        history,
+        summary_only,
+        execution_mode=execution_mode,
+        base_dir=base_dir,
+    )
+
+
+def run(
+    config: Mapping[str, Any] | Project | str | Path,
+    aggregation_strategy: str | None = None,
+    *,
+    focus_files: Sequence[str] = (),
+    tier: int | None = None,
+    results: Results | Sequence[Results] = (),
+) -> tuple[str, Path, list[FileRecord]]:
+    """Run the whole pipeline and write the prompt to the next numbered file (rule M-14).
+
+    Args:
+        config: A project's configuration: the tables as a mapping (folders relative to the working directory), a loaded
+            project, or the path of a ``manual_slop.toml``.
+        aggregation_strategy: ``auto``, ``summarize`` or ``full``; by default the configuration's.
+        focus_files: Files to show in full in a Tier 3 context (rule M-X6).
+        tier: ``3`` makes a Tier 3 context also without focus files.
+        results: What sub-agents found: a session's ``subagent_results``, a mapping of names to results, an answer, a
+            compiled report, or a list of these. Large values are kept in ``state/data_cache`` beside the configuration.
+
+    Returns:
+        The markdown, the file that holds it, and the record of every file.
+
+    Raises:
+        ConfigError: The configuration cannot be used.
+        OutputError: The file cannot be written.
+    """
+    project = open_project(config)
+    request = request_for(project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier)
+    request = replace(request, results=_compacted(results, project.folder / CACHE_DIR))
+    composition = compose_prompt(request)
+    markdown = composition.prompt.markdown
+    path = write_numbered(request.output_dir, request.namespace, markdown)
+    return markdown, path, list(composition.records)
+
+
+def open_project(config: Mapping[str, Any] | Project | str | Path) -> Project:
+    """Return ``config`` as a validated project.
+
+    Raises:
+        ConfigError: It cannot be used.
+    """
+    if isinstance(config, Project):
+        return config
+    if isinstance(config, str | Path):
+        return load_config(Path(config))
+    return Project(validate(config), Path())
+
+
+def request_for(
+    project: Project,
+    *,
+    strategy: str | None = None,
+    preset: str | None = None,
+    focus_files: Sequence[str] = (),
+    tier: int | None = None,
+    with_history: bool = True,
+) -> Request:
+    """Return what a project's configuration asks for; a preset replaces its files and screenshots.
+
+    Raises:
+        ConfigError: The history's file cannot be used.
+        PresetError: There is no such preset.
+    """
+    config, folder = project.config, project.folder
+    name = config.project.name or folder.resolve().name
+    base_dir = folder / config.files.base_dir
+    entries = tuple(Entry(FileItem.from_dict(table.model_dump()), table.tier) for table in config.files.paths)
+    screenshots = tuple(config.screenshots.paths)
+    if chosen := preset or config.project.active_preset:
+        applied = _presets(project).get(chosen)
+        entries, screenshots = tuple(Entry(item) for item in applied.files), tuple(applied.screenshots)
+    return Request(
+        base_dir=base_dir,
+        entries=entries,
+        exclude=tuple(config.files.exclude),
+        screenshot_dir=folder / config.screenshots.base_dir,
+        screenshots=screenshots,
+        shown_from=folder,
+        history=_history(project) if with_history else (),
+        strategy=Strategy.parse(strategy or config.project.aggregation_strategy),
+        summary_only=config.project.summary_only,
+        beads=config.project.execution_mode == BEADS_MODE,
+        output_dir=folder / config.output.output_dir,
+        namespace=config.output.namespace or namespace_of(name),
+        focus_files=tuple(display_path(Path(f), base_dir) if Path(f).is_absolute() else f for f in focus_files),
+        tier=tier,
+    )
+
+
+def select_files(request: Request) -> Selection:
+    """Return the files of a request; earlier prompts and excluded files are never taken by a glob."""
+    tests = [own_output(request.base_dir, request.output_dir, request.namespace)]
+    if request.exclude:
+        tests.append(excluded(request.exclude))
+    return select(request.base_dir, request.entries, left_out=lambda path: any(test(path) for test in tests))
+
+
+def compose_prompt(
+    request: Request,
+    *,
+    workers: int | None = None,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> Composition:
+    """Read everything that ``request`` names and compose the prompt; nothing is written.
+
+    Args:
+        request: What to compose.
+        workers: How many processes render views; by default as many as pay.
+        on_start: Called once with the number of files.
+        on_done: Called with the number of views that have become ready.
+    """
+    with get_monitor().scope("build_file_items"):
+        selection = select_files(request)
+        if on_start:
+            on_start(len(selection.files))
+        records, notes = build_records(selection, workers=workers, on_done=on_done)
+    if request.is_tier3:
+        files = tier3_segments(records, request.focus_files)
+    else:
+        files = files_segments(records, summary_only=request.summary_only, strategy=request.strategy)
+    images = build_screenshots_section(request.screenshot_dir, request.screenshots, shown_from=request.shown_from)
+    beads = build_beads_section(request.shown_from) if request.beads else ""
+    prompt = _layout(files, screenshots=images, beads=beads, results=request.results, history=request.history)
+    warnings = [f"{path}: {reason}" for path, reason in (*selection.skipped, *notes)]
+    warnings += [record["content"].splitlines()[0] for record in records if record["error"]]
+    return Composition(prompt, tuple(records), tuple(warnings))
+
+
+def _layout(
+    files: tuple[Segment, ...],
+    *,
+    screenshots: str,
+    beads: str,
+    history: Sequence[object],
+    results: Sequence[Results] = (),
+) -> Prompt:
+    """Return the sections in their order, each only if not empty (rule 3.1)."""
+    return Prompt(
+        files
+        + section_segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)
+        + section_segment(Section.BEADS, beads, Stability.SLOW)
+        + results_segments(results)
+        + discussion_segments(history)
+    )
+
+
+def _compacted(
+    results: Results | Sequence[Results], cache_dir: str | Path, threshold: int = THRESHOLD
+) -> tuple[Results, ...]:
+    """Return single results, each with its value on disk where it is large."""
+    compacted: list[Results] = []
+    for one in flatten(results):
+        if isinstance(one, AggregatedResult):
+            compacted.append(compact_result(one, cache_dir=cache_dir, threshold=threshold))
+        elif isinstance(one, Answer):
+            compacted.append(one)
+        else:
+            compacted.append(compact_sections(one, cache_dir=cache_dir, threshold=threshold))
+    return tuple(compacted)
+
+
+def _beads(execution_mode: str, base_dir: str | Path | None) -> str:
+    return build_beads_section(base_dir or Path()) if execution_mode == BEADS_MODE else ""
+
+
+def _history(project: Project) -> tuple[object, ...]:
+    """Return the turns of the configuration, then those of the history's own file."""
+    config = project.config
+    turns = [
+        turn if isinstance(turn, str) else turn.model_dump() for turn in (*config.history, *config.discussion.history)
+    ]
+    file = find_history_file(project.path) if project.path else None
+    return (*turns, *(load_history(file) if file else ()))
+
+
+def _presets(project: Project) -> ContextPresetManager:
+    path = project.path or project.folder / "manual_slop.toml"
+    return ContextPresetManager(path, global_config_path())

@@ -1,0 +1,67 @@
+"""``view``, ``languages`` and ``schema``: look at one file, at what is supported, at the configuration's schema."""
+
+import json
+import re
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--mode",
+    type=click.Choice(["full", "summary", "skeleton", "outline", "masked", "custom", "none"]),
+    default="skeleton",
+    show_default=True,
+    help="How the file is shown.",
+)
+@click.option("--symbol", "symbols", multiple=True, metavar="NAME[=sig]", help="For masked. Repeatable.")
+@click.option("--lines", "runs", multiple=True, metavar="A-B", help="For custom. Repeatable.")
+def view(path: Path, mode: str, symbols: tuple[str, ...], runs: tuple[str, ...]) -> None:
+    """Print one file as a view shows it."""
+    from aggregate.errors import SyntaxViewError
+    from aggregate.models.view import ViewMode, ViewRequest
+    from aggregate.sources.files import read_file
+    from aggregate.views.registry import VIEWS
+
+    source = read_file(path)
+    if source.error:
+        raise SyntaxViewError(f"{source.error}: {path}")
+    mask = dict(_symbol(symbol) for symbol in symbols)
+    slices = tuple(_lines(run) for run in runs)
+    request = ViewRequest(str(path), source.text, ViewMode(mode), mask, slices)
+    text = VIEWS[request.mode](request).text
+    click.echo(text, nl=not text.endswith("\n"))
+
+
+@click.command()
+def languages() -> None:
+    """List the languages with their suffixes."""
+    from aggregate.syntax.languages import LANGUAGES
+
+    width = max(len(language.name) for language in LANGUAGES)
+    for language in LANGUAGES:
+        click.echo(
+            f"{language.name:<{width}}  {language.kind.value}  {' '.join((*language.suffixes, *language.names))}"
+        )
+
+
+@click.command()
+def schema() -> None:
+    """Print the JSON Schema of manual_slop.toml."""
+    from aggregate.config.schema import json_schema
+
+    click.echo(json.dumps(json_schema(), indent=2))
+
+
+def _symbol(option: str) -> tuple[str, str]:
+    name, _, shown = option.partition("=")
+    return name, shown or "def"
+
+
+def _lines(option: str) -> dict[str, int]:
+    match = re.fullmatch(r"(\d+)-(\d+)", option)
+    if match is None:
+        raise click.BadParameter(f"{option!r} is no run of lines: write A-B, such as 10-20", param_hint="--lines")
+    return {"start_line": int(match[1]), "end_line": int(match[2])}

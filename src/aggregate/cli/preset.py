@@ -1,0 +1,84 @@
+"""``preset``: list, show, save, apply and delete context presets."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aggregate.cli.options import config_option
+
+if TYPE_CHECKING:
+    from aggregate.presets.store import ContextPresetManager
+
+
+@click.group()
+def preset() -> None:
+    """Named compositions of files and screenshots."""
+
+
+@preset.command("list")
+@config_option
+def list_(config: Path) -> None:
+    """List the presets with their scope, number of files and description."""
+    manager = _manager(config)
+    presets, warnings = manager.reload_context_presets()
+    for name, one in presets.items():
+        click.echo("\t".join([name, manager.scope_of(name), f"{len(one.files)} files", one.description]).rstrip())
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
+
+
+@preset.command()
+@click.argument("name")
+@config_option
+def show(name: str, config: Path) -> None:
+    """Print a preset as TOML."""
+    from aggregate.presets.store import preset_toml
+
+    click.echo(preset_toml(_manager(config).get(name)), nl=False)
+
+
+@preset.command()
+@click.argument("name")
+@click.argument("paths", nargs=-1)
+@config_option
+@click.option("--description", default="", help="One line for lists.")
+@click.option("--global", "is_global", is_flag=True, help="Store it for all projects.")
+def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_global: bool) -> None:
+    """Save PATHS, or the project's present files and screenshots, under NAME."""
+    from aggregate import app
+    from aggregate.models.file_item import FileItem
+    from aggregate.models.preset import ContextPreset
+
+    if paths:
+        made = ContextPreset(name, [FileItem(path) for path in paths], description=description)
+    else:
+        request = app.request_for(app.open_project(config), with_history=False)
+        files = [entry.item for entry in request.entries]
+        made = ContextPreset(name, files, list(request.screenshots), description)
+    _manager(config).save_preset(made, scope="global" if is_global else "project")
+    click.echo(f'saved "{name}": {len(made.files)} files', err=True)
+
+
+@preset.command()
+@click.argument("name")
+@config_option
+def apply(name: str, config: Path) -> None:
+    """Make NAME the active composition of the project."""
+    made = _manager(config).apply_preset(name)
+    click.echo(f'"{name}" is active: {len(made.files)} files', err=True)
+
+
+@preset.command()
+@click.argument("name")
+@config_option
+def delete(name: str, config: Path) -> None:
+    """Delete NAME."""
+    _manager(config).delete_preset(name)
+    click.echo(f'deleted "{name}"', err=True)
+
+
+def _manager(config: Path) -> "ContextPresetManager":
+    from aggregate.presets.store import ContextPresetManager, global_config_path
+
+    return ContextPresetManager(config, global_config_path())

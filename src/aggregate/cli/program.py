@@ -1,0 +1,57 @@
+"""The command group, and how errors become one line and an exit code."""
+
+import os
+import sys
+
+import click
+
+from aggregate.cli.init import init
+from aggregate.cli.inspect import languages, schema, view
+from aggregate.cli.preset import preset
+from aggregate.cli.results import results
+from aggregate.cli.run import prune, run
+from aggregate.cli.stats import stats
+from aggregate.errors import AggregateError, ConfigError, PresetError, SpawnError, SyntaxViewError
+
+FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
+
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="manual-slop", prog_name="aggregate")
+@click.pass_context
+def program(context: click.Context) -> None:
+    """Compose exactly the prompt that a language model should see.
+
+    Without a command: run.
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(run)
+
+
+for command in (run, init, preset, stats, view, prune, results, languages, schema):
+    program.add_command(command)
+
+
+def run_program(arguments: list[str] | None = None) -> int:
+    """Run one command and return the exit code; a mistake or failure is one line on standard error."""
+    try:
+        code = program.main(arguments, prog_name="aggregate", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return _fail("interrupted", INTERRUPTED)
+    except (ConfigError, PresetError, SpawnError, SyntaxViewError) as error:
+        return _fail(str(error), MISTAKE)
+    except AggregateError as error:
+        return _fail(str(error), FAILED)
+    except BrokenPipeError:
+        # The reader has left, as `head` does; keep the interpreter from failing again when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    return code if isinstance(code, int) else 0
+
+
+def _fail(message: str, code: int) -> int:
+    click.echo(f"aggregate: {message}", err=True)
+    return code

@@ -1,0 +1,44 @@
+"""A progress bar on standard error, where a person looks at it."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+_LONG_WORK = 200
+
+
+@dataclass(slots=True)
+class Bar:
+    """A bar that appears once there is much to do; without a terminal it does nothing."""
+
+    title: str
+    rich: "Progress | None" = None
+    task: "TaskID | None" = None
+
+    def start(self, total: int) -> None:
+        """Say how much there is to do."""
+        if self.rich is not None and total >= _LONG_WORK:
+            self.task = self.rich.add_task(self.title, total=total)
+
+    def advance(self, done: int) -> None:
+        """Say how much more is done."""
+        if self.rich is not None and self.task is not None:
+            self.rich.advance(self.task, done)
+
+
+@contextmanager
+def progress(title: str, *, hidden: bool) -> Iterator[Bar]:
+    """Show a bar while the block runs, if standard error is a terminal and nobody asked for quiet."""
+    if hidden or not sys.stderr.isatty():
+        yield Bar(title)
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as rich:
+        yield Bar(title, rich)

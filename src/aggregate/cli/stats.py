@@ -1,0 +1,64 @@
+"""``stats``: files by folder with their sizes in every view."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aggregate.cli.options import config_option, json_option
+
+if TYPE_CHECKING:
+    from aggregate.compose.stats import FileSizes
+
+_BAR = 16
+_WIDE = 90
+_PLAIN_WIDTH = 140
+
+
+@click.command()
+@config_option
+@click.option("--preset", metavar="NAME", help="Take the files from this context preset.")
+@json_option
+def stats(config: Path, preset: str | None, as_json: bool) -> None:
+    """Show the files by folder: lines, definitions, and tokens in each view."""
+    from aggregate import app
+    from aggregate.cli.progress import progress
+    from aggregate.compose.stats import measure_files
+
+    selection = app.select_files(app.request_for(app.open_project(config), preset=preset, with_history=False))
+    with progress("Measuring files", hidden=False) as bar:
+        sizes = measure_files(selection, on_start=bar.start, on_done=bar.advance)
+    if as_json:
+        click.echo(json.dumps([one.to_dict() for one in sizes], indent=2))
+        return
+    for one in sizes:
+        if one.error:
+            click.echo(f"warning: {one.path}: {one.error}", err=True)
+    readable = [one for one in sizes if not one.error]
+    if readable:
+        _print_tree(readable)
+
+
+def _print_tree(sizes: "list[FileSizes]") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from aggregate.compose.stats import MEASURED, folder_rows
+
+    console = Console()
+    width = console.width if console.is_terminal else _PLAIN_WIDTH
+    rows = folder_rows(sizes)
+    numbers = [[f"{number:,}" for number in (row.lines, row.elements, *row.tokens)] for row in rows]
+    titles = ("lines", "defs", *(mode.value for mode in MEASURED))
+    table = Table(box=None, pad_edge=False, header_style="bold", collapse_padding=True)
+    table.add_column("tokens by view", no_wrap=True, overflow="ellipsis")
+    for i, title in enumerate(titles):
+        table.add_column(title, justify="right", no_wrap=True, min_width=max(len(row[i]) for row in numbers))
+    table.add_column("", no_wrap=True, min_width=_BAR if width >= _WIDE else 0)
+    most = max((row.tokens[0] for row in rows if not row.is_folder), default=0)
+    for row, texts in zip(rows, numbers, strict=True):
+        bar = "" if row.is_folder or not most else "█" * round(_BAR * row.tokens[0] / most) or "▏"
+        name = "  " * row.depth + row.name + ("/" if row.is_folder else "")
+        table.add_row(name, *texts, bar if width >= _WIDE else "", style="bold" if row.is_folder else None)
+    Console(width=width).print(table)

@@ -1,0 +1,106 @@
+"""Numbered output files: each prompt gets the next free number, whole or not at all."""
+
+import glob
+import os
+import re
+import time
+from pathlib import Path
+from secrets import token_hex
+
+from aggregate.errors import OutputError
+
+_TEMPORARY = ".tmp"
+_LEFTOVER_SECONDS = 3600
+_CHUNK = 1 << 16  # characters; small enough to stay in the cache
+
+
+def find_next_increment(output_dir: Path, namespace: str) -> int:
+    """Return the number for the next output: one above the highest in use, ``1`` where there is none (rule M-1)."""
+    return max((number for number, _ in numbered_files(output_dir, namespace)), default=0) + 1
+
+
+def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
+    """Return the outputs in ``output_dir`` with their numbers, lowest first; a missing folder has none."""
+    pattern = re.compile(rf"{re.escape(namespace)}_([0-9]+)\.md")
+    try:
+        entries = list(os.scandir(output_dir))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    found = ((pattern.fullmatch(entry.name), entry) for entry in entries)
+    return sorted((int(match[1]), Path(entry.path)) for match, entry in found if match and not entry.is_dir())
+
+
+def write_numbered(output_dir: Path, namespace: str, text: str) -> Path:
+    """Write ``text`` to ``<namespace>_<NNN>.md`` under the next free number and return its path.
+
+    The text goes to a temporary file in the same folder first and is then linked to its name, which fails where
+    another process took the number meanwhile: then the next one is tried. So no two runs share a number, no file is
+    overwritten, and a kill at any moment leaves no torn output. The disk is not waited for: after a power failure the
+    newest prompt may be missing, and a run makes it again.
+
+    Raises:
+        OutputError: The folder or file cannot be written, or the namespace is no file name.
+    """
+    if not namespace or re.search(r"[/\\\0]", namespace):
+        raise OutputError(f"the namespace {namespace!r} is no file name: set [output] namespace to a plain word")
+    temporary = output_dir / f".{namespace}-{token_hex(8)}{_TEMPORARY}"
+    try:
+        output_dir.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("xb") as file:
+                for start in range(0, len(text), _CHUNK):
+                    file.write(text[start : start + _CHUNK].encode())
+            return _link_to_next(temporary, output_dir, namespace)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write to {output_dir}: {error.strerror or error}") from error
+
+
+def prune(output_dir: Path, namespace: str, *, keep: int) -> list[Path]:
+    """Delete all but the ``keep`` highest-numbered outputs and return what was deleted.
+
+    What a killed run left half written, under a temporary name, goes too once it is an hour old.
+
+    Raises:
+        OutputError: A file cannot be deleted.
+    """
+    files = [path for _, path in numbered_files(output_dir, namespace)]
+    old = files[: max(len(files) - keep, 0)] + _leftovers(output_dir, namespace)
+    for path in old:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot delete {path}: {error.strerror or error}") from error
+    return old
+
+
+def _leftovers(output_dir: Path, namespace: str) -> list[Path]:
+    names = sorted(output_dir.glob(f".{glob.escape(namespace)}-*{_TEMPORARY}"))
+    return [path for path in names if path.stat().st_mtime < time.time() - _LEFTOVER_SECONDS]
+
+
+def _link_to_next(temporary: Path, output_dir: Path, namespace: str) -> Path:
+    number = find_next_increment(output_dir, namespace)
+    while True:
+        path = output_dir / f"{namespace}_{number:03d}.md"
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            number += 1
+        except OSError:  # a file system without links
+            if _take(temporary, path):
+                return path
+            number += 1
+        else:
+            return path
+
+
+def _take(temporary: Path, path: Path) -> bool:
+    """Take the name exclusively, then move the text over it in one step; ``False`` where it is taken."""
+    try:
+        path.open("x").close()
+    except FileExistsError:
+        return False
+    temporary.replace(path)
+    return True

@@ -1,0 +1,93 @@
+"""Read files and render their views: from a selection to records."""
+
+from collections.abc import Callable
+
+from aggregate.compose.selection import Selected, Selection
+from aggregate.models.file_item import FileItem, FileRecord
+from aggregate.models.view import View, ViewMode, ViewRequest
+from aggregate.sources.files import SourceFile, read_file
+from aggregate.syntax.languages import fence_tag
+from aggregate.views.pool import render_all
+
+
+def build_records(
+    selection: Selection, *, workers: int | None = None, on_done: Callable[[int], None] | None = None
+) -> tuple[list[FileRecord], list[tuple[str, str]]]:
+    """Read and render the selected files.
+
+    Returns:
+        A record per file in the selection's order, and notes ``(path, text)`` for files that were read in an encoding
+        other than UTF-8.
+    """
+    sources = [_read(one) for one in selection.files]
+    notes = [
+        (one.path, f"read as {source.encoding}, not UTF-8")
+        for one, source in zip(selection.files, sources, strict=True)
+        if source.encoding not in ("utf-8", "utf-8-sig")
+    ]
+    modes = [view_mode(one.entry.item) for one in selection.files]
+    dispatched = [i for i, source in enumerate(sources) if _needs_view(selection.files[i], source, modes[i])]
+    requests = [_request(selection.files[i], sources[i], modes[i]) for i in dispatched]
+    rendered = render_all(requests, workers=workers, on_done=on_done)
+    views: dict[int, View | str] = dict(zip(dispatched, rendered, strict=True))
+    records = [
+        _record(one, source, mode, views.get(i))
+        for i, (one, source, mode) in enumerate(zip(selection.files, sources, modes, strict=True))
+    ]
+    return records, notes
+
+
+def view_mode(item: FileItem) -> ViewMode:
+    """Return the view that an item asks for: ``force_full`` wins, then the shortcuts for the skeleton."""
+    if item.force_full:
+        return ViewMode.FULL
+    mode = ViewMode.parse(item.view_mode)
+    return ViewMode.SKELETON if mode is ViewMode.FULL and (item.ast_signatures or item.ast_definitions) else mode
+
+
+def _read(one: Selected) -> SourceFile:
+    if not one.file:
+        return SourceFile("", error="no file matches this pattern")
+    return read_file(one.file)
+
+
+def _needs_view(one: Selected, source: SourceFile, mode: ViewMode) -> bool:
+    """Tell whether a view must be made: a file in full is its own view, one that is not shown has none."""
+    return mode is not ViewMode.FULL and not source.error and one.entry.item.auto_aggregate
+
+
+def _request(one: Selected, source: SourceFile, mode: ViewMode) -> ViewRequest:
+    item = one.entry.item
+    return ViewRequest(one.path, source.text, mode, item.ast_mask, tuple(item.custom_slices))
+
+
+def _record(one: Selected, source: SourceFile, mode: ViewMode, view: View | str | None) -> FileRecord:
+    item = one.entry.item
+    record = FileRecord(
+        path=one.path,
+        entry=one.named,
+        content=source.text,
+        source=source.text,
+        mtime=source.mtime,
+        error=False,
+        view_mode=mode.value,
+        auto_aggregate=item.auto_aggregate,
+        force_full=item.force_full,
+        tier=one.entry.tier,
+        ast_mask=dict(item.ast_mask),
+        custom_slices=[dict(piece) for piece in item.custom_slices],
+        language=fence_tag(one.path),
+        spans=(),
+    )
+    if source.error:
+        record["content"], record["error"] = error_text(one.path, source.error), True
+    elif isinstance(view, View):
+        record["content"], record["language"], record["spans"] = view.text, view.language, view.spans
+    elif view is not None:
+        record["content"], record["error"] = f"ERROR in {mode.value} view mode for {one.path}:\n{view}", True
+    return record
+
+
+def error_text(path: str, reason: str) -> str:
+    """Return the content that stands for a file that could not be read; a missing file's is fixed by rule 3.4."""
+    return f"ERROR: {reason}: {path}"

@@ -1,0 +1,92 @@
+"""The Files section of a Tier 3 worker: its focus files in full, the rest by structure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from aggregate.models.prompt import Segment
+from aggregate.models.view import ViewMode, ViewRequest
+from aggregate.sections.files import FILES_TIER3, file_block, files_section, record_block, shown_path
+from aggregate.syntax.languages import fence_tag, language_of
+from aggregate.views.attempt import attempt
+
+FOCUS_TIER = 3
+_CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
+
+
+def tier3_segments(records: Iterable[Mapping[str, Any]], focus_files: Sequence[str]) -> tuple[Segment, ...]:
+    """Return the section ``## Files (Tier 3 - Focused)`` (rule M-53).
+
+    Focus files, files of tier 3 and files forced to full are shown raw, whatever their view mode; files named as focus
+    also where they are excluded or not aggregated (rule M-X8). Of the others, files with slices are shown by these,
+    found again, Python by its skeleton, C and C++ by their outline, everything else as it was rendered.
+    """
+    shown = ((record, _is_raw(record, focus_files)) for record in records)
+    blocks = (
+        (shown_path(record), _raw_block(record) if raw else _context_block(record))
+        for record, raw in shown
+        if raw or record.get("auto_aggregate", True)
+    )
+    return files_section(FILES_TIER3, blocks)
+
+
+def is_focus(record: Mapping[str, Any], focus_files: Sequence[str]) -> bool:
+    """Tell whether one of ``focus_files`` names the record: by entry, path, file name, or trailing path (rule M-X7).
+
+    Parts of names never count: ``a.py`` is not ``data.py``.
+    """
+    path = PurePosixPath(shown_path(record).replace("\\", "/"))
+    entry = str(record.get("entry", ""))
+    for focus in focus_files:
+        wanted = PurePosixPath(str(focus).replace("\\", "/"))
+        if str(focus) in (entry, str(path)) or wanted == path:
+            return True
+        if wanted.parts and _contains(path.parts, wanted.parts):
+            return True
+        if wanted.is_absolute() and wanted.parts[-len(path.parts) :] == path.parts:
+            return True
+    return False
+
+
+def _contains(parts: tuple[str, ...], run: tuple[str, ...]) -> bool:
+    return any(parts[i : i + len(run)] == run for i in range(len(parts) - len(run) + 1))
+
+
+def _is_raw(record: Mapping[str, Any], focus_files: Sequence[str]) -> bool:
+    if is_focus(record, focus_files):
+        return True
+    focused = record.get("tier") == FOCUS_TIER or bool(record.get("force_full"))
+    return focused and bool(record.get("auto_aggregate", True))
+
+
+def _raw_block(record: Mapping[str, Any]) -> str:
+    if record.get("error") and not record.get("source"):
+        return record_block(record)
+    path = shown_path(record)
+    return file_block(path, _source(record), language=fence_tag(path))
+
+
+def _context_block(record: Mapping[str, Any]) -> str:
+    path = shown_path(record)
+    mode = _context_mode(record, path)
+    if mode is None:
+        return record_block(record)
+    slices = tuple(record.get("custom_slices") or ())
+    view = attempt(ViewRequest(path, _source(record), mode, slices=slices))
+    if isinstance(view, str):
+        return file_block(path, f"ERROR in {mode.value} view mode for {path}:\n{view}")
+    return file_block(path, view.text, language=view.language)
+
+
+def _context_mode(record: Mapping[str, Any], path: str) -> ViewMode | None:
+    """Return the view that a file gets as context for a worker, ``None`` for the one it was rendered in."""
+    if record.get("error") or record.get("view_mode") == ViewMode.NONE:
+        return None
+    if record.get("custom_slices"):
+        return ViewMode.CUSTOM
+    language = language_of(path, _source(record))
+    return _CONTEXT_MODES.get(language.name) if language else None
+
+
+def _source(record: Mapping[str, Any]) -> str:
+    return str(record.get("source", record.get("content", "")))

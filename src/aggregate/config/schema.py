@@ -1,0 +1,140 @@
+"""What a ``manual_slop.toml`` may hold: the models that validate it, and the JSON Schema made from them."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+
+ViewModeName = Literal["full", "summary", "skeleton", "outline", "masked", "custom", "none"]
+MaskName = Literal["def", "sig", "hide"]
+
+
+class _Table(BaseModel):
+    """A table whose keys are all known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SliceTable(BaseModel):
+    """A run of lines of a file; what ``FuzzyAnchor.create_slice`` adds is kept as it is."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    start_line: int = Field(description="First line, 1-based.")
+    end_line: int = Field(description="Last line, inclusive.")
+    tag: str | None = Field(default=None, description="A label shown above the slice.")
+    comment: str | None = Field(default=None, description="A remark shown above the slice.")
+
+
+class FileTable(_Table):
+    """A file or glob, and how its files are shown."""
+
+    path: str = Field(description="A path or glob, relative to base_dir or absolute.")
+    view_mode: ViewModeName = Field(default="full", description="How the file is shown.")
+    auto_aggregate: bool = Field(default=True, description="false keeps the file out of the prompt, but in the items.")
+    force_full: bool = Field(default=False, description="Show the raw text whatever the view mode or strategy says.")
+    selected: bool = Field(default=False, description="Marked in a user interface.")
+    ast_signatures: bool = Field(default=False, description="Shortcut for the skeleton view.")
+    ast_definitions: bool = Field(default=False, description="Shortcut for the skeleton view.")
+    ast_mask: dict[str, MaskName] = Field(
+        default_factory=dict, description='For masked: a symbol such as "Class.method" to def, sig or hide.'
+    )
+    custom_slices: list[SliceTable] = Field(default_factory=list, description="For custom: the lines to show.")
+    injected_at: float | None = Field(default=None, description="Unix time of the last injection.")
+    tier: int | None = Field(default=None, description="3 marks a focus file of a Tier 3 context.")
+
+
+FileEntry = Annotated[
+    FileTable,
+    BeforeValidator(
+        lambda entry: {"path": entry} if isinstance(entry, str) else entry, json_schema_input_type=str | FileTable
+    ),
+]
+"""A table, or just its path."""
+
+
+class PresetTable(_Table):
+    """A named composition of files and screenshots."""
+
+    description: str = Field(default="", description="One line for lists.")
+    files: list[FileEntry] = Field(default_factory=list, description="Paths, globs, or tables with a path.")
+    screenshots: list[str] = Field(default_factory=list, description="Paths or globs of images.")
+
+
+class ProjectTable(_Table):
+    """The project and how its prompt is made."""
+
+    name: str = Field(default="", description="The project's name; the folder's name by default.")
+    summary_only: bool = Field(default=False, description="With the strategy auto: show files by their summary.")
+    aggregation_strategy: str = Field(default="auto", description="auto, summarize or full; anything else means auto.")
+    execution_mode: str = Field(
+        default="native", description='"beads" adds the progress track; anything else is native.'
+    )
+    active_preset: str = Field(
+        default="", description="The context preset in force instead of the files and screenshots."
+    )
+
+
+class OutputTable(_Table):
+    """Where prompts are written."""
+
+    namespace: str = Field(
+        default="", description="First part of the file names; made from the project's name by default."
+    )
+    output_dir: str = Field(default="md_gen", description="Folder of the numbered prompts.")
+
+
+class FilesTable(_Table):
+    """The files of the prompt."""
+
+    base_dir: str = Field(default=".", description="Where relative paths begin, relative to this file.")
+    paths: list[FileEntry] = Field(default_factory=list, description="Paths, globs, or tables with a path.")
+    exclude: list[str] = Field(
+        default_factory=list, description="Patterns as in .gitignore; what they match is not taken by a glob."
+    )
+
+
+class ScreenshotsTable(_Table):
+    """The images of the prompt."""
+
+    base_dir: str = Field(default=".", description="Where relative paths begin, relative to this file.")
+    paths: list[str] = Field(default_factory=list, description="Paths or globs of images.")
+
+
+class TurnTable(_Table):
+    """One turn of the discussion."""
+
+    role: str = Field(default="Unknown", description="Who speaks.")
+    content: str = Field(default="", description="What was said.")
+
+
+Turn = Annotated[
+    Annotated[str, Tag("text")] | Annotated[TurnTable, Tag("turn")],
+    Discriminator(lambda turn: "text" if isinstance(turn, str) else "turn"),
+]
+"""A turn as plain text, or with its role."""
+UNION_TAGS = frozenset({"text", "turn"})
+"""What pydantic puts into an error's location where a value may have two forms."""
+
+
+class DiscussionTable(_Table):
+    """The discussion so far."""
+
+    history: list[Turn] = Field(default_factory=list, description="The turns, oldest first.")
+
+
+class Config(_Table):
+    """A project's configuration, ``manual_slop.toml``."""
+
+    project: ProjectTable = Field(default=ProjectTable(), description=str(ProjectTable.__doc__))
+    output: OutputTable = Field(default=OutputTable(), description=str(OutputTable.__doc__))
+    files: FilesTable = Field(default=FilesTable(), description=str(FilesTable.__doc__))
+    screenshots: ScreenshotsTable = Field(default=ScreenshotsTable(), description=str(ScreenshotsTable.__doc__))
+    discussion: DiscussionTable = Field(default=DiscussionTable(), description=str(DiscussionTable.__doc__))
+    history: list[Turn] = Field(default_factory=list, description="Turns before those under discussion.")
+    context_presets: dict[str, PresetTable] = Field(default_factory=dict, description="Context presets by name.")
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of ``manual_slop.toml``."""
+    schema = Config.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

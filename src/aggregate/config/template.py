@@ -1,0 +1,77 @@
+"""The first ``manual_slop.toml`` of a project, with a remark on every choice."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+_DOCUMENTS = ("README.md", "README.rst", "README.txt", "README")
+_LOCKS = ("package-lock.json", "pnpm-lock.yaml", "yarn.lock", "uv.lock", "poetry.lock", "Cargo.lock", "go.sum")
+
+
+def first_config(name: str, files: Sequence[str], code_suffixes: Sequence[str]) -> str:
+    """Return a commented configuration for a project called ``name`` that holds ``files`` (relative paths).
+
+    Every file with one of ``code_suffixes`` is taken by a glob per top folder and suffix, shown by its skeleton; the
+    README comes first, in full.
+    """
+    readme = next((file for file in _DOCUMENTS if file in files), None)
+    globs = _globs(files, frozenset(code_suffixes))
+    paths = [f"  {json.dumps(readme)},"] if readme else []
+    paths += [f'  {{ path = {json.dumps(glob)}, view_mode = "skeleton" }},' for glob in globs]
+    locks = [lock for lock in _LOCKS if any(PurePosixPath(file).name == lock for file in files)]
+    return _TEMPLATE.format(
+        name=json.dumps(name, ensure_ascii=False), paths="\n".join(paths), exclude=json.dumps(locks)
+    )
+
+
+def _globs(files: Sequence[str], suffixes: frozenset[str]) -> list[str]:
+    """Return a glob per top folder and kind of code, the largest first within a folder."""
+    found: Counter[tuple[str, str]] = Counter()
+    for file in files:
+        path = PurePosixPath(file)
+        if path.suffix.lower() in suffixes and not path.parts[0].startswith("."):
+            found[(path.parts[0] if len(path.parts) > 1 else "", path.suffix)] += 1
+    ordered = sorted(found, key=lambda key: (key[0], -found[key], key[1]))
+    return [f"{_escaped(folder)}/**/*{suffix}" if folder else f"*{suffix}" for folder, suffix in ordered]
+
+
+def _escaped(folder: str) -> str:
+    return "".join(f"[{char}]" if char in "*?[{" else char for char in folder)
+
+
+_TEMPLATE = """\
+# What a language model sees of this project. "aggregate run" writes it to a numbered markdown file.
+# For checks and completion in an editor: aggregate schema > manual_slop.schema.json
+
+[project]
+name = {name}
+# auto: by summary_only; summarize: a digest of every file; full: every file by its view_mode.
+aggregation_strategy = "auto"
+summary_only = false
+# "beads" adds the progress track of a beads project.
+execution_mode = "native"
+
+[output]
+# The prompts are <output_dir>/<namespace>_001.md, _002.md, ...
+output_dir = "md_gen"
+
+[files]
+base_dir = "."
+# Paths, globs, or tables. Globs honour .gitignore. view_mode: full, summary, skeleton (no function bodies), outline
+# (one line per definition), masked (with ast_mask), custom (with custom_slices), none.
+# Files that are named without a wildcard are shown as their own entry says, whatever a glob says.
+paths = [
+{paths}
+]
+# Patterns as in .gitignore that globs leave out.
+exclude = {exclude}
+
+[screenshots]
+base_dir = "."
+paths = []
+
+[discussion]
+# Turns, oldest first: "text" or {{ role = "User", content = "text" }}. They may also live in manual_slop_history.toml.
+history = []
+"""

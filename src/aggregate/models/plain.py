@@ -1,0 +1,50 @@
+"""Plain values: copies that share nothing mutable with the original."""
+
+from copy import deepcopy
+from typing import Any, TypeAlias
+
+Value: TypeAlias = Any
+"""Whatever an agent, a step, a tool or foreign code returned."""
+
+ATOMS = (str, int, float, bool, bytes, type(None))
+"""Types whose values cannot change: they are shared, not copied."""
+
+
+def isolated(value: Value) -> Value:
+    """Return a copy of ``value`` that shares no mutable part with it.
+
+    Dictionaries and lists are copied without recursion, so depth does not matter, and cycles stay cycles. Anything else
+    that can change is deep-copied; what cannot be copied (a lock, an open file) is shared.
+    """
+    if type(value) in ATOMS:
+        return value
+    copies: dict[int, Value] = {}
+    top = _shallow(value, copies)
+    pending = [(value, top)] if type(value) in (dict, list) else []
+    while pending:
+        source, copy = pending.pop()
+        items = source.items() if type(source) is dict else enumerate(source)
+        for key, child in items:
+            if type(child) in ATOMS:
+                continue
+            known = id(child) in copies
+            copy[key] = copies[id(child)] if known else _shallow(child, copies)
+            if not known and type(child) in (dict, list):
+                pending.append((child, copy[key]))
+    return top
+
+
+def _shallow(value: Value, copies: dict[int, Value]) -> Value:
+    """Return a first copy of ``value``, whose dictionary or list entries are still the original's."""
+    if type(value) in (dict, list):
+        copies[id(value)] = value.copy()
+    else:
+        copies[id(value)] = _deep(value)
+    return copies[id(value)]
+
+
+def _deep(value: Value) -> Value:
+    try:
+        return deepcopy(value)
+    except Exception:  # noqa: BLE001 - a value that refuses to be copied is passed on as it is
+        return value

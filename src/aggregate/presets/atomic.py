@@ -1,0 +1,33 @@
+"""Replacing a file that belongs to the user."""
+
+import os
+from pathlib import Path
+from secrets import token_hex
+
+from aggregate.errors import OutputError
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replace the file at ``path`` by ``text`` in one step: a kill leaves the old or the new one, whole.
+
+    A link is written through, so that it stays one; the file keeps its permissions.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}-{token_hex(8)}.tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("x", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            if target.exists():
+                temporary.chmod(target.stat().st_mode)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error

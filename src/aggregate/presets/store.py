@@ -1,0 +1,205 @@
+"""Context presets in TOML files: one for all projects, one in the project, the project's winning."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.items import InlineTable, Table
+
+from aggregate.config.load import CONFIG_NAME, load_config, parse_toml, read_toml_text
+from aggregate.errors import PresetError
+from aggregate.models.file_item import FileItem
+from aggregate.models.preset import ContextPreset
+from aggregate.paths.globs import is_glob
+from aggregate.presets.atomic import replace_text
+
+TABLE = "context_presets"
+
+
+def global_config_path() -> Path:
+    """Return the file with the presets of all projects: ``manual_slop.toml`` in the user's configuration folder."""
+    if sys.platform == "win32":
+        root = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    else:
+        root = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return root / "manual_slop" / CONFIG_NAME
+
+
+class ContextPresetManager:
+    """Stores context presets in a project's configuration, over those of all projects (rule M-43).
+
+    Attributes:
+        project_path: The project's ``manual_slop.toml``; it need not exist yet.
+        global_path: The file for all projects, ``None`` for none.
+    """
+
+    def __init__(self, project_path: str | Path, global_path: str | Path | None = None) -> None:
+        self.project_path = Path(project_path)
+        self.global_path = Path(global_path) if global_path is not None else None
+
+    def load_all(self) -> dict[str, ContextPreset]:
+        """Return all presets by name; a project's preset hides the global one of its name.
+
+        Raises:
+            ConfigError: A file cannot be used.
+        """
+        presets: dict[str, ContextPreset] = {}
+        for path in (self.global_path, self.project_path):
+            if path is not None and path.exists():
+                tables = load_config(path).config.context_presets
+                presets |= {name: _preset(name, table.model_dump()) for name, table in tables.items()}
+        return presets
+
+    def scope_of(self, name: str) -> str:
+        """Return ``"project"`` or ``"global"``: where the preset in force under ``name`` is stored.
+
+        Raises:
+            PresetError: There is no such preset.
+        """
+        if name in _stored(self.project_path):
+            return "project"
+        if self.global_path is not None and name in _stored(self.global_path):
+            return "global"
+        raise self._unknown(name)
+
+    def get(self, name: str) -> ContextPreset:
+        """Return one preset.
+
+        Raises:
+            PresetError: There is no such preset.
+        """
+        presets = self.load_all()
+        if name not in presets:
+            raise self._unknown(name)
+        return presets[name]
+
+    def save_preset(self, preset: ContextPreset, *, scope: str = "project") -> None:
+        """Store ``preset`` in the file of ``scope``, in place of one of its name; the rest of the file keeps its bytes.
+
+        Raises:
+            PresetError: The name is empty, or the scope has no file.
+            ConfigError: The file cannot be read.
+            OutputError: The file cannot be written.
+        """
+        if not preset.name.strip():
+            raise PresetError("a preset needs a name: give it one")
+        path = self._path(scope)
+        document = _document(path)
+        presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
+        presets[preset.name] = _table(preset)
+        replace_text(path, tomlkit.dumps(document))
+
+    def delete_preset(self, name: str) -> None:
+        """Remove the preset in force under ``name`` from its file; a global one that it hid is in force again.
+
+        Raises:
+            PresetError: There is no such preset.
+        """
+        path = self._path(self.scope_of(name))
+        document = _document(path)
+        del document[TABLE][name]
+        if not document[TABLE]:
+            del document[TABLE]
+        if document.get("project", {}).get("active_preset") == name and name not in _stored(self.global_path):
+            del document["project"]["active_preset"]
+        replace_text(path, tomlkit.dumps(document))
+
+    def apply_preset(self, name: str) -> ContextPreset:
+        """Make ``name`` the project's active composition, in force instead of its files and screenshots; return it.
+
+        Raises:
+            PresetError: There is no such preset.
+        """
+        preset = self.get(name)
+        document = _document(self.project_path)
+        document.setdefault("project", tomlkit.table())["active_preset"] = name
+        replace_text(self.project_path, tomlkit.dumps(document))
+        return preset
+
+    def reload_context_presets(self) -> tuple[dict[str, ContextPreset], list[str]]:
+        """Return all presets as the files hold them now, and a warning for each named file that does not exist."""
+        presets = self.load_all()
+        config = load_config(self.project_path).config if self.project_path.exists() else None
+        folder = self.project_path.parent
+        files_dir = folder / (config.files.base_dir if config else ".")
+        images_dir = folder / (config.screenshots.base_dir if config else ".")
+        warnings: list[str] = []
+        for name, preset in presets.items():
+            named = [(item.path, files_dir) for item in preset.files] + [(p, images_dir) for p in preset.screenshots]
+            warnings += [
+                f'preset "{name}": {path} does not exist any more: restore it or take it out of the preset'
+                for path, base in named
+                if not is_glob(path) and not (base / path).exists()
+            ]
+        return presets, warnings
+
+    def _path(self, scope: str) -> Path:
+        if scope == "project":
+            return self.project_path
+        if scope == "global" and self.global_path is not None:
+            return self.global_path
+        raise PresetError(f'there is no file for the scope "{scope}": use project, or global with a global file')
+
+    def _unknown(self, name: str) -> PresetError:
+        known = ", ".join(self.load_all()) or "none"
+        return PresetError(f'there is no context preset "{name}": known presets: {known}')
+
+
+def _preset(name: str, table: Mapping[str, Any]) -> ContextPreset:
+    files = [FileItem.from_dict(entry) for entry in table["files"]]
+    return ContextPreset(name, files, list(table["screenshots"]), table["description"])
+
+
+def _stored(path: Path | None) -> Mapping[str, Any]:
+    """Return the presets in one file, by name."""
+    if path is None or not path.exists():
+        return {}
+    return load_config(path).config.context_presets
+
+
+def _document(path: Path) -> tomlkit.TOMLDocument:
+    if not path.exists():
+        return tomlkit.document()
+    text = read_toml_text(path)
+    parse_toml(text, path)  # for its message
+    return tomlkit.parse(text)
+
+
+def _table(preset: ContextPreset) -> Table:
+    """Return a preset as TOML, without what has its default value; TOML has no null (rule M-X10)."""
+    table = tomlkit.table()
+    if preset.description:
+        table["description"] = preset.description
+    files = tomlkit.array().multiline(True)
+    for item in preset.files:
+        files.append(_entry(item))
+    table["files"] = files
+    if preset.screenshots:
+        table["screenshots"] = preset.screenshots
+    return table
+
+
+def _entry(item: FileItem) -> str | InlineTable:
+    default = FileItem(item.path).to_dict()
+    changed = {key: value for key, value in item.to_dict().items() if key == "path" or value != default[key]}
+    if set(changed) == {"path"}:
+        return item.path
+    table = tomlkit.inline_table()
+    for key, value in changed.items():
+        table[key] = [without_none(piece) for piece in value] if key == "custom_slices" else value
+    return table
+
+
+def without_none(piece: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mapping without the keys whose value is ``None``."""
+    return {key: value for key, value in piece.items() if value is not None}
+
+
+def preset_toml(preset: ContextPreset) -> str:
+    """Return a preset as it stands in a configuration."""
+    presets = tomlkit.table(is_super_table=True)
+    presets[preset.name] = _table(preset)
+    return tomlkit.dumps({TABLE: presets})

@@ -1,0 +1,112 @@
+"""The worker process behind ``javascript``: a program of its own that imports nothing of this package.
+
+Started as ``python -I -S javascript_worker.py <folder of _quickjs>`` with an empty environment. It bounds itself
+before it reads anything: no file can grow, few can be opened, memory is limited, and a timer ends it should its parent
+be gone.
+"""
+
+import json
+import resource
+import signal
+import sys
+from types import ModuleType
+from typing import Any, BinaryIO
+
+PROCESS_MEMORY = 1 << 30
+"""Address space of the whole process; the limit of one run is QuickJS's own."""
+STACK = 1 << 20
+MAX_JOBS = 100_000
+"""Promise jobs that one run may queue."""
+CALL = """(function (f, text, box) {
+  if (typeof f !== 'function') throw new TypeError('the text is no function');
+  const keep = v => {
+    const json = v === undefined ? 'null' : JSON.stringify(v);
+    if (json === undefined) throw new TypeError('the function returned nothing that JSON can hold');
+    box.value = json;
+  };
+  const fail = e => { box.error = String(e); };
+  const v = f(JSON.parse(text));
+  if (v instanceof Promise) v.then(keep).catch(fail); else keep(v);
+})"""
+
+
+def main(library: str) -> None:
+    """Answer requests until the parent closes the pipe."""
+    sys.path.insert(0, library)
+    import _quickjs
+
+    sys.path.clear()
+    bind()
+    reading, writing = sys.stdin.buffer, sys.stdout.buffer
+    write(writing, b"{}")
+    while header := reading.read(8):
+        request = json.loads(reading.read(int.from_bytes(header, "big")))
+        signal.setitimer(signal.ITIMER_REAL, request["seconds"] + 1)
+        reply = answer(_quickjs, request)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        write(writing, json.dumps(reply).encode())
+
+
+def bind() -> None:
+    """Give up what the worker does not need, for good."""
+    for limit, most in (
+        (resource.RLIMIT_AS, PROCESS_MEMORY),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NOFILE, 3),
+        (resource.RLIMIT_NPROC, 0),
+    ):
+        resource.setrlimit(limit, (most, most))
+
+
+def answer(quickjs: ModuleType, request: dict[str, Any]) -> dict[str, str]:
+    """Run one function in a context of its own and return its result as JSON text, or why there is none."""
+    try:
+        value = run(quickjs, request)
+    except quickjs.JSException as error:
+        return failure(str(error).strip())
+    except MemoryError:
+        return {"error": "stopped at the memory limit", "kind": "memory"}
+    if len(value) > request["output"]:
+        return {"error": "the result is too long", "kind": "memory"}
+    return {"value": value}
+
+
+def run(quickjs: ModuleType, request: dict[str, Any]) -> str:
+    """Call the function; a promise is followed to its end."""
+    context = quickjs.Context()
+    context.set_memory_limit(request["memory"])
+    context.set_max_stack_size(STACK)
+    context.set_time_limit(request["seconds"])
+    box = context.eval("({})")
+    call = context.eval(CALL)
+    call(context.eval(f"({request['source']}\n)"), request["argument"], box)
+    jobs = 0
+    while context.execute_pending_job():
+        jobs += 1
+        if jobs > MAX_JOBS:
+            raise quickjs.JSException("too many promise jobs")
+    found = json.loads(box.json())
+    if "value" not in found:
+        raise quickjs.JSException(found.get("error", "the promise never settled"))
+    return str(found["value"])
+
+
+def failure(text: str) -> dict[str, str]:
+    """Name the kind of a JavaScript exception by QuickJS's own messages."""
+    first = text.splitlines()[0] if text else "the function failed"
+    if "interrupted" in first:
+        return {"error": "stopped at the time limit", "kind": "timeout"}
+    if "out of memory" in first:
+        return {"error": "stopped at the memory limit", "kind": "memory"}
+    return {"error": first, "kind": "syntax" if first.startswith("SyntaxError") else "runtime"}
+
+
+def write(stream: BinaryIO, data: bytes) -> None:
+    """Send the length of ``data`` and then ``data``."""
+    stream.write(len(data).to_bytes(8, "big") + data)
+    stream.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

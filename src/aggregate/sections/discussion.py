@@ -1,0 +1,58 @@
+"""The section of the discussion: what was said before, last in the prompt.
+
+Its bytes are fixed by rule M-50 and are therefore neither fenced nor escaped.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from aggregate.models.prompt import SEPARATOR, Section, Segment, Stability
+
+HEADING = "## Discussion History"
+_RULE = "---"
+
+
+def build_discussion_section(history: Sequence[object]) -> str:
+    """Render the excerpts without the section's heading (rules M-6, M-50).
+
+    Args:
+        history: Texts and mappings with ``role`` and ``content``, mixed at will; anything else is shown as ``str``.
+
+    Returns:
+        ``### Discussion Excerpt i`` and the text for each, with a rule between two; ``""`` for no history.
+    """
+    return f"{SEPARATOR}{_RULE}{SEPARATOR}".join(_excerpts(history))
+
+
+def build_discussion_text(history: Sequence[object]) -> str:
+    """Render the whole section with its heading, or ``""`` for no history (rules M-11, M-X4)."""
+    return SEPARATOR.join(segment.text for segment in discussion_segments(history))
+
+
+def discussion_segments(history: Sequence[object]) -> tuple[Segment, ...]:
+    """Return the section as a heading and one segment for each excerpt, none for no history.
+
+    The rule between two excerpts begins the later one: the text of an excerpt is the same whatever follows it.
+    """
+    excerpts = _excerpts(history)
+    if not excerpts:
+        return ()
+    texts = [excerpts[0], *(f"{_RULE}{SEPARATOR}{excerpt}" for excerpt in excerpts[1:])]
+    return (
+        _segment(HEADING),
+        *(_segment(text, source=f"Discussion Excerpt {number}") for number, text in enumerate(texts, start=1)),
+    )
+
+
+def _segment(text: str, *, source: str = "") -> Segment:
+    return Segment(Section.HISTORY, text, Stability.VOLATILE, source)
+
+
+def _excerpts(history: Sequence[object]) -> list[str]:
+    return [f"### Discussion Excerpt {i}{SEPARATOR}{_entry_text(entry)}" for i, entry in enumerate(history, start=1)]
+
+
+def _entry_text(entry: object) -> str:
+    if not isinstance(entry, Mapping):
+        return str(entry).strip()
+    role, content = entry.get("role"), entry.get("content")
+    return f"{'Unknown' if role is None else role}: {'' if content is None else str(content).strip()}"

@@ -1,0 +1,41 @@
+"""The Files section: a heading and a fenced block per file."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from aggregate.models.prompt import Section, Segment, Stability
+from aggregate.models.view import ViewMode
+from aggregate.text.fences import fence, heading_text
+
+FILES = "## Files"
+FILES_SUMMARY = "## Files (Summary)"
+FILES_TIER3 = "## Files (Tier 3 - Focused)"
+
+
+def file_block(path: str, content: str, *, language: str = "text", excluded: bool = False) -> str:
+    """Return a file's heading and its content in a fence that it cannot break (rule M-X16)."""
+    head = f"### File {heading_text(path)}"
+    return f"{head} (excluded)\n\n{content}" if excluded else fence(content, language, before=f"{head}\n\n")
+
+
+def file_segment(path: str, block: str) -> Segment:
+    """Return the segment of one file."""
+    return Segment(Section.FILES, block, Stability.STABLE, path)
+
+
+def files_section(title: str, blocks: Iterable[tuple[str, str]]) -> tuple[Segment, ...]:
+    """Return the section's segments from ``(path, block)`` pairs, none where there is no file."""
+    segments = tuple(file_segment(path, block) for path, block in blocks)
+    return (Segment(Section.FILES, title, Stability.STABLE), *segments) if segments else ()
+
+
+def record_block(record: Mapping[str, Any]) -> str:
+    """Return the block of a record as it was rendered."""
+    excluded = record.get("view_mode") == ViewMode.NONE and not record.get("error") and not record.get("force_full")
+    language = "text" if record.get("error") else str(record.get("language") or "text")
+    return file_block(shown_path(record), str(record.get("content", "")), language=language, excluded=excluded)
+
+
+def shown_path(record: Mapping[str, Any]) -> str:
+    """Return the path that a heading shows; records written by hand may hold only an entry."""
+    return str(record.get("path") or record.get("entry") or "")

@@ -1,0 +1,149 @@
+"""Where a project keeps its beads.
+
+The search follows ``FindBeadsDir`` of Beads 1.0.5 (``internal/beads/beads.go``): the variable ``BEADS_DIR``, then
+upwards from the base directory to the root of its git checkout, then the main checkout of a worktree. It goes further
+in two points: a directory that holds only a JSONL file counts, and so does the mock client's
+``.beads_mock/beads.json``. And it stops earlier in one: outside a git checkout only the base directory itself is looked
+at, so that nobody's ``/tmp/.beads`` gets into a prompt.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_MOCK_DIR = ".beads_mock"
+_MOCK_FILE = "beads.json"
+_BACKUP_MARK = ".backup"
+_VERSION_CONTROL_DB = "vc.db"
+_DOLT_DIRS = ("dolt", "embeddeddolt")
+_PREFERRED_JSONL = ("issues.jsonl", "beads.jsonl")
+_OTHER_JSONL = frozenset(
+    f"{stem}.jsonl"
+    for stem in ("deletions", "interactions", "routes", "molecules", "beads.base", "beads.left", "beads.right")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BeadsFiles:
+    """What a directory of beads holds.
+
+    Attributes:
+        directory: The ``.beads`` directory, after a redirect.
+        jsonl: The export to read.
+        database: The SQLite database to read.
+        mock: The mock client's list.
+        dolt: Whether a Dolt database holds the truth, which only ``bd`` can read.
+        for_bd: Whether ``bd`` itself accepts the directory.
+    """
+
+    directory: Path
+    jsonl: Path | None = None
+    database: Path | None = None
+    mock: Path | None = None
+    dolt: bool = False
+    for_bd: bool = False
+
+    @property
+    def readable(self) -> bool:
+        """Whether there is a file that needs no program."""
+        return bool(self.jsonl or self.database or self.mock)
+
+
+def find_beads_dir(base_dir: Path, *, environ: Mapping[str, str]) -> Path | None:
+    """Return the directory with the beads of the project around ``base_dir``, or ``None``.
+
+    Args:
+        base_dir: Where the search begins.
+        environ: The process's environment, for ``BEADS_DIR``.
+    """
+    files = find_beads_files(base_dir, environ=environ)
+    return files.directory if files else None
+
+
+def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFiles | None:
+    """Return what the project around ``base_dir`` keeps its beads in, or ``None`` where it has none."""
+    named = environ.get("BEADS_DIR")
+    if named and (files := _inspect(base_dir / named)):
+        return files
+    start = base_dir.resolve()
+    root = _git_root(start)
+    own = next((files for folder in _upwards(start, root) if (files := _in_folder(folder))), None)
+    main = _main_checkout(root) if root and not (own and own.readable) else None
+    shared = _in_folder(main) if main else None
+    # Tracked files of a .beads directory are checked out in a worktree, its database is not.
+    return shared if shared and (own is None or shared.readable) else own
+
+
+def _in_folder(folder: Path) -> BeadsFiles | None:
+    """Return the beads of one project folder; the mock counts only where there is no real project."""
+    if files := _inspect(folder / ".beads"):
+        return files
+    mock = folder / _MOCK_DIR / _MOCK_FILE
+    return BeadsFiles(mock.parent, mock=mock) if mock.is_file() else None
+
+
+def _inspect(directory: Path) -> BeadsFiles | None:
+    """Return what ``directory`` holds, or ``None`` where it is no directory of beads."""
+    directory = _follow_redirect(directory)
+    try:
+        names = sorted(path.name for path in directory.iterdir())
+    except OSError:
+        return None
+    databases = [directory / name for name in names if _is_database(name)]
+    jsonl = next((directory / name for name in _jsonl_names(names) if (directory / name).is_file()), None)
+    dolt = any((directory / name).is_dir() for name in _DOLT_DIRS)
+    for_bd = dolt or bool(databases) or "metadata.json" in names or "config.yaml" in names
+    if not (for_bd or jsonl):
+        return None
+    database = min(
+        (path for path in databases if path.is_file()), key=lambda path: path.name != "beads.db", default=None
+    )
+    return BeadsFiles(directory, jsonl=jsonl, database=database, dolt=dolt, for_bd=for_bd)
+
+
+def _is_database(name: str) -> bool:
+    return name.endswith(".db") and _BACKUP_MARK not in name and name != _VERSION_CONTROL_DB
+
+
+def _jsonl_names(names: list[str]) -> list[str]:
+    """Return the JSONL files that may hold the beads, the best first (``FindJSONLInDir`` of old Beads)."""
+    others = [name for name in names if name.endswith(".jsonl") and name not in _OTHER_JSONL | {*_PREFERRED_JSONL}]
+    return [name for name in _PREFERRED_JSONL if name in names] + others
+
+
+def _follow_redirect(directory: Path) -> Path:
+    """Return the directory that the file ``redirect`` names, once; without a usable one ``directory`` itself."""
+    try:
+        lines = (directory / "redirect").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return directory
+    target = next((line.strip() for line in lines if line.strip() and not line.strip().startswith("#")), "")
+    try:
+        found = directory.parent / target
+        return found if target and found.is_dir() else directory
+    except ValueError:  # a NUL character in the path
+        return directory
+
+
+def _upwards(start: Path, root: Path | None) -> Iterator[Path]:
+    """Yield ``start`` and its parents up to the root of the checkout; only ``start`` outside of one."""
+    yield start
+    for folder in start.parents if root and start != root else ():
+        yield folder
+        if folder == root:
+            return
+
+
+def _git_root(start: Path) -> Path | None:
+    return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), None)
+
+
+def _main_checkout(root: Path) -> Path | None:
+    """Return the main checkout of the worktree at ``root``, whose ``.git`` is a file that names its git directory."""
+    try:
+        pointer = (root / ".git").read_text(encoding="utf-8", errors="replace")
+        git_dir = root / pointer.removeprefix("gitdir:").strip()
+        common = (git_dir / "commondir").read_text(encoding="utf-8", errors="replace").strip()
+        return (git_dir / common).resolve().parent
+    except (OSError, ValueError):  # a directory: no worktree; or a pointer to nowhere
+        return None

@@ -1,0 +1,121 @@
+"""Reading one file: bytes to text, or one sentence that says why not."""
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+MAX_FILE_BYTES = 50_000_000
+"""A larger file is reported, not read: no model takes it, and a log of gigabytes must not end the program."""
+
+_BOMS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_IS_FOLDER = "is a directory: name its files or use a glob such as dir/**"
+_BINARY_PROBE = 8192
+_SURE_BYTES = 64
+_MOST_CHAOS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """What reading a file gave.
+
+    Attributes:
+        text: The decoded text with its own line ends, ``""`` on failure.
+        mtime: Unix time of the last change in seconds, ``0.0`` where the file does not exist.
+        error: Why there is no text, ``""`` where there is.
+        encoding: The encoding that the text was read in.
+    """
+
+    text: str
+    mtime: float = 0.0
+    error: str = ""
+    encoding: str = "utf-8"
+
+
+def read_file(path: str | Path) -> SourceFile:
+    """Read and decode the file at ``path``; every failure becomes an error text, never an exception."""
+    try:
+        # Not blocking: a FIFO without a writer would otherwise hang the run in open().
+        descriptor = os.open(path, _OPEN_FLAGS)
+    except (FileNotFoundError, NotADirectoryError):
+        return SourceFile("", error="file not found")
+    except (OSError, ValueError) as error:
+        return SourceFile("", mtime=_mtime(path), error=_reason(error))
+    try:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
+            return SourceFile("", info.st_mtime, _IS_FOLDER if stat.S_ISDIR(info.st_mode) else "is no regular file")
+        if info.st_size > MAX_FILE_BYTES:
+            return SourceFile("", info.st_mtime, f"too large: {info.st_size:,} bytes, the most is {MAX_FILE_BYTES:,}")
+        data = _read_all(descriptor, info.st_size)
+    except OSError as error:
+        return SourceFile("", error=_reason(error))
+    finally:
+        os.close(descriptor)
+    return decode(data, info.st_mtime)
+
+
+def _read_all(descriptor: int, size: int) -> bytes:
+    """Return what the file holds, one byte over its size at the most: it may be growing."""
+    data = os.read(descriptor, size + 1)
+    while len(data) < size and (more := os.read(descriptor, size - len(data))):
+        data += more
+    return data
+
+
+def decode(data: bytes, mtime: float = 0.0) -> SourceFile:
+    """Decode ``data``: byte order mark, else strict UTF-8, else no text if it has NUL bytes, else a sure guess.
+
+    A guess counts only where a language was recognised in at least 64 bytes of it; anything less sure would put wrong
+    characters into a prompt, so it is an error.
+    """
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            try:
+                return SourceFile(data.decode(encoding), mtime, encoding=encoding)
+            except UnicodeDecodeError:
+                break
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _guess(data, mtime)
+    if "\0" in text[:_BINARY_PROBE]:
+        return _binary(data, mtime)
+    return SourceFile(text, mtime)
+
+
+def _guess(data: bytes, mtime: float) -> SourceFile:
+    if b"\0" in data[:_BINARY_PROBE]:
+        return _binary(data, mtime)
+    from charset_normalizer import from_bytes  # 16 ms, needed by few projects
+
+    best = from_bytes(data).best()
+    if best is None or len(data) < _SURE_BYTES or best.percent_chaos > _MOST_CHAOS or not best.coherence:
+        return SourceFile("", mtime, "unknown encoding: neither UTF-8 nor surely another one; convert it to UTF-8")
+    return SourceFile(data.decode(best.encoding), mtime, encoding=best.encoding)
+
+
+def _binary(data: bytes, mtime: float) -> SourceFile:
+    return SourceFile("", mtime, f"binary content ({len(data):,} bytes)")
+
+
+def _mtime(path: str | Path) -> float:
+    try:
+        return Path(path).stat().st_mtime
+    except (OSError, ValueError):
+        return 0.0
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, PermissionError):
+        return "no permission to read it"
+    if isinstance(error, IsADirectoryError):
+        return _IS_FOLDER
+    return f"cannot be read: {getattr(error, 'strerror', None) or error}"

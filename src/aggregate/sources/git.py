@@ -1,0 +1,41 @@
+"""What git says about a folder: the only place that runs it."""
+
+import os
+import subprocess
+
+# A repository's own configuration may name programs to run; none is needed to list files.
+_SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false")
+_HOOK_VARIABLES = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"})
+_SECONDS = 60
+
+
+def git(folder: str, *arguments: str) -> bytes | None:
+    """Return what ``git ARGUMENTS`` prints in ``folder``, or ``None`` where git or a repository is missing."""
+    # A hook's variables name its own repository, not the one around the folder.
+    inherited = {name: value for name, value in os.environ.items() if name not in _HOOK_VARIABLES}
+    environment = {**inherited, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            ["git", *_SAFE, "-C", folder, *arguments],
+            capture_output=True,
+            check=False,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            timeout=_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def list_files(folder: str) -> list[str] | None:
+    """Return the files below ``folder`` that git tracks or would track, relative to it, sorted.
+
+    ``.gitignore`` files at every level and above, ``.git/info/exclude`` and the user's global excludes are honoured by
+    git itself. ``None`` where the folder is in no repository, or lies in one that ignores it.
+    """
+    listed = git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if listed is None or git(folder, "check-ignore", "-q", ".") is not None:
+        return None
+    names = {name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name}
+    return sorted(name for name in names if not name.endswith("/"))

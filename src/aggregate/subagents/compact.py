@@ -1,0 +1,154 @@
+"""Keep large values on disk and a reference to them in the context (rules D-40 to D-49)."""
+
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, Final
+
+from aggregate.errors import DataReferenceError, OutputError
+from aggregate.models.plain import Value
+from aggregate.models.result import REFERENCE_FORMAT, AggregatedResult
+from aggregate.subagents.summary import summarise
+
+CACHE_DIR: Final = "state/data_cache"
+THRESHOLD: Final = 5000
+"""Bytes of JSON from which a value is written to disk (rules D-9, X-1)."""
+KEY_CHARACTERS: Final = 100
+_REF_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,200}")
+_OURS: Final = re.compile(r"[A-Za-z0-9_.-]+_[0-9a-f]{12}\.json(?:\.[A-Za-z0-9_]+\.tmp)?")
+SECONDS_A_DAY: Final = 86_400
+
+
+def compact_data(
+    data: Value, context_key: str, *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD
+) -> Value:
+    """Return ``data`` itself where it is small, else write it to ``cache_dir`` and return a reference.
+
+    Its size is that of its JSON in ASCII; what JSON does not know is written as ``str()``. Tuples come back as lists
+    and keys as texts (rule D-48).
+
+    Args:
+        data: The value.
+        context_key: Begins the reference's id; characters other than letters, digits, ``_``, ``.``, ``-`` become ``_``.
+        cache_dir: Where the files are.
+        threshold: Bytes from which it counts as large.
+
+    Returns:
+        ``data``, or ``{_ref_id, _data_file, _size_kb, _format, summary, _usage_hint}``.
+
+    Raises:
+        OutputError: JSON cannot hold the value (it contains itself), or the file cannot be written.
+    """
+    text = _encoded(data, context_key)
+    if len(text) < threshold:
+        return data
+    digest = hashlib.md5(text.encode("ascii"), usedforsecurity=False).hexdigest()[:12]
+    ref_id = f"{_safe(context_key)}_{digest}"
+    path = Path(cache_dir) / f"{ref_id}.json"
+    _write(path, text)
+    return {
+        "_ref_id": ref_id,
+        "_data_file": path.as_posix(),
+        "_size_kb": round(len(text) / 1024, 1),
+        "_format": REFERENCE_FORMAT,
+        "summary": summarise(data),
+        "_usage_hint": f'Use executeDataAnalysis with: load_data_reference("{ref_id}")',
+    }
+
+
+def _encoded(data: Value, context_key: str) -> str:
+    try:
+        return json.dumps(data, default=str)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise OutputError(f"{context_key}: the value cannot be stored as JSON: {error}") from None
+
+
+def _safe(context_key: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", context_key)[:KEY_CHARACTERS] or "data"
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file that is either whole or absent: a temporary one in the same folder, flushed, then renamed."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(
+            "w", encoding="ascii", dir=path.parent, prefix=f"{path.name}.", suffix=".tmp", delete=False
+        ) as file:
+            try:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+                Path(file.name).replace(path)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise OutputError(f"{path}: the value cannot be written: {error.strerror or error}") from error
+
+
+def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Value:
+    """Return the whole value behind a reference.
+
+    Raises:
+        DataReferenceError: There is no such reference, its id is not one, or its file is damaged.
+    """
+    if not _REF_ID.fullmatch(str(ref_id)):
+        raise DataReferenceError(f"Data reference not found: {ref_id}")
+    try:
+        text = (Path(cache_dir) / f"{ref_id}.json").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise DataReferenceError(f"Data reference not found: {ref_id}") from None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise DataReferenceError(f"Data reference {ref_id} is damaged: compact the value again") from None
+
+
+def prune_data_cache(
+    cache_dir: str | Path = CACHE_DIR, *, keep_days: float, now: float | None = None
+) -> tuple[Path, ...]:
+    """Delete the cached values, and the remains of interrupted writes, that are older than ``keep_days``.
+
+    Other files in the folder are left alone. Returns the deleted paths, sorted.
+
+    Args:
+        cache_dir: Where the files are; a folder that does not exist holds none.
+        keep_days: Age in days, by the time of the last write.
+        now: Unix time that counts as now; by default the clock's.
+    """
+    folder = Path(cache_dir)
+    oldest = (time.time() if now is None else now) - keep_days * SECONDS_A_DAY
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    stale = [path for path in found if _OURS.fullmatch(path.name) and path.is_file() and path.stat().st_mtime < oldest]
+    for path in stale:
+        path.unlink(missing_ok=True)
+    return tuple(stale)
+
+
+def compact_result(
+    result: AggregatedResult, *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD
+) -> AggregatedResult:
+    """Return ``result`` with its value compacted as ``compact_data`` does; small ones stay as they are."""
+    value = compact_data(result.value, result.variable_name.lstrip("$"), cache_dir=cache_dir, threshold=threshold)
+    return result if value is result.value else replace(result, value=value, labels=())
+
+
+def compact_sections(
+    compiled: Mapping[str, Any], *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD
+) -> dict[str, Any]:
+    """Return a compiled report whose large entries are references, section by section; nothing given is changed."""
+    return {
+        section: {
+            key: compact_data(value, f"{section}_{key}", cache_dir=cache_dir, threshold=threshold)
+            for key, value in entries.items()
+        }
+        if isinstance(entries, Mapping)
+        else entries
+        for section, entries in compiled.items()
+    }

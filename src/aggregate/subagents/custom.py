@@ -1,0 +1,62 @@
+"""Custom merge functions: a callable, a Python expression or lambda, or a JavaScript function."""
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from aggregate.errors import Refusal, SandboxError, SpawnError
+from aggregate.models.group import CustomFunction
+from aggregate.models.plain import Value, isolated
+from aggregate.models.result import LabelledOutput
+from aggregate.sandbox import Limits, run_javascript, run_python
+from aggregate.subagents.strategies import Merged
+
+FAILED: Final = "Custom merge function failed"
+"""The documented text of the failure value (rule 2.4)."""
+SOURCE_LIMIT: Final = 65_536
+"""Characters that a function given as text may have."""
+_JAVASCRIPT: Final = re.compile(r"\s*(?:async\b\s*)?(?:function\b|\(|[A-Za-z_$][\w$]*\s*=>)")
+
+
+def apply_custom(
+    function: CustomFunction | None, outputs: Sequence[LabelledOutput], *, limits: Limits | None = None
+) -> Merged:
+    """Call ``function`` with the list of outputs; whatever goes wrong becomes the documented failure value.
+
+    A callable is the caller's own code and runs here, on copies. A text runs in a sandbox with no file, network or
+    environment, within ``limits``: JavaScript functions (``function (results) {...}``, ``(results) => ...``) in
+    QuickJS, Python lambdas and expressions over ``results`` in Monty.
+
+    Raises:
+        SpawnError: There is no function.
+    """
+    if function is None:
+        raise SpawnError('mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION)
+    values = [isolated(item.output) for item in outputs]
+    try:
+        return Merged(_call(function, values, limits or Limits()))
+    except Exception as error:  # noqa: BLE001 - a bad function gives the failure value, never an exception (rule 2.4)
+        reason = str(error) if isinstance(error, SandboxError) else f"{type(error).__name__}: {error}"
+        value = {"error": FAILED, "originalResults": [item.output for item in outputs]}
+        return Merged(value, errors=(f"{FAILED}: {reason}",))
+
+
+def _call(function: CustomFunction, values: list[Value], limits: Limits) -> Value:
+    if not isinstance(function, str):
+        return function(values)
+    if len(function) > SOURCE_LIMIT:
+        raise SandboxError(f"the function has more than {SOURCE_LIMIT} characters")
+    tree = _python_expression(function)
+    if tree is None and _JAVASCRIPT.match(function):
+        return run_javascript(function, values, limits=limits)
+    body = function.strip()
+    called = f"({body}\n)(results)" if tree is not None and isinstance(tree.body, ast.Lambda) else body
+    return run_python(called, {"results": values}, limits=limits).value
+
+
+def _python_expression(source: str) -> ast.Expression | None:
+    try:
+        return ast.parse(source.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None

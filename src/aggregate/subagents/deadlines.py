@@ -1,0 +1,106 @@
+"""Call something later: one thread for any number of deadlines, none while there are no deadlines."""
+
+import heapq
+import logging
+from collections.abc import Callable, Hashable
+from threading import Condition, Lock, Thread
+from time import monotonic
+from typing import Final, Protocol
+
+logger: Final = logging.getLogger(__name__)
+
+
+class Timers(Protocol):
+    """What a session needs of a clock that ticks."""
+
+    def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
+        """Call ``action`` after ``seconds``, from any thread, and return a function that calls it off."""
+        ...
+
+
+class Deadlines:
+    """Timers on one daemon thread, which ends when nothing is left to wait for."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._heap: list[tuple[float, int]] = []
+        self._actions: dict[int, Callable[[], None]] = {}
+        self._last = 0
+        self._running = False
+
+    def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
+        """Call ``action`` after ``seconds`` and return a function that calls it off."""
+        with self._changed:
+            self._last += 1
+            number = self._last
+            self._actions[number] = action
+            heapq.heappush(self._heap, (monotonic() + seconds, number))
+            if not self._running:
+                self._running = True
+                Thread(target=self._run, name="aggregate-deadlines", daemon=True).start()
+            elif self._heap[0][1] == number:
+                self._changed.notify()
+        return lambda: self._cancel(number)
+
+    def _cancel(self, number: int) -> None:
+        with self._changed:
+            if self._actions.pop(number, None) is not None and not self._actions:
+                self._heap.clear()
+                self._changed.notify()
+
+    def _run(self) -> None:
+        while (action := self._next()) is not None:
+            try:
+                action()
+            except Exception:
+                logger.exception("A timeout could not be recorded; the other timeouts go on")
+
+    def _next(self) -> Callable[[], None] | None:
+        """Wait for the next deadline that was not called off; ``None`` ends the thread."""
+        with self._changed:
+            while self._actions:
+                due, number = self._heap[0]
+                if number not in self._actions:
+                    heapq.heappop(self._heap)
+                elif due <= (now := monotonic()):
+                    heapq.heappop(self._heap)
+                    return self._actions.pop(number)
+                else:
+                    self._changed.wait(due - now)
+            self._heap.clear()
+            self._running = False
+            return None
+
+
+class Watch:
+    """Timeouts by key: at most one for each, which can be called off by that key."""
+
+    def __init__(self, timers: Timers) -> None:
+        self._timers = timers
+        self._lock = Lock()
+        self._calls_off: dict[Hashable, Callable[[], None]] = {}
+
+    def begin(self, key: Hashable, seconds: float, action: Callable[[], None]) -> None:
+        """Call ``action`` after ``seconds``, unless ``key`` is watched already."""
+        with self._lock:
+            if key not in self._calls_off:
+                self._calls_off[key] = self._timers.call_later(seconds, lambda: self._fire(key, action))
+
+    def _fire(self, key: Hashable, action: Callable[[], None]) -> None:
+        with self._lock:
+            self._calls_off.pop(key, None)
+        action()
+
+    def call_off(self, key: Hashable) -> None:
+        """Watch ``key`` no longer."""
+        with self._lock:
+            call_off = self._calls_off.pop(key, None)
+        if call_off is not None:
+            call_off()
+
+    def call_all_off(self) -> None:
+        """Watch nothing any longer."""
+        with self._lock:
+            calls, self._calls_off = list(self._calls_off.values()), {}
+        for call_off in calls:
+            call_off()

@@ -1,0 +1,113 @@
+"""Run tasks on an executor, a bounded number at a time; the others wait in the order in which they came."""
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from threading import Lock
+from typing import Protocol
+
+from aggregate.models.plain import Value
+
+
+class RunEvents(Protocol):
+    """Who is told of the runs."""
+
+    def started(self, run_id: str) -> bool:
+        """Hear that a run is about to start, and say whether it still should."""
+        ...
+
+    def finished(self, run_id: str, output: Value) -> None:
+        """Hear that a run gave ``output``."""
+        ...
+
+    def broke(self, run_id: str, error: BaseException) -> None:
+        """Hear that a run raised, or could not be started."""
+        ...
+
+
+class Runner:
+    """A queue in front of an executor."""
+
+    def __init__(self, executor: Executor, max_concurrency: int, events: RunEvents) -> None:
+        self._executor = executor
+        self._free = max_concurrency
+        self._events = events
+        self._lock = Lock()
+        self._queue: deque[tuple[str, Callable[[], Value]]] = deque()
+        self._active: dict[str, Future[Value] | None] = {}
+        self._starting = False
+
+    def submit(self, run_id: str, task: Callable[[], Value]) -> None:
+        """Start ``task``, or queue it while all places are taken."""
+        with self._lock:
+            self._queue.append((run_id, task))
+        self._start_next()
+
+    def release(self, run_id: str) -> None:
+        """Give up the place of a run that timed out; a task that has not begun is cancelled, a thread cannot be."""
+        with self._lock:
+            if run_id not in self._active:
+                return
+            future = self._active.pop(run_id)
+            self._free += 1
+        if future is not None:
+            future.cancel()
+        self._start_next()
+
+    def clear(self) -> None:
+        """Forget what is queued."""
+        with self._lock:
+            self._queue.clear()
+
+    def _start_next(self) -> None:
+        """Start queued tasks until no place is free; a loop, because an executor may run a task in this very call."""
+        while (found := self._claim()) is not None:
+            run_id, task = found
+            if self._events.started(run_id):
+                self._start(run_id, task)
+            else:
+                self._release_place(run_id)
+            with self._lock:
+                self._starting = False
+
+    def _claim(self) -> tuple[str, Callable[[], Value]] | None:
+        with self._lock:
+            if self._starting or self._free <= 0 or not self._queue:
+                return None
+            self._starting = True
+            self._free -= 1
+            run_id, task = self._queue.popleft()
+            self._active[run_id] = None
+            return run_id, task
+
+    def _start(self, run_id: str, task: Callable[[], Value]) -> None:
+        try:
+            future = self._executor.submit(task)
+        except Exception as error:  # noqa: BLE001 - an executor that refuses makes the run a failed one (rule O-51)
+            self._release_place(run_id)
+            self._events.broke(run_id, error)
+            return
+        with self._lock:
+            if run_id in self._active:
+                self._active[run_id] = future
+        future.add_done_callback(lambda done: self._done(run_id, done))
+
+    def _done(self, run_id: str, future: "Future[Value]") -> None:
+        had_place = self._release_place(run_id)
+        if future.cancelled() and not had_place:
+            return
+        if future.cancelled():
+            self._events.broke(run_id, RuntimeError("the executor cancelled the task"))
+        elif (error := future.exception()) is not None:
+            self._events.broke(run_id, error)
+        else:
+            self._events.finished(run_id, future.result())
+        self._start_next()
+
+    def _release_place(self, run_id: str) -> bool:
+        with self._lock:
+            had_place = run_id in self._active
+            if had_place:
+                del self._active[run_id]
+                self._free += 1
+            return had_place

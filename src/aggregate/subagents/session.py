@@ -1,0 +1,232 @@
+"""A session that spawns sub-agents and collects their results into variables."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self, overload
+
+from aggregate.errors import Refusal, SpawnError
+from aggregate.models.group import CustomFunction, MergeStrategy, OnError, Order, RunRecord, RunStatus
+from aggregate.models.result import AggregatedResult, SpawnRequest
+from aggregate.sandbox import Limits
+from aggregate.subagents.deadlines import Deadlines, Timers
+from aggregate.subagents.ledger import Ledger
+from aggregate.subagents.reports import Execution, Reports, reason
+from aggregate.subagents.requests import wanted
+from aggregate.subagents.results import SubagentResults
+from aggregate.subagents.runner import Runner
+from aggregate.subagents.waiting import RunHandle, Waiter
+from aggregate.text.results import result_text
+
+
+class SubagentSession:
+    """Spawn sub-agents, collect what they return, read it by variable.
+
+    A host that runs its agents itself spawns texts and reports ``complete``, ``fail`` or ``time_out``; with an
+    ``executor`` the session runs callables. All methods may be called from any thread, ``wait_async`` from any event
+    loop.
+
+    Args:
+        session_key: Names the session; run ids begin with it.
+        executor: Where callables run: a thread pool, a process pool, a cluster's. It stays the caller's to shut down.
+        max_concurrency: Callables that run at one time; further ones wait their turn, none is refused (rule O-23).
+        group_timeout: Seconds from the spawn that opens a group until its unfinished runs count as timed out.
+        on_error: ``report`` lists a failed run, ``skip`` does not, ``fail`` ends its group.
+        clock: Gives the time that is written into results; timezone-aware.
+        new_id: Gives the id of the n-th run; by default ``<session_key>-<n>``.
+        timers: Watches the timeouts.
+        admit: Asked before each spawn; a text is the reason for a refusal (rule O-51).
+        limits: What a custom function given as text may use.
+    """
+
+    def __init__(
+        self,
+        session_key: str = "main",
+        *,
+        executor: Executor | None = None,
+        max_concurrency: int = 8,
+        group_timeout: float | None = None,
+        on_error: OnError | str = OnError.REPORT,
+        clock: Callable[[], datetime] | None = None,
+        new_id: Callable[[int], str] | None = None,
+        timers: Timers | None = None,
+        admit: Callable[[SpawnRequest], str | None] | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        if max_concurrency < 1:
+            raise SpawnError(
+                f"max_concurrency must be at least 1, not {max_concurrency}", code=Refusal.INVALID_CONCURRENCY
+            )
+        self.session_key = session_key
+        self._group_timeout = _seconds(group_timeout)
+        self._admit = admit or (lambda _request: None)
+        self._ledger = Ledger(session_key, _on_error(on_error), new_id or (lambda number: f"{session_key}-{number}"))
+        self._waiter = Waiter(self._ledger)
+        self._reports = Reports(self._ledger, clock or (lambda: datetime.now(UTC)), timers or Deadlines())
+        self._execution = Execution(self._ledger, self._reports)
+        self._runner = Runner(executor, max_concurrency, self._execution) if executor else None
+        if self._runner is not None:
+            self._execution.release = self._runner.release
+        self.subagent_results = SubagentResults(self._ledger, limits)
+
+    # Spawning
+
+    def spawn(
+        self,
+        task: object,
+        *,
+        label: str | None = None,
+        collect_into: str | None = None,
+        merge_strategy: MergeStrategy | str | None = None,
+        custom_function: CustomFunction | None = None,
+        timeout: float | None = None,
+        order: Order | str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> RunHandle:
+        """Spawn a sub-agent and return a handle on its run.
+
+        Args:
+            task: A text for an agent that the host runs, or a callable for the executor.
+            label: Its name in errors, in the text of a ``concat`` and as the key in a ``json`` merge.
+            collect_into: ``$name`` of the variable; without one the run stands alone (FR-006).
+            merge_strategy: How the variable is merged; the first spawn decides (``concat``), later ones may leave it
+                out.
+            custom_function: For ``custom``: a callable, a Python lambda or expression, or a JavaScript function.
+            timeout: Seconds until the run counts as timed out: from its start on the executor, else from now.
+            order: ``spawn`` (default) or ``completion``: what comes first in the merge.
+            options: The host's own, handed to ``admit``.
+
+        Raises:
+            SpawnError: The request is not valid or contradicts the group; nothing was spawned.
+        """
+        want = wanted(collect_into, merge_strategy, custom_function, order)
+        name = (label or "").strip() or None
+        seconds = _seconds(timeout)
+        self._check_task(task)
+        refusal = self._admit(SpawnRequest(task, name, want.variable_name, dict(options or {})))
+        run, group = self._ledger.spawn(want, name)
+        if group is not None and self._group_timeout is not None:
+            self._reports.watch_group(group, self._group_timeout, self._release)
+        if refusal is not None:
+            self.fail(run.run_id, refusal)
+        elif self._runner is not None and callable(task):
+            if seconds is not None:
+                self._execution.timeouts[run.run_id] = seconds
+            self._runner.submit(run.run_id, task)
+        elif seconds is not None:
+            self._reports.watch_run(run.run_id, seconds)
+        return RunHandle(run.run_id, self._waiter, refused=refusal)
+
+    def _release(self, run_ids: tuple[str, ...]) -> None:
+        if self._runner is not None:
+            for run_id in run_ids:
+                self._runner.release(run_id)
+
+    def _check_task(self, task: object) -> None:
+        if isinstance(task, str) and task.strip():
+            return
+        if not callable(task):
+            raise SpawnError("task must be a text that is not empty, or a callable", code=Refusal.INVALID_TASK)
+        if self._runner is None:
+            raise SpawnError("a callable needs a session with an executor", code=Refusal.INVALID_TASK)
+
+    # Ends of runs, reported by the host
+
+    def complete(self, run_id: str, output: object) -> bool:
+        """Record what a run returned; ``False`` where it changes nothing: repeated, late or unknown (O-41, O-42)."""
+        return self._reports.end(run_id, RunStatus.SUCCESS, output)
+
+    def fail(self, run_id: str, error: object) -> bool:
+        """Record why a run failed; ``False`` where it changes nothing."""
+        return self._reports.end(run_id, RunStatus.ERROR, reason(error))
+
+    def time_out(self, run_id: str) -> bool:
+        """Record that a run took too long; ``False`` where it changes nothing."""
+        return self._reports.end(run_id, RunStatus.TIMEOUT, "timeout")
+
+    # Reading
+
+    @overload
+    def wait(self, name: str, timeout: float | None = None) -> AggregatedResult: ...
+    @overload
+    def wait(self, name: None = None, timeout: float | None = None) -> dict[str, AggregatedResult]: ...
+    def wait(
+        self, name: str | None = None, timeout: float | None = None
+    ) -> AggregatedResult | dict[str, AggregatedResult]:
+        """Wait until a group, or every group, is final or ``timeout`` seconds have passed, and return what there is."""
+        self._waiter.wait(self._ledger.names() if name is None else (name,), timeout)
+        return dict(self.subagent_results) if name is None else self.subagent_results[name]
+
+    @overload
+    async def wait_async(self, name: str, timeout: float | None = None) -> AggregatedResult: ...
+    @overload
+    async def wait_async(self, name: None = None, timeout: float | None = None) -> dict[str, AggregatedResult]: ...
+    async def wait_async(
+        self,
+        name: str | None = None,
+        timeout: float | None = None,
+    ) -> AggregatedResult | dict[str, AggregatedResult]:
+        """Do what ``wait`` does, without blocking the event loop."""
+        await self._waiter.wait_async(self._ledger.names() if name is None else (name,), timeout)
+        return dict(self.subagent_results) if name is None else self.subagent_results[name]
+
+    def text(self, name: str, *, labels: bool = True) -> str:
+        """Return the result of a group as text (see ``aggregate.text.results``)."""
+        return result_text(self.subagent_results[name], labels=labels)
+
+    def run(self, run_id: str) -> RunRecord | None:
+        """Return what is known of a run."""
+        return self._ledger.run(run_id)
+
+    def late(self) -> tuple[RunRecord, ...]:
+        """Return what came after its group was final; it is kept, the value stays as it was (O-46)."""
+        return self._ledger.late()
+
+    # Ending
+
+    def close(self, name: str) -> None:
+        """Let no more runs into a group."""
+        self._ledger.close(name)
+
+    def clear(self, name: str | None = None) -> None:
+        """Forget a group and its runs, or all groups and every ended run; ends that are reported later are unknown."""
+        for known in self._ledger.names() if name is None else (name,):
+            found = self._ledger.snapshot(known)
+            if found is not None:
+                unfinished = tuple(run.run_id for run in found.runs if run.status is RunStatus.PENDING)
+                self._reports.call_off(found.group, unfinished)
+                self._ledger.clear(known)
+                self._release(unfinished)
+                self.subagent_results.forget(known)
+        if name is None:
+            self._ledger.clear_ungrouped()
+
+    def shut_down(self) -> None:
+        """Start nothing that is still queued and watch no timeout any more; the executor is the caller's."""
+        if self._runner is not None:
+            self._runner.clear()
+        self._reports.call_all_off()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.shut_down()
+
+
+def _seconds(timeout: float | None) -> float | None:
+    if timeout is not None and not timeout > 0:
+        raise SpawnError(f"a timeout must be more than 0 seconds, not {timeout!r}", code=Refusal.INVALID_TIMEOUT)
+    return timeout
+
+
+def _on_error(value: OnError | str) -> OnError:
+    try:
+        return OnError(value)
+    except ValueError:
+        raise SpawnError(
+            f"on_error must be one of {', '.join(OnError)}, not {value!r}", code=Refusal.INVALID_ON_ERROR
+        ) from None

@@ -1,0 +1,20 @@
+; Bash and other shells of its family.
+(function_definition body: (compound_statement) @body)
+(function_definition body: (subshell) @body)
+
+(function_definition name: (_) @name body: (_) @members) @definition.function
+
+(command
+  name: (command_name) @_source
+  .
+  argument: (_) @import
+  (#any-of? @_source "source" "."))
+
+(program (variable_assignment
+  name: (variable_name) @constant
+  value: [(string) (raw_string) (number) (word)]))
+(program (declaration_command (variable_assignment
+  name: (variable_name) @constant
+  value: [(string) (raw_string) (number) (word)])))
+
+(program . (comment)+ @doc.module)

@@ -1,0 +1,81 @@
+; Ruby. A comment between a signature and the first statement goes with the body.
+(method body: (body_statement) @body)
+(singleton_method body: (body_statement) @body)
+(method (comment) @lead)
+(singleton_method (comment) @lead)
+
+; A block that stands as a statement inside of a class, a module or another block is a body; one at the top of the
+; file is not, since it may hold all of it, nor is one that groups or that opens a class.
+(body_statement (call block: (do_block body: (body_statement) @body)))
+(body_statement (call block: (block body: (block_body) @body)))
+(block_body (call block: (do_block body: (body_statement) @body)))
+(block_body (call block: (block body: (block_body) @body)))
+(do_block (comment) @lead)
+(call
+  method: (identifier) @_group
+  block: (_ body: (_) @keep)
+  (#any-of? @_group
+    "describe" "context" "feature" "shared_examples" "shared_examples_for" "shared_context" "namespace" "included"
+    "prepended" "class_methods" "class_eval" "module_eval" "instance_eval" "draw" "group" "resource"))
+
+; A signature ends where the comments before the body, the body or, without one, the `end` begins; of an endless method behind the equals sign.
+(method name: (_) @name (comment)* @members body: (body_statement)? @members "end" @members) @definition.method
+(method name: (_) @name "=" . body: (_) @members) @definition.method
+(singleton_method name: (_) @name (comment)* @members body: (body_statement)? @members "end" @members) @definition.method
+(singleton_method name: (_) @name "=" . body: (_) @members) @definition.method
+(call
+  method: (identifier)
+  arguments: (argument_list
+    .
+    [
+      (method name: (_) @name (comment)* @members body: (body_statement)? @members "end" @members)
+      (method name: (_) @name "=" . body: (_) @members)
+      (singleton_method name: (_) @name (comment)* @members body: (body_statement)? @members "end" @members)
+      (singleton_method name: (_) @name "=" . body: (_) @members)
+    ]
+    .)) @definition.method
+
+(class name: (_) @name body: (_)? @members "end" @members) @definition.class
+(module name: (_) @name body: (_)? @members "end" @members) @definition.module
+(singleton_class value: (_) @name body: (_)? @members "end" @members) @definition.class
+(assignment
+  left: (constant) @name
+  right: (call
+    receiver: (constant) @_maker
+    method: (identifier) @_new
+    block: (do_block body: (_) @members))
+  (#any-of? @_maker "Struct" "Class" "Module" "Data")
+  (#any-of? @_new "new" "define")) @definition.class
+
+; Groups of tests, tests, and tasks.
+(call
+  method: (identifier) @_group
+  arguments: (argument_list
+    . [(string (string_content) @title) (constant) @title (scope_resolution) @title (simple_symbol) @title])
+  block: (_ body: (_) @members)
+  (#any-of? @_group "describe" "context" "feature" "shared_examples" "shared_examples_for" "shared_context"))
+  @definition.suite
+(call
+  method: (identifier) @_test
+  arguments: (argument_list . (string (string_content) @title))
+  block: (_ body: (_) @members)
+  (#any-of? @_test "it" "specify" "test" "should" "scenario" "example")) @definition.test
+(call
+  method: (identifier) @_task
+  arguments: (argument_list . (_) @title)
+  block: (do_block body: (_) @members)
+  (#any-of? @_task "task" "file" "multitask")) @definition.task
+(call
+  method: (identifier) @_space
+  arguments: (argument_list . (_) @title)
+  block: (do_block body: (_) @members)
+  (#eq? @_space "namespace")) @definition.namespace
+
+(call
+  method: (identifier) @_require
+  arguments: (argument_list . (simple_symbol)? . (string (string_content) @import))
+  (#any-of? @_require "require" "require_relative" "load" "autoload" "gem"))
+
+(program (assignment left: (constant) @constant))
+
+(program . (comment)+ @doc.module)

@@ -1,0 +1,81 @@
+; inherits: ecma
+
+; A decorated method: its decorators stand beside it.
+(class_body
+  (decorator)+ @definition.method
+  .
+  (method_definition
+    name: [
+      (property_identifier) @name
+      (private_property_identifier) @name
+      (number) @name
+      (string (string_fragment) @title)
+      (computed_property_name) @title
+    ]
+    body: (_) @members) @definition.method)
+
+(public_field_definition
+  name: (_) @name
+  value: [
+    (function_expression body: (_) @members)
+    (generator_function body: (_) @members)
+    (arrow_function body: (_) @members)
+  ]) @definition.method
+
+(function_signature name: (_) @name) @definition.function
+(export_statement declaration: (function_signature name: (_) @name)) @definition.function
+(ambient_declaration (function_signature name: (_) @name)) @definition.function
+(method_signature name: (_) @name) @definition.method
+(abstract_method_signature name: (_) @name) @definition.method
+
+(abstract_class_declaration name: (_) @name body: (_) @members) @definition.class
+(interface_declaration name: (_) @name body: (_) @members) @definition.interface
+(enum_declaration name: (_) @name body: (_) @members) @definition.enum
+(type_alias_declaration name: (_) @name value: (_) @members) @definition.type
+(internal_module name: (_) @name body: (_) @members) @definition.namespace
+(module name: [(identifier) (nested_identifier)] @name body: (_) @members) @definition.namespace
+(module name: (string (string_fragment) @title) body: (_) @members) @definition.module
+
+(export_statement declaration: (abstract_class_declaration name: (_) @name body: (_) @members)) @definition.class
+(export_statement declaration: (interface_declaration name: (_) @name body: (_) @members)) @definition.interface
+(export_statement declaration: (enum_declaration name: (_) @name body: (_) @members)) @definition.enum
+(export_statement declaration: (type_alias_declaration name: (_) @name value: (_) @members)) @definition.type
+(export_statement declaration: (internal_module name: (_) @name body: (_) @members)) @definition.namespace
+(export_statement declaration: (module name: (identifier) @name body: (_) @members)) @definition.namespace
+(expression_statement (internal_module name: (_) @name body: (_) @members)) @definition.namespace
+
+(ambient_declaration (class_declaration name: (_) @name body: (_) @members)) @definition.class
+(ambient_declaration (abstract_class_declaration name: (_) @name body: (_) @members)) @definition.class
+(ambient_declaration (interface_declaration name: (_) @name body: (_) @members)) @definition.interface
+(ambient_declaration (enum_declaration name: (_) @name body: (_) @members)) @definition.enum
+(ambient_declaration (type_alias_declaration name: (_) @name value: (_) @members)) @definition.type
+(ambient_declaration (internal_module name: (_) @name body: (_) @members)) @definition.namespace
+(ambient_declaration (module name: (identifier) @name body: (_) @members)) @definition.namespace
+(ambient_declaration (module name: (string (string_fragment) @title) body: (_) @members)) @definition.module
+(ambient_declaration "global" @name (statement_block) @members) @definition.namespace
+
+(export_statement
+  declaration: (ambient_declaration [
+    (function_signature name: (_) @name)
+  ])) @definition.function
+(export_statement
+  declaration: (ambient_declaration [
+    (class_declaration name: (_) @name body: (_) @members)
+    (abstract_class_declaration name: (_) @name body: (_) @members)
+  ])) @definition.class
+(export_statement
+  declaration: (ambient_declaration (internal_module name: (_) @name body: (_) @members))) @definition.namespace
+
+(import_require_clause source: (string (string_fragment) @import))
+
+(program (lexical_declaration
+  kind: "const"
+  (variable_declarator
+    name: (identifier) @constant
+    value: (as_expression . [(string) (number) (true) (false) (template_string)]))))
+(program (export_statement
+  declaration: (lexical_declaration
+    kind: "const"
+    (variable_declarator
+      name: (identifier) @constant
+      value: (as_expression . [(string) (number) (true) (false) (template_string)])))))

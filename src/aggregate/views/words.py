@@ -1,0 +1,26 @@
+"""Wording that digests and outlines share."""
+
+LINE_WIDTH = 160
+"""The longest line, in characters, of a digest and of a document's outline."""
+
+
+def shortened(line: str) -> str:
+    """Return ``line``, cut to ``LINE_WIDTH`` characters with a visible mark."""
+    return line if len(line) <= LINE_WIDTH else line[: LINE_WIDTH - 1] + "…"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return ``number`` and ``noun`` in the right form: ``1 class``, ``2 classes``."""
+    return f"{number} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a regular English noun."""
+    if noun.endswith(("s", "x")):
+        return f"{noun}es"
+    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
+
+
+def more(number: int) -> str:
+    """Return the row that stands for ``number`` rows that were left out."""
+    return f"... and {number} more"

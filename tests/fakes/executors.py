@@ -1,0 +1,46 @@
+"""Executors without threads."""
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any
+
+
+class InlineExecutor(Executor):
+    """Runs each task in the call that submits it."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        """Run ``fn`` now."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - as an executor does
+            future.set_exception(error)
+        return future
+
+
+class ManualExecutor(Executor):
+    """Keeps tasks until the test runs them."""
+
+    def __init__(self) -> None:
+        self.tasks: deque[tuple[Callable[..., Any], Future[Any]]] = deque()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        """Keep ``fn``."""
+        future: Future[Any] = Future()
+        self.tasks.append((fn, future))
+        return future
+
+    def run_next(self) -> None:
+        """Run the oldest task that was not cancelled."""
+        fn, future = self.tasks.popleft()
+        if future.set_running_or_notify_cancel():
+            future.set_result(fn())
+
+
+class RefusingExecutor(Executor):
+    """Takes nothing, as one that was shut down."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        """Refuse."""
+        raise RuntimeError("cannot schedule new futures after shutdown")

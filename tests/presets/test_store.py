@@ -1,0 +1,131 @@
+"""Context presets in TOML."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.models.test_file_item import values
+from tests.project import project
+
+from aggregate import ContextPreset, ContextPresetManager, FileItem, FuzzyAnchor, run
+from aggregate.errors import PresetError
+
+USERS = """\
+# My project.
+[project]
+name = "demo"   # the name
+
+[files]
+paths = [
+  "a.py", # first
+]
+
+[context_presets.old]
+files = ["a.py"]
+"""
+
+
+@pytest.fixture
+def manager(tmp_path: Path) -> ContextPresetManager:
+    """A manager of a project and a global file."""
+    project(tmp_path, {"manual_slop.toml": USERS, "a.py": "", "b.py": ""})
+    return ContextPresetManager(tmp_path / "manual_slop.toml", tmp_path / "global" / "manual_slop.toml")
+
+
+def test_saving_keeps_the_rest_of_the_file(manager: ContextPresetManager) -> None:
+    """Comments, order and spacing of the user's file stay byte for byte (M-43)."""
+    new = ContextPreset("new", [FileItem("b.py", view_mode="skeleton")], ["s.png"], "two files")
+    manager.save_preset(new)
+    text = manager.project_path.read_text(encoding="utf-8")
+    assert text.startswith(USERS)
+    assert text.removeprefix(USERS) == dedent(
+        """\
+
+        [context_presets.new]
+        description = "two files"
+        files = [
+            {path = "b.py", view_mode = "skeleton"},
+        ]
+        screenshots = ["s.png"]
+        """
+    )
+    assert list(manager.load_all()) == ["old", "new"]
+
+
+def test_deleting_undoes_saving(manager: ContextPresetManager) -> None:
+    """Save and delete leave the file as it was (M-43)."""
+    manager.save_preset(ContextPreset("new"))
+    manager.delete_preset("new")
+    assert manager.project_path.read_text(encoding="utf-8").rstrip() == USERS.rstrip()
+    with pytest.raises(PresetError, match='there is no context preset "new": known presets: old'):
+        manager.delete_preset("new")
+
+
+def test_a_project_preset_hides_the_global_one(manager: ContextPresetManager) -> None:
+    """Project wins over global of the same name; deleting it brings the global one back (M-43)."""
+    manager.save_preset(ContextPreset("old", ["b.py"]), scope="global")  # type: ignore[list-item]
+    manager.save_preset(ContextPreset("shared", ["b.py"]), scope="global")  # type: ignore[list-item]
+    assert {name: [item.path for item in one.files] for name, one in manager.load_all().items()} == {
+        "old": ["a.py"],
+        "shared": ["b.py"],
+    }
+    assert (manager.scope_of("old"), manager.scope_of("shared")) == ("project", "global")
+    manager.delete_preset("old")
+    assert [item.path for item in manager.load_all()["old"].files] == ["b.py"]
+
+
+def test_applying_makes_it_the_active_composition(manager: ContextPresetManager) -> None:
+    """The next run shows the preset's files instead of the project's (M-43)."""
+    manager.save_preset(ContextPreset("other", ["b.py"]))  # type: ignore[list-item]
+    assert manager.apply_preset("other").name == "other"
+    _, _, records = run(manager.project_path)
+    assert [record["path"] for record in records] == ["b.py"]
+    manager.delete_preset("other")
+    _, _, records = run(manager.project_path)
+    assert [record["path"] for record in records] == ["a.py"]
+
+
+def test_reloading_warns_of_vanished_files(manager: ContextPresetManager) -> None:
+    """Each named file that does not exist is a warning; globs are not (M-43)."""
+    manager.save_preset(ContextPreset("p", ["gone.py", "*.rs", "a.py"], ["gone.png"]))  # type: ignore[list-item]
+    presets, warnings = manager.reload_context_presets()
+    assert list(presets) == ["old", "p"]
+    assert warnings == [
+        'preset "p": gone.py does not exist any more: restore it or take it out of the preset',
+        'preset "p": gone.png does not exist any more: restore it or take it out of the preset',
+    ]
+
+
+def test_a_link_stays_a_link(manager: ContextPresetManager, tmp_path: Path) -> None:
+    """A configuration that is a link is written through."""
+    link = tmp_path / "link.toml"
+    link.symlink_to(manager.project_path)
+    ContextPresetManager(link).save_preset(ContextPreset("new"))
+    assert link.is_symlink()
+    assert "[context_presets.new]" in manager.project_path.read_text(encoding="utf-8")
+
+
+toml_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x7f"), min_size=1, max_size=8)
+items = st.builds(FileItem, toml_text, **{**values, "ast_mask": st.dictionaries(toml_text, st.just("def"), max_size=2)})
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@given(name=toml_text.filter(str.strip), files=st.lists(items, max_size=3), description=st.just("") | toml_text)
+def test_presets_survive_toml(tmp_path: Path, name: str, files: list[FileItem], description: str) -> None:
+    """Any preset loads as it was saved; what TOML cannot hold is left out and restored (M-43, M-40, M-X10)."""
+    manager = ContextPresetManager(tmp_path / "p.toml")
+    preset = ContextPreset(name, files, ["a b.png"], description)
+    manager.save_preset(preset)
+    assert manager.load_all()[name] == preset
+
+
+def test_a_captured_slice_survives_toml(manager: ContextPresetManager) -> None:
+    """A slice with its anchor is found again after saving and loading (M-41, M-X10)."""
+    text = "one\ntwo\nthree\nfour\n"
+    piece = dict(FuzzyAnchor.create_slice(text, 2, 3))
+    manager.save_preset(ContextPreset("s", [FileItem("a.py", custom_slices=[piece])]))
+    (loaded,) = manager.load_all()["s"].files[0].custom_slices
+    found = FuzzyAnchor.resolve(loaded, "zero\n" + text)
+    assert (found.start_line, found.end_line, found.state.value) == (3, 4, "moved")

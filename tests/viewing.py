@@ -1,0 +1,55 @@
+"""One-line subjects for tests of views, and what must hold for the skeleton of any program."""
+
+from collections.abc import Mapping
+
+from aggregate.models.view import View, ViewMode, ViewRequest
+from aggregate.syntax.languages import Kind, language_of
+from aggregate.syntax.parsing import parse
+from aggregate.views.masked import masked
+from aggregate.views.outline import outline
+from aggregate.views.skeleton import skeleton
+from aggregate.views.summary import summary
+
+
+def skeleton_of(path: str, text: str) -> str:
+    """Return the skeleton's text."""
+    return skeleton(ViewRequest(path, text, ViewMode.SKELETON)).text
+
+
+def outline_of(path: str, text: str) -> str:
+    """Return the outline's text."""
+    return outline(ViewRequest(path, text, ViewMode.OUTLINE)).text
+
+
+def summary_of(path: str, text: str) -> str:
+    """Return the digest."""
+    return summary(ViewRequest(path, text, ViewMode.SUMMARY)).text
+
+
+def masked_of(path: str, text: str, mask: Mapping[str, str]) -> str:
+    """Return the text of the picked symbols, symbol by symbol, each without the indentation of its first line."""
+    requests = [ViewRequest(path, text, ViewMode.MASKED, mask={name: shown}) for name, shown in mask.items()]
+    blocks = [masked(request).text.lstrip(" \t") for request in requests]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def check_skeleton(path: str, text: str) -> None:
+    """Check that the skeleton parses, is its own skeleton, is no longer than the file and maps to its lines."""
+    view = skeleton(ViewRequest(path, text, ViewMode.SKELETON))
+    language = language_of(path, text)
+    assert language is not None
+    assert len(view.text) <= len(text)
+    if language.kind is Kind.CODE:
+        if not parse(text.encode(), language).root_node.has_error:
+            assert skeleton_of(path, view.text) == view.text
+            assert not parse(view.text.encode(), language).root_node.has_error
+        _check_lines(view, text, language.placeholder)
+
+
+def _check_lines(view: View, text: str, placeholder: str) -> None:
+    """Check that every line without a placeholder is the line of the file that the map names."""
+    source = text.split("\n")
+    for number, line in enumerate(view.text.removesuffix("\n").split("\n"), start=1):
+        at = view.source_line(number)
+        assert at is not None
+        assert placeholder in line or source[at - 1] == line
