@@ -5,12 +5,21 @@ import sys
 
 import click
 
+from aggregate.cli.diff import diff
 from aggregate.cli.init import init
 from aggregate.cli.inspect import languages, schema, view
 from aggregate.cli.preset import preset
 from aggregate.cli.run import prune, run
+from aggregate.cli.send import send
 from aggregate.cli.stats import stats
-from aggregate.errors import AggregateError, ConfigError, PresetError, SyntaxViewError
+from aggregate.errors import (
+    AggregateError,
+    ClientSetupError,
+    ConfigError,
+    PresetError,
+    PromptTooLongError,
+    SyntaxViewError,
+)
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
 
@@ -27,7 +36,7 @@ def program(context: click.Context) -> None:
         context.invoke(run)
 
 
-for command in (run, init, preset, stats, view, prune, languages, schema):
+for command in (run, send, diff, init, preset, stats, view, prune, languages, schema):
     program.add_command(command)
 
 
@@ -42,7 +51,7 @@ def run_program(arguments: list[str] | None = None) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted", INTERRUPTED)
-    except (ConfigError, PresetError, SyntaxViewError) as error:
+    except (ConfigError, PresetError, SyntaxViewError, ClientSetupError, PromptTooLongError) as error:
         return _fail(str(error), MISTAKE)
     except AggregateError as error:
         return _fail(str(error), FAILED)
