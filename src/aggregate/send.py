@@ -147,7 +147,6 @@ def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = No
     """
     request, client = prepared.request, prepared.client
     path = write_numbered(request.output_dir, request.namespace, prepared.prompt.markdown)
-    write_run(Run(path, prepared.chain))
     reply = client.exchange(prepared.plan, on_text=on_text, turn=Turn(max_output=prepared.max_output))
     sent = Sent(client.provider, client.model, prepared.plan.layout.ends, prepared.plan.layout.marks, prepared.changes)
     write_run(Run(path, prepared.chain, sent))

@@ -1,5 +1,6 @@
 """Google's Gemini API, through its SDK; its cache needs no marks."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ class GeminiApi:
     Attributes:
         provider: Named in errors.
         key: The key.
-        base_url: Where the API is, ``None`` for Google's own.
+        base_url: Where the API is, with or without its version at the end; ``None`` for Google's own.
         seconds: How long to wait for an answer.
     """
 
@@ -40,7 +41,8 @@ class GeminiApi:
             from google.genai import errors, types
         except ImportError:
             raise missing_sdk(self.provider, "google-genai") from None
-        options = types.HttpOptions(base_url=self.base_url, timeout=int(self.seconds * 1000))
+        address, version = _split(self.base_url)
+        options = types.HttpOptions(base_url=address, api_version=version, timeout=int(self.seconds * 1000))
         with translated(self.provider, self.key, errors.APIError):
             client = genai.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
             async with client.aio as session:
@@ -96,6 +98,12 @@ def usage_of(usage: Mapping[str, Any]) -> Usage:
     read = usage.get("cached_content_token_count") or 0
     output = (usage.get("candidates_token_count") or 0) + (usage.get("thoughts_token_count") or 0)
     return Usage(max((usage.get("prompt_token_count") or 0) - read, 0), 0, read, output)
+
+
+def _split(base_url: str | None) -> tuple[str | None, str | None]:
+    """Return an address and the API's version that may stand at its end; the SDK wants them apart."""
+    match = re.fullmatch(r"(.*?)/(v\d\w*)/?", base_url or "")
+    return (match[1], match[2]) if match else (base_url, None)
 
 
 def _candidates(part: Mapping[str, Any]) -> list[dict[str, Any]]:
