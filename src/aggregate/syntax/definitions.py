@@ -92,7 +92,9 @@ class Module:
 
     def header(self, definition: Definition) -> str:
         """Return a definition up to its body, with the indentation of its first line."""
-        return self.text(self._line_start(definition.start), definition.header_end).rstrip() + self._late_name(definition)
+        return self.text(self._line_start(definition.start), definition.header_end).rstrip() + self._late_name(
+            definition
+        )
 
     def _late_name(self, definition: Definition) -> str:
         """Return a definition's name, behind a space, where it stands behind the body only, as a ``typedef``'s."""
