@@ -213,9 +213,8 @@ def run(
     request = request_for(project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier)
     request = replace(request, results=_compacted(results, project.folder / CACHE_DIR))
     composition = compose_prompt(request)
-    markdown = composition.prompt.markdown
-    path = write_numbered(request.output_dir, request.namespace, markdown)
-    return markdown, path, list(composition.records)
+    path = write_numbered(request.output_dir, request.namespace, composition.prompt.pieces())
+    return composition.prompt.markdown, path, list(composition.records)
 
 
 def open_project(config: Mapping[str, Any] | Project | str | Path) -> Project:
