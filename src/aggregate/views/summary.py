@@ -64,7 +64,10 @@ def _definitions(module: Module) -> list[str]:
         else:
             leaves.setdefault(one.kind, []).append(".".join(one.path) or one.kind)
         around.append(one)
-    rows = [_joined(shortened("  " * one.depth + _holder(one, module)), list(dict.fromkeys(names))) for one, names in members.items()]
+    rows = [
+        _joined(shortened("  " * one.depth + _holder(one, module)), list(dict.fromkeys(names)))
+        for one, names in members.items()
+    ]
     if len(rows) > _MOST_ROWS:
         rows[_MOST_ROWS:] = [more(len(rows) - _MOST_ROWS)]
     return rows + [row for kind, names in leaves.items() for row in _named(plural(kind), tuple(names))]
