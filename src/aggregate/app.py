@@ -15,7 +15,7 @@ from aggregate.config.load import Project, load_config, validate
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileItem, FileRecord
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
-from aggregate.models.result import AggregatedResult, Answer
+from aggregate.models.result import CACHE_DIR, THRESHOLD, AggregatedResult, Answer
 from aggregate.models.screenshot import Screenshot
 from aggregate.monitor import get_monitor
 from aggregate.presets.store import ContextPresetManager, global_config_path
@@ -25,7 +25,6 @@ from aggregate.sections.results import Results, flatten, results_segments
 from aggregate.sections.screenshots import screenshots_section
 from aggregate.sources.history import find_history_file, load_history
 from aggregate.sources.listing import Listing
-from aggregate.subagents.compact import CACHE_DIR, THRESHOLD, compact_result, compact_sections
 
 BEADS_MODE = "beads"
 
@@ -335,6 +334,8 @@ def _compacted(
     results: Results | Sequence[Results], cache_dir: str | Path, threshold: int = THRESHOLD
 ) -> tuple[Results, ...]:
     """Return single results, each with its value on disk where it is large."""
+    from aggregate.subagents.compact import compact_result, compact_sections  # 70 ms, needed only with results
+
     compacted: list[Results] = []
     for one in flatten(results):
         if isinstance(one, AggregatedResult):

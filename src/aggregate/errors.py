@@ -13,7 +13,11 @@
     ├── SpawnError          a sub-agent cannot be spawned as asked: with a code
     ├── SandboxError        foreign code failed, was stopped or cannot be run: with its kind
     ├── CompilerError       a result compiler cannot be registered
-    └── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
+    ├── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
+    └── ClientError         a model cannot be asked
+        ├── ClientSetupError    a key, an SDK, a program or a name is missing: what to set or install
+        ├── PromptTooLongError  the prompt exceeds the model's context window
+        └── ProviderError       the provider refused or failed
 
 Types are public interface, messages are not. Each message says in one sentence what happened, where, and what to do.
 """
@@ -131,3 +135,43 @@ class CompilerError(AggregateError):
 
 class DataReferenceError(AggregateError, FileNotFoundError):
     """A compacted value has no readable file."""
+
+
+class ClientError(AggregateError):
+    """A model cannot be asked."""
+
+
+class ClientSetupError(ClientError):
+    """A key, an SDK, a program or a name is missing; the message says what to set or install."""
+
+
+class PromptTooLongError(ClientError):
+    """The prompt exceeds the model's context window.
+
+    Attributes:
+        tokens: Of the request, by o200k, the room for the answer included.
+        window: Of the model.
+    """
+
+    def __init__(self, message: str, *, tokens: int, window: int) -> None:
+        super().__init__(message)
+        self.tokens = tokens
+        self.window = window
+
+
+class ProviderError(ClientError):
+    """The provider refused or failed.
+
+    Attributes:
+        status: The HTTP status, ``None`` where there was no answer.
+        retry_after: Seconds that the provider asks to wait, where it does.
+        retryable: Whether the same request may succeed later.
+    """
+
+    def __init__(
+        self, message: str, *, status: int | None = None, retry_after: float | None = None, retryable: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+        self.retryable = retryable
