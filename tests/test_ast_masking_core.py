@@ -1,6 +1,7 @@
 """Picked symbols of unconventional C++: many macros, fragments without includes, out-of-line definitions."""
 
 import pytest
+
 from tests.viewing import masked_of
 
 FRAGMENT = """\

@@ -1,6 +1,7 @@
 """All views of unconventional C++: heavy macros, fragments that others include, unbalanced conditionals."""
 
 import pytest
+
 from tests.test_ast_masking_core import FRAGMENT
 from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of
 

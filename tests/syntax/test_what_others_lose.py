@@ -1,6 +1,7 @@
 """What is known to go wrong elsewhere with C, C++, Rust, Java and broken files."""
 
 import pytest
+
 from tests.viewing import check_skeleton, outline_of, skeleton_of, summary_of
 
 JAVA = """\
