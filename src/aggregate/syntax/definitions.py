@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from aggregate.syntax.languages import Language
-from aggregate.syntax.parsing import matches, parse
+from aggregate.syntax.parsing import macros_by_end, matches, parse
 
 _DEFINITION = "definition."
 _LEVEL = "level."
@@ -142,6 +142,8 @@ def read_module(text: str, language: Language) -> Module:
                 texts[capture].update((node.start_byte, _text(node)) for node in nodes)
             elif capture == "doc.module":
                 docs.update((node.start_byte, node) for node in nodes)
+    if macros := macros_by_end(source, language):
+        found = {at: _with_macros(one, source, macros) for at, one in found.items()}
     ordered = _reach(sorted(found.values(), key=lambda one: (one.start, -one.end)), source)
     definitions = _nest(ordered, sorted(bodies - kept))
     return Module(
@@ -172,6 +174,21 @@ def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]]) -> D
     aliases = tuple(_text(one) for one in match.get("alias", ()))
     place = (begin.start_byte, node.end_byte, opening, 0, first, max(first, last))
     return Definition(kind, tuple(parts), *place, level, items, remarks, aliases)
+
+
+def _with_macros(one: Definition, source: bytes, macros: dict[int, int]) -> Definition:
+    """Return a definition that begins with the macros directly before it on its line."""
+    start = one.start
+    while (begin := macros.get(_end_before(source, start))) is not None:
+        start = begin
+    return one if start == one.start else replace(one, start=start)
+
+
+def _end_before(source: bytes, position: int) -> int:
+    """Return where the last byte before ``position`` on its line that is no white space ends."""
+    while position and source[position - 1] in b" \t":
+        position -= 1
+    return position
 
 
 def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
