@@ -8,8 +8,8 @@ from typing import Any
 from aggregate.compose.selection import Selection
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.files import SourceFile, read_file
-from aggregate.syntax.definitions import read_module
 from aggregate.syntax.languages import Kind, Language, language_of
+from aggregate.syntax.modules import read_module
 from aggregate.text.lines import line_count
 from aggregate.tokens.count import count_all
 from aggregate.views.pool import render_all
