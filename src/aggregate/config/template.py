@@ -22,9 +22,7 @@ def first_config(name: str, files: Sequence[str], code_suffixes: Sequence[str]) 
     paths = [f"  {_quoted(readme)},"] if readme else []
     paths += [f'  {{ path = {_quoted(glob)}, view_mode = "skeleton" }},' for glob in globs]
     locks = [lock for lock in _LOCKS if any(PurePosixPath(file).name == lock for file in files)]
-    return _TEMPLATE.format(
-        name=_quoted(name), paths="\n".join(paths), exclude=json.dumps(locks)
-    )
+    return _TEMPLATE.format(name=_quoted(name), paths="\n".join(paths), exclude=json.dumps(locks))
 
 
 def _globs(files: Sequence[str], suffixes: frozenset[str]) -> list[str]:
