@@ -157,7 +157,7 @@ def _apply(source: bytes, cuts: list[Cut]) -> tuple[list[bytes], list[Span]]:
         spans.append(Span(line, line, first, source_line))
         run, source_run = line + 1, source_line + 1
     pieces.append(source[position:])
-    last = line + source.count(b"\n", position) - source.endswith(b"\n")
+    last = line + source.count(b"\n", position) - (not source or source.endswith(b"\n"))
     if last >= run:
         spans.append(Span(run, last, source_run, source_run + last - run))
     return pieces, spans
