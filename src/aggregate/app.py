@@ -1,7 +1,7 @@
 """The wiring: the public functions of the pipeline, from entries to a numbered file."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,13 @@ from aggregate.config.load import Project, load_config, validate
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileItem, FileRecord
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.models.result import CACHE_DIR, THRESHOLD, AggregatedResult, Answer
 from aggregate.models.screenshot import Screenshot
 from aggregate.monitor import get_monitor
 from aggregate.presets.store import ContextPresetManager, global_config_path
 from aggregate.sections.beads import build_beads_section
 from aggregate.sections.discussion import discussion_segments
+from aggregate.sections.results import Results, flatten, results_segments
 from aggregate.sections.screenshots import screenshots_section
 from aggregate.sources.history import find_history_file, load_history
 from aggregate.sources.listing import Listing
@@ -132,13 +134,31 @@ def build_tier3_context(
     *,
     execution_mode: str = "native",
     base_dir: str | Path | None = None,
+    results: Results | Sequence[Results] = (),
+    cache_dir: str | Path = CACHE_DIR,
+    results_threshold: int = THRESHOLD,
 ) -> str:
-    """Compose the context of a Tier 3 worker: focus files in full, the others by structure (rules M-12, M-53)."""
+    """Compose the context of a Tier 3 worker: focus files in full, the others by structure (rules M-12, M-53).
+
+    Args:
+        file_items: Records.
+        screenshot_base_dir: Where the screenshots' relative paths begin.
+        screenshots: Paths or globs of images.
+        history: The turns of the discussion.
+        focus_files: Files to show in full.
+        execution_mode: ``"beads"`` adds the progress track.
+        base_dir: Where the project's beads are looked for.
+        results: What other workers found: a session's ``subagent_results``, a mapping of names to results, an answer,
+            a compiled report, or a list of these.
+        cache_dir: Where large values among the results are kept.
+        results_threshold: Bytes of JSON from which a value is shown by its summary and a reference.
+    """
     with get_monitor().scope("build_tier3_context"):
         files = tier3_segments(file_items, focus_files)
         images = build_screenshots_section(screenshot_base_dir, screenshots)
         beads = _beads(execution_mode, base_dir)
-        return _layout(files, screenshots=images, beads=beads, history=history).markdown
+        folded = _compacted(results, cache_dir, results_threshold)
+        return _layout(files, screenshots=images, beads=beads, results=folded, history=history).markdown
 
 
 def build_markdown(
@@ -169,6 +189,7 @@ def run(
     *,
     focus_files: Sequence[str] = (),
     tier: int | None = None,
+    results: Results | Sequence[Results] = (),
 ) -> tuple[str, Path, list[FileRecord]]:
     """Run the whole pipeline and write the prompt to the next numbered file (rule M-14).
 
@@ -178,6 +199,8 @@ def run(
         aggregation_strategy: ``auto``, ``summarize`` or ``full``; by default the configuration's.
         focus_files: Files to show in full in a Tier 3 context (rule M-X6).
         tier: ``3`` makes a Tier 3 context also without focus files.
+        results: What sub-agents found: a session's ``subagent_results``, a mapping of names to results, an answer, a
+            compiled report, or a list of these. Large values are kept in ``state/data_cache`` beside the configuration.
 
     Returns:
         The markdown, the file that holds it, and the record of every file.
@@ -188,6 +211,7 @@ def run(
     """
     project = open_project(config)
     request = request_for(project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier)
+    request = replace(request, results=_compacted(results, project.folder / CACHE_DIR))
     composition = compose_prompt(request)
     markdown = composition.prompt.markdown
     path = write_numbered(request.output_dir, request.namespace, markdown)
@@ -282,20 +306,45 @@ def compose_prompt(
         files = files_segments(records, summary_only=request.summary_only, strategy=request.strategy)
     images = build_screenshots_section(request.screenshot_dir, request.screenshots, shown_from=request.shown_from)
     beads = build_beads_section(request.shown_from) if request.beads else ""
-    prompt = _layout(files, screenshots=images, beads=beads, history=request.history)
+    prompt = _layout(files, screenshots=images, beads=beads, results=request.results, history=request.history)
     warnings = [f"{path}: {reason}" for path, reason in (*selection.skipped, *notes)]
     warnings += [record["content"].splitlines()[0] for record in records if record["error"]]
     return Composition(prompt, tuple(records), tuple(warnings))
 
 
-def _layout(files: tuple[Segment, ...], *, screenshots: str, beads: str, history: Sequence[object]) -> Prompt:
+def _layout(
+    files: tuple[Segment, ...],
+    *,
+    screenshots: str,
+    beads: str,
+    history: Sequence[object],
+    results: Sequence[Results] = (),
+) -> Prompt:
     """Return the sections in their order, each only if not empty (rule 3.1)."""
     return Prompt(
         files
         + section_segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)
         + section_segment(Section.BEADS, beads, Stability.SLOW)
+        + results_segments(results)
         + discussion_segments(history)
     )
+
+
+def _compacted(
+    results: Results | Sequence[Results], cache_dir: str | Path, threshold: int = THRESHOLD
+) -> tuple[Results, ...]:
+    """Return single results, each with its value on disk where it is large."""
+    from aggregate.subagents.compact import compact_result, compact_sections  # 70 ms, needed only with results
+
+    compacted: list[Results] = []
+    for one in flatten(results):
+        if isinstance(one, AggregatedResult):
+            compacted.append(compact_result(one, cache_dir=cache_dir, threshold=threshold))
+        elif isinstance(one, Answer):
+            compacted.append(one)
+        else:
+            compacted.append(compact_sections(one, cache_dir=cache_dir, threshold=threshold))
+    return tuple(compacted)
 
 
 def _beads(execution_mode: str, base_dir: str | Path | None) -> str:

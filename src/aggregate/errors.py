@@ -13,7 +13,11 @@
     ├── SpawnError          a sub-agent cannot be spawned as asked: with a code
     ├── SandboxError        foreign code failed, was stopped or cannot be run: with its kind
     ├── CompilerError       a result compiler cannot be registered
-    └── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
+    ├── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
+    └── ClientError         a model cannot be asked
+        ├── ClientSetupError    a key, an SDK, a program or a name is missing: what to set or install
+        ├── PromptTooLongError  the prompt exceeds the model's context window
+        └── ProviderError       the provider refused or failed
 
 Types are public interface, messages are not. Each message says in one sentence what happened, where, and what to do.
 """
@@ -66,14 +70,35 @@ class OutputError(AggregateError):
     """A result cannot be written."""
 
 
+class Refusal(StrEnum):
+    """Why a sub-agent is not spawned, or a session not made: the codes of the sessions_spawn protocol."""
+
+    INVALID_TASK = "INVALID_TASK"
+    INVALID_PARAMETER = "INVALID_PARAMETER"
+    INVALID_COUNT = "INVALID_COUNT"
+    INVALID_TIMEOUT = "INVALID_TIMEOUT"
+    INVALID_ORDER = "INVALID_ORDER"
+    INVALID_COLLECT_INTO = "INVALID_COLLECT_INTO"
+    MISSING_COLLECT_INTO = "MISSING_COLLECT_INTO"
+    INVALID_MERGE_STRATEGY = "INVALID_MERGE_STRATEGY"
+    MERGE_STRATEGY_CONFLICT = "MERGE_STRATEGY_CONFLICT"
+    INVALID_CUSTOM_FUNCTION = "INVALID_CUSTOM_FUNCTION"
+    MISSING_CUSTOM_FUNCTION = "MISSING_CUSTOM_FUNCTION"
+    GROUP_CLOSED = "GROUP_CLOSED"
+    GROUP_FAILED = "GROUP_FAILED"
+    INVALID_RUN_ID = "INVALID_RUN_ID"
+    INVALID_CONCURRENCY = "INVALID_CONCURRENCY"
+    INVALID_ON_ERROR = "INVALID_ON_ERROR"
+
+
 class SpawnError(AggregateError):
     """A sub-agent cannot be spawned as asked; nothing was spawned.
 
     Attributes:
-        code: Stable name of the reason, such as ``INVALID_COLLECT_INTO``.
+        code: The stable name of the reason.
     """
 
-    def __init__(self, message: str, *, code: str) -> None:
+    def __init__(self, message: str, *, code: Refusal) -> None:
         super().__init__(message)
         self.code = code
 
@@ -110,3 +135,43 @@ class CompilerError(AggregateError):
 
 class DataReferenceError(AggregateError, FileNotFoundError):
     """A compacted value has no readable file."""
+
+
+class ClientError(AggregateError):
+    """A model cannot be asked."""
+
+
+class ClientSetupError(ClientError):
+    """A key, an SDK, a program or a name is missing; the message says what to set or install."""
+
+
+class PromptTooLongError(ClientError):
+    """The prompt exceeds the model's context window.
+
+    Attributes:
+        tokens: Of the request, by o200k, the room for the answer included.
+        window: Of the model.
+    """
+
+    def __init__(self, message: str, *, tokens: int, window: int) -> None:
+        super().__init__(message)
+        self.tokens = tokens
+        self.window = window
+
+
+class ProviderError(ClientError):
+    """The provider refused or failed.
+
+    Attributes:
+        status: The HTTP status, ``None`` where there was no answer.
+        retry_after: Seconds that the provider asks to wait, where it does.
+        retryable: Whether the same request may succeed later.
+    """
+
+    def __init__(
+        self, message: str, *, status: int | None = None, retry_after: float | None = None, retryable: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+        self.retryable = retryable

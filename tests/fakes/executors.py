@@ -9,7 +9,7 @@ from typing import Any
 class InlineExecutor(Executor):
     """Runs each task in the call that submits it."""
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":  # noqa: ANN401 - as Executor
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         """Run ``fn`` now."""
         future: Future[Any] = Future()
         try:
@@ -25,7 +25,7 @@ class ManualExecutor(Executor):
     def __init__(self) -> None:
         self.tasks: deque[tuple[Callable[..., Any], Future[Any]]] = deque()
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":  # noqa: ANN401 - as Executor
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         """Keep ``fn``."""
         future: Future[Any] = Future()
         self.tasks.append((fn, future))
@@ -41,6 +41,6 @@ class ManualExecutor(Executor):
 class RefusingExecutor(Executor):
     """Takes nothing, as one that was shut down."""
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":  # noqa: ANN401 - as Executor
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         """Refuse."""
         raise RuntimeError("cannot schedule new futures after shutdown")

@@ -365,6 +365,20 @@ def test_groups_are_closed_and_cleared_explicitly() -> None:
     assert dict(session.subagent_results) == {}
 
 
+def test_a_cleared_name_starts_its_timeout_anew() -> None:
+    """The timeout of a group that was cleared does not end the next group of that name (O-46, O-53)."""
+    time = FakeTime()
+    session = session_at(time, group_timeout=30)
+    spawned(session, "A")
+    time.advance(20)
+    session.clear(NAME)
+    spawned(session, "B")
+    time.advance(20)
+    assert session.subagent_results[NAME].status is GroupStatus.PENDING
+    time.advance(10)
+    assert session.subagent_results[NAME].status is GroupStatus.COMPLETE
+
+
 def test_clearing_everything_forgets_ended_runs_and_tells_who_waits() -> None:
     """clear() without a name drops lone runs that have ended; a handle of a cleared run reads as failed (O-53)."""
     time = FakeTime()

@@ -1,6 +1,7 @@
 """JavaScript: skeleton, outline, digest and picked symbols, text in and text out."""
 
 import pytest
+
 from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of
 
 SAMPLE = r"""
@@ -178,7 +179,7 @@ OUTLINE = """\
 26-29    constructor(options = {})
 31-33    get size()
 35-37    set size(value)
-39-45    @logged({ level: 1 }) static async *walk( root, { depth = 1, ...rest } = {}, )
+39-45    @logged({ level: 1 }) static async *walk(root, { depth = 1, ...rest } = {})
 47-49    handle = async (request) =>
 51-51    #secret()
 54-57  export async function load(path, callback = () => { fallback(); })
@@ -202,7 +203,7 @@ javascript, 98 lines, 1 class, 11 methods, 7 functions, 2 objects
 Routes and their handlers.
 imports: node:fs, node:path, ./errors.js, util
 constants: LIMIT, NAME, PATTERN
-@sealed export default class Router extends Base: constructor, size, size, walk, handle, #secret
+@sealed export default class Router extends Base: constructor, size, walk, handle, #secret
 module.exports: parse, format, now, content-type
   nested: inner
 functions: load, ids, double, add, exports.parse, Router.prototype.reset, Button
@@ -231,7 +232,7 @@ def test_skeleton_invariants() -> None:
         (
             {"Router.size": "def"},
             "get size() {\n    return this.routes.length;\n  }\n\n"
-            "set size(value) {\n    throw new Error(`cannot set ${value} { }`);\n  }",
+            "  set size(value) {\n    throw new Error(`cannot set ${value} { }`);\n  }",
         ),
         (
             {"walk": "sig"},
@@ -261,6 +262,7 @@ def test_masks(mask: dict[str, str], text: str) -> None:
         "await (async () => {\n%s\n})();\n",
         "var App = (function () {\n%s\n})();\n",
         "window.App = (function () {\n%s\n}());\n",
+        "var App = (function make(context) {\n%s\n});\n",
         "define(['a'], function (a) {\n%s\n});\n",
         "$(function () {\n%s\n});\n",
         "$(document).ready(function () {\n%s\n});\n",
@@ -342,3 +344,12 @@ def test_windows_line_ends_and_other_scripts_survive() -> None:
     """Line ends and characters beyond ASCII stay as they are (M-33)."""
     source = "// größe\r\nfunction größe() {\r\n  return 'ü'.length;\r\n}\r\nvar x = 'é';\r\n"
     assert skeleton_of("a.js", source) == "// größe\r\nfunction größe() { /* ... */ }\r\nvar x = 'é';\r\n"
+
+
+@pytest.mark.parametrize(
+    "source", ["{" * 3000, "f(" * 3000, "`${" * 1000, "(()=>{" * 500 + "})()" * 500, "\x00\ufeff\u2028"]
+)
+def test_hostile_files_cost_only_themselves(source: str) -> None:
+    """Depth, open ends and odd characters end nothing and never make the skeleton longer (M-33, M-X19)."""
+    assert len(skeleton_of("a.js", source)) <= len(source)
+    assert outline_of("a.js", source)

@@ -1,6 +1,7 @@
 """PHP: skeleton, outline, digest and picked symbols, text in and text out."""
 
 import pytest
+
 from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of
 
 SAMPLE = r"""
@@ -185,14 +186,14 @@ if (!function_exists('helper')) {
 """[1:]
 
 OUTLINE = r"""
-8-8    namespace App\Users;
+8-8    namespace App\Users
 20-48  #[Entity] abstract class User extends Root implements Named
-29-35    #[Inject] public function __construct( private readonly string $name, protected array $tags = ['{', '}'], )
-37-37    abstract protected function role(): string;
+29-35    #[Inject] public function __construct(private readonly string $name, protected array $tags = ['{', '}'])
+37-37    abstract protected function role(): string
 39-45    public static function find(int $id): ?static
 47-47    final public function &tags(): array
 50-53  interface Named
-52-52    public function name(): string;
+52-52    public function name(): string
 55-61  trait HasEvents
 57-60    protected function emit(string $event): void
 63-72  enum Suit: string
@@ -208,7 +209,7 @@ php, 96 lines, 1 namespace, 1 class, 7 methods, 1 interface, 1 trait, 1 enum, 4 
 Users and their mail.
 imports: App\Base, App\Mail, App\helper, /boot.php, functions.php
 constants: LIMIT, MODE
-namespace App\Users;
+namespace App\Users
 #[Entity] abstract class User extends Root implements Named: __construct, role, find, tags
 interface Named: name
 trait HasEvents: emit

@@ -1,6 +1,7 @@
 """Ruby: skeleton, outline, digest and picked symbols, text in and text out."""
 
 import pytest
+
 from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of
 
 SAMPLE = """\
@@ -331,3 +332,9 @@ Rails.application.routes.draw do
 end
 """
     assert skeleton_of("config.ru", source) == source.replace("get :long_name", "# ...")
+
+
+def test_a_gemfile_lists_its_gems() -> None:
+    """A file is known by its whole name, and what it requires is in the digest (M-32)."""
+    source = 'source "https://example.org"\n\ngem "rake", "~> 13.0"\ngroup :test do\n  gem "minitest"\nend\n'
+    assert summary_of("Gemfile", source) == "ruby, 6 lines\nimports: rake, minitest"

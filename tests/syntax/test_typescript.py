@@ -1,6 +1,7 @@
 """TypeScript: skeleton, outline, digest and picked symbols, text in and text out."""
 
 import pytest
+
 from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of
 
 SAMPLE = """\
@@ -188,7 +189,7 @@ OUTLINE = """\
 19-23  export interface Store<K extends { id: string }, V = unknown> extends Iterable<K>
 21-21    get(key: K): V | undefined
 25-62  @Service() export abstract class Cache<T extends { a: 1 }> extends Base<T> implements Store<T>, Other
-33-39    constructor( private readonly reader: Reader, public limit = 10, )
+33-39    constructor(private readonly reader: Reader, public limit = 10)
 41-41    abstract load(key: string): Promise<T>
 43-43    find(key: string): T
 44-44    find(key: string, fallback: T): T
@@ -198,17 +199,17 @@ OUTLINE = """\
 59-61    [Symbol.end](): void
 64-66  export function isReader(value: unknown): value is Reader
 68-70  export default function create<T extends { id: string }>(options: Options): Cache<T>
-72-72  export function pick(a: string): string;
-73-73  export function pick(a: number): number;
+72-72  export function pick(a: string): string
+73-73  export function pick(a: number): number
 74-76  export function pick(a: any): any
 78-78  export const identity = <T,>(value: T): T =>
 80-84  namespace Shapes.Round
 81-83    export function area(radius: number): number
 86-88  declare module "legacy"
-87-87    export function run(name: string): void;
+87-87    export function run(name: string): void
 90-94  declare global
 91-93    interface Window
-96-96  export declare function outside(value: string): void;
+96-96  export declare function outside(value: string): void
 """
 
 SUMMARY = """\
@@ -217,14 +218,14 @@ imports: ./reader, legacy, ../config.js
 constants: VERSION, DEBUG
 export enum Level
 export interface Store<K extends { id: string }, V = unknown> extends Iterable<K>: get
-@Service() export abstract class Cache<T extends { a: 1 }> extends Base<T> implements Store<T>, Other: constructor, load, find, find, find, size, tell, [Symbol.end]
+@Service() export abstract class Cache<T extends { a: 1 }> extends Base<T> implements Store<T>, Other: constructor, load, find, size, tell, [Symbol.end]
 namespace Shapes.Round: area
 declare module "legacy": run
 declare global
   interface Window
 types: Handler
 functions: isReader, create, pick, pick, pick, identity, outside
-"""  # noqa: E501 - a digest's row as it is
+"""
 
 
 def test_only_bodies_are_cut() -> None:
@@ -248,8 +249,8 @@ def test_skeleton_invariants() -> None:
     [
         (
             {"Cache.find": "sig"},
-            "find(key: string): T\n\nfind(key: string, fallback: T): T\n\n"
-            "find(key: string, fallback?: T): T | undefined",
+            "find(key: string): T\n\n  find(key: string, fallback: T): T\n\n"
+            "  find(key: string, fallback?: T): T | undefined",
         ),
         ({"Cache.size": "def"}, "@memoize()\n  @logged\n  get size(): number {\n    return this.items.size;\n  }"),
         ({"Shapes::Round::area": "sig"}, "export function area(radius: number): number"),
@@ -306,7 +307,7 @@ def test_declarations_without_bodies_are_kept_whole() -> None:
         outline_of("a.d.ts", source)
         == """\
 1-4  declare namespace A
-2-2    function f(x: number): void;
+2-2    function f(x: number): void
 3-3    class B
 3-3      m(): string
 """

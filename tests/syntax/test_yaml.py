@@ -1,5 +1,7 @@
 """YAML: skeleton, outline, digest and picked symbols, text in and text out."""
 
+import pytest
+
 from tests.viewing import check_skeleton, masked_of, outline_of, summary_of
 
 SAMPLE = """\
@@ -91,3 +93,13 @@ def test_lists_and_flow_style() -> None:
 def test_keys_are_picked_in_every_document() -> None:
     """A key stands for all keys of that name (M-35)."""
     assert masked_of("a.yaml", SAMPLE, {"kind": "def"}) == "kind: Deployment\n\nkind: Service"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["- " * 1000 + "a\n", "".join(" " * level + "a:\n" for level in range(1000)), "? " * 1000 + "a\n"],
+)
+def test_a_hostile_file_costs_only_itself(source: str) -> None:
+    """A text that the grammar cannot stand is shown by its first lines instead of ending the process (M-X19, M-32)."""
+    assert outline_of("a.yaml", source) == summary_of("a.yaml", source)
+    assert summary_of("a.yaml", source).startswith("yaml, ")

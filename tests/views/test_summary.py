@@ -1,7 +1,7 @@
 """The digest: whatever the file, something short and true."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.viewing import outline_of, skeleton_of, summary_of
 
@@ -60,20 +60,22 @@ def test_files_without_a_grammar(path: str, source: str, digest: str) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_an_empty_file_says_so(path: str) -> None:
+@pytest.mark.parametrize("source", ["", "\n", " \r\n\t"])
+def test_an_empty_file_says_so(path: str, source: str) -> None:
     """No digest is silently empty (M-32)."""
-    assert summary_of(path, "").endswith(", empty")
+    assert summary_of(path, source).endswith(", empty")
 
 
+@settings(deadline=None)  # the first example of a language loads its grammar
 @given(path=st.sampled_from(PATHS), source=st.text(max_size=400))
 @example(path="a.csv", source='"' + "x" * 200_000)
 @example(path="a.json", source="[" * 300)
 @example(path="a.py", source="def f(" * 50)
 def test_a_digest_is_shorter_than_the_file(path: str, source: str) -> None:
-    """A digest is shorter than the file or the file itself, and says something where the file does (M-32)."""
+    """A digest is shorter than the file or the file itself, and never blank (M-32)."""
     digest = summary_of(path, source)
     assert digest == source or len(digest) < len(source) or not source.strip()
-    assert bool(digest.strip()) or not digest.isspace()
+    assert digest.strip()
 
 
 @pytest.mark.parametrize(

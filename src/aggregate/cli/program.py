@@ -5,14 +5,26 @@ import sys
 
 import click
 
+from aggregate.cli.diff import diff
 from aggregate.cli.init import init
 from aggregate.cli.inspect import languages, schema, view
 from aggregate.cli.preset import preset
+from aggregate.cli.results import results
 from aggregate.cli.run import prune, run
+from aggregate.cli.send import send
 from aggregate.cli.stats import stats
-from aggregate.errors import AggregateError, ConfigError, PresetError, SyntaxViewError
+from aggregate.errors import (
+    AggregateError,
+    ClientSetupError,
+    ConfigError,
+    PresetError,
+    PromptTooLongError,
+    SpawnError,
+    SyntaxViewError,
+)
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
+MISTAKES = (ConfigError, PresetError, SpawnError, SyntaxViewError, ClientSetupError, PromptTooLongError)
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,22 +39,20 @@ def program(context: click.Context) -> None:
         context.invoke(run)
 
 
-for command in (run, init, preset, stats, view, prune, languages, schema):
+for command in (run, send, diff, init, preset, stats, view, prune, results, languages, schema):
     program.add_command(command)
 
 
 def run_program(arguments: list[str] | None = None) -> int:
     """Run one command and return the exit code; a mistake or failure is one line on standard error."""
     try:
-        program.main(arguments, prog_name="aggregate", standalone_mode=False)
-    except click.exceptions.Exit as done:
-        return done.exit_code
+        code = program.main(arguments, prog_name="aggregate", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted", INTERRUPTED)
-    except (ConfigError, PresetError, SyntaxViewError) as error:
+    except MISTAKES as error:
         return _fail(str(error), MISTAKE)
     except AggregateError as error:
         return _fail(str(error), FAILED)
@@ -50,7 +60,7 @@ def run_program(arguments: list[str] | None = None) -> int:
         # The reader has left, as `head` does; keep the interpreter from failing again when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    return 0
+    return code if isinstance(code, int) else 0
 
 
 def _fail(message: str, code: int) -> int:

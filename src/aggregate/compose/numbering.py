@@ -70,9 +70,15 @@ def prune(output_dir: Path, namespace: str, *, keep: int) -> list[Path]:
     for path in old:
         try:
             path.unlink(missing_ok=True)
+            journal_path(path).unlink(missing_ok=True)
         except OSError as error:
             raise OutputError(f"cannot delete {path}: {error.strerror or error}") from error
     return old
+
+
+def journal_path(prompt: Path) -> Path:
+    """Return where the record of a numbered prompt lies: ``.<name>.chain.json`` beside it."""
+    return prompt.with_name(f".{prompt.stem}.chain.json")
 
 
 def _leftovers(output_dir: Path, namespace: str) -> list[Path]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from aggregate.compose.layout import Strategy
 from aggregate.models.entry import Entry
+from aggregate.sections.results import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Request:
         namespace: First part of their names.
         focus_files: Focus files; any, or tier 3, make it a Tier 3 prompt.
         tier: ``3`` for a Tier 3 prompt.
+        results: Results of sub-agents to fold in, large values already compacted.
     """
 
     base_dir: Path
@@ -43,6 +45,7 @@ class Request:
     namespace: str
     focus_files: tuple[str, ...] = ()
     tier: int | None = None
+    results: tuple[Results, ...] = ()
 
     @property
     def is_tier3(self) -> bool:

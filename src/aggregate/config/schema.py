@@ -129,6 +129,21 @@ class DiscussionTable(_Table):
     history: list[Turn] = Field(default_factory=list, description="The turns, oldest first.")
 
 
+class PersonaTable(_Table):
+    """Who is asked, and how the prompt is made for it."""
+
+    provider: str = Field(
+        default="", description="anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted."
+    )
+    model: str = Field(default="", description="The provider's name of the model; the provider's usual one by default.")
+    base_url: str = Field(default="", description="Where the provider is reached, such as a server on this machine.")
+    system_prompt: str = Field(default="", description="Instructions that go before everything.")
+    aggregation_strategy: str = Field(
+        default="", description="auto, summarize or full; goes before the strategy of the project."
+    )
+    preset: str = Field(default="", description="The context preset to take files and screenshots from.")
+
+
 class Config(_Table):
     """A project's configuration, ``manual_slop.toml``."""
 
@@ -138,6 +153,7 @@ class Config(_Table):
     screenshots: ScreenshotsTable = Field(default=ScreenshotsTable(), description=str(ScreenshotsTable.__doc__))
     discussion: DiscussionTable = Field(default=DiscussionTable(), description=str(DiscussionTable.__doc__))
     history: list[Turn] = Field(default_factory=list, description="Turns before those under discussion.")
+    personas: dict[str, PersonaTable] = Field(default_factory=dict, description="Whom to send to, by name.")
     context_presets: dict[str, PresetTable] = Field(default_factory=dict, description="Context presets by name.")
 
 

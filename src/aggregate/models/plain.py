@@ -20,7 +20,7 @@ def isolated(value: Value) -> Value:
         return value
     copies: dict[int, Value] = {}
     top = _shallow(value, copies)
-    pending = [(value, top)] if top is not value else []
+    pending = [(value, top)] if type(value) in (dict, list) else []
     while pending:
         source, copy = pending.pop()
         items = source.items() if type(source) is dict else enumerate(source)

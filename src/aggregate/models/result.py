@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from aggregate.models.group import GroupStatus, MergeStrategy
 
@@ -45,6 +45,7 @@ class AggregatedResult:
         count: Results so far, failed ones included.
         status: Where the group stands.
         labels: For ``concat``: the label of each item of the value, ``""`` where it has none.
+        failed: How many of the results are failures.
     """
 
     variable_name: str
@@ -56,6 +57,24 @@ class AggregatedResult:
     count: int = 0
     status: GroupStatus = GroupStatus.EMPTY
     labels: tuple[str, ...] = ()
+    failed: int = 0
+
+
+CACHE_DIR: Final = "state/data_cache"
+"""Where large values are kept."""
+THRESHOLD: Final = 5000
+"""Bytes of JSON from which a value is written to disk (rules D-9, X-1)."""
+REFERENCE_FORMAT: Final = "disk_reference"
+"""The ``_format`` of a value that was written to disk (rule D-42)."""
+
+
+def is_reference(value: object) -> bool:
+    """Return whether ``value`` is a reference to a value on disk."""
+    return (
+        isinstance(value, Mapping)
+        and value.get("_format") == REFERENCE_FORMAT
+        and isinstance(value.get("_ref_id"), str)
+    )
 
 
 class AnswerKind(StrEnum):

@@ -14,7 +14,7 @@ from aggregate.errors import PresetError
 from aggregate.models.file_item import FileItem
 from aggregate.models.preset import ContextPreset
 from aggregate.paths.globs import is_glob
-from aggregate.presets.atomic import replace_text
+from aggregate.sources.atomic import replace_text
 
 TABLE = "context_presets"
 

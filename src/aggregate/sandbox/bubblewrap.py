@@ -90,7 +90,7 @@ def _ended(said: str, error: OSError) -> SandboxError:
 
 
 def _command(bwrap: str) -> list[str]:
-    scratch = ["--size", str(SCRATCH_BYTES), "--tmpfs", "/work", "--chdir", "/work"]
+    scratch = ["--size", str(SCRATCH_BYTES), "--tmpfs", "/scratch", "--chdir", "/scratch"]
     isolation = ["--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
     identity = ["--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox"]
     variables = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(_libraries())}

@@ -125,6 +125,8 @@ class _Pool:
         with self._lock:
             if self._idle:
                 return self._idle.pop()
+        if os.name != "posix":
+            raise SandboxError("JavaScript functions need a POSIX system: use a Python one", kind=Stopped.MISSING)
         found = find_spec("_quickjs")
         if found is None or found.origin is None:
             raise SandboxError(f"JavaScript functions need quickjs-ng: {EXTRA}", kind=Stopped.MISSING)

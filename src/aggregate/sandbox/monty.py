@@ -96,13 +96,15 @@ class _Pool:
         self._lock = Lock()
         self._stack = ExitStack()
         self._pool: Value = None
+        self._parents: ExitStack | None = None
 
     def get(self, monty: Value) -> Value:
+        if self._parents is not None:
+            raise SandboxError("Monty cannot run in a process that was forked after its use: start it with spawn")
         with self._lock:
             if self._pool is None:
-                self._pool = self._stack.enter_context(
-                    monty.Monty(max_processes=max(2, os.cpu_count() or 2), feed_duration_limit_grace=GRACE)
-                )
+                pool = monty.Monty(max_processes=max(2, os.cpu_count() or 2), feed_duration_limit_grace=GRACE)
+                self._pool = self._stack.enter_context(pool)
             return self._pool
 
     def close(self) -> None:
@@ -111,11 +113,10 @@ class _Pool:
             self._stack.close()
 
     def forget(self) -> None:
-        """Drop the parent's workers in a forked child, without ending them."""
+        """Leave the parent's workers alone in a forked child, where the threads that serve them are gone."""
         self._lock = Lock()
-        self._stack.pop_all()
-        self._stack = ExitStack()
-        self._pool = None
+        if self._pool is not None:
+            self._parents, self._stack, self._pool = self._stack, ExitStack(), None
 
 
 _POOL: Final = _Pool()

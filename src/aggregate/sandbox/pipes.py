@@ -23,8 +23,7 @@ def send(pipe: int, data: bytes, deadline: float) -> None:
     """
     view = memoryview(len(data).to_bytes(HEADER, "big") + data)
     while view:
-        _, ready, _ = select.select([], [pipe], [], _left(deadline))
-        if ready:
+        if _ready(pipe, select.POLLOUT, deadline):
             view = view[os.write(pipe, view[:CHUNK]) :]
 
 
@@ -44,8 +43,7 @@ def receive(pipe: int, deadline: float, *, most: int) -> bytes:
 def _read(pipe: int, size: int, deadline: float) -> bytes:
     parts = bytearray()
     while len(parts) < size:
-        ready, _, _ = select.select([pipe], [], [], _left(deadline))
-        if ready:
+        if _ready(pipe, select.POLLIN, deadline):
             part = os.read(pipe, min(CHUNK, size - len(parts)))
             if not part:
                 raise OSError("it ended without an answer")
@@ -53,8 +51,11 @@ def _read(pipe: int, size: int, deadline: float) -> bytes:
     return bytes(parts)
 
 
-def _left(deadline: float) -> float:
+def _ready(pipe: int, event: int, deadline: float) -> bool:
+    """Wait until the pipe can be used or is closed; ``poll``, because ``select`` knows no descriptor above 1023."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise Late
-    return left
+    poller = select.poll()
+    poller.register(pipe, event)
+    return bool(poller.poll(left * 1000))

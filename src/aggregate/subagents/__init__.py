@@ -7,6 +7,7 @@ Groups collect sub-agents' results into variables; ``select_answer`` finds the a
 
 from aggregate.models.group import GroupStatus, MergeStrategy, OnError, Order, RunRecord, RunStatus
 from aggregate.models.result import AggregatedResult, Answer, CompilationContext, LabelledOutput, SpawnRequest
+from aggregate.sandbox import Limits
 from aggregate.subagents.analysis import execute_data_analysis
 from aggregate.subagents.compact import (
     compact_data,
@@ -37,6 +38,7 @@ __all__ = [
     "Ending",
     "GroupStatus",
     "LabelledOutput",
+    "Limits",
     "MergeStrategy",
     "MetadataBasedResultCompiler",
     "OnError",

@@ -28,7 +28,7 @@ def _patterns(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
         case ast.Import():
             yield from (f"import {root}" for alias in node.names if (root := alias.name.split(".")[0]) in MODULES)
         case ast.ImportFrom() if node.level or (node.module or "").split(".")[0] in MODULES:
-            yield f"import {(node.module or '.').split('.')[0]}"
+            yield f"import {(node.module or '').split('.')[0] or '.'}"
         case ast.Name(id="__import__"):
             yield "__import__"
         case ast.Name() if node.id in CALLS and node.id not in own:

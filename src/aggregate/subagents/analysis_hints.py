@@ -7,8 +7,8 @@ from typing import Final
 
 from aggregate.errors import SandboxError
 from aggregate.models.plain import Value
+from aggregate.models.result import is_reference
 from aggregate.subagents.analysis_check import assigned_names
-from aggregate.subagents.compact import is_reference
 
 SHOWN: Final = 12
 """Fields named of one object, and objects named in one hint."""

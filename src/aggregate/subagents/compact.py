@@ -13,13 +13,9 @@ from typing import Any, Final
 
 from aggregate.errors import DataReferenceError, OutputError
 from aggregate.models.plain import Value
-from aggregate.models.result import AggregatedResult
+from aggregate.models.result import CACHE_DIR, REFERENCE_FORMAT, THRESHOLD, AggregatedResult
 from aggregate.subagents.summary import summarise
 
-CACHE_DIR: Final = "state/data_cache"
-THRESHOLD: Final = 5000
-"""Bytes of JSON from which a value is written to disk (rules D-9, X-1)."""
-FORMAT: Final = "disk_reference"
 KEY_CHARACTERS: Final = 100
 _REF_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 _OURS: Final = re.compile(r"[A-Za-z0-9_.-]+_[0-9a-f]{12}\.json(?:\.[A-Za-z0-9_]+\.tmp)?")
@@ -57,7 +53,7 @@ def compact_data(
         "_ref_id": ref_id,
         "_data_file": path.as_posix(),
         "_size_kb": round(len(text) / 1024, 1),
-        "_format": FORMAT,
+        "_format": REFERENCE_FORMAT,
         "summary": summarise(data),
         "_usage_hint": f'Use executeDataAnalysis with: load_data_reference("{ref_id}")',
     }
@@ -109,11 +105,6 @@ def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Va
         return json.loads(text)
     except (ValueError, RecursionError):
         raise DataReferenceError(f"Data reference {ref_id} is damaged: compact the value again") from None
-
-
-def is_reference(value: Value) -> bool:
-    """Return whether ``value`` is a reference to a value on disk."""
-    return isinstance(value, Mapping) and value.get("_format") == FORMAT and isinstance(value.get("_ref_id"), str)
 
 
 def prune_data_cache(

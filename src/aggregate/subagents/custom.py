@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from aggregate.errors import SandboxError, SpawnError
+from aggregate.errors import Refusal, SandboxError, SpawnError
 from aggregate.models.group import CustomFunction
 from aggregate.models.plain import Value, isolated
 from aggregate.models.result import LabelledOutput
@@ -32,7 +32,7 @@ def apply_custom(
         SpawnError: There is no function.
     """
     if function is None:
-        raise SpawnError('mergeStrategy "custom" needs customFunction', code="MISSING_CUSTOM_FUNCTION")
+        raise SpawnError('mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION)
     values = [isolated(item.output) for item in outputs]
     try:
         return Merged(_call(function, values, limits or Limits()))

@@ -1,10 +1,13 @@
 """Call something later: one thread for any number of deadlines, none while there are no deadlines."""
 
 import heapq
+import logging
 from collections.abc import Callable, Hashable
 from threading import Condition, Lock, Thread
 from time import monotonic
-from typing import Protocol
+from typing import Final, Protocol
+
+logger: Final = logging.getLogger(__name__)
 
 
 class Timers(Protocol):
@@ -47,7 +50,10 @@ class Deadlines:
 
     def _run(self) -> None:
         while (action := self._next()) is not None:
-            action()
+            try:
+                action()
+            except Exception:
+                logger.exception("A timeout could not be recorded; the other timeouts go on")
 
     def _next(self) -> Callable[[], None] | None:
         """Wait for the next deadline that was not called off; ``None`` ends the thread."""

@@ -1,7 +1,7 @@
 """Everything a session knows of its groups and runs, behind one lock; waiters hear when something ends.
 
-The rules are in ``lifecycle``; this module applies them one at a time. It calls no foreign code while it holds the
-lock.
+The rules are in ``lifecycle``; this module applies them one at a time. But for ``new_id`` it calls no foreign code
+while it holds the lock.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import Enum
 from threading import Lock
 
-from aggregate.errors import SpawnError
+from aggregate.errors import Refusal, SpawnError
 from aggregate.models.group import Group, OnError, RunRecord, RunStatus
 from aggregate.models.plain import Value
 from aggregate.subagents import lifecycle
@@ -66,7 +66,9 @@ class Ledger:
             group = group_for(self._groups.get(name), want, self._on_error) if name else None
             run_id = self._new_id(self._spawned + 1)
             if run_id in self._runs or run_id.startswith("$"):
-                raise SpawnError(f"{run_id} is taken: make run ids unique, without a leading $", code="INVALID_RUN_ID")
+                raise SpawnError(
+                    f"{run_id} is taken: make run ids unique, without a leading $", code=Refusal.INVALID_RUN_ID
+                )
             self._spawned += 1
             run = RunRecord(run_id, self._session_key, name, label)
             self._runs[run_id] = run
@@ -141,11 +143,6 @@ class Ledger:
             if group is None:
                 return None
             return Snapshot(group, tuple(self._runs[run_id] for run_id in self._members[name]))
-
-    def unfinished(self, name: str) -> tuple[str, ...]:
-        """Return the ids of a group's pending runs, in spawn order."""
-        found = self.snapshot(name)
-        return tuple(run.run_id for run in found.runs if run.status is RunStatus.PENDING) if found else ()
 
     def names(self) -> tuple[str, ...]:
         """Return the groups' names in the order in which they were opened first."""

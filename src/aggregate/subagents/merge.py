@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from aggregate.errors import SpawnError
+from aggregate.errors import Refusal, SpawnError
 from aggregate.models.group import CustomFunction, GroupStatus, MergeStrategy
 from aggregate.models.plain import isolated
 from aggregate.models.result import AggregatedResult, LabelledOutput
@@ -70,6 +70,7 @@ def merge_outputs(
         count=len(outputs),
         status=end.status,
         labels=merged.labels,
+        failed=len(outputs) - len(good),
     )
 
 
@@ -84,5 +85,5 @@ def known_strategy(value: object) -> MergeStrategy:
     except ValueError:
         names = ", ".join(MergeStrategy)
         raise SpawnError(
-            f"mergeStrategy must be one of {names}, not {value!r}", code="INVALID_MERGE_STRATEGY"
+            f"mergeStrategy must be one of {names}, not {value!r}", code=Refusal.INVALID_MERGE_STRATEGY
         ) from None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aggregate.errors import SpawnError
+from aggregate.errors import Refusal, SpawnError
 from aggregate.models.group import GroupStatus
 from aggregate.models.result import AggregatedResult
 from aggregate.subagents.session import SubagentSession
@@ -32,7 +32,7 @@ def sessions_spawn(session: SubagentSession, parameters: Mapping[str, Any]) -> d
             return {**_spawn(session, parameters, tasks[0]), "note": _note(parameters)}
         return _bulk(session, parameters, tasks)
     except SpawnError as error:
-        return {"status": "error", "error": str(error), "code": error.code}
+        return {"status": "error", "error": str(error), "code": error.code.value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ class _Task:
 def _tasks(parameters: Mapping[str, Any]) -> list[_Task]:
     task, label, count = parameters.get("task"), _text(parameters, "label"), parameters.get("count", 1)
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_COUNT:
-        raise SpawnError(f"count must be a whole number from 1 to {MAX_COUNT}", code="INVALID_COUNT")
+        raise SpawnError(f"count must be a whole number from 1 to {MAX_COUNT}", code=Refusal.INVALID_COUNT)
     several = list(task) if isinstance(task, list | tuple) else [task] * count
     if not several:
-        raise SpawnError("task must not be an empty list", code="INVALID_TASK")
+        raise SpawnError("task must not be an empty list", code=Refusal.INVALID_TASK)
     if len(several) == 1:
         return [_Task(several[0], label)]
     return [_Task(one, f"{label}-{number}" if label else None) for number, one in enumerate(several, 1)]
@@ -61,7 +61,7 @@ def _bulk(session: SubagentSession, parameters: Mapping[str, Any], tasks: list[_
         except SpawnError as error:
             if number == 0:
                 raise
-            results.append({"status": "error", "error": str(error), "code": error.code})
+            results.append({"status": "error", "error": str(error), "code": error.code.value})
     accepted = sum(result["status"] == "accepted" for result in results)
     return {
         "status": "accepted" if accepted == len(tasks) else "partial",
@@ -101,14 +101,14 @@ def _spawn(session: SubagentSession, parameters: Mapping[str, Any], task: _Task)
 def _timeout(parameters: Mapping[str, Any]) -> float | None:
     value = next((parameters[key] for key in TIMEOUTS if parameters.get(key) is not None), None)
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise SpawnError("runTimeoutSeconds must be a number", code="INVALID_TIMEOUT")
+        raise SpawnError("runTimeoutSeconds must be a number", code=Refusal.INVALID_TIMEOUT)
     return value or None
 
 
 def _text(parameters: Mapping[str, Any], key: str) -> str | None:
     value = parameters.get(key)
     if value is not None and not isinstance(value, str):
-        raise SpawnError(f"{key} must be a text", code="INVALID_PARAMETER")
+        raise SpawnError(f"{key} must be a text", code=Refusal.INVALID_PARAMETER)
     return value
 
 

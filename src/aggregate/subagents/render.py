@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from aggregate.models.plain import Value
-from aggregate.subagents.compact import is_reference
+from aggregate.models.result import is_reference
 from aggregate.text.results import value_text
 
 SHOWN_ITEMS: Final = 10

@@ -26,7 +26,7 @@ class Reports:
         ended = self._ledger.end(run_id, status, self._clock(), result=isolated(result))
         self._watch.call_off(run_id)
         if ended.group is not None and ended.group.status.final:
-            self._watch.call_off((ended.group.variable_name, ended.group.opened))
+            self.call_off(ended.group)
         if ended.arrival is not Arrival.RECORDED:
             logger.warning("%s: this %s result is %s, the value stays as it is", run_id, status, ended.arrival.value)
         return ended.arrival is Arrival.RECORDED
@@ -54,9 +54,9 @@ class Reports:
 
         self._watch.begin((name, opened), seconds, expire)
 
-    def call_off(self, *keys: object) -> None:
-        """Watch these runs no longer."""
-        for key in keys:
+    def call_off(self, group: Group, run_ids: tuple[str, ...] = ()) -> None:
+        """Watch a group, and these of its runs, no longer."""
+        for key in ((group.variable_name, group.opened), *run_ids):
             self._watch.call_off(key)
 
     def call_all_off(self) -> None:

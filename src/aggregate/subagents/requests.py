@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from aggregate.errors import SpawnError
+from aggregate.errors import Refusal, SpawnError
 from aggregate.models.group import CustomFunction, Group, GroupStatus, MergeStrategy, OnError, Order
 from aggregate.models.plain import Value
 from aggregate.subagents.merge import known_strategy
@@ -37,10 +37,10 @@ def wanted(
     given = merge_strategy.strip() if isinstance(merge_strategy, str) else merge_strategy
     strategy = known_strategy(given) if given else None
     if name is None and (strategy or function or order):
-        raise SpawnError("mergeStrategy and customFunction need collectInto", code="MISSING_COLLECT_INTO")
+        raise SpawnError("mergeStrategy and customFunction need collectInto", code=Refusal.MISSING_COLLECT_INTO)
     if function is not None and strategy not in (None, MergeStrategy.CUSTOM):
         raise SpawnError(
-            f'customFunction needs mergeStrategy "custom", not "{strategy}"', code="INVALID_CUSTOM_FUNCTION"
+            f'customFunction needs mergeStrategy "custom", not "{strategy}"', code=Refusal.INVALID_CUSTOM_FUNCTION
         )
     if function is not None:
         strategy = MergeStrategy.CUSTOM
@@ -51,15 +51,15 @@ def _variable(collect_into: object) -> str | None:
     if collect_into is None:
         return None
     if not isinstance(collect_into, str):
-        raise SpawnError('collectInto must be a text such as "$research"', code="INVALID_COLLECT_INTO")
+        raise SpawnError('collectInto must be a text such as "$research"', code=Refusal.INVALID_COLLECT_INTO)
     name = collect_into.strip()
     if not name:
         return None
     if not name.startswith("$"):
-        raise SpawnError('collectInto must start with "$" (e.g., "$research")', code="INVALID_COLLECT_INTO")
+        raise SpawnError('collectInto must start with "$" (e.g., "$research")', code=Refusal.INVALID_COLLECT_INTO)
     if not _VARIABLE.fullmatch(name):
         reason = 'collectInto must be "$" and a name of letters, digits and "_" (e.g., "$research")'
-        raise SpawnError(reason, code="INVALID_COLLECT_INTO")
+        raise SpawnError(reason, code=Refusal.INVALID_COLLECT_INTO)
     return name
 
 
@@ -67,7 +67,7 @@ def _function(function: Value) -> CustomFunction | None:
     if isinstance(function, str):
         return function if function.strip() else None
     if function is not None and not callable(function):
-        raise SpawnError("customFunction must be a callable or a text", code="INVALID_CUSTOM_FUNCTION")
+        raise SpawnError("customFunction must be a callable or a text", code=Refusal.INVALID_CUSTOM_FUNCTION)
     called: Callable[[list[Value]], Value] | None = function
     return called
 
@@ -76,7 +76,9 @@ def _order(order: str | None) -> Order | None:
     try:
         return Order(order) if order else None
     except ValueError:
-        raise SpawnError(f"order must be one of {', '.join(Order)}, not {order!r}", code="INVALID_ORDER") from None
+        raise SpawnError(
+            f"order must be one of {', '.join(Order)}, not {order!r}", code=Refusal.INVALID_ORDER
+        ) from None
 
 
 def group_for(group: Group | None, want: Wanted, on_error: OnError) -> Group:
@@ -88,20 +90,20 @@ def group_for(group: Group | None, want: Wanted, on_error: OnError) -> Group:
     if group is None:
         strategy = want.strategy or MergeStrategy.CONCAT
         if strategy is MergeStrategy.CUSTOM and want.custom_function is None:
-            raise SpawnError('mergeStrategy "custom" needs customFunction', code="MISSING_CUSTOM_FUNCTION")
+            raise SpawnError('mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION)
         order = want.order or Order.SPAWN
         return Group(str(want.variable_name), strategy, want.custom_function, order=order, on_error=on_error)
     _same("mergeStrategy", want.strategy, group.strategy, group)
     _same("customFunction", want.custom_function, group.custom_function, group)
     _same("order", want.order, group.order, group)
     if group.closed:
-        raise SpawnError(f"{group.variable_name} is closed: clear it or use another name", code="GROUP_CLOSED")
+        raise SpawnError(f"{group.variable_name} is closed: clear it or use another name", code=Refusal.GROUP_CLOSED)
     if group.status is GroupStatus.FAILED:
-        raise SpawnError(f"{group.variable_name} has failed: clear it or use another name", code="GROUP_FAILED")
+        raise SpawnError(f"{group.variable_name} has failed: clear it or use another name", code=Refusal.GROUP_FAILED)
     return group
 
 
 def _same(what: str, asked: _T | None, present: _T | None, group: Group) -> None:
     if asked is not None and asked != present:
         reason = f"{group.variable_name} already has another {what}: leave it out or use another name"
-        raise SpawnError(reason, code="MERGE_STRATEGY_CONFLICT")
+        raise SpawnError(reason, code=Refusal.MERGE_STRATEGY_CONFLICT)

@@ -59,8 +59,10 @@ class SubagentResults(Mapping[str, AggregatedResult]):
         with self._lock:
             known = self._merges.get(name)
             if known is not None and known.key > key:
-                known = _Merge(key)
-                first = True
+                known, first = (
+                    _Merge(key),
+                    True,
+                )  # the snapshot is older than what is kept: merged for this reader alone
             elif first := known is None or known.key < key:
                 known = self._merges[name] = _Merge(key)
         if first:

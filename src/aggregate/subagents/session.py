@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self, overload
 
-from aggregate.errors import SpawnError
+from aggregate.errors import Refusal, SpawnError
 from aggregate.models.group import CustomFunction, MergeStrategy, OnError, Order, RunRecord, RunStatus
 from aggregate.models.result import AggregatedResult, SpawnRequest
 from aggregate.sandbox import Limits
@@ -55,7 +55,9 @@ class SubagentSession:
         limits: Limits | None = None,
     ) -> None:
         if max_concurrency < 1:
-            raise SpawnError(f"max_concurrency must be at least 1, not {max_concurrency}", code="INVALID_CONCURRENCY")
+            raise SpawnError(
+                f"max_concurrency must be at least 1, not {max_concurrency}", code=Refusal.INVALID_CONCURRENCY
+            )
         self.session_key = session_key
         self._group_timeout = _seconds(group_timeout)
         self._admit = admit or (lambda _request: None)
@@ -125,9 +127,9 @@ class SubagentSession:
         if isinstance(task, str) and task.strip():
             return
         if not callable(task):
-            raise SpawnError("task must be a text that is not empty, or a callable", code="INVALID_TASK")
+            raise SpawnError("task must be a text that is not empty, or a callable", code=Refusal.INVALID_TASK)
         if self._runner is None:
-            raise SpawnError("a callable needs a session with an executor", code="INVALID_TASK")
+            raise SpawnError("a callable needs a session with an executor", code=Refusal.INVALID_TASK)
 
     # Ends of runs, reported by the host
 
@@ -156,6 +158,10 @@ class SubagentSession:
         self._waiter.wait(self._ledger.names() if name is None else (name,), timeout)
         return dict(self.subagent_results) if name is None else self.subagent_results[name]
 
+    @overload
+    async def wait_async(self, name: str, timeout: float | None = None) -> AggregatedResult: ...
+    @overload
+    async def wait_async(self, name: None = None, timeout: float | None = None) -> dict[str, AggregatedResult]: ...
     async def wait_async(
         self,
         name: str | None = None,
@@ -186,10 +192,13 @@ class SubagentSession:
     def clear(self, name: str | None = None) -> None:
         """Forget a group and its runs, or all groups and every ended run; ends that are reported later are unknown."""
         for known in self._ledger.names() if name is None else (name,):
-            self._reports.call_off(*self._ledger.unfinished(known))
-            self._release(self._ledger.unfinished(known))
-            self._ledger.clear(known)
-            self.subagent_results.forget(known)
+            found = self._ledger.snapshot(known)
+            if found is not None:
+                unfinished = tuple(run.run_id for run in found.runs if run.status is RunStatus.PENDING)
+                self._reports.call_off(found.group, unfinished)
+                self._ledger.clear(known)
+                self._release(unfinished)
+                self.subagent_results.forget(known)
         if name is None:
             self._ledger.clear_ungrouped()
 
@@ -210,7 +219,7 @@ class SubagentSession:
 
 def _seconds(timeout: float | None) -> float | None:
     if timeout is not None and not timeout > 0:
-        raise SpawnError(f"a timeout must be more than 0 seconds, not {timeout!r}", code="INVALID_TIMEOUT")
+        raise SpawnError(f"a timeout must be more than 0 seconds, not {timeout!r}", code=Refusal.INVALID_TIMEOUT)
     return timeout
 
 
@@ -219,5 +228,5 @@ def _on_error(value: OnError | str) -> OnError:
         return OnError(value)
     except ValueError:
         raise SpawnError(
-            f"on_error must be one of {', '.join(OnError)}, not {value!r}", code="INVALID_ON_ERROR"
+            f"on_error must be one of {', '.join(OnError)}, not {value!r}", code=Refusal.INVALID_ON_ERROR
         ) from None

@@ -13,11 +13,18 @@ from aggregate.syntax.parsing import matches, parse
 
 _DEFINITION = "definition."
 _LEVEL = "level."
+_ARGUMENTS = re.compile(r"(?<=\w)\s*<[^<>]*>")
+_WORD = re.compile(r"\w+")
+_OPERATOR = re.compile(r"\boperator\b")
+_CONVERSION = re.compile(r"^(operator\s+\w[^(]*?)\s*\(.*$")
+_NOTICE = re.compile(r"copyright|licen[cs]e|spdx-|all rights reserved", re.IGNORECASE)
+_NOTICE_WITHIN = 400
 _QUALIFIER = re.compile(r"::|\.")
 # Line breaks that only lay out a parameter list, with the comma that such a list ends with.
 _AFTER_OPENING = re.compile(r"(?<=[(\[])\s*\n\s*")
 _BEFORE_CLOSING = re.compile(r",?\s*\n\s*(?=[)\]])")
 _NEVER = sys.maxsize
+_LATE = frozenset({"struct", "union", "enum"})
 _MOST_ITEMS_READ = 10_000
 
 
@@ -37,6 +44,7 @@ class Definition:
         level: Of a heading, 1 for the highest; 0 for all else.
         items: How many things a list or a mapping holds, or ``None``.
         remarks: Where comments stand in a signature of several lines.
+        aliases: Other names for the last one in ``path``: a C struct's tag beside its ``typedef``.
     """
 
     kind: str
@@ -50,6 +58,7 @@ class Definition:
     level: int = 0
     items: int | None = None
     remarks: tuple[tuple[int, int], ...] = ()
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +69,10 @@ class Module:
         source: The text's bytes; all offsets count these.
         definitions: In order of their start, outer before inner; what stands in a function's body is left out.
         imports: What the text imports or includes, in order, each once.
-        constants: Names assigned outside of functions and classes, in order, each once.
+        constants: Names assigned outside of functions and classes, in order, each once; constants of classes too
+            where the language has few others.
         doc: The module's own documentation, as written.
+        package: The names that all definitions stand in without being nested: the file's package or namespace clause.
     """
 
     source: bytes
@@ -69,6 +80,7 @@ class Module:
     imports: tuple[str, ...]
     constants: tuple[str, ...]
     doc: str
+    package: tuple[str, ...] = ()
 
     def text(self, start: int, end: int) -> str:
         """Return the text between two byte offsets."""
@@ -80,7 +92,16 @@ class Module:
 
     def header(self, definition: Definition) -> str:
         """Return a definition up to its body, with the indentation of its first line."""
-        return self.text(self._line_start(definition.start), definition.header_end).rstrip()
+        return self.text(self._line_start(definition.start), definition.header_end).rstrip() + self._late_name(
+            definition
+        )
+
+    def _late_name(self, definition: Definition) -> str:
+        """Return a definition's name, behind a space, where it stands behind the body only, as a ``typedef``'s."""
+        if definition.kind not in _LATE or not definition.path:
+            return ""
+        name = definition.path[-1]
+        return "" if name in _WORD.findall(self.text(definition.start, definition.header_end)) else f" {name}"
 
     def _line_start(self, offset: int) -> int:
         """Return where the line of ``offset`` begins if only white space stands before it there, else ``offset``."""
@@ -88,26 +109,26 @@ class Module:
         return offset if self.source[start:offset].strip() else start
 
     def signature(self, definition: Definition) -> str:
-        """Return a definition's signature on one line, without the opening of its body."""
+        """Return a definition's signature on one line, without comments, the opening of its body or a semicolon."""
         start, pieces = definition.start, []
         for remark, end in definition.remarks:
             pieces.append(self.text(start, remark))
             start = end
         pieces.append(self.text(start, definition.header_end))
-        text = _AFTER_OPENING.sub("", "".join(pieces))
-        line = " ".join(_BEFORE_CLOSING.sub("", text).split()).rstrip("{ ").removesuffix(":").removesuffix(" do")
-        return line.removesuffix(";") if definition.header_end < definition.end else line
+        text = _BEFORE_CLOSING.sub("", _AFTER_OPENING.sub("", "".join(pieces))) + self._late_name(definition)
+        return " ".join(text.split()).rstrip("{;,\\ ").removesuffix(":").removesuffix(" do")
 
 
-_NAMING = {"definition", "level", "name", "title", "receiver", "from", "items"}
-_WANTED = frozenset({*_NAMING, "body", "members", "keep", "import", "constant", "doc.module"})
+_NAMING = {"definition", "level", "name", "title", "alias", "receiver", "items"}
+_TEXTS = ("import", "constant", "constant.member", "package")
+_WANTED = frozenset({*_NAMING, "body", "members", "keep", "doc.module", *_TEXTS})
 
 
 def read_module(text: str, language: Language) -> Module:
     """Parse ``text`` and return what it defines; a syntax error costs only what stands in it."""
     source = text.encode(errors="surrogatepass")
     found: dict[int, Definition] = {}
-    texts: dict[str, dict[int, str]] = {"import": {}, "constant": {}}
+    texts: dict[str, dict[int, str]] = {name: {} for name in _TEXTS}
     docs: dict[int, Node] = {}
     bodies: set[tuple[int, int]] = set()
     kept: set[tuple[int, int]] = set()
@@ -116,35 +137,41 @@ def read_module(text: str, language: Language) -> Module:
         kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
         for capture, nodes in match.items():
             if capture.startswith(_DEFINITION):
-                _add(found, _definition(capture.removeprefix(_DEFINITION), nodes[0], match))
+                _add(found, _definition(capture.removeprefix(_DEFINITION), nodes, match))
             elif capture in texts:
                 texts[capture].update((node.start_byte, _text(node)) for node in nodes)
             elif capture == "doc.module":
                 docs.update((node.start_byte, node) for node in nodes)
     ordered = _reach(sorted(found.values(), key=lambda one: (one.start, -one.end)), source)
     definitions = _nest(ordered, sorted(bodies - kept))
-    constants = _outside(texts["constant"], definitions)
-    return Module(source, definitions, _once(texts["import"]), constants, _doc(docs, source))
+    return Module(
+        source,
+        definitions,
+        imports=_once(texts["import"]),
+        constants=_once(_outside(texts["constant"], definitions) | texts["constant.member"]),
+        doc=_doc(docs, source),
+        package=tuple(name for text in texts["package"].values() for name in split_symbol(text)),
+    )
 
 
-def _definition(kind: str, node: Node, match: dict[str, list[Node]]) -> Definition:
-    """Return the definition at ``node``, with its own names only and no depth yet.
+def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]]) -> Definition:
+    """Return the definition that ``nodes`` make up together, with its own names only and no depth yet.
 
-    ``@name`` is a name or a path of names, ``@title`` one name whatever stands in it, ``@from`` what belongs to the
-    definition before its node, ``@items`` the node whose children are counted.
+    ``@name`` is a name or a path of names, ``@title`` one name whatever stands in it, ``@items`` the node whose
+    children are counted.
     """
     parts = [_text(part) for part in (*match.get("receiver", ()), *match.get("name", ())[:1])]
-    parts = [name for part in parts for name in _QUALIFIER.split(part) if name]
+    parts = [name for part in parts for name in split_symbol(_without_arguments(part))]
     parts += [_text(part) for part in match.get("title", ())[:1]]
+    begin, node = nodes[0], nodes[-1]
     opening = min((n.start_byte for n in (*match.get("body", ()), *match.get("members", ()))), default=node.end_byte)
-    begin = min((node, *match.get("from", ())), key=lambda one: one.start_byte)
     first, last = begin.start_point.row + 1, node.end_point.row + (node.end_point.column > 0)
     level = next((int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)), 0)
     items = next((_items(one) for one in match.get("items", ())), None)
     remarks = tuple(_remarks(node, opening)) if first < last and opening < node.end_byte else ()
-    return Definition(
-        kind, tuple(parts), begin.start_byte, node.end_byte, opening, 0, first, max(first, last), level, items, remarks
-    )
+    aliases = tuple(_text(one) for one in match.get("alias", ()))
+    place = (begin.start_byte, node.end_byte, opening, 0, first, max(first, last))
+    return Definition(kind, tuple(parts), *place, level, items, remarks, aliases)
 
 
 def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
@@ -166,12 +193,19 @@ def _items(node: Node) -> int:
 
 
 def _doc(docs: dict[int, Node], source: bytes) -> str:
-    """Return the first of the comments, or what else documents the file, with those directly below it."""
-    ordered = [node for start, node in sorted(docs.items()) if start or not source.startswith(b"#!")]
-    count = 1
-    while count < len(ordered) and ordered[count].start_point.row - ordered[count - 1].end_point.row <= 1:
-        count += 1
-    return "\n".join((node.text or b"").decode(errors="surrogatepass") for node in ordered[:count])
+    """Return the first run of touching comments, or what else documents the file, that is no notice of copyright."""
+    runs: list[list[str]] = []
+    row = -2
+    for start, node in sorted(docs.items()):
+        if not start and source.startswith(b"#!"):
+            continue
+        if not runs or node.start_point.row > row + 1:
+            runs.append([])
+        text = (node.text or b"").decode(errors="surrogatepass").rstrip()
+        runs[-1].append(text)
+        row = node.start_point.row + text.count("\n")
+    texts = ["\n".join(run) for run in runs]
+    return next((text for text in texts if not _NOTICE.search(text[:_NOTICE_WITHIN])), "")
 
 
 def _reach(definitions: list[Definition], source: bytes) -> list[Definition]:
@@ -232,7 +266,7 @@ def _nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple
     return tuple(nested)
 
 
-def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> tuple[str, ...]:
+def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> dict[int, str]:
     """Return those texts that stand in no definition."""
     ends = {one.start: one.end for one in definitions if not one.depth}
     starts = sorted(ends)
@@ -241,7 +275,7 @@ def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> tupl
         index = bisect_right(starts, at)
         if not index or ends[starts[index - 1]] <= at:
             outside[at] = text
-    return _once(outside)
+    return outside
 
 
 def _once(texts: dict[int, str]) -> tuple[str, ...]:
@@ -256,3 +290,14 @@ def _text(node: Node) -> str:
 def split_symbol(symbol: str) -> tuple[str, ...]:
     """Return the names in a symbol's path, written with ``.`` or ``::``."""
     return tuple(name for name in _QUALIFIER.split(symbol.strip()) if name)
+
+
+def _without_arguments(name: str) -> str:
+    """Return a qualified name without type arguments, and a conversion operator's without its parameters."""
+    if "<" not in name and "(" not in name:
+        return name
+    at = _OPERATOR.search(name)
+    head, operator = (name[: at.start()], name[at.start() :]) if at else (name, "")
+    while (shorter := _ARGUMENTS.sub("", head)) != head:
+        head = shorter
+    return head + _CONVERSION.sub(r"\1", operator)

@@ -29,6 +29,8 @@ class Language:
         own_line: The placeholder is a comment to the line's end, so nothing may follow it on its line.
         kind: Code or data.
         names: Whole file names, where a suffix does not tell.
+        refuses: What a text must not hold, since the grammar would end the process over it.
+        macros: A pattern whose groups are what a preprocessor would take away and no grammar can read.
     """
 
     name: str
@@ -40,16 +42,37 @@ class Language:
     own_line: bool = False
     kind: Kind = Kind.CODE
     names: tuple[str, ...] = ()
+    refuses: re.Pattern[str] | None = None
+    macros: re.Pattern[bytes] | None = None
 
+
+# Macros that stand where the grammar of C allows no name: alone on a line (`NS_BEGIN`, `Q_OBJECT`, `ABI(1)`), between
+# the keyword and the name of a type (`class EXPORT Name {`), and before a word that must begin a declaration
+# (`API void f();`). The first branches pass over comments and directives.
+_C_MACROS = re.compile(
+    rb"""
+    //[^\n]*
+  | /\*(?s:.*?)\*/
+  | ^[ \t]*\#(?:[^\n\\]|\\\r?\n|\\.)*
+  | ^[ \t]*([A-Z_][A-Z0-9_]{2,}(?:\([^()\n]*\))?)[ \t]*\r?$(?!\s*[{(,=);])
+  | \b(?:class|struct|union|enum[ \t]+class|enum)[ \t]+([A-Z][A-Z0-9_]+(?:\([^()\n]*\))?)
+    (?=[ \t]+[A-Za-z_]\w*\s*(?:<[^;{}()]*>\s*)?(?:final\b\s*)?(?:\{|:\s*[A-Za-z_]))
+  | \b([A-Z][A-Z0-9]*_[A-Z0-9_]*)(?=[ \t]+(?:
+      static|inline|virtual|explicit|constexpr|friend|extern|template|typename|namespace|class|struct|enum|union|using|typedef
+      |void|bool|char|short|int|long|float|double|signed|unsigned|auto)\b)
+""",
+    re.MULTILINE | re.VERBOSE,
+)
 
 LANGUAGES = (
     Language("python", (".py", ".pyi", ".pyw"), "python", "tree_sitter_python", placeholder="..."),
-    Language("c", (".c", ".h"), "c", "tree_sitter_c"),
+    Language("c", (".c", ".h"), "c", "tree_sitter_c", macros=_C_MACROS),
     Language(
         "cpp",
         (".cpp", ".hpp", ".cc", ".hh", ".cxx", ".hxx", ".c++", ".h++", ".ipp", ".tpp", ".inl", ".cu", ".cuh"),
         "cpp",
         "tree_sitter_cpp",
+        macros=_C_MACROS,
     ),
     Language("javascript", (".js", ".jsx", ".mjs", ".cjs"), "javascript", "tree_sitter_javascript"),
     Language(
@@ -93,7 +116,15 @@ LANGUAGES = (
         kind=Kind.DATA,
         names=("composer.lock", "pipfile.lock"),
     ),
-    Language("yaml", (".yaml", ".yml"), "yaml", "tree_sitter_yaml", kind=Kind.DATA),
+    Language(
+        "yaml",
+        (".yaml", ".yml"),
+        "yaml",
+        "tree_sitter_yaml",
+        kind=Kind.DATA,
+        # Its scanner keeps 4 bytes per level in a buffer of 1024 and does not look where that ends.
+        refuses=re.compile(r"^[ \t?:-]{200}", re.MULTILINE),
+    ),
     Language(
         "toml",
         (".toml",),
@@ -174,7 +205,7 @@ _PLAIN_NAMES = {
 
 
 def language_of(path: str, text: str = "") -> Language | None:
-    """Return the language of the file at ``path``, or ``None`` where it has no grammar.
+    """Return the language of the file at ``path``, or ``None`` where it has no grammar or ``text`` would break it.
 
     A ``.h`` file is C unless ``text`` holds constructs that only C++ has.
     """
@@ -183,7 +214,7 @@ def language_of(path: str, text: str = "") -> Language | None:
     found = by_name.get(name) or by_suffix.get(suffix)
     if found is not None and found.name == "c" and name.endswith(".h") and _HEADER_IS_CPP.search(text):
         return language_named("cpp")
-    return found
+    return None if found is not None and found.refuses and found.refuses.search(text) else found
 
 
 def language_named(name: str) -> Language | None:

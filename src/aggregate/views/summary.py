@@ -21,14 +21,15 @@ def summary(request: ViewRequest) -> View:
     """Return a heuristic digest: what the file is, its doc, imports, definitions, headings or keys (rule M-32).
 
     The digest is shorter than the source: details go, the last ones first, until it is. Of a source too short for
-    that, the source itself is returned.
+    that, the source itself is returned; a text of nothing but white space is called empty.
     """
     language = language_of(request.path, request.text)
-    lines = _digest(request, language) if request.text.strip() else [f"{_title(request, language)}, empty"]
-    while lines and sum(map(len, lines)) + len(lines) - 1 >= max(len(request.text), 1):
+    if not request.text.strip():
+        return View(f"{_title(request, language)}, empty", language="text")
+    lines = _digest(request, language)
+    while lines and sum(map(len, lines)) + len(lines) - 1 >= len(request.text):
         lines.pop()
-    text = "\n".join(lines) if lines or not request.text else request.text
-    return View(text or f"{_title(request, language)}, empty", language="text")
+    return View("\n".join(lines) or request.text, language="text")
 
 
 def _digest(request: ViewRequest, language: Language | None) -> list[str]:
@@ -63,7 +64,10 @@ def _definitions(module: Module) -> list[str]:
         else:
             leaves.setdefault(one.kind, []).append(".".join(one.path) or one.kind)
         around.append(one)
-    rows = [_joined(shortened("  " * one.depth + _holder(one, module)), names) for one, names in members.items()]
+    rows = [
+        _joined(shortened("  " * one.depth + _holder(one, module)), list(dict.fromkeys(names)))
+        for one, names in members.items()
+    ]
     if len(rows) > _MOST_ROWS:
         rows[_MOST_ROWS:] = [more(len(rows) - _MOST_ROWS)]
     return rows + [row for kind, names in leaves.items() for row in _named(plural(kind), tuple(names))]
@@ -84,6 +88,7 @@ _DIRECTIVE = re.compile(
     r"eslint|jshint|jslint|prettier-|biome-|istanbul|@ts-|@flow|@format|@jsx|global |frozen_string_literal:|rubocop:"
     r"|shellcheck |-\*-|encoding:|coding[:=]|vim?:|pylint:|mypy:|ruff:|flake8|clang-format|go:build|\+build|#region"
 )
+_TAGS = re.compile(r"</?(?:summary|remarks|para|p)\s*/?>")  # of paragraphs, in Java's and C#'s comments
 _HOLDERS = frozenset(
     {
         "class",
@@ -111,7 +116,7 @@ def _first_paragraph(doc: str) -> str:
     lines = doc.strip().splitlines()
     if _OPENING.match(doc):
         lines = [text for line in lines if not _DIRECTIVE.match(text := _MARKS.sub("", line).strip())]
-    paragraph = "\n".join(lines).strip().split("\n\n")[0]
+    paragraph = _TAGS.sub("\n\n", "\n".join(lines)).strip().split("\n\n")[0]
     return shortened(" ".join(paragraph.split()))
 
 

@@ -67,6 +67,11 @@
       (_ body: (statement_block
         [(function_declaration) (generator_function_declaration) (class_declaration)]) @keep)))))
 
+; So does a function in parentheses that is not called at once, where it declares functions.
+(variable_declarator
+  value: (parenthesized_expression
+    (function_expression body: (statement_block (function_declaration)) @keep)))
+
 ; Groups of tests stay open at any level.
 (call_expression
   function: [

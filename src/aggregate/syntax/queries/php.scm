@@ -44,9 +44,11 @@
 (namespace_use_declaration (namespace_name) @import body: (namespace_use_group))
 ([
   (include_expression [(string (string_content) @import) (binary_expression right: (string (string_content) @import))])
-  (include_once_expression [(string (string_content) @import) (binary_expression right: (string (string_content) @import))])
+  (include_once_expression
+    [(string (string_content) @import) (binary_expression right: (string (string_content) @import))])
   (require_expression [(string (string_content) @import) (binary_expression right: (string (string_content) @import))])
-  (require_once_expression [(string (string_content) @import) (binary_expression right: (string (string_content) @import))])
+  (require_once_expression
+    [(string (string_content) @import) (binary_expression right: (string (string_content) @import))])
 ])
 
 (program (const_declaration (const_element . (name) @constant)))

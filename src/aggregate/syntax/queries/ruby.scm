@@ -50,7 +50,8 @@
 ; Groups of tests, tests, and tasks.
 (call
   method: (identifier) @_group
-  arguments: (argument_list . [(string (string_content) @title) (constant) @title (scope_resolution) @title (simple_symbol) @title])
+  arguments: (argument_list
+    . [(string (string_content) @title) (constant) @title (scope_resolution) @title (simple_symbol) @title])
   block: (_ body: (_) @members)
   (#any-of? @_group "describe" "context" "feature" "shared_examples" "shared_examples_for" "shared_context"))
   @definition.suite
@@ -72,8 +73,8 @@
 
 (call
   method: (identifier) @_require
-  arguments: (argument_list (string (string_content) @import))
-  (#any-of? @_require "require" "require_relative" "load" "autoload"))
+  arguments: (argument_list . (simple_symbol)? . (string (string_content) @import))
+  (#any-of? @_require "require" "require_relative" "load" "autoload" "gem"))
 
 (program (assignment left: (constant) @constant))
 

@@ -2,7 +2,7 @@
 
 ; A decorated method: its decorators stand beside it.
 (class_body
-  (decorator)+ @from
+  (decorator)+ @definition.method
   .
   (method_definition
     name: [

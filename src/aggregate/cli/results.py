@@ -1,0 +1,99 @@
+"""``results``: merge and compile what producers wrote into files."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aggregate.errors import ConfigError
+
+_FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+_TEXT = click.option("--text", "as_text", is_flag=True, help="Print the text that a prompt would show instead of JSON.")
+
+
+@click.group()
+def results() -> None:
+    """Fold the results of many producers, one file each, into one."""
+
+
+@results.command()
+@_FILES
+@click.option(
+    "--strategy",
+    type=click.Choice(["concat", "json", "merge", "first", "last", "custom"]),
+    default="concat",
+    show_default=True,
+    help="How the results become one value.",
+)
+@click.option("--function", metavar="CODE", help="For custom: a Python expression or lambda, or a JavaScript function.")
+@click.option("--label-from", type=click.Choice(["name", "stem"]), help="Label each result by its file.")
+@_TEXT
+def merge(files: tuple[Path, ...], strategy: str, function: str | None, label_from: str | None, as_text: bool) -> None:
+    """Merge FILES in their order; .json files are read as JSON, others as text.
+
+    A file that cannot be read counts as a failed result and is listed. The exit code is 1 if all failed.
+    """
+    if (strategy == "custom") != (function is not None):
+        raise click.UsageError("--function goes with --strategy custom, and custom needs one")
+    from aggregate.subagents import LabelledOutput, envelope, merge_outputs
+    from aggregate.text.results import result_text
+
+    outputs = []
+    for file in files:
+        output, error = _read(file)
+        label = getattr(file, label_from) if label_from else None
+        outputs.append(LabelledOutput(output, label, str(file), error or None))
+    result = merge_outputs(outputs, strategy, custom_function=function)
+    if as_text:
+        click.echo(result_text(result))
+        for sentence in (*result.errors, *result.warnings):
+            click.echo(f"warning: {sentence}", err=True)
+    else:
+        click.echo(_json(envelope(result)))
+    if result.failed == len(outputs):
+        raise click.exceptions.Exit(1)
+
+
+@results.command("compile")
+@_FILES
+@click.option("--prompt", default="", help="What the user asked for.")
+@click.option("--timestamp", metavar="TIME", help="When the analysis ran, as ISO 8601; now by default.")
+@_TEXT
+def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_text: bool) -> None:
+    """Compile FILES, each the JSON result of the tool that it is named after, into one report by category."""
+    from aggregate.sections.results import results_segments
+    from aggregate.subagents import CompilationContext, compile_results
+
+    read = [(file.stem, *_read(file)) for file in files]
+    pairs = [(tool, {"success": False, "error": error} if error else output) for tool, output, error in read]
+    context = CompilationContext(prompt, [tool for tool, _ in pairs], _time(timestamp))
+    report = compile_results(pairs, context)
+    click.echo(results_segments(report)[1].text if as_text else _json(report))
+
+
+def _read(file: Path) -> tuple[Any, str]:
+    """Return a file's value and ``""``, or why there is none."""
+    from aggregate.sources.files import read_file
+
+    source = read_file(file)
+    if source.error or file.suffix.lower() != ".json":
+        return source.text, source.error
+    try:
+        return json.loads(source.text), ""
+    except (ValueError, RecursionError) as error:
+        return None, f"is no valid JSON: {error}"
+
+
+def _time(text: str | None) -> datetime:
+    try:
+        return datetime.fromisoformat(text) if text else datetime.now(UTC)
+    except ValueError:
+        raise ConfigError(
+            f"--timestamp: {text!r} is no ISO 8601 time: write one such as 2026-01-31T10:30:00Z"
+        ) from None
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)

@@ -1,0 +1,79 @@
+"""``aggregate results``: files in, JSON or text out."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.project import project
+
+from aggregate.cli.program import run_program
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Four producers' files: two JSON objects, a text, and one that is no JSON."""
+    project(
+        tmp_path,
+        {"a.json": '{"x": 1, "n": {"p": [1]}}', "b.json": '{"n": {"q": 2}}', "c.txt": "words\n", "d.json": "{no"},
+    )
+    return [str(tmp_path / name) for name in ("a.json", "b.json", "c.txt", "d.json")]
+
+
+@pytest.mark.parametrize(
+    ("options", "value"),
+    [
+        (["--strategy", "concat"], [{"x": 1, "n": {"p": [1]}}, {"n": {"q": 2}}, "words\n"]),
+        (["--strategy", "json", "--label-from", "stem"], {"a": {"x": 1, "n": {"p": [1]}}, "b": {"n": {"q": 2}}, "c": "words\n"}),
+        (["--strategy", "merge"], {"x": 1, "n": {"p": [1], "q": 2}}),
+        (["--strategy", "first"], {"x": 1, "n": {"p": [1]}}),
+        (["--strategy", "last"], "words\n"),
+        (["--strategy", "custom", "--function", "lambda results: len(results)"], 3),
+        (["--strategy", "custom", "--function", "function (results) { return results.length; }"], 3),
+    ],
+)  # fmt: skip
+def test_merge(files: list[str], options: list[str], value: object, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each strategy over files; a file that is no JSON is a failed result, listed, and ends nothing (O-3, O-6)."""
+    assert run_program(["results", "merge", *options, *files]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["value"], result["count"]) == (value, 4)
+    assert "is no valid JSON" in result["errors"][0]
+
+
+def test_merge_as_text(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """The text that a prompt would show; what failed goes to standard error."""
+    assert run_program(["results", "merge", "--text", "--label-from", "name", *files[2:]]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "c.txt: words\n\n"
+    assert captured.err.startswith("warning: d.json failed: is no valid JSON: ")
+
+
+def test_merge_of_nothing_usable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """If every file failed the exit code says so, and the errors are still printed (O-49)."""
+    assert run_program(["results", "merge", str(tmp_path / "gone.json")]) == 1
+    result = json.loads(capsys.readouterr().out)
+    assert (result["value"], result["errors"]) == ([], [f"{tmp_path}/gone.json failed: file not found"])
+
+
+@pytest.mark.parametrize("options", [["--strategy", "custom"], ["--function", "len"], ["--strategy", "sum"]])
+def test_mistakes(files: list[str], options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Options that do not fit are a usage error."""
+    assert run_program(["results", "merge", *options, *files]) == 2
+    assert "Usage: aggregate results merge" in capsys.readouterr().err
+
+
+def test_compile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each file is a tool's result, placed by its metadata; unreadable ones are visible (R-5, R-X9)."""
+    metadata = {"category": "security", "result_type": "scan"}
+    project(tmp_path, {"bandit.json": json.dumps({"issues": 0, "_tool_metadata": metadata}), "broken.json": "{"})
+    files = [str(tmp_path / "bandit.json"), str(tmp_path / "broken.json")]
+    options = ["--prompt", "check it", "--timestamp", "2026-01-31T10:30:00Z"]
+    assert run_program(["results", "compile", *options, *files]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["security_analysis"]["scan"]["issues"] == 0
+    assert report["analysis_metadata"]["user_prompt"] == "check it"
+    assert report["analysis_metadata"]["timestamp"] == "2026-01-31T10:30:00Z"
+    assert "is no valid JSON" in report["analysis_metadata"]["errors"][0]
+    assert run_program(["results", "compile", "--text", *options, *files]) == 0
+    assert capsys.readouterr().out.startswith("### Compiled Report\n\n```json\n")
+    assert run_program(["results", "compile", "--timestamp", "soon", *files]) == 2
+    assert capsys.readouterr().err.startswith("aggregate: --timestamp: 'soon' is no ISO 8601 time")
