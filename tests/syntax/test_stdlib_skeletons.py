@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from aggregate import ASTParser
 from aggregate.syntax.cuts import without_bodies
 from aggregate.syntax.languages import Language, language_named
 from aggregate.text.lines import line_count
@@ -110,6 +111,16 @@ def test_a_sample_of_the_standard_library() -> None:
     small = [path for path in modules(STDLIB) if path.stat().st_size < 60_000]
     sample = small[:: max(len(small) // 120, 1)]
     assert sum(map(check, sample)) > 100
+
+
+def test_a_comment_behind_a_docstring_stays_on_its_line() -> None:
+    """The placeholder goes on the next line, where it is a statement of its own (M-33)."""
+    parser = ASTParser("python")
+    for end in ("\n", "\r\n"):
+        source = 'def f():\n    """Doc."""  # noqa: D200\n\n    return 1\n'.replace("\n", end)
+        assert parser.get_skeleton(source) == source.replace(f"{end}    return 1", "    ...")
+    assert parser.get_skeleton('def f():\n    "Doc."; return 1\n') == 'def f():\n    "Doc."; ...\n'
+    assert parser.get_skeleton('def f():\n    "Doc."  # all\n') == 'def f():\n    "Doc."  # all\n'
 
 
 @pytest.mark.slow
