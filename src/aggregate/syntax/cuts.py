@@ -79,6 +79,7 @@ def _cut_body(source: bytes, start: int, end: int, captured: _Captured, language
     if doc_end is None:
         return _replace(source, first, end, language)
     cuts = [Cut(first, start)] if first < start else []
+    doc_end = _end_of_remark(source, doc_end, end)
     rest = doc_end + _leading(source[doc_end:end], _BETWEEN_STATEMENTS)
     if rest == end:
         return cuts
@@ -88,6 +89,15 @@ def _cut_body(source: bytes, start: int, end: int, captured: _Captured, language
         line_end -= source[line_end - 1 : line_end] == b"\r"
         cuts.append(Cut(doc_end, line_end))  # blank lines between the docstring and the placeholder
     return cuts + replaced
+
+
+def _end_of_remark(source: bytes, doc_end: int, end: int) -> int:
+    """Return where a comment behind the docstring, on its line, ends; ``doc_end`` where there is none."""
+    rest = doc_end + _leading(source[doc_end:end], b" \t")
+    if source[rest : rest + 1] in (b"", b"\r", b"\n", b";"):
+        return doc_end
+    at = min(end, _line_end(source, rest))
+    return at - (source[at - 1 : at] == b"\r")
 
 
 def _start_of_leads(source: bytes, start: int, lead_start_by_end: dict[int, int]) -> int:
@@ -157,7 +167,7 @@ def _apply(source: bytes, cuts: list[Cut]) -> tuple[list[bytes], list[Span]]:
         spans.append(Span(line, line, first, source_line))
         run, source_run = line + 1, source_line + 1
     pieces.append(source[position:])
-    last = line + source.count(b"\n", position) - source.endswith(b"\n")
+    last = line + source.count(b"\n", position) - (not source or source.endswith(b"\n"))
     if last >= run:
         spans.append(Span(run, last, source_run, source_run + last - run))
     return pieces, spans
