@@ -223,6 +223,15 @@ def test_an_ignored_folder_that_is_named_is_listed(tmp_path: Path) -> None:
     assert found(folder / "out", "*.py") == ["a.py"]
 
 
+def test_an_empty_rule_ignores_no_folder(tmp_path: Path) -> None:
+    """A lone slash says nothing: from a folder within, the rules above it stay in force (M-2)."""
+    folder = project(tmp_path, {".gitignore": "/\n*.log\n", "sub/a.log": "", "sub/b.py": ""})
+    git(folder, "init", "-q")
+    (tmp_path / "link").symlink_to("sub")
+    assert found(folder / "sub", "*") == ["b.py"]
+    assert found(folder / "link", "*") == ["b.py"]
+
+
 def test_what_git_tracks_counts_though_ignored_and_not_once_deleted(tmp_path: Path) -> None:
     """Tracked files stay when a rule ignores them; deleted ones are gone; both as ``git ls-files`` says (M-2)."""
     folder = project(tmp_path, {"a.log": "", "b.log": "", "c.log": "", "d.py": ""})

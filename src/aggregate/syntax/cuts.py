@@ -77,18 +77,27 @@ def _cut_body(source: bytes, start: int, end: int, captured: _Captured, language
     first = _start_of_leads(source, start, captured.lead_start_by_end)
     doc_end = captured.doc_end_by_start.get(start)
     if doc_end is None:
-        return _replace(source, first, end, language)
-    cuts = [Cut(first, start)] if first < start else []
+        return [_indented(source, cut, start) for cut in _replace(source, first, end, language)]
+    cuts = [Cut(_line_start(source, first), _line_start(source, start))] if first < start else []
     doc_end = _end_of_remark(source, doc_end, end)
     rest = doc_end + _leading(source[doc_end:end], _BETWEEN_STATEMENTS)
     if rest == end:
         return cuts
-    replaced = _replace(source, rest, end, language)
+    replaced = [_indented(source, cut, start) for cut in _replace(source, rest, end, language)]
     line_end = source.rfind(b"\n", doc_end, rest)
     if replaced and line_end > doc_end:
         line_end -= source[line_end - 1 : line_end] == b"\r"
         cuts.append(Cut(doc_end, line_end))  # blank lines between the docstring and the placeholder
     return cuts + replaced
+
+
+def _indented(source: bytes, cut: Cut, start: int) -> Cut:
+    """Return ``cut`` with its placeholder indented as the body at ``start`` is: comments in it may be less so."""
+    line, indent = _line_start(source, cut.start), source[_line_start(source, start) : start]
+    present = source[line : cut.start]
+    if present == indent or present.strip() or indent.strip():
+        return cut
+    return Cut(line, cut.end, indent + cut.placeholder)
 
 
 def _end_of_remark(source: bytes, doc_end: int, end: int) -> int:
@@ -132,6 +141,10 @@ def _replace(source: bytes, start: int, end: int, language: Language) -> list[Cu
     if language.own_line and source[end : _line_end(source, end)].strip():
         return []
     return [Cut(start, end, placeholder)]
+
+
+def _line_start(source: bytes, position: int) -> int:
+    return source.rfind(b"\n", 0, position) + 1
 
 
 def _line_end(source: bytes, position: int) -> int:
