@@ -10,7 +10,7 @@ from aggregate.compose.numbering import write_numbered
 from aggregate.compose.records import build_records
 from aggregate.compose.request import Request, namespace_of
 from aggregate.compose.selection import Selection, display_path, excluded, own_output, select
-from aggregate.compose.tier3 import tier3_segments
+from aggregate.compose.tier3 import is_focus, tier3_segments
 from aggregate.config.load import Project, load_config, validate
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileItem, FileRecord
@@ -308,6 +308,11 @@ def compose_prompt(
     prompt = _layout(files, screenshots=images, beads=beads, results=request.results, history=request.history)
     warnings = [f"{path}: {reason}" for path, reason in (*selection.skipped, *notes)]
     warnings += [record["content"].splitlines()[0] for record in records if record["error"]]
+    warnings += [
+        f"focus file {focus}: no file of the project matches it; name it under [files] paths too"
+        for focus in request.focus_files
+        if not any(is_focus(record, [focus]) for record in records)
+    ]
     return Composition(prompt, tuple(records), tuple(warnings))
 
 

@@ -50,7 +50,8 @@ def test_a_preset_lives_its_life(tmp_path: Path, aggregate: Command) -> None:
     path = project(tmp_path, files) / "manual_slop.toml"
 
     saved = aggregate("preset", "save", "new one", "a.py", "gone.py", "--description", "Café")
-    assert saved == Ended(0, "", 'saved "new one": 2 files\n')
+    warning = 'warning: preset "new one": gone.py does not exist: restore it or take it out of the preset\n'
+    assert saved == Ended(0, "", f'saved "new one": 2 files\n{warning}')
     assert without(path.read_text(encoding="utf-8"), '[context_presets."new one"]') == CONFIG.splitlines()
 
     listed = aggregate("preset", "list")
