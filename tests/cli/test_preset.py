@@ -59,7 +59,7 @@ def test_a_preset_lives_its_life(tmp_path: Path, aggregate: Command) -> None:
         0,
         ["old\tproject\t2 files\tTwo", "new one\tproject\t2 files\tCafé"],
     )
-    assert listed.err.startswith('warning: preset "new one": gone.py does not exist any more')
+    assert listed.err.startswith('warning: preset "new one": gone.py does not exist')
 
     shown = aggregate("preset", "show", "old")
     assert shown.out.splitlines()[:2] == ["[context_presets.old]", 'description = "Two"']
