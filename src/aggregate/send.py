@@ -197,7 +197,7 @@ def _client(
 
 
 def _before(request: Request, client: Client, system: str) -> Run | None:
-    """Return the last send: to the same model with the same instructions if there was one, because only its cache counts."""
+    """Return the last send to the same model with the same instructions, whose cache counts, else the last send."""
     runs = [run for run in recent_runs(request.output_dir, request.namespace) if run.sent]
     to = (client.provider, client.model, digest(system))
     alike = (run for run in runs if run.sent and (run.sent.provider, run.sent.model, run.chain.digests[0]) == to)

@@ -52,12 +52,14 @@ class GeminiCli:
         found = shutil.which(self.program)
         if found is None:
             raise ClientSetupError(
-                f"the program {self.program} is not on PATH: run npm install -g @google/gemini-cli, or use --provider gemini"
+                f"the program {self.program} is not on PATH: run npm install -g @google/gemini-cli, "
+                "or use --provider gemini"
             )
         text = text_of(request.plan).encode("utf-8", "replace")
         if len(text) > _MOST_BYTES:
             raise ProviderError(
-                f"gemini-cli reads at most {_MOST_BYTES:,} bytes and the prompt has {len(text):,}: use --provider gemini"
+                f"gemini-cli reads at most {_MOST_BYTES:,} bytes and the prompt has {len(text):,}: "
+                "use --provider gemini"
             )
         with tempfile.TemporaryDirectory(prefix="aggregate-") as empty:
             process = await asyncio.create_subprocess_exec(
