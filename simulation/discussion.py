@@ -174,13 +174,16 @@ def main() -> None:
     parser.add_argument("clone", type=Path, nargs="?", default=Path(__file__).parents[1], help="default: this project")
     parser.add_argument("--turns", type=int, default=TURNS)
     parser.add_argument("--bytes", type=int, default=400_000, help="how large the files are together (default 400,000)")
+    parser.add_argument("--hardest", action="store_true", help="take the files that changed most often, not a sample")
     parser.add_argument("--pause", type=float, default=PAUSE, help="seconds between two turns (default 120)")
     parser.add_argument("--chart", type=Path, metavar="FILE", help="write the cost under Anthropic's rules as SVG")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         commits = len(changing_turns(options.turns))
-        replay = make_replay(options.clone, folder / "tree", commits=commits, most_bytes=options.bytes)
+        replay = make_replay(
+            options.clone, folder / "tree", commits=commits, most_bytes=options.bytes, hardest=options.hardest
+        )
         print(f"{options.clone}: {len(replay.paths)} files, {options.turns} turns, {commits} of them after a commit")
         books = simulate(replay, folder, turns=options.turns, pause=options.pause)
     print("\n".join(table(books)))

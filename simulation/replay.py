@@ -1,7 +1,9 @@
 """A project on a real git history: its files change as the commits did."""
 
+import hashlib
 import os
 import subprocess
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,18 +42,20 @@ class Replay:
         git(self.folder, "checkout", "-q", "--detach", commit)
 
 
-def make_replay(clone: Path, folder: Path, *, commits: int, most_bytes: int) -> Replay:
+def make_replay(clone: Path, folder: Path, *, commits: int, most_bytes: int, hardest: bool) -> Replay:
     """Check some files of a clone out into ``folder``, as they were some commits ago.
 
-    The files are those that changed most often of late, as many as fit: no other choice is harder on a cache.
+    The files are source files in an order by a hash of their paths, as many as fit: a sample of the tree. The hardest
+    choice for a cache is those that changed most often of late.
 
     Args:
         clone: A git repository, with or without a work tree; nothing is written to it.
         folder: A new folder.
         commits: How many commits to replay, the last ones that change one of the files.
         most_bytes: How large the files may be together.
+        hardest: Whether to take the files that changed most often.
     """
-    paths = _often(clone, most_bytes)
+    paths = _chosen(clone, most_bytes, hardest=hardest)
     log = git(clone, "log", "--first-parent", f"-n{commits}", "--format=%H%x00%s", "--", *paths)
     entries = [line.split("\0", 1) for line in reversed(log.decode("utf-8", "replace").splitlines())]
     if len(entries) < commits:
@@ -65,20 +69,23 @@ def make_replay(clone: Path, folder: Path, *, commits: int, most_bytes: int) -> 
     return Replay(folder, there, found)
 
 
-def _often(clone: Path, most_bytes: int) -> tuple[str, ...]:
-    """Return source files, those that changed most often of late first, then sorted, up to a size in all."""
-    log = git(clone, "log", "--first-parent", f"-n{_RECENT}", "--format=", "--name-only", "-z")
-    changes: dict[str, int] = {}
-    for path in log.decode("utf-8", "replace").split("\0"):
-        changes[path.strip("\n")] = changes.get(path.strip("\n"), 0) + 1
-    chosen, total = [], 0
+def _chosen(clone: Path, most_bytes: int, *, hardest: bool) -> tuple[str, ...]:
+    """Return source files of the newest state, sorted, up to a size in all."""
     listed = git(clone, "ls-tree", "-r", "-l", "-z", "HEAD").decode("utf-8", "replace").split("\0")
     sizes = {path: int(size) for entry in listed if entry for size, path in [_size_and_path(entry)] if size.isdigit()}
-    for path in sorted(sizes, key=lambda path: (-changes.get(path, 0), path)):
+    changes = _changes(clone) if hardest else Counter[str]()
+    chosen, total = [], 0
+    for path in sorted(sizes, key=lambda path: (-changes[path], hashlib.sha256(path.encode()).digest())):
         if Path(path).suffix in SOURCES and sizes[path] <= _MOST_BYTES and total + sizes[path] <= most_bytes:
             chosen.append(path)
             total += sizes[path]
     return tuple(sorted(chosen))
+
+
+def _changes(clone: Path) -> Counter[str]:
+    """Return how many of the last commits changed each file."""
+    log = git(clone, "log", "--first-parent", f"-n{_RECENT}", "-m", "--format=", "--name-only", "-z")
+    return Counter(path.strip("\n") for path in log.decode("utf-8", "replace").split("\0"))
 
 
 def _size_and_path(entry: str) -> tuple[str, str]:
@@ -87,7 +94,9 @@ def _size_and_path(entry: str) -> tuple[str, str]:
 
 
 def _diff(clone: Path, commit: str, paths: tuple[str, ...]) -> str:
-    return git(clone, "show", "--first-parent", "-m", "--format=%B", "-U1", commit, "--", *paths).decode("utf-8", "replace")[:_LONGEST_SAID]
+    return git(clone, "show", "--first-parent", "-m", "--format=%B", "-U1", commit, "--", *paths).decode(
+        "utf-8", "replace"
+    )[:_LONGEST_SAID]
 
 
 def _only(folder: Path, paths: tuple[str, ...]) -> None:
