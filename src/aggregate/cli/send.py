@@ -56,6 +56,8 @@ def send(
     text = sys.stdin.read() if message == "-" else message
     if not text.strip():
         raise click.UsageError("the message is empty: say something")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise click.UsageError("the message is not UTF-8: check the terminal's encoding")
     project = app.open_project(config)
     choice = Choice(provider, model, persona, base_url, max_output)
     with progress("Rendering files", hidden=quiet) as bar:
