@@ -1,13 +1,13 @@
 """The cache simulator: what is read and written, by each provider's rules."""
 
 import pytest
-from hypothesis import given
-from tests.clients.prompts import State, discussions, run_through, state
+from hypothesis import given, settings
 
 from aggregate.clients.cache import Cache, charge, expected, prefixes
 from aggregate.clients.plan import Plan
 from aggregate.clients.rules import CacheRules, Caching, rules_for
 from aggregate.models.usage import Usage
+from tests.clients.prompts import State, discussions, run_through, state
 
 MARKS = CacheRules(Caching.MARKS, marks=4, look_back=20, minimum=1024, write=1.25)
 PREFIX = CacheRules(Caching.PREFIX, step=128)
@@ -99,6 +99,7 @@ def by_the_book(plans: list[Plan], *, pause: float) -> list[int]:
     return reads
 
 
+@settings(max_examples=40)
 @given(discussions())
 def test_the_look_back_is_respected(turns: list[State]) -> None:
     """The simulator reads no more than a second, plain reading of the rules allows."""
@@ -108,6 +109,7 @@ def test_the_look_back_is_respected(turns: list[State]) -> None:
         assert [usage.cache_read for _, usage in done] == plain
 
 
+@settings(max_examples=40)
 @given(discussions())
 def test_every_token_is_charged_once(turns: list[State]) -> None:
     """Fresh, written and read tokens add up to the request, and only a known prefix is read."""
@@ -121,6 +123,7 @@ def test_every_token_is_charged_once(turns: list[State]) -> None:
             longest = max(longest, plan.total)
 
 
+@settings(max_examples=40)
 @given(discussions())
 def test_what_is_expected_is_what_is_charged(turns: list[State]) -> None:
     """The plan's forecast for a second request is the simulator's account of it."""

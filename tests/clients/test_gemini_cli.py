@@ -6,8 +6,6 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.clients.prompts import state
-from tests.fakes.gemini import ANSWERS, HANGS, REFUSES, install
 
 from aggregate.clients.client import Client
 from aggregate.clients.gemini_cli import GeminiCli
@@ -17,6 +15,8 @@ from aggregate.clients.retry import Retry
 from aggregate.clients.rules import rules_for
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.usage import Usage
+from tests.clients.prompts import state
+from tests.fakes.gemini import ANSWERS, HANGS, REFUSES, install
 
 DECORATED = state({"a.py": ("@dataclass\nclass A:\n    @property\n    def b(self): ...\n# mail me@example.org", 0)}, [])
 ONCE = Retry(attempts=1)

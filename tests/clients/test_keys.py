@@ -9,21 +9,21 @@ import traceback
 from pathlib import Path
 
 import pytest
-from tests.clients.prompts import state
-from tests.fakes.tattler import tattling
-from tests.project import project
 
 from aggregate.clients.key import Key
 from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.errors import ProviderError
+from tests.clients.prompts import state
+from tests.fakes.tattler import tattling
+from tests.project import project
 
 SECRET = "sk-planted-8f3a61c0d2"  # noqa: S105 - it opens nothing
 PROMPT = state({"a.py": ("A", 0)}, []).prompt
 PLANTED = {provider.keys[0]: SECRET for provider in PROVIDERS.values()}
-over_http = pytest.mark.parametrize("provider", [name for name in PROVIDERS if name != "gemini-cli"])
+every_protocol = pytest.mark.parametrize("provider", ["anthropic", "openai", "gemini"])
 
 
-@over_http
+@every_protocol
 def test_no_error_log_or_repr_shows_the_key(
     provider: str, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:

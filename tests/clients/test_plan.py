@@ -1,12 +1,12 @@
 """The cache plan: which blocks a request has, and where its breakpoints stand."""
 
 import pytest
-from hypothesis import given
-from tests.clients.prompts import State, discussions, run_through, state
+from hypothesis import given, settings
 
 from aggregate.clients.plan import Role
 from aggregate.clients.rules import AS_OF, CacheRules, Caching, known_window, rules_for
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from tests.clients.prompts import State, discussions, run_through, state
 
 MARKS = CacheRules(Caching.MARKS, marks=4, look_back=20, minimum=1024, write=1.25)
 PREFIX = CacheRules(Caching.PREFIX, step=128)
@@ -48,6 +48,7 @@ def test_an_empty_prompt_sends_the_message_alone() -> None:
     assert shown(State(Prompt(()), ()), MARKS, message="Why?") == "message 7 'Why?'"
 
 
+@settings(max_examples=40)
 @given(discussions())
 def test_the_blocks_are_the_prompt_byte_for_byte(turns: list[State]) -> None:
     """Whatever the rules, the request's text is the prompt's markdown, and its tokens are the prompt's."""
@@ -57,6 +58,7 @@ def test_the_blocks_are_the_prompt_byte_for_byte(turns: list[State]) -> None:
             assert plan.total == sum(turn.tokens) == sum(block.tokens for block in plan.blocks)
 
 
+@settings(max_examples=40)
 @given(discussions())
 def test_breakpoints_keep_the_rules(turns: list[State]) -> None:
     """Never more breakpoints than the provider allows, none below the minimum, none where no block ends."""
@@ -69,6 +71,7 @@ def test_breakpoints_keep_the_rules(turns: list[State]) -> None:
             assert list(plan.layout.ends) == sorted(set(plan.layout.ends))
 
 
+@settings(max_examples=40)
 @given(discussions())
 def test_stable_blocks_do_not_move(turns: list[State]) -> None:
     """A turn that only adds to the discussion begins with the very blocks of the turn before it."""
@@ -80,6 +83,7 @@ def test_stable_blocks_do_not_move(turns: list[State]) -> None:
         assert [block.text for block in after.blocks][: len(texts)] == texts
 
 
+@settings(max_examples=40)
 @given(discussions())
 def test_planning_is_pure(turns: list[State]) -> None:
     """The same turns give the same plans."""

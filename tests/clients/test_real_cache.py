@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.clients.prompts import state
 
 from aggregate.clients.protocol import Turn
 from aggregate.clients.providers import open_client
 from aggregate.models.prompt import Prompt
+from tests.clients.prompts import state
 
 xllamacpp = pytest.importorskip("xllamacpp", reason="pip install xllamacpp gguf: the tests of a real cache need it")
 SAID = [("User: what does first do?", 0), ("AI: it returns its name.", 0)]

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from tests.clients.prompts import request
 
 from aggregate.clients import anthropic_api, gemini_api, gemini_cli, openai_api
 from aggregate.clients.rules import CacheRules, Caching, rules_for
 from aggregate.models.reply import Reply, Stop
 from aggregate.models.usage import Usage
+from tests.clients.prompts import request
 
 MARKS = rules_for("anthropic", "claude-sonnet-5")
 PREFIX = rules_for("deepseek", "deepseek-flash")

@@ -4,8 +4,6 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from tests.clients.prompts import state
-from tests.fakes.transports import BreaksOff
 
 from aggregate.clients.client import Client
 from aggregate.clients.prices import cost
@@ -15,6 +13,8 @@ from aggregate.clients.retry import Retry, seconds_of
 from aggregate.clients.scripted import scripted
 from aggregate.errors import ClientError, ClientSetupError, PromptTooLongError, ProviderError
 from aggregate.models.usage import Usage
+from tests.clients.prompts import state
+from tests.fakes.transports import BreaksOff
 
 QUICK = Retry(first=0.0)
 PROMPT = state({"a.py": ("A", 0)}, []).prompt
