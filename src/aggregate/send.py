@@ -9,7 +9,7 @@ from aggregate.clients.cache import Cache, expected
 from aggregate.clients.client import Client
 from aggregate.clients.plan import Layout, Plan, make_plan
 from aggregate.clients.protocol import OnText, Turn
-from aggregate.clients.providers import SCRIPTED, open_client
+from aggregate.clients.providers import COMPATIBLE, SCRIPTED, open_client
 from aggregate.clients.rules import rules_for
 from aggregate.clients.scripted import scripted
 from aggregate.clients.window import check_window
@@ -171,11 +171,20 @@ def find_persona(project: Project, name: str) -> PersonaTable:
     shared = global_config_path()
     personas = dict(load_config(shared).config.personas) if shared.is_file() else {}
     personas |= project.config.personas
+    path = str(project.path) if project.path else None
     if name not in personas:
         known = f"known are {', '.join(sorted(personas))}" if personas else f"write a table [personas.{name}]"
-        path = str(project.path) if project.path else None
         raise ConfigError(f'there is no persona "{name}": {known}', path=path, key="personas")
-    return personas[name]
+    found = personas[name]
+    if name in project.config.personas and found.base_url and found.provider not in ("", COMPATIBLE):
+        # Else a project that came from somebody else could have the key sent to an address of theirs.
+        raise ConfigError(
+            f"a project's persona may name an address for {COMPATIBLE} only, so that no other key is sent there: "
+            f"move it to {shared}, or add --base-url",
+            path=path,
+            key=f"personas.{name}.base_url",
+        )
+    return found
 
 
 def _client(
@@ -197,7 +206,7 @@ def _client(
 
 
 def _before(request: Request, client: Client, system: str) -> Run | None:
-    """Return the last send: to the same model with the same instructions if there was one, because only its cache counts."""
+    """Return the last send to the same model with the same instructions, whose cache counts, else the last send."""
     runs = [run for run in recent_runs(request.output_dir, request.namespace) if run.sent]
     to = (client.provider, client.model, digest(system))
     alike = (run for run in runs if run.sent and (run.sent.provider, run.sent.model, run.chain.digests[0]) == to)

@@ -1,10 +1,8 @@
-"""Servers that nobody here wrote: aimock speaks all three protocols, xllamacpp is a real model with a real prefix cache."""
+"""A server that others wrote: aimock speaks all three protocols, and fails on request."""
 
 import json
-import os
 import shutil
 import subprocess
-import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,30 +47,25 @@ def aimock_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aimock]:
     folder = tmp_path_factory.mktemp("aimock")
     fixtures = {"fixtures": [{"match": {}, "response": {"content": ANSWER}}]}
     (folder / "all.json").write_text(json.dumps(fixtures), encoding="utf-8")
-    port = 20_000 + os.getpid() % 20_000
     process = subprocess.Popen(
-        [str(AIMOCK), "-p", str(port), "-f", str(folder), "-l", "5", "--log-level", "silent"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        [str(AIMOCK), "-p", "0", "-f", str(folder), "-l", "2", "--log-level", "info"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
     )
-    server = Aimock(f"http://127.0.0.1:{port}")
+    assert process.stdout
     try:
-        for _ in range(200):
-            try:
-                server.call("GET", "/__aimock/journal")
-                break
-            except OSError:
-                time.sleep(0.05)
-        yield server
+        said = next((line for line in process.stdout if "listening on" in line), "")
+        yield Aimock(said.split("listening on")[1].strip())
     finally:
         process.terminate()
-        process.wait(10)
+        process.communicate(timeout=10)
 
 
 @pytest.fixture
 def aimock(aimock_server: Aimock) -> Iterator[Aimock]:
     """Return the server with an empty journal and no chaos."""
     aimock_server.call("DELETE", "/__aimock/chaos")
-    aimock_server.call("DELETE", "/__aimock/journal")
+    aimock_server.call("POST", "/__aimock/reset/journal")
     yield aimock_server
     aimock_server.call("DELETE", "/__aimock/chaos")

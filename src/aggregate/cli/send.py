@@ -1,6 +1,7 @@
 """``send``: ask a model, with the project's prompt and the discussion so far."""
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,9 +53,11 @@ def send(
     from aggregate.cli.progress import progress
     from aggregate.send import Choice, deliver, prepare
 
-    text = click.get_text_stream("stdin").read() if message == "-" else message
+    text = sys.stdin.read() if message == "-" else message
     if not text.strip():
         raise click.UsageError("the message is empty: say something")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise click.UsageError("the message is not UTF-8: check the terminal's encoding")
     project = app.open_project(config)
     choice = Choice(provider, model, persona, base_url, max_output)
     with progress("Rendering files", hidden=quiet) as bar:
@@ -85,8 +88,9 @@ def plan_lines(ready: "Prepared") -> list[str]:
         if block["marked"]:
             lines.append(f"{'':>10} {'':>9}  ── breakpoint, {block['up_to']:,} tokens ──")
     usage, cost = ready.expected, _money(_cost(ready, ready.expected))
+    to = f"{ready.client.provider} {ready.client.model}".strip()
     lines += [
-        f"{ready.plan.total:>10,} {len(ready.prompt.segments):>9,}  in all, to {ready.client.provider} {ready.client.model}",
+        f"{ready.plan.total:>10,} {len(ready.prompt.segments):>9,}  in all, to {to}",
         f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
         f"{cost} for the input",
     ]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.failures import missing_sdk, translated
+from aggregate.clients.failures import Translated, missing_sdk
 from aggregate.clients.key import Key
 from aggregate.clients.plan import Plan, Role
 from aggregate.clients.protocol import ModelRequest, OnText
@@ -46,7 +46,7 @@ class AnthropicApi:
         except ImportError:
             raise missing_sdk(self.provider, "anthropic") from None
         body = body_of(request)
-        with translated(self.provider, self.key, anthropic.APIError):
+        with Translated(self.provider, self.key, anthropic.APIError):
             async with anthropic.AsyncAnthropic(
                 api_key=self.key.value or "none", base_url=self.base_url, max_retries=0, timeout=self.seconds
             ) as client:

@@ -32,7 +32,7 @@ class Client:
     provider: str
     transport: Transport = field(repr=False)
     model: str = ""
-    retry: Retry = Retry()
+    retry: Retry = field(default_factory=Retry)
     on_wait: Callable[[float, ProviderError], None] | None = field(default=None, repr=False)
 
     def plan(self, prompt: Prompt, message: str, *, model: str = "", turn: Turn = Turn()) -> Plan:  # noqa: B008 - frozen

@@ -1,7 +1,6 @@
 """From whatever an SDK raises to one error of this package, without the key and without a traceback."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 from typing import Any
 
 from aggregate.clients.key import Key
@@ -10,24 +9,43 @@ from aggregate.errors import ClientSetupError, ProviderError
 
 _PASSING = ("overloaded", "rate_limit", "unavailable", "resource_exhausted", "timeout", "api_error", "internal")
 _LONGEST = 300
+# The names that two SDKs give to failures of the connection.
+_WITHOUT_ANSWER = {"APITimeoutError": "did not answer in time", "APIConnectionError": "cannot be reached"}
 
 
-@contextmanager
-def translated(provider: str, key: Key, *sdk_errors: type[Exception]) -> Iterator[None]:
-    """Turn the errors of an SDK, of its connection and of unreadable answers into a ``ProviderError``."""
-    from httpx2 import HTTPError, StreamError, TimeoutException
+class Translated:
+    """Turns the errors of an SDK, of its connection and of unreadable answers into a ``ProviderError``.
 
-    try:
-        yield
-    except sdk_errors as error:
-        # The SDK's error holds the request with its headers, so it must not be chained.
-        raise _from_sdk(provider, key, error) from None
-    except (HTTPError, StreamError, OSError) as error:
-        what = "did not answer in time" if isinstance(error, TimeoutException) else "cannot be reached"
-        raise ProviderError(f"{provider} {what}: {_line(key.hide(str(error)), error)}", retryable=True) from None
-    except (ValueError, KeyError, AssertionError, RuntimeError, TypeError) as error:
-        message = f"{provider} sent an answer that cannot be read: {_line(key.hide(str(error)), error)}"
-        raise ProviderError(message, retryable=True) from None
+    An SDK's error holds the request with its headers, and may repeat the key: so it is neither chained, nor left in a
+    variable for those who print tracebacks with the values of variables.
+    """
+
+    def __init__(self, provider: str, key: Key, *sdk_errors: type[Exception]) -> None:
+        self._provider, self._key, self._sdk_errors = provider, key, sdk_errors
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        found = self._translate(error)
+        del error, trace
+        if found is not None:
+            raise found from None
+
+    def _translate(self, error: BaseException | None) -> ProviderError | None:
+        from httpx2 import HTTPError, StreamError, TimeoutException
+
+        if isinstance(error, self._sdk_errors):
+            return _from_sdk(self._provider, self._key, error)
+        if isinstance(error, TimeoutException):
+            what = "did not answer in time"
+        elif isinstance(error, HTTPError | StreamError | OSError):
+            what = "cannot be reached"
+        elif isinstance(error, ValueError | KeyError | AssertionError | RuntimeError | TypeError):
+            what = "sent an answer that cannot be read"
+        else:
+            return None
+        return ProviderError(f"{self._provider} {what}: {_line(self._key.hide(str(error)), error)}", retryable=True)
 
 
 def missing_sdk(provider: str, module: str) -> ClientSetupError:
@@ -42,8 +60,8 @@ def _from_sdk(provider: str, key: Key, error: Any) -> ProviderError:  # noqa: AN
     kind = f"{_kind(getattr(error, 'body', None))} {getattr(error, 'status', '') or ''}".lower()
     passing = status is None or status in RETRYABLE or status >= 500 or any(word in kind for word in _PASSING)
     headers = getattr(response, "headers", None) or {}
-    text = _line(key.hide(str(getattr(error, "message", "") or error)), error)
-    what = f"answered {status}" if status is not None and status != 200 else "failed"
+    text = _line(key.hide(_said(error)), error)
+    what = _WITHOUT_ANSWER.get(type(error).__name__, "failed") if status in (None, 200) else f"answered {status}"
     hint = ": check the key" if status in (401, 403) else ""
     return ProviderError(
         f"{provider} {what}{hint}: {text}", status=status, retry_after=_retry_after(headers), retryable=passing
@@ -55,9 +73,20 @@ def _retry_after(headers: Any) -> float | None:  # noqa: ANN401 - any mapping of
     return milliseconds / 1000 if milliseconds is not None else seconds_of(headers.get("retry-after"))
 
 
+def _said(error: Any) -> str:  # noqa: ANN401 - three SDKs, three trees
+    """Return the provider's own message, else what the connection said, else what the SDK made of it."""
+    inner = _inner(getattr(error, "body", None))
+    return str(inner.get("message") or error.__cause__ or getattr(error, "message", "") or error)
+
+
 def _kind(body: object) -> str:
+    inner = _inner(body)
+    return str(inner.get("type") or inner.get("code") or "")
+
+
+def _inner(body: object) -> dict[str, Any]:
     inner = body.get("error", body) if isinstance(body, dict) else None
-    return str(inner.get("type") or inner.get("code") or "") if isinstance(inner, dict) else ""
+    return inner if isinstance(inner, dict) else {}
 
 
 def _line(text: str, error: object) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.failures import missing_sdk, translated
+from aggregate.clients.failures import Translated, missing_sdk
 from aggregate.clients.key import Key
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.models.reply import Reply, Stop
@@ -43,7 +43,7 @@ class GeminiApi:
             raise missing_sdk(self.provider, "google-genai") from None
         address, version = _split(self.base_url)
         options = types.HttpOptions(base_url=address, api_version=version, timeout=int(self.seconds * 1000))
-        with translated(self.provider, self.key, errors.APIError):
+        with Translated(self.provider, self.key, errors.APIError):
             client = genai.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
             async with client.aio as session:
                 return reply_of(await _ask(session, body_of(request), on_text))

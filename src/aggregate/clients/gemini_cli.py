@@ -26,6 +26,7 @@ from aggregate.models.usage import Usage
 
 _MOST_BYTES = 8_000_000
 _LONGEST_LINE = 64_000_000
+_NO_RESULT = "it ended without a result"
 _REASONS = {
     41: "is not signed in: run gemini once, or set GEMINI_API_KEY",
     42: "did not accept the prompt",
@@ -52,12 +53,14 @@ class GeminiCli:
         found = shutil.which(self.program)
         if found is None:
             raise ClientSetupError(
-                f"the program {self.program} is not on PATH: run npm install -g @google/gemini-cli, or use --provider gemini"
+                f"the program {self.program} is not on PATH: run npm install -g @google/gemini-cli, "
+                "or use --provider gemini"
             )
         text = text_of(request.plan).encode("utf-8", "replace")
         if len(text) > _MOST_BYTES:
             raise ProviderError(
-                f"gemini-cli reads at most {_MOST_BYTES:,} bytes and the prompt has {len(text):,}: use --provider gemini"
+                f"gemini-cli reads at most {_MOST_BYTES:,} bytes and the prompt has {len(text):,}: "
+                "use --provider gemini"
             )
         with tempfile.TemporaryDirectory(prefix="aggregate-") as empty:
             process = await asyncio.create_subprocess_exec(
@@ -77,7 +80,8 @@ class GeminiCli:
         code = await process.wait()
         reply, failure = reply_of(events)
         if code or failure:
-            said = failure or (errors.strip().splitlines() or [f"exit code {code}"])[-1]
+            last = (errors.strip().splitlines() or [f"exit code {code}"])[-1]
+            said = last if code and failure == _NO_RESULT else failure or last
             for key in self.keys:
                 said = key.hide(said)
             what = _REASONS.get(code, "failed")
@@ -115,7 +119,7 @@ def reply_of(events: Sequence[Mapping[str, Any]]) -> tuple[Reply, str]:
             else:
                 failure = str((event.get("error") or {}).get("message") or failure or "error")
     if not finished and not failure:
-        failure = "it ended without a result"
+        failure = _NO_RESULT
     return Reply("".join(pieces), usage_of(stats), Stop.END, model, {"stats": stats}), failure
 
 

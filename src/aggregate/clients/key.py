@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from aggregate.errors import ClientSetupError
 
@@ -18,6 +19,9 @@ class Key:
     """
 
     value: str = field(default="", repr=False)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a key is not stored: read it from the environment again")
 
     def hide(self, text: str) -> str:
         """Return ``text`` without the key: providers repeat it in their error messages."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.failures import missing_sdk, translated
+from aggregate.clients.failures import Translated, missing_sdk
 from aggregate.clients.key import Key
 from aggregate.clients.plan import Role
 from aggregate.clients.protocol import ModelRequest, OnText
@@ -42,7 +42,7 @@ class OpenAiApi:
         except ImportError:
             raise missing_sdk(self.provider, "openai") from None
         body = body_of(request, limit=self.limit)
-        with translated(self.provider, self.key, openai.OpenAIError):
+        with Translated(self.provider, self.key, openai.OpenAIError):
             async with openai.AsyncOpenAI(
                 api_key=self.key.value or "none", base_url=self.base_url, max_retries=0, timeout=self.seconds
             ) as client:

@@ -47,7 +47,7 @@ class Layout:
 
     Attributes:
         digests: The hashes of the links.
-        ends: Where blocks end, in order.
+        ends: Where blocks end, in order; behind every link where the cache finds any prefix.
         marks: Behind which links breakpoints stand, in order; a subset of ``ends``.
     """
 
@@ -118,7 +118,8 @@ def make_plan(
         layout = _marked(prompt, chain, tokens, rules, earlier, changes or {})
     else:
         layout = Layout(chain.digests, tuple(range(1, len(tokens) + 1)), ())
-    blocks = _blocks(prompt, layout, tokens, system)
+    cuts = layout.ends if layout.marks else (1, len(tokens))
+    blocks = _blocks(prompt, cuts, frozenset(layout.marks), tokens, system)
     if message:
         text = SEPARATOR + message if prompt.segments else message
         blocks = (*blocks, Block(Role.MESSAGE, text, message_tokens))
@@ -143,10 +144,12 @@ def _marked(
     return Layout(digests, tuple(sorted(ends | set(marks))), marks)
 
 
-def _blocks(prompt: Prompt, layout: Layout, tokens: Sequence[int], system: str) -> tuple[Block, ...]:
-    marks = set(layout.marks)
+def _blocks(
+    prompt: Prompt, cuts: Sequence[int], marks: frozenset[int], tokens: Sequence[int], system: str
+) -> tuple[Block, ...]:
+    """Return the blocks of the system prompt and of the document, cut behind the links ``cuts``."""
     blocks = [Block(Role.SYSTEM, system, tokens[0], 1 in marks)] if system else []
-    for start, end in pairwise((1, *(end for end in layout.ends if end > 1))):
+    for start, end in pairwise((1, *(cut for cut in cuts if cut > 1))):
         texts = [segment.text for segment in prompt.segments[start - 1 : end - 1]]
         text = (SEPARATOR if start > 1 else "") + SEPARATOR.join(texts)
         blocks.append(Block(Role.DOCUMENT, text, tokens[end - 1] - tokens[start - 1], end in marks))

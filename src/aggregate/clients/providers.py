@@ -15,6 +15,8 @@ from aggregate.clients.retry import Retry
 from aggregate.clients.scripted import scripted
 from aggregate.errors import ClientSetupError, ProviderError
 
+COMPATIBLE, SCRIPTED = "compatible", "scripted"
+
 
 @dataclass(frozen=True, slots=True)
 class Provider:
@@ -61,9 +63,8 @@ PROVIDERS: Mapping[str, Provider] = {
         lambda key, url: OpenAiApi("openai", key, url, limit="max_completion_tokens"), ("OPENAI_API_KEY",), "gpt-5.6"
     ),
     # The keys of the providers above are not for any server that an address names.
-    "compatible": Provider(lambda key, url: OpenAiApi("compatible", key, url), ("AGGREGATE_API_KEY",), needs_key=False),
+    COMPATIBLE: Provider(lambda key, url: OpenAiApi(COMPATIBLE, key, url), ("AGGREGATE_API_KEY",), needs_key=False),
 }
-SCRIPTED = "scripted"
 NAMES = (*PROVIDERS, SCRIPTED)
 
 
@@ -89,7 +90,7 @@ def open_client(
     Raises:
         ClientSetupError: The name is unknown, or a key or an address is missing.
     """
-    name = provider or ("compatible" if base_url else "")
+    name = provider or (COMPATIBLE if base_url else "")
     if name == SCRIPTED:
         client = scripted()
         return replace(client, model=model or client.model)
@@ -97,7 +98,7 @@ def open_client(
         what = f"there is no provider {name!r}" if name else "no provider is named"
         raise ClientSetupError(f"{what}: take one of {', '.join(NAMES)} with --provider or in a persona")
     found = PROVIDERS[name]
-    if name == "compatible" and not base_url:
+    if name == COMPATIBLE and not base_url:
         raise ClientSetupError(
             "compatible needs the server's address: add --base-url, such as http://localhost:8080/v1"
         )

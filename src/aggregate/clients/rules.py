@@ -1,8 +1,8 @@
 """What each provider's prompt cache does: one table with the date of what is known.
 
 Providers change minimum sizes monthly and their own pages disagree, so an unknown model gets the strictest rule of its
-provider, and what was really read is always taken from the reply. Sources: the providers' documentation and the texts of
-their SDKs, as read in November 2026.
+provider, and what was really read is always taken from the reply. Sources: the providers' documentation and the texts
+of their SDKs, as read in November 2026.
 """
 
 from dataclasses import dataclass, replace

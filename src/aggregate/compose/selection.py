@@ -85,7 +85,7 @@ def display_prefix(folder: str | Path, base_dir: str | Path) -> str:
 
 
 def own_output(base_dir: Path, output_dir: Path, namespace: str) -> Callable[[str], bool]:
-    """Return a test for the prompts and records that earlier runs wrote, which no glob may feed back into the next one."""
+    """Return a test for the prompts and records of earlier runs, which no glob may feed back into the next one."""
     folder, stem = re.escape(display_prefix(output_dir, base_dir)), re.escape(namespace)
     name = re.compile(rf"{folder}(?:{stem}_[0-9]+\.md|\.{stem}_[0-9]+\.chain\.json)")
     return lambda path: name.fullmatch(path) is not None

@@ -2,13 +2,12 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import AoT, Array, InlineTable, Item, String, Table
+from tomlkit.items import Array
 
 from aggregate.errors import ConfigError, OutputError
 from aggregate.sources.atomic import replace_text
@@ -33,59 +32,70 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
         ConfigError: The file is there but holds no history.
         OutputError: It cannot be written.
     """
+    before: list[Any] = []
     text = ""
     if path.exists():
-        load_history(path)  # explains what is wrong with it
-        text = path.read_text(encoding="utf-8-sig")
+        before = load_history(path)  # explains what is wrong with it
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            text = file.read()
     try:
-        document = tomlkit.parse(text)
-        _add(document, turns)
-        written = tomlkit.dumps(document)
-        kept = tomllib.loads(written)
+        written = _with_turns(text, turns)
+        kept = _held(tomllib.loads(written))
     except (TOMLKitError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(
             f"turns cannot be added to this layout ({error}): write [[history]] tables", path=str(path)
         ) from None
-    if _turns(kept)[-len(turns) :] != [dict(turn) for turn in turns]:
+    if kept != [*before, *(dict(turn) for turn in turns)] or not _is_unicode(written):
         raise OutputError(f"cannot add a turn to {path}: TOML does not hold its text unchanged")
     replace_text(path, written)
 
 
-def _add(document: tomlkit.TOMLDocument, turns: Sequence[Mapping[str, str]]) -> None:
-    discussion = document.get("discussion")
-    table: Any = document if _KEY in document or not isinstance(discussion, Table) else discussion
+def _with_turns(text: str, turns: Sequence[Mapping[str, str]]) -> str:
+    """Return the file's text with more turns: tables at its end, or further values of an array."""
+    document = tomlkit.parse(text)
+    inside = _KEY not in document and "discussion" in document
+    table: Any = document["discussion"] if inside else document
     held = table.get(_KEY)
-    if isinstance(held, Array) and len(held):
-        for turn in turns:
-            held.append(_filled(tomlkit.inline_table(), turn))
-        held.multiline(multiline=True) if "\n" not in held.as_string() else None
-        return
-    if held is None or isinstance(held, Array):
-        if held is not None:
-            table.remove(_KEY)
-        held = tomlkit.aot()
-        table.append(_KEY, held)
-    assert isinstance(held, AoT)  # noqa: S101 - the file was read as a history before
+    if isinstance(held, Array):
+        if len(held):
+            return _with_values(document, held, turns)
+        table.remove(_KEY)
+        text = tomlkit.dumps(document)
+    name = f"discussion.{_KEY}" if inside else _KEY
+    end = "\r\n" if "\r\n" in text else "\n"
+    tables = [
+        end.join([f"[[{name}]]", *(f"{key} = {_string(value)}" for key, value in turn.items())]) for turn in turns
+    ]
+    return (end * 2).join([*([text.rstrip("\r\n")] if text.strip() else []), *tables]) + end
+
+
+def _with_values(document: tomlkit.TOMLDocument, held: Array, turns: Sequence[Mapping[str, str]]) -> str:
     for turn in turns:
-        held.append(_filled(tomlkit.table(), turn))
+        value = tomlkit.inline_table()
+        value.update(turn)
+        held.append(value)
+    if "\n" not in held.as_string():
+        held.multiline(multiline=True)
+    return tomlkit.dumps(document)
 
 
-def _filled(table: "Table | InlineTable", turn: Mapping[str, str]) -> Item:
-    for key, value in turn.items():
-        table.append(key, _string(value, multiline=isinstance(table, Table) and "\n" in value))
-    return table
+def _string(value: str) -> str:
+    """Return a string as TOML, over many lines where it has many."""
+    if "\n" not in value or "\r" in value:
+        return tomlkit.string(value).as_string()
+    return '"""\n' + tomlkit.string(value, multiline=True).as_string().removeprefix('"""')
 
 
-def _string(value: str, *, multiline: bool) -> String:
-    """Return a string for TOML, over many lines where it reads better and holds the same text."""
-    if multiline and "\r" not in value:
-        with suppress(TOMLKitError, ValueError):
-            item = tomlkit.string("\n" + value, multiline=True)
-            if tomllib.loads(f"x = {item.as_string()}")["x"] == value:
-                return item
-    return tomlkit.string(value)
+def _is_unicode(text: str) -> bool:
+    """Tell whether a text can be written as UTF-8: bytes that were no text become lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
-def _turns(data: Mapping[str, Any]) -> list[Any]:
-    held = data.get(_KEY, data.get("discussion", {}).get(_KEY, []) if isinstance(data.get("discussion"), dict) else [])
-    return list(held)
+def _held(data: Mapping[str, Any]) -> list[Any]:
+    """Return the turns that a file's data hold."""
+    table = data if _KEY in data else data["discussion"]
+    return list(table[_KEY])

@@ -49,8 +49,8 @@ def touched_files(folder: str, *, commits: int = 400) -> list[list[str]]:
     """
     dirty = git(folder, "diff", "--name-only", "--relative", "HEAD", "--", ".")
     log = git(
-        folder, "log", "--first-parent", "--no-merges", "-n", str(commits), "--format=%x01", "--name-only", "--relative",
-        "--", ".",
+        folder, "log", "--first-parent", "--no-merges", "-n", str(commits), "--format=%x01", "--name-only",
+        "--relative", "--", ".",
     )  # fmt: skip
     groups = [dirty or b"", *(log or b"").split(b"\1")]
     return [names for group in groups if (names := group.decode("utf-8", "surrogateescape").split("\n")) != [""]]
