@@ -14,6 +14,9 @@
     ├── SandboxError        foreign code failed, was stopped or cannot be run: with its kind
     ├── CompilerError       a result compiler cannot be registered
     ├── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
+    ├── ToolError           a tool is unknown, cannot be registered or refuses its arguments (also a ValueError)
+    ├── StateError          the store of saved state cannot be used
+    ├── ModelError          a model gave no answer
     └── ClientError         a model cannot be asked
         ├── ClientSetupError    a key, an SDK, a program or a name is missing: what to set or install
         ├── PromptTooLongError  the prompt exceeds the model's context window
@@ -175,3 +178,15 @@ class ProviderError(ClientError):
         self.status = status
         self.retry_after = retry_after
         self.retryable = retryable
+
+
+class ToolError(AggregateError, ValueError):
+    """A tool is unknown, cannot be registered, or refuses its arguments."""
+
+
+class StateError(AggregateError):
+    """The store of saved state cannot be used."""
+
+
+class ModelError(AggregateError):
+    """A model gave no answer, or has no script for the question."""
