@@ -79,7 +79,7 @@ def test_a_failed_goal(tmp_path: Path) -> None:
 MISTAKES = [
     ((), "give a goal or --instruction FILE"),
     (("  ",), "the goal is empty"),
-    (("x", "--provider", "nobody"), 'there is no provider "nobody"'),
+    (("x", "--provider", "nobody"), "there is no provider 'nobody'"),
 ]
 
 
