@@ -8,6 +8,7 @@ import click
 
 from aggregate.cli.instruction import read_instruction
 from aggregate.cli.options import json_option
+from aggregate.text.fences import heading_text
 
 if TYPE_CHECKING:
     from aggregate.engine import GoalResult, Model
@@ -64,7 +65,7 @@ def goal(
 
         draw(result.trace)
     for warning in result.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        click.echo(f"warning: {heading_text(warning)}", err=True)
     _print(result, as_json=as_json)
 
 
@@ -116,9 +117,14 @@ def _wanted(goal: str | None, instruction: Path | None) -> str:
 def _print(result: "GoalResult", *, as_json: bool) -> None:
     if as_json:
         told = {**result.as_dict(), "warnings": list(result.warnings), "tokens": result.trace.tokens}
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        click.echo(_printable(json.dumps(told, indent=2, ensure_ascii=False)))
     elif result.success:
-        click.echo(result.text)
+        click.echo(_printable(result.text))
     if not result.success:
-        click.echo(f"aggregate: {result.text}", err=True)
+        click.echo(f"aggregate: {heading_text(result.text)}", err=True)
         raise click.exceptions.Exit(1)
+
+
+def _printable(text: str) -> str:
+    """Return ``text`` without halves of surrogate pairs, which no output can hold."""
+    return text.encode("utf-8", "replace").decode()
