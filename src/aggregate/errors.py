@@ -13,6 +13,9 @@
     ├── SpawnError          a sub-agent cannot be spawned as asked: with a code
     ├── SandboxError        foreign code failed, was stopped or cannot be run: with its kind
     ├── CompilerError       a result compiler cannot be registered
+    ├── TrackError          a track cannot be found, run, resumed or cancelled as asked
+    ├── WorkerError         a worker gave no answer to its assignment: with whether to ask again
+    ├── StateError          the database of durable runs cannot be used
     └── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
 
 Types are public interface, messages are not. Each message says in one sentence what happened, where, and what to do.
@@ -127,6 +130,26 @@ class SandboxError(AggregateError):
 
 class CompilerError(AggregateError):
     """A result compiler cannot be registered."""
+
+
+class TrackError(AggregateError):
+    """A track cannot be found, run, resumed or cancelled as asked."""
+
+
+class WorkerError(AggregateError):
+    """A worker gave no answer to its assignment.
+
+    Attributes:
+        again: Whether asking once more may help; a refusal stays one.
+    """
+
+    def __init__(self, message: str, *, again: bool = True) -> None:
+        super().__init__(message)
+        self.again = again
+
+
+class StateError(AggregateError):
+    """The database of durable runs cannot be used."""
 
 
 class DataReferenceError(AggregateError, FileNotFoundError):
