@@ -5,13 +5,14 @@ import sys
 
 import click
 
+from aggregate.cli.conduct import conduct, worker
 from aggregate.cli.init import init
 from aggregate.cli.inspect import languages, schema, view
 from aggregate.cli.preset import preset
 from aggregate.cli.results import results
 from aggregate.cli.run import prune, run
 from aggregate.cli.stats import stats
-from aggregate.errors import AggregateError, ConfigError, PresetError, SpawnError, SyntaxViewError
+from aggregate.errors import AggregateError, ConfigError, PresetError, SpawnError, SyntaxViewError, TrackError
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
 
@@ -28,7 +29,7 @@ def program(context: click.Context) -> None:
         context.invoke(run)
 
 
-for command in (run, init, preset, stats, view, prune, results, languages, schema):
+for command in (run, init, preset, stats, view, prune, results, conduct, worker, languages, schema):
     program.add_command(command)
 
 
@@ -41,7 +42,7 @@ def run_program(arguments: list[str] | None = None) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted", INTERRUPTED)
-    except (ConfigError, PresetError, SpawnError, SyntaxViewError) as error:
+    except (ConfigError, PresetError, SpawnError, SyntaxViewError, TrackError) as error:
         return _fail(str(error), MISTAKE)
     except AggregateError as error:
         return _fail(str(error), FAILED)

@@ -30,7 +30,11 @@ def read_plan(text: str) -> list[Task]:
     """Return the tasks and sub-tasks of a ``plan.md`` in order."""
     found = ((start, _TASK.fullmatch(line)) for start, line in lines_outside_fences(text))
     return [
-        Task(_COMMIT.sub("", _PREFIX.sub("", match["text"], count=1)), Mark(match["mark"].lower()), start + match.start("mark"))
+        Task(
+            _COMMIT.sub("", _PREFIX.sub("", match["text"], count=1)),
+            Mark(match["mark"].lower()),
+            start + match.start("mark"),
+        )
         for start, match in found
         if match
     ]
@@ -44,5 +48,7 @@ def tasks_of(tasks: Iterable[Task], ticket_id: str, title: str) -> list[Task]:
 def mark_tasks(text: str, marks: Mapping[tuple[str, str], Mark]) -> str:
     """Return the plan with the marks of tickets (id and title) set; every other byte stays."""
     tasks = read_plan(text)
-    offsets = {task.offset: mark for (ticket_id, title), mark in marks.items() for task in tasks_of(tasks, ticket_id, title)}
+    offsets = {
+        task.offset: mark for (ticket_id, title), mark in marks.items() for task in tasks_of(tasks, ticket_id, title)
+    }
     return put_marks(text, offsets)

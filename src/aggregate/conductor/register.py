@@ -6,7 +6,9 @@ from pathlib import PurePosixPath
 
 from aggregate.conductor.marks import Mark, lines_outside_fences, put_marks
 
-_ENTRY = re.compile(r"(?:- \[(?P<new>[ ~xX])\] \*\*Track: (?P<what>.*?)\*\*|#{2,3} \[(?P<old>[ ~xX])\] Track: (?P<was>.*?))\s*")
+_ENTRY = re.compile(
+    r"(?:- \[(?P<new>[ ~xX])\] \*\*Track: (?P<what>.*?)\*\*|#{2,3} \[(?P<old>[ ~xX])\] Track: (?P<was>.*?))\s*"
+)
 _LINK = re.compile(r"\]\((?P<link>[^)]+)\)")
 TRACK_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 """What a track's id may be; it is a folder's name."""

@@ -61,8 +61,8 @@ class Tickets(BaseModel):
 
     on_error: OnError = Field(
         default=OnError.REPORT,
-        description="What a failed ticket does to those that depend on it: report shows them the failure, skip hides it, "
-        "fail keeps them from running.",
+        description="What a failed ticket does to those that depend on it: report shows them the failure, "
+        "skip hides it, fail keeps them from running.",
     )
     tickets: tuple[Ticket, ...] = Field(default=(), description="The tickets, in the order of their results.")
 
@@ -102,7 +102,10 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
         for j, name in enumerate(ticket.depends_on):
             if not members_of(tickets, name):
                 what = "no ticket collects into it" if name.startswith("$") else "there is no such ticket"
-                yield ("tickets", i, "depends_on", j), f'"{ticket.id}" depends on "{name}", but {what}: correct the name'
+                yield (
+                    ("tickets", i, "depends_on", j),
+                    f'"{ticket.id}" depends on "{name}", but {what}: correct the name',
+                )
     if cycle := find_cycle(tickets):
         way = " -> ".join(f'"{name}"' for name in (*cycle, cycle[0]))
         yield ("tickets", seen[cycle[0]], "depends_on"), f"tickets wait for each other: {way}: remove one dependency"

@@ -92,12 +92,16 @@ def open_track(project_folder: Path, name: str) -> Track:
     """
     register = project_folder / FOLDER / REGISTER
     if not register.is_file():
-        raise TrackError(f"{register}: there is no register of tracks here: write one, or name the project with --config")
+        raise TrackError(
+            f"{register}: there is no register of tracks here: write one, or name the project with --config"
+        )
     tracks = [one for one in read_register(_read(register)) if one.track_id]
     found = _pick(tracks, name, register)
     folder = register.parent / "tracks" / found.track_id
     if not folder.is_dir():
-        raise TrackError(f"{register}: the track {found.track_id} has no folder {folder}: create it or correct the link")
+        raise TrackError(
+            f"{register}: the track {found.track_id} has no folder {folder}: create it or correct the link"
+        )
     return Track(found.track_id, found.description, folder, register)
 
 

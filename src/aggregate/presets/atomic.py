@@ -10,8 +10,8 @@ from aggregate.errors import OutputError
 def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
     """Replace the file at ``path`` by ``text`` in one step: a kill leaves the old or the new one, whole.
 
-    A link is written through, so that it stays one; the file keeps its permissions. With ``durable`` off the disk is not
-    waited for: after a power failure the file may be missing or empty, so it is for what a program can write again.
+    A link is written through, so that it stays one; the file keeps its permissions. With ``durable`` off the disk is
+    not waited for: after a power failure the file may be missing, so it is for what a program can write again.
 
     Raises:
         OutputError: It cannot be written.
