@@ -56,8 +56,8 @@ def database_url(text: str) -> str:
 def open_engine(url: str) -> sa.Engine:
     """Return an engine on a database with our tables in it.
 
-    SQLite is put into write-ahead mode, in which a kill loses nothing; after a power failure the last transactions may be
-    missing, and what they held is done again.
+    SQLite is put into write-ahead mode, in which a kill loses nothing; after a power failure the last transactions may
+    be missing, and what they held is done again.
 
     Raises:
         StateError: The database cannot be reached.

@@ -1,8 +1,8 @@
 """Durable runs on DBOS: assignments are workflows on a queue, attempts are their steps.
 
 What is set here, and why: the executor's id is unique to the process, because a second process of the same id would
-run again what the first is still at; the application's version is fixed, because a change of code would hide pending work; a
-workflow's id is the assignment's key, so that one is never begun twice; an attempt is a step, so that its answer, once
+run again what the first is still at; the application's version is fixed, because a change of code would hide pending
+work; a workflow's id is the assignment's key, so that one is never begun twice; an attempt is a step, so that its answer, once
 recorded, is never asked for again. Results come from polling: SQLite has no LISTEN/NOTIFY.
 """
 

@@ -34,7 +34,8 @@ def _merged(
     name: str, group: Sequence[Ticket], tickets: Sequence[Ticket], ended: Mapping[str, Outcome], on_error: OnError
 ) -> AggregatedResult:
     chosen = next((one for one in tickets if one.collect_into == name and one.merge_strategy), None)
-    strategy = (chosen.merge_strategy if chosen else None) or MergeStrategy.CONCAT
+    alone = MergeStrategy.CONCAT if name.startswith("$") else MergeStrategy.FIRST
+    strategy = (chosen.merge_strategy if chosen else None) or alone
     outputs = [LabelledOutput(ended[one.id].text, one.id, one.id, ended[one.id].failure) for one in group]
     ending = Ending(name, GroupStatus.COMPLETE, None, on_error is not OnError.SKIP)
     return merge_outputs(outputs, strategy, custom_function=chosen.custom_function if chosen else None, ending=ending)

@@ -83,8 +83,8 @@ class TrackRun:
     """A run of a track's tickets over a desk.
 
     It keeps no state that the desk does not have: started again after a kill it finds what has ended, what lies there,
-    and goes on. Prompts are written before they are laid down and replies when they are taken up, under names that a second
-    writing repeats, so each ticket is in the files exactly once.
+    and goes on. Prompts are written before they are laid down and replies when they are taken up, under names that a
+    second writing repeats, so each ticket is in the files exactly once.
 
     Args:
         run_id: Names the run; keys of assignments begin with it.
