@@ -1,13 +1,18 @@
 """Durable runs on DBOS: assignments are workflows on a queue, attempts are their steps.
 
-What is set here, and why: the executor's id is unique to the process, because a second process of the same id would
-run again what the first is still at; the application's version is fixed, because a change of code would hide pending
-work; a workflow's id is the assignment's key, so that one is never begun twice; an attempt is a step, so that its answer, once
-recorded, is never asked for again. Results come from polling: SQLite has no LISTEN/NOTIFY.
+What is set here, and why:
+
+- The executor's id is unique to the process: a second one of the same id would run again what the first is still at.
+- The application's version is fixed: a change of code would hide pending work.
+- A workflow's id is the assignment's key: one ticket is never begun twice.
+- An attempt is a step: an answer that was recorded is never asked for again.
+- A worker's places are counted here once more: on a busy machine the queue gives out more than it should.
+- Results come from polling: SQLite has no LISTEN/NOTIFY.
 """
 
 from collections.abc import Callable, Collection
 from dataclasses import asdict
+from threading import BoundedSemaphore
 from typing import Any, Self
 
 import sqlalchemy as sa
@@ -100,9 +105,11 @@ class DurableDesk:
             with explained(self._url):
                 self._client.cancel_workflows(sorted(waiting))
 
-    def close(self) -> None:
-        """Stop using the database."""
-        self._client.destroy()
+    def places(self) -> int:
+        """Return how many tickets a worker on this database works on at one time."""
+        with explained(self._url):
+            queue = self._client.retrieve_queue(QUEUE)
+            return (queue.worker_concurrency if queue else None) or PLACES
 
 
 def _outcome(workflow: Any) -> Outcome:  # noqa: ANN401 - DBOS's own record
@@ -131,6 +138,7 @@ class Workplace:
         self._engine = engine
         self._worker = worker
         self._leases = Leases(engine, this_process(), lease=lease, adopt=_adopt)
+        self._places = BoundedSemaphore(DurableDesk(engine).places())
 
     @property
     def executor_id(self) -> str:
@@ -166,14 +174,19 @@ class Workplace:
 
         def ticket(assignment: str) -> str:
             """Work on one assignment; after a kill this runs again and skips the steps that were recorded."""
-            return work(self._worker, Assignment.from_json(assignment), once=_recorded, wait=DBOS.sleep).to_json()
+            return work(self._worker, Assignment.from_json(assignment), once=self._record, wait=DBOS.sleep).to_json()
 
         return ticket
 
+    def _record(self, worker: Worker, assignment: Assignment, number: int) -> Attempt:
+        """Make one attempt that is recorded, in one of this worker's places."""
 
-def _recorded(worker: Worker, assignment: Assignment, number: int) -> Attempt:
-    step = DBOS.run_step({"name": "attempt"}, lambda: asdict(attempt(worker, assignment, number)))
-    return Attempt(**{**step, "status": RunStatus(step["status"])})
+        def step() -> dict[str, Any]:
+            with self._places:
+                return asdict(attempt(worker, assignment, number))
+
+        made = DBOS.run_step({"name": "attempt"}, step)
+        return Attempt(**{**made, "status": RunStatus(made["status"])})
 
 
 def _adopt(executor_id: str) -> None:
