@@ -57,7 +57,9 @@ def test_one_mark_of_the_register_changes(newline: str) -> None:
     """Setting a mark changes that character, in either form and with either line end."""
     text = REGISTER.replace("\n", newline)
     assert mark_track(text, "old_20251220", Mark.DONE) == text.replace("## [~]", "## [x]")
-    assert mark_track(text, "new_20260202", Mark.STARTED) == text.replace("[ ] **Track: With an", "[~] **Track: With an")
+    assert mark_track(text, "new_20260202", Mark.STARTED) == text.replace(
+        "[ ] **Track: With an", "[~] **Track: With an"
+    )
     assert mark_track(text, "example_1", Mark.DONE) == text
 
 
@@ -96,7 +98,9 @@ def test_marks_of_tickets() -> None:
 
 LINES = st.one_of(
     st.builds("{}- [{}] {}".format, st.sampled_from(["", "    "]), st.sampled_from(" ~x"), st.text(max_size=12)),
-    st.sampled_from(["```", "~~~~", "# Phase", "", "- [ ] **Track: a**", "*Link: [b](./tracks/b_1/)*", "## [x] Track: c"]),
+    st.sampled_from(
+        ["```", "~~~~", "# Phase", "", "- [ ] **Track: a**", "*Link: [b](./tracks/b_1/)*", "## [x] Track: c"]
+    ),
     st.text(max_size=20),
 )
 

@@ -76,9 +76,14 @@ def test_what_a_run_writes(tmp_path: Path) -> None:
         "### sum\n\nfirst of 1 result\n\n```text\nanswer of sum\n```\n"
     )
     files = run.folder / "conductor"
-    assert (files / f"tracks/{TRACK}/plan.md").read_text() == "# Plan\n\n- [x] Task: Look at a\n- [x] Task: Ask `b` as well\n"
+    assert (
+        files / f"tracks/{TRACK}/plan.md"
+    ).read_text() == "# Plan\n\n- [x] Task: Look at a\n- [x] Task: Ask `b` as well\n"
     assert "- [x] **Track: A demo**" in (files / "tracks.md").read_text()
-    assert '"status": "completed",\n  "updated_at": "2026-01-31T10:30:00Z"' in (files / f"tracks/{TRACK}/metadata.json").read_text()
+    assert (
+        '"status": "completed",\n  "updated_at": "2026-01-31T10:30:00Z"'
+        in (files / f"tracks/{TRACK}/metadata.json").read_text()
+    )
 
 
 def broken(assignment: Assignment) -> str:
@@ -116,7 +121,10 @@ def test_all_failed(tmp_path: Path) -> None:
     """When everybody failed the run ends all the same, with an empty value and all reasons (O-49)."""
     worker = ScriptedWorker({name: Answer(fail="no", refuse=True) for name in ("a", "b", "sum")})
     run = conducted(track_project(tmp_path, FAN_OUT), desk=MemoryDesk(worker))
-    assert "### $found\n\nconcat of 2 results, 2 failed\n\nFailed:\n\n```text\na failed: no\nb failed: no\n```" in run.report
+    assert (
+        "### $found\n\nconcat of 2 results, 2 failed\n\nFailed:\n\n```text\na failed: no\nb failed: no\n```"
+        in run.report
+    )
     assert "0 of 3 tickets done" in run.report
 
 
@@ -235,7 +243,10 @@ def test_one_lifecycle(tmp_path: Path) -> None:
     )
     assert outcome == Outcome("b", RunStatus.SUCCESS, "answer of b", 5)
     assert (worker.given[0].persona, worker.given[0].tools) == ("You are brief.", ("read",))
-    assert "### $n\n\nconcat of 1 result\n\n```text\na: found it\n```\n\n## Task: b\n\nGo on." in (tmp_path / "out/001_b.prompt.md").read_text()
+    assert (
+        "### $n\n\nconcat of 1 result\n\n```text\na: found it\n```\n\n## Task: b\n\nGo on."
+        in (tmp_path / "out/001_b.prompt.md").read_text()
+    )
 
 
 def test_content_cannot_forge_a_heading(tmp_path: Path) -> None:
@@ -261,7 +272,9 @@ class FakeClient:
 def test_a_client_as_worker() -> None:
     """Any object with ``send`` is a worker: the context is the prompt, the persona and the task its message."""
     client = FakeClient()
-    made = attempt(ClientWorker(client, model="m"), Assignment("r/a", "a", Prompt(()), "## Task: a", persona="Be brief."), 1)
+    made = attempt(
+        ClientWorker(client, model="m"), Assignment("r/a", "a", Prompt(()), "## Task: a", persona="Be brief."), 1
+    )
     assert (made.text, made.tokens, client.sent) == ("hello", 42, [("", "Be brief.\n\n## Task: a", "m")])
 
 

@@ -42,7 +42,12 @@ def test_every_key(tmp_path: Path) -> None:
     path.write_text(FULL)
     loaded = load_tickets(path)
     first, second = loaded.tickets
-    assert (loaded.on_error, first.custom_function, first.tools, first.timeout) == ("fail", "lambda results: len(results)", ("read_file",), 30)
+    assert (loaded.on_error, first.custom_function, first.tools, first.timeout) == (
+        "fail",
+        "lambda results: len(results)",
+        ("read_file",),
+        30,
+    )
     assert second == Ticket(id="b", prompt="Go on.", depends_on=("$found", "a"))
     assert (second.name, second.variable, second.retries, second.timeout) == ("b", "b", 2, 600)
     assert dependencies(loaded.tickets) == {"a": (), "b": ("a",)}
@@ -94,7 +99,9 @@ def test_ids_are_file_names(tmp_path: Path, name: str) -> None:
 def test_a_long_cycle_is_found_without_recursion(tmp_path: Path) -> None:
     """A ring of a thousand tickets is named from its beginning to its end."""
     path = tmp_path / "tickets.toml"
-    path.write_text("\n".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x"\ndepends_on = ["t{(i + 1) % 1000}"]' for i in range(1000)))
+    path.write_text(
+        "\n".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x"\ndepends_on = ["t{(i + 1) % 1000}"]' for i in range(1000))
+    )
     with pytest.raises(ConfigError) as caught:
         load_tickets(path)
     assert str(caught.value).count(" -> ") == 1000
@@ -105,6 +112,6 @@ def test_focus_files(tmp_path: Path) -> None:
     folder = track_project(tmp_path, dedent(ONE), **{"notes.txt": "n"})
     contexts = Contexts(open_project(folder / "manual_slop.toml"))
     contexts.check(Ticket(id="a", prompt="x", focus_files=("src/one.py", "two.py", "notes.txt")))
-    with pytest.raises(ConfigError, match='"a" has the focus file src/three.py, which is not there'):
+    with pytest.raises(ConfigError, match=r'"a" has the focus file src/three\.py, which is not there'):
         contexts.check(Ticket(id="a", prompt="x", focus_files=("src/three.py",)))
     assert (folder / f"conductor/tracks/{TRACK}/tickets.toml").exists()

@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Event, Thread
+from time import monotonic
 
 from aggregate.conductor.assignment import Assignment, Outcome
 from aggregate.conductor.worker import Worker
 from aggregate.errors import WorkerError
 from aggregate.models.group import RunStatus
 
+STOP_SECONDS = 0.25
+"""How soon a waiting attempt sees that its process is to end."""
 BACKOFF_SECONDS = 1.0
 MAX_BACKOFF_SECONDS = 8.0
 
@@ -30,18 +33,30 @@ class Attempt:
     again: bool = False
 
 
-def attempt(worker: Worker, assignment: Assignment, number: int) -> Attempt:
+class Stopping(BaseException):
+    """This process is to end, and its attempts with it; no ``Exception``, which would be recorded as their outcome."""
+
+
+def attempt(worker: Worker, assignment: Assignment, number: int, *, stop: Event | None = None) -> Attempt:
     """Ask ``worker`` once and wait at most the assignment's time.
 
     A thread cannot be stopped: what a worker gives after its time is dropped when it comes, and its thread ends then.
+
+    Raises:
+        Stopping: ``stop`` was set meanwhile.
     """
     numbered = replace(assignment, attempt=number)
     ends: SimpleQueue[Attempt] = SimpleQueue()
     Thread(target=lambda: ends.put(_ask(worker, numbered)), name=f"worker-{assignment.ticket}", daemon=True).start()
-    try:
-        return ends.get(timeout=assignment.timeout)
-    except Empty:
-        return Attempt(RunStatus.TIMEOUT, f"timeout after {assignment.timeout:g} s", again=True)
+    end = monotonic() + assignment.timeout
+    while (left := end - monotonic()) > 0:
+        if stop is not None and stop.is_set():
+            raise Stopping
+        try:
+            return ends.get(timeout=min(left, STOP_SECONDS))
+        except Empty:
+            continue
+    return Attempt(RunStatus.TIMEOUT, f"timeout after {assignment.timeout:g} s", again=True)
 
 
 def _ask(worker: Worker, assignment: Assignment) -> Attempt:

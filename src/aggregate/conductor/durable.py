@@ -12,15 +12,16 @@ What is set here, and why:
 
 from collections.abc import Callable, Collection
 from dataclasses import asdict
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, Event
+from time import monotonic, sleep
 from typing import Any, Self
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig
 
 from aggregate.conductor.assignment import Assignment, Outcome
-from aggregate.conductor.attempt import Attempt, attempt
-from aggregate.conductor.database import explained
+from aggregate.conductor.attempt import STOP_SECONDS, Attempt, Stopping, attempt
+from aggregate.conductor.database import explained, open_engine
 from aggregate.conductor.leases import LEASE_SECONDS, Leases, this_process
 from aggregate.conductor.lifecycle import work
 from aggregate.conductor.worker import Worker
@@ -36,6 +37,8 @@ PLACES = 8
 """Tickets that a worker works on at one time where nobody said otherwise."""
 MAX_STARTS = 20
 """Starts of one ticket in processes that were killed; one that kills its workers is given up after these."""
+CLOSE_SECONDS = 2.0
+"""What a process that ends gives its attempts to notice; another worker takes them up."""
 _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 
@@ -135,10 +138,12 @@ class Workplace:
     """
 
     def __init__(self, engine: sa.Engine, worker: Worker, *, lease: float = LEASE_SECONDS) -> None:
-        self._engine = engine
+        self._engine = open_engine(engine.url.render_as_string(hide_password=False))
         self._worker = worker
-        self._leases = Leases(engine, this_process(), lease=lease, adopt=_adopt)
+        self._leases = Leases(self._engine, this_process(), lease=lease, adopt=_adopt)
         self._places = BoundedSemaphore(DurableDesk(engine).places())
+        self._stop = Event()
+        self._busy: set[str] = set()
 
     @property
     def executor_id(self) -> str:
@@ -166,15 +171,29 @@ class Workplace:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        until = monotonic() + CLOSE_SECONDS
+        while self._busy and monotonic() < until:
+            sleep(POLL_SECONDS)
         self._leases.sign_out()
+        # DBOS leaves threads behind that wait for what others record; they must not reach for the database any more.
+        sa.event.listen(self._engine, "do_connect", _refuse)
+        sa.event.listen(self._engine, "checkin", _close)
         DBOS.destroy(destroy_registry=True)
+        self._engine.dispose()
 
     def _workflow(self) -> Callable[[str], str]:
         """Return the workflow; DBOS marks functions, and a method cannot be marked."""
 
         def ticket(assignment: str) -> str:
             """Work on one assignment; after a kill this runs again and skips the steps that were recorded."""
-            return work(self._worker, Assignment.from_json(assignment), once=self._record, wait=DBOS.sleep).to_json()
+            self._go_on()
+            given = Assignment.from_json(assignment)
+            self._busy.add(given.key)
+            try:
+                return work(self._worker, given, once=self._record, wait=self._wait).to_json()
+            finally:
+                self._busy.discard(given.key)
 
         return ticket
 
@@ -182,11 +201,32 @@ class Workplace:
         """Make one attempt that is recorded, in one of this worker's places."""
 
         def step() -> dict[str, Any]:
-            with self._places:
-                return asdict(attempt(worker, assignment, number))
+            while not self._places.acquire(timeout=STOP_SECONDS):
+                self._go_on()
+            try:
+                return asdict(attempt(worker, assignment, number, stop=self._stop))
+            finally:
+                self._places.release()
 
         made = DBOS.run_step({"name": "attempt"}, step)
         return Attempt(**{**made, "status": RunStatus(made["status"])})
+
+    def _wait(self, seconds: float) -> None:
+        self._stop.wait(seconds)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if self._stop.is_set():
+            raise Stopping
+
+
+def _refuse(*_: object) -> None:
+    raise Stopping
+
+
+def _close(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
+    if connection is not None:
+        connection.close()
 
 
 def _adopt(executor_id: str) -> None:
