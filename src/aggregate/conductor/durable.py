@@ -10,6 +10,7 @@ What is set here, and why:
 - Results come from polling: SQLite has no LISTEN/NOTIFY.
 """
 
+import logging
 from collections.abc import Callable, Collection
 from dataclasses import asdict
 from threading import BoundedSemaphore, Event
@@ -48,6 +49,7 @@ def prepare(engine: sa.Engine) -> None:
     Raises:
         StateError: The database cannot be reached.
     """
+    _keep_quiet()
     with explained(str(engine.url)):
         DBOS.migrate(engine.url.render_as_string(hide_password=False))
     DurableDesk(engine).set_places(None)
@@ -198,17 +200,15 @@ class Workplace:
         return ticket
 
     def _record(self, worker: Worker, assignment: Assignment, number: int) -> Attempt:
-        """Make one attempt that is recorded, in one of this worker's places."""
-
-        def step() -> dict[str, Any]:
-            while not self._places.acquire(timeout=STOP_SECONDS):
-                self._go_on()
-            try:
-                return asdict(attempt(worker, assignment, number, stop=self._stop))
-            finally:
-                self._places.release()
-
-        made = DBOS.run_step({"name": "attempt"}, step)
+        """Make one attempt, in one of this worker's places until it is recorded: a kill repeats no more than these."""
+        while not self._places.acquire(timeout=STOP_SECONDS):
+            self._go_on()
+        try:
+            made = DBOS.run_step(
+                {"name": "attempt"}, lambda: asdict(attempt(worker, assignment, number, stop=self._stop))
+            )
+        finally:
+            self._places.release()
         return Attempt(**{**made, "status": RunStatus(made["status"])})
 
     def _wait(self, seconds: float) -> None:
@@ -218,6 +218,14 @@ class Workplace:
     def _go_on(self) -> None:
         if self._stop.is_set():
             raise Stopping
+
+
+def _keep_quiet() -> None:
+    """Take DBOS's own log off standard error: what a user should know is raised, and the rest is retried."""
+    log = logging.getLogger("dbos")
+    for handler in list(log.handlers):
+        log.removeHandler(handler)
+    log.addHandler(logging.NullHandler())
 
 
 def _refuse(*_: object) -> None:
