@@ -6,11 +6,13 @@ Each worker writes a line into a log before it answers, so that afterwards it is
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,14 +124,12 @@ class Round:
     leftovers: Leftovers
 
 
-def killed_run(
-    folder: Path, number: int, *, most: int, chance: random.Random, database: str = "", seconds: float = 0.02
-) -> Round:
+def killed_run(folder: Path, number: int, *, most: int, chance: random.Random, seconds: float = 0.02) -> Round:
     """Run the project's track, killing it at most ``most`` times, then let it end."""
     (folder / LOG).unlink(missing_ok=True)
     kills = 0
     while True:
-        process = start(["conduct", str(folder), database, str(seconds)], folder)
+        process = start(["conduct", str(folder), "", str(seconds)], folder)
         try:
             # The upper end is about what a whole run takes, so that kills fall on every part of it.
             process.wait(timeout=chance.uniform(0.2, 4.0) if kills < most else 300)
@@ -137,10 +137,24 @@ def killed_run(
             process.send_signal(signal.SIGKILL)
             process.wait()
             kills += 1
-            continue
-        if process.returncode:
+            if not _is_over(folder, number):
+                continue
+        if process.returncode not in (0, -signal.SIGKILL):
             raise RuntimeError((folder / "stderr.log").read_text(encoding="utf-8")[-2000:])
         return Round(kills, read_leftovers(folder, number))
+
+
+def _is_over(folder: Path, number: int) -> bool:
+    """Tell whether the kill came after the run's end; another start would begin the next run."""
+    database = folder / "state" / "conductor.sqlite"
+    if not database.exists():
+        return False
+    try:
+        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+            query = "SELECT state FROM conductor_runs WHERE number = ?"
+            return connection.execute(query, (number,)).fetchone() == ("finished",)
+    except sqlite3.Error:  # killed before its tables were made
+        return False
 
 
 def conduct_here(folder: Path, database: str, seconds: float, *, work: bool = True) -> Result:

@@ -36,6 +36,8 @@ WORKFLOW = "ticket"
 POLL_SECONDS = 0.02
 PLACES = 8
 """Tickets that a worker works on at one time where nobody said otherwise."""
+LISTEN_SECONDS = 0.2
+"""How long a closing process waits for a listener that runs do not need, at the most."""
 MAX_STARTS = 20
 """Starts of one ticket in processes that were killed; one that kills its workers is given up after these."""
 CLOSE_SECONDS = 2.0
@@ -163,6 +165,7 @@ class Workplace:
             "use_listen_notify": False,
             "enable_otlp": False,
             "log_level": "CRITICAL",
+            "notification_listener_polling_interval_sec": LISTEN_SECONDS,
         }
         with explained(url):
             self._leases.sign_in()
