@@ -152,7 +152,7 @@ def _is_over(folder: Path, number: int) -> bool:
     try:
         with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
             query = "SELECT state FROM conductor_runs WHERE number = ?"
-            return connection.execute(query, (number,)).fetchone() == ("finished",)
+            return bool(connection.execute(query, (number,)).fetchone() == ("finished",))
     except sqlite3.Error:  # killed before its tables were made
         return False
 

@@ -113,7 +113,7 @@ def test_a_missing_focus_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out == "no run yet\n"
 
 
-def test_interrupted_and_resumed(tmp_path: Path) -> None:
+def test_interrupted_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An interrupt ends the program at once though a worker is busy; the next start goes on with the same run."""
     folder = track_project(
         tmp_path, TICKETS, **{f"conductor/tracks/{TRACK}/answers.toml": "[answers.a]\nseconds = 60\n"}
@@ -129,8 +129,8 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 10
     assert (process.returncode, errors) == (130, "\naggregate: interrupted\n")
     (folder / f"conductor/tracks/{TRACK}/answers.toml").unlink()
-    done = subprocess.run([*command, "--resume"], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr.splitlines()[0]) == (0, f"going on with demo/{TRACK}/001")
+    assert aggregate(folder, "conduct", "demo", "--resume")[0] == 0
+    assert capsys.readouterr().err.splitlines()[0] == f"going on with demo/{TRACK}/001"
 
 
 def test_workers_in_other_processes(tmp_path: Path) -> None:
@@ -138,46 +138,41 @@ def test_workers_in_other_processes(tmp_path: Path) -> None:
     folder = track_project(tmp_path, TICKETS)
     database = str(tmp_path / "shared.sqlite")
     worker = subprocess.Popen([*PROGRAM, "worker", "--database", database], stderr=subprocess.PIPE, text=True)
-    command = [*PROGRAM, "conduct", "demo", "--no-work", "--database", database, "-c", str(folder / "manual_slop.toml")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
+    assert aggregate(folder, "conduct", "demo", "--no-work", "--database", database)[0] == 0
     worker.send_signal(signal.SIGTERM)
     _, errors = worker.communicate(timeout=30)
     assert (worker.returncode, errors.startswith("working as ")) == (0, True)
 
 
-def test_the_live_table(tmp_path: Path) -> None:
-    """On a terminal a table shows each ticket with its state, and ends with all of them done."""
-    folder = track_project(tmp_path, TICKETS.replace('prompt = "Look."', 'prompt = "Look."\ntitle = "A [bold] title"'))
+def test_the_track_of_this_project(tmp_path: Path) -> None:
+    """The track that a newcomer runs first works as its specification says, under a live table on a terminal."""
+    for name in ("conductor", "src"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    config = '[project]\nname = "portrait"\n\n[files]\npaths = ["src/aggregate/errors.py"]\n'
+    (tmp_path / "manual_slop.toml").write_text(config)
+    code, out, table = on_a_terminal([*PROGRAM, "conduct", "self_portrait"], tmp_path)
+    assert code == 0
+    report = (tmp_path / out.strip()).read_text()
+    assert "4 of 4 tickets done" in report
+    assert "### $findings\n\njson of 3 results\n" in report
+    prompt = (tmp_path / out.strip()).with_name("004_portrait.prompt.md").read_text()
+    assert '"views": "A view is a pure function' in prompt
+    assert "Research the pipeline" in table
+    assert "4 done" in table
+
+
+def on_a_terminal(command: list[str], folder: Path) -> tuple[int, str, str]:
+    """Run a command whose standard error is a terminal; return its code, its output and what was shown."""
     master, slave = pty.openpty()
-    command = [*PROGRAM, "conduct", "demo", "-c", str(folder / "manual_slop.toml")]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-    process = subprocess.Popen(command, stderr=slave, stdout=subprocess.PIPE, env=environment)
+    process = subprocess.Popen(command, stderr=slave, stdout=subprocess.PIPE, env=environment, cwd=folder, text=True)
     os.close(slave)
     shown = b""
     try:
         while piece := os.read(master, 4096):
             shown += piece
     except OSError:
-        pass
-    process.communicate(timeout=30)
+        pass  # Linux reports the end of a terminal as an error
+    out, _ = process.communicate(timeout=30)
     os.close(master)
-    assert process.returncode == 0
-    assert b"A [bold] title" in shown
-    assert b"2 done" in shown
-
-
-def test_the_track_of_this_project(tmp_path: Path) -> None:
-    """The track that a newcomer runs first works as its specification says, in a copy of what it reads."""
-    for name in ("conductor", "src"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    config = '[project]\nname = "portrait"\n\n[files]\npaths = ["src/aggregate/errors.py"]\n'
-    (tmp_path / "manual_slop.toml").write_text(config)
-    command = [*PROGRAM, "conduct", "self_portrait", "--plain"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    report = (tmp_path / done.stdout.strip()).read_text()
-    assert "4 of 4 tickets done" in report
-    assert "### $findings\n\njson of 3 results\n" in report
-    prompt = (tmp_path / done.stdout.strip()).with_name("004_portrait.prompt.md").read_text()
-    assert '"views": "A view is a pure function' in prompt
+    return process.returncode, out, shown.decode()

@@ -72,8 +72,8 @@ class MemoryDesk:
 
     def ended(self, keys: Collection[str]) -> dict[str, Outcome]:
         """Work on the last assignment, and return the outcomes."""
-        if mine := [key for key in keys if key in self.waiting]:
-            assignment = self.waiting.pop(mine[-1])
+        if newest := next((key for key in reversed(self.waiting) if key in keys), None):
+            assignment = self.waiting.pop(newest)
             outcome = work(self.worker, assignment, wait=self.waits.append)
             self.outcomes[assignment.key] = Outcome.from_json(outcome.to_json())
         return {key: self.outcomes[key] for key in keys if key in self.outcomes}

@@ -41,9 +41,9 @@ class Schedule:
         self._leading: dict[Prefix, str] = {}
 
     @property
-    def under_way(self) -> frozenset[str]:
-        """Tickets that were started and have not ended."""
-        return frozenset(self._under_way)
+    def under_way(self) -> tuple[str, ...]:
+        """Tickets that were started and have not ended, in order."""
+        return tuple(sorted(self._under_way, key=self._position.__getitem__))
 
     @property
     def finished(self) -> bool:
