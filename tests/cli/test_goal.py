@@ -8,7 +8,7 @@ import click.testing
 import pytest
 
 from aggregate.cli.instruction import read_instruction
-from aggregate.cli.program import program
+from aggregate.cli.program import program, run_program
 from aggregate.errors import ConfigError
 
 SCRIPT = {"decompose": "1. Greet Ann", "parameters": '{"name": "Ann"}', "complete": "yes"}
@@ -103,7 +103,6 @@ def test_odd_characters_are_printed_safely(tmp_path: Path) -> None:
 MISTAKES = [
     ((), "give a goal or --instruction FILE"),
     (("  ",), "the goal is empty"),
-    (("x", "--provider", "nobody"), "there is no provider 'nobody'"),
 ]
 
 
@@ -113,6 +112,12 @@ def test_mistakes(tmp_path: Path, arguments: tuple[str, ...], message: str) -> N
     done = run(tmp_path, *arguments)
     assert done.exit_code == 2
     assert message in done.stderr
+
+
+def test_an_unknown_provider_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    """The sentence names the providers that there are."""
+    assert run_program(["goal", "x", "--provider", "nobody"]) == 2
+    assert capsys.readouterr().err.startswith("aggregate: there is no provider 'nobody': take one of anthropic, ")
 
 
 YAML = """\

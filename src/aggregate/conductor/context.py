@@ -15,9 +15,8 @@ from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section
-from aggregate.models.result import AggregatedResult
+from aggregate.models.result import CACHE_DIR, AggregatedResult
 from aggregate.sections.results import results_segments
-from aggregate.subagents.compact import CACHE_DIR
 from aggregate.text.fences import heading_text
 
 TIER3 = "tier3"
