@@ -14,6 +14,11 @@
     ├── SandboxError        foreign code failed, was stopped or cannot be run: with its kind
     ├── CompilerError       a result compiler cannot be registered
     ├── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
+    ├── ToolError           a tool is unknown, cannot be registered or refuses its arguments (also a ValueError)
+    ├── ModelError          a model gave no answer
+    ├── TrackError          a track cannot be found, run, resumed or cancelled as asked
+    ├── WorkerError         a worker gave no answer to its assignment: with whether to ask again
+    ├── StateError          the store of saved state or of durable runs cannot be used
     └── ClientError         a model cannot be asked
         ├── ClientSetupError    a key, an SDK, a program or a name is missing: what to set or install
         ├── PromptTooLongError  the prompt exceeds the model's context window
@@ -133,6 +138,22 @@ class CompilerError(AggregateError):
     """A result compiler cannot be registered."""
 
 
+class TrackError(AggregateError):
+    """A track cannot be found, run, resumed or cancelled as asked."""
+
+
+class WorkerError(AggregateError):
+    """A worker gave no answer to its assignment.
+
+    Attributes:
+        again: Whether asking once more may help; a refusal stays one.
+    """
+
+    def __init__(self, message: str, *, again: bool = True) -> None:
+        super().__init__(message)
+        self.again = again
+
+
 class DataReferenceError(AggregateError, FileNotFoundError):
     """A compacted value has no readable file."""
 
@@ -175,3 +196,15 @@ class ProviderError(ClientError):
         self.status = status
         self.retry_after = retry_after
         self.retryable = retryable
+
+
+class ToolError(AggregateError, ValueError):
+    """A tool is unknown, cannot be registered, or refuses its arguments."""
+
+
+class StateError(AggregateError):
+    """The store of saved state, or of durable runs, cannot be used."""
+
+
+class ModelError(AggregateError):
+    """A model gave no answer, or has no script for the question."""

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.project import project
 
 from aggregate.cli.program import run_program
+from tests.project import project
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(400))
 

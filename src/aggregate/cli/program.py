@@ -5,7 +5,9 @@ import sys
 
 import click
 
+from aggregate.cli.conduct import conduct, worker
 from aggregate.cli.diff import diff
+from aggregate.cli.goal import goal
 from aggregate.cli.init import init
 from aggregate.cli.inspect import languages, schema, view
 from aggregate.cli.preset import preset
@@ -21,10 +23,21 @@ from aggregate.errors import (
     PromptTooLongError,
     SpawnError,
     SyntaxViewError,
+    ToolError,
+    TrackError,
 )
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
-MISTAKES = (ConfigError, PresetError, SpawnError, SyntaxViewError, ClientSetupError, PromptTooLongError)
+MISTAKES = (
+    ConfigError,
+    PresetError,
+    SpawnError,
+    SyntaxViewError,
+    ToolError,
+    TrackError,
+    ClientSetupError,
+    PromptTooLongError,
+)
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -39,7 +52,7 @@ def program(context: click.Context) -> None:
         context.invoke(run)
 
 
-for command in (run, send, diff, init, preset, stats, view, prune, results, languages, schema):
+for command in (run, send, diff, goal, conduct, worker, init, preset, stats, view, prune, results, languages, schema):
     program.add_command(command)
 
 

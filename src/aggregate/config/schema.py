@@ -1,8 +1,9 @@
 """What a ``manual_slop.toml`` may hold: the models that validate it, and the JSON Schema made from them."""
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
 ViewModeName = Literal["full", "summary", "skeleton", "outline", "masked", "custom", "none"]
 MaskName = Literal["def", "sig", "hide"]
@@ -74,10 +75,16 @@ class ProjectTable(_Table):
     )
 
 
+def _file_name(name: str) -> str:
+    if re.search(r"[/\\\x00-\x1f\x7f]", name):
+        raise ValueError("must be a plain file name without slashes and control characters")
+    return name
+
+
 class OutputTable(_Table):
     """Where prompts are written."""
 
-    namespace: str = Field(
+    namespace: Annotated[str, AfterValidator(_file_name)] = Field(
         default="", description="First part of the file names; made from the project's name by default."
     )
     output_dir: str = Field(default="md_gen", description="Folder of the numbered prompts.")

@@ -10,10 +10,11 @@ from secrets import token_hex
 from aggregate.errors import OutputError
 
 
-def replace_text(path: Path, text: str) -> None:
+def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
     """Replace the file at ``path`` by ``text`` in one step: a kill leaves the old or the new one, whole.
 
-    A link is written through, so that it stays one; the file keeps its permissions.
+    A link is written through, so that it stays one; the file keeps its permissions. With ``durable`` off the disk is
+    not waited for: after a power failure the file may be missing, so it is for what a program can write again.
 
     Raises:
         OutputError: It cannot be written.
@@ -25,8 +26,9 @@ def replace_text(path: Path, text: str) -> None:
         try:
             with temporary.open("x", encoding="utf-8", newline="") as file:
                 file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
+                if durable:
+                    file.flush()
+                    os.fsync(file.fileno())
             if target.exists():
                 temporary.chmod(target.stat().st_mode)
             temporary.replace(target)

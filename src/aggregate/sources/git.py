@@ -35,7 +35,8 @@ def list_files(folder: str) -> list[str] | None:
     git itself. ``None`` where the folder is in no repository, or lies in one that ignores it.
     """
     listed = git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    if listed is None or git(folder, "check-ignore", "-q", ".") is not None:
+    # By its whole path: asked about ".", git takes even the empty rule "/" for a match.
+    if listed is None or git(folder, "check-ignore", "-q", os.path.realpath(folder)) is not None:
         return None
     names = {name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name}
     return sorted(name for name in names if not name.endswith("/"))

@@ -32,17 +32,18 @@ def parse(source: bytes, language: Language) -> Tree:
     parser = parsers.get(language.name)
     if parser is None:
         parser = parsers[language.name] = Parser(_grammar(language))
-    return parser.parse(_without_macros(source, language.macros) if language.macros else source)
-
-
-def _without_macros(source: bytes, macros: re.Pattern[bytes]) -> bytes:
-    """Return ``source`` with its macros blanked, a space for each byte, so that all offsets hold."""
     blanked = bytearray(source)
-    for match in macros.finditer(source):
-        if match.lastindex:
-            start, end = match.span(match.lastindex)
-            blanked[start:end] = b" " * (end - start)
-    return bytes(blanked)
+    for end, start in macros_by_end(source, language).items():
+        blanked[start:end] = b" " * (end - start)
+    return parser.parse(bytes(blanked))
+
+
+def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
+    """Return where the macros begin that the parser does not see, by where they end."""
+    if language.macros is None:
+        return {}
+    found = language.macros.finditer(source)
+    return {match.end(match.lastindex): match.start(match.lastindex) for match in found if match.lastindex}
 
 
 def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[dict[str, list[Node]]]:

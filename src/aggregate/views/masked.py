@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 
 from aggregate.models.view import Span, View, ViewRequest
-from aggregate.syntax.definitions import Definition, Module, read_module, split_symbol
+from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import language_of
+from aggregate.syntax.modules import read_module
+from aggregate.syntax.names import split_symbol
 from aggregate.text.lines import line_count
 from aggregate.views.skeleton import skeleton
 

@@ -5,8 +5,9 @@ from collections import Counter
 from pathlib import PurePath
 
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.syntax.definitions import Definition, Module, read_module
+from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import Kind, Language, fence_tag, language_of
+from aggregate.syntax.modules import read_module
 from aggregate.text.lines import line_count
 from aggregate.views.document import document_digest
 from aggregate.views.plain import plain_digest, sample

@@ -1,4 +1,5 @@
 ; C. Function bodies are not gone into; conditionals, linkage blocks and damaged regions are.
+; inherits: c_common
 [
   (ERROR)
   (preproc_if)
@@ -8,8 +9,6 @@
   (preproc_elifdef)
   (declaration_list)
 ] @scope
-(linkage_specification body: (_) @scope)
-
 ; A function, also one that returns pointers or a pointer to a function.
 (function_definition
   declarator: [
@@ -19,17 +18,6 @@
     (_ (_ (_ (function_declarator declarator: (identifier) @name))))
   ]
   body: (compound_statement) @body) @definition.function
-
-; A body with a function in it lost its own end in unbalanced branches of a conditional: nothing of it may go.
-(function_definition body: (compound_statement (function_definition)) @keep @scope)
-(function_definition body: (compound_statement (MISSING "}")) @keep @scope)
-
-; A macro call in the place of a signature.
-((expression_statement
-  (call_expression function: (identifier) @name)
-  (MISSING ";")) @definition.function
-  .
-  (compound_statement) @body @definition.function)
 
 (declaration
   declarator: [
@@ -73,21 +61,6 @@
     body: (enumerator_list) @members) @definition.enum)
 
 (type_definition
-  type: (struct_specifier
-    name: (type_identifier)? @alias
-    body: (field_declaration_list) @members @scope)
-  declarator: (type_identifier) @name) @definition.struct
-(type_definition
-  type: (union_specifier
-    name: (type_identifier)? @alias
-    body: (field_declaration_list) @members @scope)
-  declarator: (type_identifier) @name) @definition.union
-(type_definition
-  type: (enum_specifier
-    name: (type_identifier)? @alias
-    body: (enumerator_list) @members)
-  declarator: (type_identifier) @name) @definition.enum
-(type_definition
   type: [
     (type_identifier)
     (primitive_type)
@@ -104,12 +77,6 @@
     (_ (_ (_ (type_identifier) @name)))
   ]) @definition.typedef
 
-(preproc_function_def
-  name: (identifier) @name
-  value: (preproc_arg)? @members) @definition.macro
-
-(translation_unit . (comment)+ @doc.module)
-(preproc_include path: (_) @import)
 (preproc_def name: (identifier) @constant value: (_))
 (enum_specifier !name body: (enumerator_list (enumerator name: (identifier) @constant)))
 (declaration

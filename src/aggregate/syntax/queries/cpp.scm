@@ -1,4 +1,5 @@
 ; C++. Function bodies are not gone into; what can hold members or declarations is.
+; inherits: c_common
 [
   (ERROR)
   (preproc_if)
@@ -11,8 +12,6 @@
   (friend_declaration)
   (labeled_statement)
 ] @scope
-(linkage_specification body: (_) @scope)
-
 ; Functions, constructors, destructors and operators, also those that return pointers and references.
 (function_definition
   declarator: [
@@ -53,10 +52,6 @@
     (try_statement body: (compound_statement) @body))) @definition.function
 (function_definition (try_statement (catch_clause body: (compound_statement) @body)))
 
-; A body with a function in it lost its own end in unbalanced branches of a conditional: nothing of it may go.
-(function_definition body: (compound_statement (function_definition)) @keep @scope)
-(function_definition body: (compound_statement (MISSING "}")) @keep @scope)
-
 ; `class EXPORT Name { ... }` reads as a function without parameters, and its members as statements.
 (function_definition
   type: [(class_specifier) (struct_specifier) (union_specifier)]
@@ -69,13 +64,6 @@
   (ERROR (bitfield_clause (call_expression function: (identifier) @name)))
   body: (compound_statement) @body) @definition.function
   (#any-of? @_access "public" "protected" "private" "signals"))
-
-; A macro call in the place of a signature.
-((expression_statement
-  (call_expression function: (identifier) @name)
-  (MISSING ";")) @definition.function
-  .
-  (compound_statement) @body @definition.function)
 
 ; Declarations of functions.
 (declaration
@@ -180,21 +168,6 @@
   ])
 
 (type_definition
-  type: (struct_specifier
-    name: (type_identifier)? @alias
-    body: (field_declaration_list) @members @scope)
-  declarator: (type_identifier) @name) @definition.struct
-(type_definition
-  type: (union_specifier
-    name: (type_identifier)? @alias
-    body: (field_declaration_list) @members @scope)
-  declarator: (type_identifier) @name) @definition.union
-(type_definition
-  type: (enum_specifier
-    name: (type_identifier)? @alias
-    body: (enumerator_list) @members)
-  declarator: (type_identifier) @name) @definition.enum
-(type_definition
   type: [
     (type_identifier)
     (primitive_type)
@@ -220,17 +193,11 @@
 (concept_definition name: (_) @name) @definition.concept
 (template_declaration (concept_definition name: (_) @name)) @definition.concept
 
-(preproc_function_def
-  name: (identifier) @name
-  value: (preproc_arg)? @members) @definition.macro
-
 ; Lambdas stand outside functions in what variables and fields are set to.
 (declaration declarator: (init_declarator value: (_) @scope.deep))
 (field_declaration default_value: (_) @scope.deep)
 (lambda_expression body: (compound_statement) @body)
 
-(translation_unit . (comment)+ @doc.module)
-(preproc_include path: (_) @import)
 (using_declaration (_) @import)
 (preproc_def name: (identifier) @constant.member value: (_))
 (enum_specifier !name body: (enumerator_list (enumerator name: (identifier) @constant.member)))
