@@ -35,8 +35,8 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
     try:
         with alone(path):
             replace_text(path, _joined(path, turns))
-    except FileNotFoundError:
-        raise OutputError(f"cannot write {path}: its folder does not exist") from None
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:
