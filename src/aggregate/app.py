@@ -10,12 +10,12 @@ from aggregate.compose.numbering import write_numbered
 from aggregate.compose.records import build_records
 from aggregate.compose.request import Request, namespace_of
 from aggregate.compose.selection import Selection, display_path, excluded, own_output, select
-from aggregate.compose.tier3 import tier3_segments
+from aggregate.compose.tier3 import is_focus, tier3_segments
 from aggregate.config.load import Project, load_config, validate
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileItem, FileRecord
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
-from aggregate.models.result import AggregatedResult, Answer
+from aggregate.models.result import CACHE_DIR, THRESHOLD, AggregatedResult, Answer
 from aggregate.models.screenshot import Screenshot
 from aggregate.monitor import get_monitor
 from aggregate.presets.store import ContextPresetManager, global_config_path
@@ -25,7 +25,6 @@ from aggregate.sections.results import Results, flatten, results_segments
 from aggregate.sections.screenshots import screenshots_section
 from aggregate.sources.history import find_history_file, load_history
 from aggregate.sources.listing import Listing
-from aggregate.subagents.compact import CACHE_DIR, THRESHOLD, compact_result, compact_sections
 
 BEADS_MODE = "beads"
 
@@ -158,7 +157,7 @@ def build_tier3_context(
         files = tier3_segments(file_items, focus_files)
         images = build_screenshots_section(screenshot_base_dir, screenshots)
         beads = _beads(execution_mode, base_dir)
-        folded = _compacted(results, cache_dir, results_threshold)
+        folded = compacted(results, cache_dir, results_threshold)
         return _layout(files, screenshots=images, beads=beads, results=folded, history=history).markdown
 
 
@@ -212,11 +211,10 @@ def run(
     """
     project = open_project(config)
     request = request_for(project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier)
-    request = replace(request, results=_compacted(results, project.folder / CACHE_DIR))
+    request = replace(request, results=compacted(results, project.folder / CACHE_DIR))
     composition = compose_prompt(request)
-    markdown = composition.prompt.markdown
-    path = write_numbered(request.output_dir, request.namespace, markdown)
-    return markdown, path, list(composition.records)
+    path = write_numbered(request.output_dir, request.namespace, composition.prompt.pieces())
+    return composition.prompt.markdown, path, list(composition.records)
 
 
 def open_project(config: Mapping[str, Any] | Project | str | Path) -> Project:
@@ -296,11 +294,43 @@ def compose_prompt(
         on_start: Called once with the number of files.
         on_done: Called with the number of views that have become ready.
     """
+    return arrange(request, gather(request, workers=workers, on_start=on_start, on_done=on_done))
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The files of a request, read and rendered once; many prompts can be arranged from them.
+
+    Attributes:
+        records: A record per file.
+        warnings: What was left out or is doubtful, one sentence each.
+    """
+
+    records: tuple[FileRecord, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def gather(
+    request: Request,
+    *,
+    workers: int | None = None,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> Gathered:
+    """Read and render the files of ``request``; the arguments are those of ``compose_prompt``."""
     with get_monitor().scope("build_file_items"):
         selection = select_files(request)
         if on_start:
             on_start(len(selection.files))
         records, notes = build_records(selection, workers=workers, on_done=on_done)
+    warnings = [f"{path}: {reason}" for path, reason in (*selection.skipped, *notes)]
+    warnings += [record["content"].splitlines()[0] for record in records if record["error"]]
+    return Gathered(tuple(records), tuple(warnings))
+
+
+def arrange(request: Request, gathered: Gathered) -> Composition:
+    """Lay out the prompt that ``request`` asks for from files that were read before."""
+    records = gathered.records
     if request.is_tier3:
         files = tier3_segments(records, request.focus_files)
     else:
@@ -308,9 +338,12 @@ def compose_prompt(
     images = build_screenshots_section(request.screenshot_dir, request.screenshots, shown_from=request.shown_from)
     beads = build_beads_section(request.shown_from) if request.beads else ""
     prompt = _layout(files, screenshots=images, beads=beads, results=request.results, history=request.history)
-    warnings = [f"{path}: {reason}" for path, reason in (*selection.skipped, *notes)]
-    warnings += [record["content"].splitlines()[0] for record in records if record["error"]]
-    return Composition(prompt, tuple(records), tuple(warnings))
+    warnings = [
+        f"focus file {focus}: no file of the project matches it; name it under [files] paths too"
+        for focus in request.focus_files
+        if not any(is_focus(record, [focus]) for record in records)
+    ]
+    return Composition(prompt, records, (*gathered.warnings, *warnings))
 
 
 def _layout(
@@ -331,19 +364,21 @@ def _layout(
     )
 
 
-def _compacted(
+def compacted(
     results: Results | Sequence[Results], cache_dir: str | Path, threshold: int = THRESHOLD
 ) -> tuple[Results, ...]:
-    """Return single results, each with its value on disk where it is large."""
-    compacted: list[Results] = []
+    """Return single results, each with its value on disk, below ``cache_dir``, where it has ``threshold`` bytes."""
+    from aggregate.subagents.compact import compact_result, compact_sections  # 70 ms, needed only with results
+
+    single: list[Results] = []
     for one in flatten(results):
         if isinstance(one, AggregatedResult):
-            compacted.append(compact_result(one, cache_dir=cache_dir, threshold=threshold))
+            single.append(compact_result(one, cache_dir=cache_dir, threshold=threshold))
         elif isinstance(one, Answer):
-            compacted.append(one)
+            single.append(one)
         else:
-            compacted.append(compact_sections(one, cache_dir=cache_dir, threshold=threshold))
-    return tuple(compacted)
+            single.append(compact_sections(one, cache_dir=cache_dir, threshold=threshold))
+    return tuple(single)
 
 
 def _beads(execution_mode: str, base_dir: str | Path | None) -> str:

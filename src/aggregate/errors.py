@@ -15,8 +15,14 @@
     ├── CompilerError       a result compiler cannot be registered
     ├── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
     ├── ToolError           a tool is unknown, cannot be registered or refuses its arguments (also a ValueError)
-    ├── StateError          the store of saved state cannot be used
-    └── ModelError          a model gave no answer
+    ├── ModelError          a model gave no answer
+    ├── TrackError          a track cannot be found, run, resumed or cancelled as asked
+    ├── WorkerError         a worker gave no answer to its assignment: with whether to ask again
+    ├── StateError          the store of saved state or of durable runs cannot be used
+    └── ClientError         a model cannot be asked
+        ├── ClientSetupError    a key, an SDK, a program or a name is missing: what to set or install
+        ├── PromptTooLongError  the prompt exceeds the model's context window
+        └── ProviderError       the provider refused or failed
 
 Types are public interface, messages are not. Each message says in one sentence what happened, where, and what to do.
 """
@@ -132,8 +138,64 @@ class CompilerError(AggregateError):
     """A result compiler cannot be registered."""
 
 
+class TrackError(AggregateError):
+    """A track cannot be found, run, resumed or cancelled as asked."""
+
+
+class WorkerError(AggregateError):
+    """A worker gave no answer to its assignment.
+
+    Attributes:
+        again: Whether asking once more may help; a refusal stays one.
+    """
+
+    def __init__(self, message: str, *, again: bool = True) -> None:
+        super().__init__(message)
+        self.again = again
+
+
 class DataReferenceError(AggregateError, FileNotFoundError):
     """A compacted value has no readable file."""
+
+
+class ClientError(AggregateError):
+    """A model cannot be asked."""
+
+
+class ClientSetupError(ClientError):
+    """A key, an SDK, a program or a name is missing; the message says what to set or install."""
+
+
+class PromptTooLongError(ClientError):
+    """The prompt exceeds the model's context window.
+
+    Attributes:
+        tokens: Of the request, by o200k, the room for the answer included.
+        window: Of the model.
+    """
+
+    def __init__(self, message: str, *, tokens: int, window: int) -> None:
+        super().__init__(message)
+        self.tokens = tokens
+        self.window = window
+
+
+class ProviderError(ClientError):
+    """The provider refused or failed.
+
+    Attributes:
+        status: The HTTP status, ``None`` where there was no answer.
+        retry_after: Seconds that the provider asks to wait, where it does.
+        retryable: Whether the same request may succeed later.
+    """
+
+    def __init__(
+        self, message: str, *, status: int | None = None, retry_after: float | None = None, retryable: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+        self.retryable = retryable
 
 
 class ToolError(AggregateError, ValueError):
@@ -141,7 +203,7 @@ class ToolError(AggregateError, ValueError):
 
 
 class StateError(AggregateError):
-    """The store of saved state cannot be used."""
+    """The store of saved state, or of durable runs, cannot be used."""
 
 
 class ModelError(AggregateError):

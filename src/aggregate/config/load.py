@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,6 +14,7 @@ from aggregate.config.schema import UNION_TAGS, Config
 from aggregate.errors import ConfigError
 
 CONFIG_NAME = "manual_slop.toml"
+Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"is no valid TOML: {error}", path=str(path)) from None
+    except RecursionError:
+        raise ConfigError("is nested too deeply: write flat tables and lists", path=str(path)) from None
 
 
 def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "") -> Config:
@@ -76,35 +79,45 @@ def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "
     Raises:
         ConfigError: A key is unknown or a value has the wrong type; the message names the first one.
     """
+    return validated(Config, data, path=path, text=text)
+
+
+def validated(model: type[Model], data: Mapping[str, Any], *, path: Path | None = None, text: str = "") -> Model:
+    """Return ``data`` as a table of ``model``, a file of its own; the errors are those of ``validate``.
+
+    Raises:
+        ConfigError: A key is unknown or a value has the wrong type; the message names the first one.
+    """
     try:
-        return Config.model_validate(dict(data))
+        return model.model_validate(dict(data))
     except ValidationError as error:
-        problems = [_explain(one) for one in error.errors(include_url=False)]
+        problems = [_explain(model, one) for one in error.errors(include_url=False)]
         located = [(locate(text, keys) if text else None, keys, message) for keys, message in problems]
         line, keys, message = min(located, key=lambda one: one[0] or 0)
         more = f" (and {len(located) - 1} more)" if len(located) > 1 else ""
         raise ConfigError(message + more, path=str(path) if path else None, key=_dotted(keys), line=line) from None
 
 
-def _explain(error: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:
+def _explain(model: type[BaseModel], error: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:
     """Return where a validation error is and one sentence about it."""
     keys = tuple(key for key in error["loc"] if key not in UNION_TAGS)
     name = _dotted(keys)
     if error["type"] == "extra_forbidden":
-        known = sorted(_known_keys(keys[:-1]))
+        known = sorted(_known_keys(model, keys[:-1]))
         near = get_close_matches(str(keys[-1]), known, n=1)
         where = f"[{_dotted(keys[:-1])}]" if keys[:-1] else "the file"
         hint = f'did you mean "{near[0]}"?' if near else f"known keys of {where}: {', '.join(known)}"
         return keys, f'unknown key "{name}": {hint}'
     if error["type"] == "missing":
         return keys, f'"{name}" is missing: add it'
+    message = error["msg"].removeprefix("Value error, ")  # what a validator of ours raised
     wrong = "" if isinstance(error["input"], dict | list) else f", not {error['input']!r}"
-    return keys, f'"{name}": {error["msg"][0].lower()}{error["msg"][1:]}{wrong}'
+    return keys, f'"{name}": {message[0].lower()}{message[1:]}{wrong}'
 
 
-def _known_keys(keys: Sequence[str | int]) -> set[str]:
+def _known_keys(model: type[BaseModel], keys: Sequence[str | int]) -> set[str]:
     """Return the keys that the table at ``keys`` may have."""
-    table: type[BaseModel] | None = Config
+    table: type[BaseModel] | None = model
     for key in keys:
         if table is not None and key in table.model_fields:  # else a list's position or a name the user chose
             table = _table(table.model_fields[str(key)].annotation)

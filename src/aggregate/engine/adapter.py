@@ -1,7 +1,7 @@
 """A provider's client as the engine's model."""
 
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from aggregate.engine.model import Answered, Model, Question
 from aggregate.models.prompt import Prompt
@@ -35,18 +35,12 @@ class Replied(Protocol):
         ...
 
 
-@runtime_checkable
 class Sends(Protocol):
     """A client."""
 
     def send(self, prompt: Prompt, message: str, *, model: str = "") -> Replied:
         """Send ``prompt`` and then ``message``, and return the answer."""
         ...
-
-
-def as_model(client: Model | Sends) -> Model:
-    """Return a model as it is, and a provider's client as one."""
-    return ClientModel(client) if isinstance(client, Sends) else client
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +50,19 @@ class ClientModel:
     Attributes:
         client: The client; the temperature of a question is its affair.
         model: Which of its models; ``""`` is its own choice.
+        prompt: What stands before every question: a context that a provider's cache then holds.
     """
 
     client: Sends
     model: str = ""
+    prompt: Prompt = field(default_factory=lambda: Prompt(()))
 
     def ask(self, question: Question) -> Answered:
         """Send the question and return the answer with its tokens."""
-        reply = self.client.send(Prompt(()), question.text, model=self.model)
+        reply = self.client.send(self.prompt, question.text, model=self.model)
         return Answered(reply.text, reply.usage.input + reply.usage.output)
+
+
+def model_of(client: Model | Sends) -> Model:
+    """Return ``client`` as something that answers questions: itself, or a provider's client behind an adapter."""
+    return client if isinstance(client, Model) else ClientModel(client)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from aggregate.engine.adapter import Sends, as_model
+from aggregate.engine.adapter import Sends, model_of
 from aggregate.engine.completion import corrective_neuron
 from aggregate.engine.limits import EngineLimits, LimitReached, Spending
 from aggregate.engine.memory import recall
@@ -26,7 +26,7 @@ class NeuronAgent:
     Each goal begins with a fresh context. An agent keeps nothing between goals but what tools save.
 
     Args:
-        client: A model, such as ``scripted_model`` makes of a script, or a provider's client with ``send``.
+        client: A provider's client, or anything that answers questions, such as what ``scripted_model`` makes.
         tools: A registry, or tools and functions for one that may only read.
         state_dir: Where large results and saved state are kept; made when first needed.
         limits: The bounds of each goal.
@@ -44,7 +44,7 @@ class NeuronAgent:
         prose: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.model = as_model(client)
+        self.model = model_of(client)
         self.tools = ToolRegistry.of(tools)
         self.state_dir = Path(state_dir)
         self.limits = limits or EngineLimits()

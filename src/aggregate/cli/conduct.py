@@ -1,0 +1,188 @@
+"""``conduct`` and ``worker``: run a track's tickets, here or on many machines."""
+
+import signal
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+import click
+
+from aggregate.cli.options import config_option
+from aggregate.errors import StateError
+
+if TYPE_CHECKING:
+    from aggregate.conductor.tracks import Status, Wish
+    from aggregate.config.load import Project
+
+_database = click.option(
+    "--database",
+    default="",
+    metavar="URL",
+    help="Postgres as postgresql://..., or a file for SQLite. [state/conductor.sqlite]",
+)
+_worker = click.option(
+    "--worker",
+    "spec",
+    default="scripted",
+    show_default=True,
+    help="Who answers: scripted[:FILE], or a provider[:MODEL] such as anthropic.",
+)
+_lease = click.option(
+    "--lease",
+    type=click.FloatRange(min=0.5),
+    default=15.0,
+    show_default=True,
+    help="Seconds without a sign of life until a worker counts as dead.",
+)
+
+
+@click.command()
+@click.argument("track", required=False)
+@config_option
+@_database
+@_worker
+@_lease
+@click.option("--places", type=click.IntRange(min=1), help="Tickets that each worker works on at one time. [8]")
+@click.option("--no-work", is_flag=True, help="Leave the work to `aggregate worker` processes.")
+@click.option(
+    "--on-error", type=click.Choice(["report", "skip", "fail"]), help="What a failed ticket does to its dependents."
+)
+@click.option("--lead/--no-lead", default=True, help="Send one worker ahead of others that share its prefix.")
+@click.option("--plain", is_flag=True, help="One line per change instead of a live table.")
+@click.option("--dry-run", is_flag=True, help="Show order, contexts and tokens; run nothing.")
+@click.option("--status", "show_status", is_flag=True, help="Show how the latest run stands.")
+@click.option("--resume", is_flag=True, help="Go on with an unfinished run; never begin one.")
+@click.option("--cancel", "end_run", is_flag=True, help="End the run that is under way.")
+def conduct(
+    track: str | None,
+    config: Path,
+    database: str,
+    spec: str,
+    lease: float,
+    places: int | None,
+    no_work: bool,
+    on_error: str | None,
+    lead: bool,
+    plain: bool,
+    dry_run: bool,
+    show_status: bool,
+    resume: bool,
+    end_run: bool,
+) -> None:
+    """Run the tickets of TRACK, or go on with its unfinished run; print the report's path.
+
+    Without TRACK: list the tracks. The exit code is 1 if a ticket failed.
+    """
+    if sum((dry_run, show_status, resume, end_run)) > 1:
+        raise click.UsageError("--dry-run, --status, --resume and --cancel exclude each other: take one of them")
+    from aggregate import app
+
+    project = app.open_project(config)
+    if track is None:
+        _list(project)
+    elif dry_run:
+        _preview(project, track, lead=lead)
+    elif show_status or end_run:
+        _look(project, track, database, end_run=end_run)
+    else:
+        wish = _wish(database, places, lease, on_error, resume=resume, lead=lead)
+        _run(project, track, None if no_work else spec, wish, plain=plain)
+
+
+@click.command()
+@click.option("--database", required=True, metavar="URL", help="The database that `aggregate conduct` uses.")
+@_worker
+@_lease
+def worker(database: str, spec: str, lease: float) -> None:
+    """Work on the tickets of every track on a database until interrupted."""
+    _need_dbos()
+    from aggregate.conductor.tracks import workplace
+    from aggregate.conductor.worker import make_worker
+
+    stop = Event()
+    signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
+    with workplace(database, make_worker(spec), lease=lease) as place:
+        click.echo(f"working as {place.executor_id}", err=True)
+        while not stop.wait(0.5):
+            pass
+
+
+def _wish(database: str, places: int | None, lease: float, on_error: str | None, *, resume: bool, lead: bool) -> "Wish":
+    _need_dbos()
+    from aggregate.conductor.run import Pace
+    from aggregate.conductor.tracks import Wish
+    from aggregate.models.group import OnError
+
+    chosen = OnError(on_error) if on_error else None
+    return Wish(database, places=places, lease=lease, on_error=chosen, resume=resume, pace=Pace(lead=lead))
+
+
+def _need_dbos() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("dbos") is None:
+        raise StateError("running tracks needs DBOS: install it with: pip install 'manual-slop[agents]'")
+
+
+def _run(project: "Project", name: str, spec: str | None, wish: "Wish", *, plain: bool) -> None:
+    from aggregate.cli.live import watch
+    from aggregate.conductor.track import open_track
+    from aggregate.conductor.tracks import conduct as run
+    from aggregate.conductor.worker import make_worker
+
+    track = open_track(project.folder, name)
+    who = None if spec is None else make_worker(spec, script=track.folder / "answers.toml", root=project.folder)
+    with watch(track.tickets().tickets, plain=plain) as observe:
+        result = run(
+            project, track.track_id, who, wish=wish, observe=observe, tell=lambda line: click.echo(line, err=True)
+        )
+    click.echo(result.report)
+    if not result.succeeded:
+        raise click.exceptions.Exit(1)
+
+
+def _preview(project: "Project", name: str, *, lead: bool) -> None:
+    from aggregate.conductor.context import Contexts
+    from aggregate.conductor.preview import preview
+    from aggregate.conductor.track import open_track
+
+    steps = preview(open_track(project.folder, name).tickets(), Contexts(project), lead=lead)
+    for step in steps:
+        waits = f" <- {', '.join(step.waits_for)}" if step.waits_for else ""
+        into = f" -> {step.ticket.collect_into}" if step.ticket.collect_into else ""
+        click.echo(f"{step.wave:>3}  {step.ticket.id}{waits}{into}  {step.tokens:,} tokens")
+        for path in step.ticket.focus_files:
+            click.echo(f"       {path}")
+    click.echo(f"{len(steps):,} tickets, {sum(step.tokens for step in steps):,} tokens before results are folded in")
+
+
+def _look(project: "Project", name: str, database: str, *, end_run: bool) -> None:
+    _need_dbos()
+    from aggregate.conductor import tracks as runs
+
+    if end_run:
+        click.echo(f"cancelled {runs.cancel(project, name, database=database)}")
+        return
+    found = runs.status(project, name, database=database)
+    if found is None:
+        click.echo("no run yet")
+    else:
+        _show(found)
+
+
+def _show(found: "Status") -> None:
+    total = len(found.lines) + len(found.waiting) + len(found.untouched)
+    click.echo(f"{found.run_id}: {found.state}, {len(found.lines):,} of {total:,} tickets have ended")
+    for line in found.lines:
+        click.echo(f"  {line.ticket.id}: {line.state}" + (f" ({line.errors[-1]})" if line.errors else ""))
+    for name in found.waiting:
+        click.echo(f"  {name}: under way")
+    for name in found.untouched:
+        click.echo(f"  {name}: waiting")
+
+
+def _list(project: "Project") -> None:
+    from aggregate.conductor.track import list_tracks
+
+    for track in list_tracks(project.folder):
+        click.echo(f"[{track.mark.value}] {track.track_id or '(no link)'}: {track.description}")

@@ -1,0 +1,60 @@
+"""What a run of a track shows while it runs: a live table on a terminal, lines otherwise."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from aggregate.conductor.run import Event, State
+from aggregate.conductor.tickets import Ticket
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_ROWS = 20
+_WAITING = "waiting"
+_COLOURS = {State.STARTED: "yellow", State.DONE: "green", State.FAILED: "red", State.LEFT_OUT: "red"}
+
+
+@contextmanager
+def watch(tickets: Sequence[Ticket], *, plain: bool) -> Iterator[Callable[[Event], None]]:
+    """Yield what to call with each event; everything goes to standard error."""
+    if plain or not sys.stderr.isatty():
+        yield _print
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    states: dict[str, Event] = {}
+    with Live(console=Console(stderr=True), refresh_per_second=8, get_renderable=lambda: _table(tickets, states)):
+        yield lambda event: states.__setitem__(event.ticket.id, event)
+
+
+def _print(event: Event) -> None:
+    detail = f": {' '.join(event.detail.split())}" if event.detail else ""
+    click.echo(f"{event.state.value:<8} {event.ticket.id}{detail}", err=True)
+
+
+def _table(tickets: Sequence[Ticket], states: dict[str, Event]) -> "Table":
+    """Return the tickets that a person wants to see: what is under way or failed, then the rest, as far as rows go."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    counts = Counter(states[one.id].state.value if one.id in states else _WAITING for one in tickets)
+    summary = ", ".join(f"{number:,} {state}" for state, number in sorted(counts.items()))
+    table = Table(caption=summary, box=None, pad_edge=False)
+    for column in ("ticket", "title", "state"):
+        table.add_column(column)
+    for ticket in sorted(tickets, key=lambda one: _urgency(states.get(one.id)))[:_ROWS]:
+        event = states.get(ticket.id)
+        state = f"[{_COLOURS[event.state]}]{event.state.value}[/] {escape(event.detail)}" if event else _WAITING
+        table.add_row(ticket.id, escape(ticket.title), state)
+    return table
+
+
+def _urgency(event: Event | None) -> int:
+    order = (State.FAILED, State.STARTED, None, State.LEFT_OUT, State.DONE)
+    return order.index(event.state if event else None)

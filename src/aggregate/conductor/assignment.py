@@ -1,0 +1,109 @@
+"""What goes to a worker and what comes back, as values that fit into a database."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from aggregate.models.group import RunStatus
+from aggregate.models.prompt import SEPARATOR, Prompt, Section, Segment, Stability
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One ticket on its way to a worker; it needs nothing of the project's files.
+
+    Attributes:
+        key: Unique among all runs, ``<run>/<ticket>``; with the attempt's number it tells a repeated call from a new
+            one.
+        ticket: The ticket's id.
+        prompt: The context, with its segments, for clients that cache prefixes.
+        message: The task, behind the context.
+        persona: Instructions that go before everything, or ``""``.
+        tools: Names of the tools that the worker may use.
+        timeout: Seconds that one attempt may take.
+        retries: Further attempts after a failed one.
+        attempt: The number of this attempt, from 1.
+    """
+
+    key: str
+    ticket: str
+    prompt: Prompt
+    message: str
+    persona: str = ""
+    tools: tuple[str, ...] = ()
+    timeout: float = 600
+    retries: int = 0
+    attempt: int = 1
+
+    @property
+    def text(self) -> str:
+        """Everything that the worker is shown, as one text."""
+        return SEPARATOR.join(part for part in (self.prompt.markdown, self.message) if part)
+
+    def to_json(self) -> str:
+        """Return the assignment as JSON."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Assignment":
+        """Return the assignment that ``to_json`` wrote."""
+        data: dict[str, Any] = json.loads(text)
+        segments = (
+            Segment(Section(one["section"]), one["text"], Stability(one["stability"]), one["source"])
+            for one in data["prompt"]["segments"]
+        )
+        return cls(**{**data, "prompt": Prompt(tuple(segments)), "tools": tuple(data["tools"])})
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReply:
+    """What a worker answers.
+
+    Attributes:
+        text: The answer.
+        tokens: What it has cost, input and output together; 0 where the worker does not know.
+    """
+
+    text: str
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a ticket ended.
+
+    Attributes:
+        ticket: Its id.
+        status: ``success``, ``error`` or ``timeout``.
+        text: The answer, ``""`` unless it succeeded.
+        tokens: What the answer has cost.
+        errors: Why attempts failed, in order; the last one is the ticket's reason where it failed.
+    """
+
+    ticket: str
+    status: RunStatus
+    text: str = ""
+    tokens: int = 0
+    errors: tuple[str, ...] = ()
+
+    @property
+    def failure(self) -> str | None:
+        """Why there is no answer, ``None`` where there is one."""
+        if self.status is RunStatus.SUCCESS:
+            return None
+        return self.errors[-1] if self.errors else "no reason given"
+
+    @property
+    def attempts(self) -> int:
+        """How often a worker was asked."""
+        return len(self.errors) + (self.status is RunStatus.SUCCESS)
+
+    def to_json(self) -> str:
+        """Return the outcome as JSON."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Outcome":
+        """Return the outcome that ``to_json`` wrote."""
+        data: dict[str, Any] = json.loads(text)
+        return cls(**{**data, "status": RunStatus(data["status"]), "errors": tuple(data["errors"])})

@@ -1,0 +1,82 @@
+"""One attempt at an assignment, within its time; whatever goes wrong becomes a value."""
+
+from dataclasses import dataclass, replace
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from time import monotonic
+
+from aggregate.conductor.assignment import Assignment, Outcome
+from aggregate.conductor.worker import Worker
+from aggregate.errors import WorkerError
+from aggregate.models.group import RunStatus
+
+STOP_SECONDS = 0.25
+"""How soon a waiting attempt sees that its process is to end."""
+BACKOFF_SECONDS = 1.0
+MAX_BACKOFF_SECONDS = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How one attempt ended.
+
+    Attributes:
+        status: ``success``, ``error`` or ``timeout``.
+        text: The answer, or why there is none.
+        tokens: What it has cost.
+        again: Whether another attempt may help.
+    """
+
+    status: RunStatus
+    text: str
+    tokens: int = 0
+    again: bool = False
+
+
+class Stopping(BaseException):
+    """This process is to end, and its attempts with it; no ``Exception``, which would be recorded as their outcome."""
+
+
+def attempt(worker: Worker, assignment: Assignment, number: int, *, stop: Event | None = None) -> Attempt:
+    """Ask ``worker`` once and wait at most the assignment's time.
+
+    A thread cannot be stopped: what a worker gives after its time is dropped when it comes, and its thread ends then.
+
+    Raises:
+        Stopping: ``stop`` was set meanwhile.
+    """
+    numbered = replace(assignment, attempt=number)
+    ends: SimpleQueue[Attempt] = SimpleQueue()
+    Thread(target=lambda: ends.put(_ask(worker, numbered)), name=f"worker-{assignment.ticket}", daemon=True).start()
+    end = monotonic() + assignment.timeout
+    while (left := end - monotonic()) > 0:
+        if stop is not None and stop.is_set():
+            raise Stopping
+        try:
+            return ends.get(timeout=min(left, STOP_SECONDS))
+        except Empty:
+            continue
+    return Attempt(RunStatus.TIMEOUT, f"timeout after {assignment.timeout:g} s", again=True)
+
+
+def _ask(worker: Worker, assignment: Assignment) -> Attempt:
+    try:
+        reply = worker.work(assignment)
+    except WorkerError as error:
+        return Attempt(RunStatus.ERROR, str(error), again=error.again)
+    except Exception as error:  # noqa: BLE001 - a worker's failure is the ticket's, never the run's
+        return Attempt(RunStatus.ERROR, f"{type(error).__name__}: {error}", again=True)
+    return Attempt(RunStatus.SUCCESS, reply.text, int(reply.tokens))
+
+
+def backoff(number: int, seconds: float = BACKOFF_SECONDS) -> float:
+    """Return the seconds to wait after the ``number``-th failed attempt: doubling, at most eight times the first."""
+    return float(min(seconds * 2 ** (number - 1), seconds * MAX_BACKOFF_SECONDS / BACKOFF_SECONDS))
+
+
+def outcome_of(assignment: Assignment, attempts: list[Attempt]) -> Outcome:
+    """Return how a ticket ended after ``attempts``; the last one decides."""
+    last = attempts[-1]
+    errors = tuple(one.text for one in attempts if one.status is not RunStatus.SUCCESS)
+    text = last.text if last.status is RunStatus.SUCCESS else ""
+    return Outcome(assignment.ticket, last.status, text, last.tokens, errors)

@@ -1,0 +1,111 @@
+"""The context of each worker: the project's files once, the focus files of each ticket, and what others found."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from aggregate.app import Gathered, arrange, compacted, gather, request_for
+from aggregate.compose.request import Request
+from aggregate.compose.tier3 import FOCUS_TIER, is_focus
+from aggregate.conductor.assignment import Assignment
+from aggregate.conductor.tickets import Ticket
+from aggregate.config.load import Project
+from aggregate.errors import ConfigError
+from aggregate.models.entry import Entry
+from aggregate.models.file_item import FileItem
+from aggregate.models.prompt import Prompt, Section
+from aggregate.models.result import CACHE_DIR, AggregatedResult
+from aggregate.sections.results import results_segments
+from aggregate.text.fences import heading_text
+
+TIER3 = "tier3"
+KEPT = 16
+"""Contexts that are kept for tickets with the same focus."""
+
+
+class Contexts:
+    """Composes workers' contexts from files that are read once, so that a fan-out shares its bytes.
+
+    Args:
+        project: Whose files, screenshots, beads and discussion the workers see.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._gathered: Gathered | None = None
+        self._context = lru_cache(maxsize=KEPT)(self._compose)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out of the files or is doubtful, one sentence each."""
+        return self._gathered.warnings if self._gathered else ()
+
+    def check(self, ticket: Ticket) -> None:
+        """Make sure that the ticket's focus files exist.
+
+        Raises:
+            ConfigError: One is neither among the project's files nor on disk.
+        """
+        request = self._request(TIER3)
+        for focus in ticket.focus_files:
+            if not self._is_there(focus, request):
+                raise ConfigError(
+                    f'the ticket "{ticket.id}" has the focus file {focus}, which is not there: correct its path, '
+                    f"relative to {request.base_dir}"
+                )
+
+    def assignment(self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str) -> Assignment:
+        """Return what a worker gets for ``ticket``; the stable part comes first, the task last (rule M-53)."""
+        context = self._context(ticket.focus_files, ticket.aggregation_strategy)
+        folded = results_segments(compacted(results, self._project.folder / CACHE_DIR)) if results else ()
+        stable = tuple(one for one in context.segments if one.section is not Section.HISTORY)
+        history = tuple(one for one in context.segments if one.section is Section.HISTORY)
+        message = f"## Task: {heading_text(ticket.name)}\n\n{ticket.prompt.strip()}"
+        return Assignment(
+            key=key,
+            ticket=ticket.id,
+            prompt=Prompt(stable + folded + history),
+            message=message,
+            persona=ticket.persona,
+            tools=ticket.tools,
+            timeout=ticket.timeout,
+            retries=ticket.retries,
+        )
+
+    def _compose(self, focus_files: tuple[str, ...], strategy: str) -> Prompt:
+        request = replace(self._request(strategy), focus_files=focus_files if strategy == TIER3 else ())
+        gathered = self._files(request)
+        added = self._added(focus_files, gathered, full=strategy != TIER3)
+        if added:
+            shown = {entry.item.path for entry in added}
+            own = gather(replace(request, entries=added))
+            kept = tuple(record for record in gathered.records if record["path"] not in shown)
+            gathered = Gathered((*kept, *own.records), gathered.warnings)
+        return arrange(request, gathered).prompt
+
+    def _request(self, strategy: str) -> Request:
+        if strategy == TIER3:
+            return request_for(self._project, tier=FOCUS_TIER)
+        return request_for(self._project, strategy=strategy)
+
+    def _files(self, request: Request) -> Gathered:
+        """Read the project's files, once: how they are shown depends on their entries alone."""
+        if self._gathered is None:
+            self._gathered = gather(request)
+        return self._gathered
+
+    def _added(self, focus_files: Iterable[str], gathered: Gathered, *, full: bool) -> tuple[Entry, ...]:
+        """Return entries for focus files that the project does not name, or, with ``full``, for all of them."""
+        entries: dict[str, Entry] = {}
+        for focus in focus_files:
+            paths = [str(record["path"]) for record in gathered.records if is_focus(record, [focus])] or [focus]
+            if full or paths == [focus]:
+                entries |= {path: Entry(FileItem(path, force_full=full)) for path in paths}
+        known = {str(record["path"]) for record in gathered.records}
+        return tuple(entry for path, entry in entries.items() if full or path not in known)
+
+    def _is_there(self, focus: str, request: Request) -> bool:
+        if Path(request.base_dir, focus).is_file():
+            return True
+        return any(is_focus(record, [focus]) and not record["error"] for record in self._files(request).records)

@@ -1,0 +1,26 @@
+"""Where assignments lie for workers and outcomes for the run: what a run asks of its durable half."""
+
+from collections.abc import Collection
+from typing import Protocol
+
+from aggregate.conductor.assignment import Assignment, Outcome
+
+
+class Desk(Protocol):
+    """Keeps each assignment by its key until it has one outcome, whatever happens to processes meanwhile."""
+
+    def known(self, keys: Collection[str]) -> set[str]:
+        """Return which of ``keys`` were put here before."""
+        ...
+
+    def put(self, assignment: Assignment) -> None:
+        """Lay an assignment down for a worker; one with a known key changes nothing."""
+        ...
+
+    def ended(self, keys: Collection[str]) -> dict[str, Outcome]:
+        """Return the outcomes that there are, by key."""
+        ...
+
+    def withdraw(self, keys: Collection[str]) -> None:
+        """Take back what has not ended; what a worker still gives for it is dropped."""
+        ...

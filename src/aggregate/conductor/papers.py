@@ -1,0 +1,52 @@
+"""The files of a run: each worker's prompt and reply under its number, and the report."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from aggregate.conductor.assignment import Assignment, Outcome
+from aggregate.sources.atomic import replace_text
+
+
+@dataclass(frozen=True, slots=True)
+class Papers:
+    """Writes into a run's own folder.
+
+    A file's number is its ticket's place in the track, so that writing it again after a kill gives the same file: none
+    is doubled and none is torn.
+
+    Attributes:
+        folder: ``<output_dir>/<track>_<NNN>``.
+        numbers: The place of each ticket, from 1.
+    """
+
+    folder: Path
+    numbers: dict[str, int]
+
+    def prompt(self, assignment: Assignment) -> Path:
+        """Write what a worker is shown."""
+        return self._write(assignment.ticket, "prompt", assignment.text)
+
+    def reply(self, outcome: Outcome) -> Path:
+        """Write what a worker answered, or why it did not."""
+        failed = outcome.failure is not None
+        errors = "\n".join(f"- attempt {i}: {error}" for i, error in enumerate(outcome.errors, 1))
+        return self._write(outcome.ticket, "failed" if failed else "reply", errors if failed else outcome.text)
+
+    def has_reply(self, ticket: str) -> bool:
+        """Tell whether the reply or the failure is there."""
+        return any(self._path(ticket, kind).exists() for kind in ("reply", "failed"))
+
+    def report(self, text: str) -> Path:
+        """Write the report."""
+        path = self.folder / "report.md"
+        replace_text(path, text)
+        return path
+
+    def _path(self, ticket: str, kind: str) -> Path:
+        width = max(3, len(str(len(self.numbers))))
+        return self.folder / f"{self.numbers[ticket]:0{width}d}_{ticket}.{kind}.md"
+
+    def _write(self, ticket: str, kind: str, text: str) -> Path:
+        path = self._path(ticket, kind)
+        replace_text(path, text, durable=False)
+        return path

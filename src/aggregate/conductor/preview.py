@@ -1,0 +1,53 @@
+"""What a run would do, without doing it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aggregate.conductor.assignment import Assignment
+from aggregate.conductor.context import Contexts
+from aggregate.conductor.fold import fold
+from aggregate.conductor.schedule import Schedule
+from aggregate.conductor.tickets import Ticket, Tickets
+from aggregate.tokens.count import count
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A ticket in the order of a run.
+
+    Attributes:
+        wave: Tickets of one wave can run at one time; the first is 1.
+        ticket: The ticket.
+        waits_for: The tickets whose results it is shown.
+        assignment: What its worker would get, without these results.
+        tokens: Of that.
+    """
+
+    wave: int
+    ticket: Ticket
+    waits_for: tuple[str, ...]
+    assignment: Assignment
+    tokens: int
+
+
+def preview(tickets: Tickets, contexts: Contexts, *, lead: bool = True) -> list[Step]:
+    """Return the steps of a run in which every ticket succeeds, in order.
+
+    Raises:
+        ConfigError: A focus file is missing.
+    """
+    schedule = Schedule(tickets.tickets, on_error=tickets.on_error, lead=lead)
+    steps: list[Step] = []
+    wave = 0
+    while started := schedule.start(len(tickets.tickets)):
+        wave += 1
+        for ticket in started:
+            contexts.check(ticket)
+            steps.append(_step(wave, ticket, schedule.waits_for, contexts))
+            schedule.end(ticket.id, failed=False)
+    return steps
+
+
+def _step(wave: int, ticket: Ticket, waits_for: Mapping[str, tuple[str, ...]], contexts: Contexts) -> Step:
+    assignment = contexts.assignment(ticket, fold((), ()), ticket.id)
+    return Step(wave, ticket, waits_for[ticket.id], assignment, count(assignment.text))

@@ -1,0 +1,87 @@
+"""A worker without a model: it answers by a script, or says what it was given."""
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from aggregate.conductor.assignment import Assignment, WorkerReply
+from aggregate.config.load import parse_toml, read_toml_text, validated
+from aggregate.errors import ConfigError, WorkerError
+from aggregate.models.prompt import Section
+from aggregate.tokens.count import count
+
+
+class Answer(BaseModel):
+    """What a scripted worker does with one ticket."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    text: str = Field(default="", description="The answer.")
+    seconds: float = Field(default=0, ge=0, le=3600, description="How long it takes.")
+    fail: str = Field(default="", description="The error that is raised instead of an answer.")
+    failures: int = Field(default=0, ge=0, description="How many attempts fail first; 0 with fail means all.")
+    refuse: bool = Field(default=False, description="The failure is a refusal: asking again does not help.")
+
+
+Scripted = Annotated[Answer, BeforeValidator(lambda one: {"text": one} if isinstance(one, str) else one)]
+
+
+class Script(BaseModel):
+    """A file of answers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    answers: dict[str, Scripted] = Field(default_factory=dict, description="By ticket id: a text, or a table.")
+
+
+def load_script(path: Path) -> Mapping[str, Answer]:
+    """Read answers from a TOML file, or from JSON of the same form.
+
+    Raises:
+        ConfigError: The file cannot be used.
+    """
+    text = read_toml_text(path)
+    if path.suffix.lower() != ".json":
+        return validated(Script, parse_toml(text, path), path=path, text=text).answers
+    try:
+        data: Any = json.loads(text)
+    except ValueError as error:
+        raise ConfigError(f"is no valid JSON: {error}", path=str(path)) from None
+    if not isinstance(data, dict):
+        raise ConfigError('must be an object with "answers"', path=str(path))
+    return validated(Script, data, path=path).answers
+
+
+class ScriptedWorker:
+    """Answers by ticket id; without an answer it describes what it was given. The same assignment, the same answer."""
+
+    def __init__(self, answers: Mapping[str, Answer]) -> None:
+        self._answers = answers
+
+    def work(self, assignment: Assignment) -> WorkerReply:
+        """Return the scripted answer, or fail as the script says."""
+        answer = self._answers.get(assignment.ticket)
+        if answer is None:
+            return WorkerReply(describe(assignment), count(assignment.text))
+        time.sleep(answer.seconds)
+        if answer.fail and (answer.failures == 0 or assignment.attempt <= answer.failures):
+            raise WorkerError(answer.fail, again=not answer.refuse)
+        return WorkerReply(answer.text, count(assignment.text) + count(answer.text))
+
+
+def describe(assignment: Assignment) -> str:
+    """Return one paragraph on what an assignment holds."""
+    segments = assignment.prompt.segments
+    files = [one.source for one in segments if one.section is Section.FILES and one.source]
+    results = [one.source for one in segments if one.section is Section.RESULTS and one.source]
+    task = assignment.message.strip().split("\n")
+    parts = [
+        f"No model was asked: the scripted worker was given {count(assignment.text):,} tokens",
+        f"with {len(files):,} {'file' if len(files) == 1 else 'files'}",
+        f"and the results {', '.join(results)}" if results else "and no results",
+    ]
+    return f"{' '.join(parts)}. The task is: {task[-1]}"

@@ -1,0 +1,131 @@
+"""A track: its folder in ``conductor/tracks/``, and what its files say."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from aggregate.conductor.marks import Mark
+from aggregate.conductor.metadata import TrackStatus, set_values, stamp
+from aggregate.conductor.plan import mark_tasks
+from aggregate.conductor.register import Registered, mark_track, read_register
+from aggregate.conductor.tickets import TICKETS, Tickets, load_tickets
+from aggregate.errors import TrackError
+from aggregate.sources.atomic import replace_text
+
+FOLDER = "conductor"
+REGISTER = "tracks.md"
+MARKS = {
+    TrackStatus.NEW: Mark.OPEN,
+    TrackStatus.IN_PROGRESS: Mark.STARTED,
+    TrackStatus.COMPLETED: Mark.DONE,
+    TrackStatus.CANCELLED: Mark.OPEN,
+}
+"""The register knows three marks; a cancelled track is open again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A registered track.
+
+    Attributes:
+        track_id: Its id.
+        description: What the register says.
+        folder: Where its files are.
+        register: The ``tracks.md`` that it stands in.
+    """
+
+    track_id: str
+    description: str
+    folder: Path
+    register: Path
+
+    def tickets(self) -> Tickets:
+        """Read its tickets.
+
+        Raises:
+            TrackError: It has no ``tickets.toml``.
+            ConfigError: The file cannot be used.
+        """
+        path = self.folder / TICKETS
+        if not path.is_file():
+            raise TrackError(f"{path}: the track has no tickets: write a [[tickets]] table with id and prompt for each")
+        return load_tickets(path)
+
+    def text(self, name: str) -> str:
+        """Return a file of the track, such as ``spec.md``; ``""`` where it has none."""
+        return _read(self.folder / name)
+
+    def mark_plan(self, marks: Mapping[tuple[str, str], Mark]) -> None:
+        """Set the marks of tickets (id and title) in ``plan.md``; without such tasks nothing is written."""
+        path = self.folder / "plan.md"
+        before = _read(path)
+        after = mark_tasks(before, marks)
+        if after != before:
+            replace_text(path, after)
+
+    def set_status(self, status: TrackStatus, time: datetime) -> None:
+        """Write the status into ``metadata.json`` and its mark into the register, where they say something else.
+
+        Raises:
+            TrackError: ``metadata.json`` is no JSON object.
+        """
+        path = self.folder / "metadata.json"
+        before = _read(path)
+        try:
+            after = set_values(before, {"status": status.value}) if before else ""
+            if after != before:
+                replace_text(path, set_values(after, {"updated_at": stamp(time)}))
+        except ValueError as error:
+            raise TrackError(f"{path}: is no JSON object ({error}): correct it or delete it") from None
+        listed = _read(self.register)
+        marked = mark_track(listed, self.track_id, MARKS[status])
+        if marked != listed:
+            replace_text(self.register, marked)
+
+
+def open_track(project_folder: Path, name: str) -> Track:
+    """Return the track of that id, or the only one whose id begins with ``name``.
+
+    Raises:
+        TrackError: There is no register, no such track, more than one, or its folder is missing.
+    """
+    register = project_folder / FOLDER / REGISTER
+    if not register.is_file():
+        raise TrackError(
+            f"{register}: there is no register of tracks here: write one, or name the project with --config"
+        )
+    tracks = [one for one in read_register(_read(register)) if one.track_id]
+    found = _pick(tracks, name, register)
+    folder = register.parent / "tracks" / found.track_id
+    if not folder.is_dir():
+        raise TrackError(
+            f"{register}: the track {found.track_id} has no folder {folder}: create it or correct the link"
+        )
+    return Track(found.track_id, found.description, folder, register)
+
+
+def list_tracks(project_folder: Path) -> list[Registered]:
+    """Return the tracks of a project's register; none where there is no register."""
+    return read_register(_read(project_folder / FOLDER / REGISTER))
+
+
+def _pick(tracks: list[Registered], name: str, register: Path) -> Registered:
+    exact = [one for one in tracks if one.track_id == name]
+    found = exact or [one for one in tracks if one.track_id.startswith(name)]
+    if len(found) == 1 or exact:
+        return found[0]
+    known = ", ".join(one.track_id for one in (found or tracks)) or "none"
+    if found:
+        raise TrackError(f"{register}: {name} is the beginning of several tracks ({known}): write more of it")
+    raise TrackError(f"{register}: there is no track {name}: it has {known}")
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise TrackError(f"{path}: cannot be read ({error}): make it a readable UTF-8 file") from None

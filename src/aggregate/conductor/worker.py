@@ -1,0 +1,92 @@
+"""Who works on an assignment: the protocol, and the one place where workers are made."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from aggregate.clients.protocol import Asks, Turn
+from aggregate.conductor.assignment import Assignment, WorkerReply
+from aggregate.conductor.scripted import ScriptedWorker, load_script
+from aggregate.engine import ClientModel, NeuronAgent
+from aggregate.errors import ToolError, TrackError, WorkerError
+from aggregate.tools import Tool, standard_tools
+
+SCRIPTED = "scripted"
+
+
+class Worker(Protocol):
+    """Answers assignments; it is called from several threads at once."""
+
+    def work(self, assignment: Assignment) -> WorkerReply:
+        """Return the answer.
+
+        Raises:
+            WorkerError: There is none; with ``again`` off it is not asked for again. Any other exception is a failed
+                attempt like it.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWorker:
+    """Lets a language model work on assignments: one request for each, or the goal engine where a ticket names tools.
+
+    Attributes:
+        client: Reaches the model.
+        model: Which of its models; ``""`` is its own choice.
+        root: The folder that project tools may read.
+    """
+
+    client: Asks
+    model: str = ""
+    root: Path = Path()
+
+    def work(self, assignment: Assignment) -> WorkerReply:
+        """Send the context with the task behind it, or reach the task as a goal over the context."""
+        if assignment.tools:
+            return self._reach(assignment)
+        turn = Turn(system=assignment.persona)
+        reply = self.client.send(assignment.prompt, assignment.message, model=self.model, turn=turn)
+        return WorkerReply(reply.text, reply.usage.input + reply.usage.output)
+
+    def _reach(self, assignment: Assignment) -> WorkerReply:
+        asked = ClientModel(self.client, self.model, assignment.prompt)
+        agent = NeuronAgent(asked, self._tools(assignment), state_dir=self.root / "state")
+        goal = "\n\n".join(part for part in (assignment.persona, assignment.message) if part)
+        result = agent.execute_goal(goal)
+        if not result.success:
+            raise WorkerError(f"{assignment.ticket}: {result.text or 'no step gave something usable'}")
+        return WorkerReply(result.text, result.trace.tokens)
+
+    def _tools(self, assignment: Assignment) -> list[Tool]:
+        registry = standard_tools(state_dir=self.root / "state", roots=(self.root,))
+        try:
+            return [registry.get(name) for name in assignment.tools]
+        except ToolError as error:
+            raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
+
+
+def make_worker(spec: str, *, script: Path | None = None, root: Path = Path()) -> Worker:
+    """Return the worker that ``spec`` names.
+
+    Args:
+        spec: ``scripted``, ``scripted:<file>`` with answers by ticket id as TOML or JSON, or a provider's name with or
+            without a model, such as ``anthropic:claude-sonnet-5``.
+        script: Where ``scripted`` finds answers if the file exists.
+        root: The folder that project tools may read.
+
+    Raises:
+        TrackError: No worker is named.
+        ConfigError: The script cannot be used.
+        ClientSetupError: There is no such provider, or its key is missing.
+    """
+    from aggregate.clients.providers import open_client
+
+    kind, _, argument = spec.partition(":")
+    if not kind:
+        raise TrackError(f"there is no worker {spec!r}: name {SCRIPTED}, {SCRIPTED}:<file of answers> or a provider")
+    if kind != SCRIPTED:
+        return ModelWorker(open_client(kind, model=argument), argument, root)
+    if argument:
+        return ScriptedWorker(load_script(Path(argument)))
+    return ScriptedWorker(load_script(script) if script is not None and script.is_file() else {})

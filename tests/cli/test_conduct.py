@@ -1,0 +1,178 @@
+"""``aggregate conduct`` and ``aggregate worker`` from outside."""
+
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from aggregate.cli.program import run_program
+from tests.fakes.conducting import TRACK, track_project
+
+ROOT = Path(__file__).parents[2]
+TICKETS = """\
+[[tickets]]
+id = "a"
+prompt = "Look."
+focus_files = ["one.py"]
+collect_into = "$found"
+retries = 0
+
+[[tickets]]
+id = "b"
+prompt = "Go on."
+depends_on = ["a"]
+"""
+PROGRAM = [sys.executable, "-m", "aggregate"]
+
+
+def aggregate(folder: Path, *arguments: str) -> tuple[int, list[str]]:
+    """Run the command on a project and return the exit code and its options."""
+    return run_program([*arguments, "-c", str(folder / "manual_slop.toml")]), list(arguments)
+
+
+def test_a_run_and_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The report's path is all that standard output gets; every run has its own folder; runs are listed by status."""
+    folder = track_project(
+        tmp_path, TICKETS, **{f"conductor/tracks/{TRACK}/answers.toml": '[answers]\na = "one is 1"\n'}
+    )
+    assert aggregate(folder, "conduct", "demo", "--plain")[0] == 0
+    first = capsys.readouterr()
+    report = Path(first.out.strip())
+    assert report == folder / "md_gen" / f"{TRACK}_001" / "report.md"
+    assert first.err == "started  a\ndone     a\nstarted  b\ndone     b\n"
+    assert "```text\na: one is 1\n```" in report.read_text()
+    assert aggregate(folder, "conduct", TRACK, "--places", "2", "--no-lead")[0] == 0
+    second = Path(capsys.readouterr().out.strip())
+    assert second.parent.name == f"{TRACK}_002"
+    assert second.read_bytes() == report.read_bytes()
+    assert aggregate(folder, "conduct", TRACK, "--status")[0] == 0
+    assert capsys.readouterr().out == f"demo/{TRACK}/002: finished, 2 of 2 tickets have ended\n  a: done\n  b: done\n"
+    assert aggregate(folder, "conduct")[0] == 0
+    assert capsys.readouterr().out == f"[x] {TRACK}: A demo\n"
+
+
+def test_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Order, contexts and tokens are shown; nothing is written and no database made."""
+    folder = track_project(tmp_path, TICKETS)
+    before = sorted(folder.rglob("*"))
+    assert aggregate(folder, "conduct", "demo", "--dry-run")[0] == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.rpartition("  ")[0] for line in lines[:3]] == ["  1  a -> $found", "     ", "  2  b <- a"]
+    assert lines[1].strip() == "one.py"
+    assert lines[3].startswith("2 tickets, ")
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run with a failed ticket ends with 1, and prints the report's path all the same."""
+    script = tmp_path / "script.json"
+    script.write_text('{"answers": {"a": {"fail": "no", "refuse": true}}}')
+    folder = track_project(tmp_path / "p", TICKETS)
+    assert aggregate(folder, "conduct", "demo", "--worker", f"scripted:{script}", "--on-error", "fail")[0] == 1
+    captured = capsys.readouterr()
+    assert captured.err == 'started  a\nfailed   a: no\nnot run  b: not run: it depends on "a", which failed\n'
+    assert "a: no" in Path(captured.out.strip()).read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gone"], f"there is no track gone: it has {TRACK}"),
+        (["demo", "--worker", "oracle"], "there is no worker 'oracle': name scripted or scripted:<file of answers>"),
+        (["demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here"),
+        (["demo", "--resume"], f"{TRACK}: no run to resume: all are over"),
+        (["demo", "--cancel"], f"{TRACK}: there is no run to cancel: all are over"),
+        (["demo", "--dry-run", "--resume"], "--dry-run, --status, --resume and --cancel exclude each other"),
+        (["demo", "--database", "mysql://h/d"], "mysql://... is no database that runs can use"),
+    ],
+)
+def test_mistakes(tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A mistake is one sentence, and nothing is started."""
+    folder = track_project(tmp_path, TICKETS)
+    assert aggregate(folder, "conduct", *arguments)[0] in (1, 2)
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+    assert not (folder / "md_gen").exists()
+
+
+def test_a_missing_focus_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is refused before the run exists: the plan keeps its marks, and there is nothing to resume."""
+    folder = track_project(tmp_path, TICKETS.replace("one.py", "none.py"))
+    plan = (folder / f"conductor/tracks/{TRACK}/plan.md").read_bytes()
+    assert aggregate(folder, "conduct", "demo")[0] == 2
+    assert 'the ticket "a" has the focus file none.py, which is not there' in capsys.readouterr().err
+    assert (folder / f"conductor/tracks/{TRACK}/plan.md").read_bytes() == plan
+    assert aggregate(folder, "conduct", "demo", "--status")[0] == 0
+    assert capsys.readouterr().out == "no run yet\n"
+
+
+def test_interrupted_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An interrupt ends the program at once though a worker is busy; the next start goes on with the same run."""
+    folder = track_project(
+        tmp_path, TICKETS, **{f"conductor/tracks/{TRACK}/answers.toml": "[answers.a]\nseconds = 60\n"}
+    )
+    command = [*PROGRAM, "conduct", "demo", "--plain", "-c", str(folder / "manual_slop.toml")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    assert process.stderr.readline() == "started  a\n"
+    time.sleep(0.3)
+    begun = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert time.monotonic() - begun < 10
+    assert (process.returncode, errors) == (130, "\naggregate: interrupted\n")
+    (folder / f"conductor/tracks/{TRACK}/answers.toml").unlink()
+    assert aggregate(folder, "conduct", "demo", "--resume")[0] == 0
+    assert capsys.readouterr().err.splitlines()[0] == f"going on with demo/{TRACK}/001"
+
+
+def test_workers_in_other_processes(tmp_path: Path) -> None:
+    """A coordinator that does no work itself ends when a worker has done it; a worker ends at SIGTERM."""
+    folder = track_project(tmp_path, TICKETS)
+    database = str(tmp_path / "shared.sqlite")
+    worker = subprocess.Popen([*PROGRAM, "worker", "--database", database], stderr=subprocess.PIPE, text=True)
+    assert aggregate(folder, "conduct", "demo", "--no-work", "--database", database)[0] == 0
+    worker.send_signal(signal.SIGTERM)
+    _, errors = worker.communicate(timeout=30)
+    assert (worker.returncode, errors.startswith("working as ")) == (0, True)
+
+
+def test_the_track_of_this_project(tmp_path: Path) -> None:
+    """The track that a newcomer runs first works as its specification says, under a live table on a terminal."""
+    for name in ("conductor", "src"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    config = '[project]\nname = "portrait"\n\n[files]\npaths = ["src/aggregate/errors.py"]\n'
+    (tmp_path / "manual_slop.toml").write_text(config)
+    code, out, table = on_a_terminal([*PROGRAM, "conduct", "self_portrait"], tmp_path)
+    assert code == 0
+    report = (tmp_path / out.strip()).read_text()
+    assert "4 of 4 tickets done" in report
+    assert "### $findings\n\njson of 3 results\n" in report
+    prompt = (tmp_path / out.strip()).with_name("004_portrait.prompt.md").read_text()
+    assert '"views": "A view is a pure function' in prompt
+    assert "Research the pipeline" in table
+    assert "4 done" in table
+
+
+def on_a_terminal(command: list[str], folder: Path) -> tuple[int, str, str]:
+    """Run a command whose standard error is a terminal; return its code, its output and what was shown."""
+    master, slave = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    process = subprocess.Popen(command, stderr=slave, stdout=subprocess.PIPE, env=environment, cwd=folder, text=True)
+    os.close(slave)
+    shown = b""
+    try:
+        while piece := os.read(master, 4096):
+            shown += piece
+    except OSError:
+        pass  # Linux reports the end of a terminal as an error
+    out, _ = process.communicate(timeout=30)
+    os.close(master)
+    return process.returncode, out, shown.decode()

@@ -1,0 +1,405 @@
+"""Durable runs: what a database, several processes and ``kill -9`` do to them. Each trap of DBOS has its test."""
+
+import os
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from threading import Barrier, BrokenBarrierError, Lock
+
+import pytest
+import sqlalchemy as sa
+from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, write_project
+
+from aggregate.app import open_project
+from aggregate.conductor.assignment import Assignment
+from aggregate.conductor.database import WORKERS, Runs, database_url, open_engine
+from aggregate.conductor.durable import MAX_STARTS, DurableDesk, Workplace, prepare
+from aggregate.conductor.leases import Leases, Process, this_process
+from aggregate.conductor.run import Pace
+from aggregate.conductor.tickets import Ticket, Tickets
+from aggregate.conductor.tracks import Wish, cancel, conduct, status
+from aggregate.errors import StateError, TrackError
+from aggregate.models.group import RunStatus
+from aggregate.models.prompt import Prompt
+from tests.fakes.conducting import Says
+from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, postgres_server
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """A Postgres server for this module's tests."""
+    if find_programs() is None:
+        pytest.skip(HOW_TO_GET_IT)
+    with postgres_server() as url:
+        ready = open_engine(database_url(url).replace("/postgres?", "/template1?"))
+        prepare(ready)  # so that each new database has all tables
+        ready.dispose()
+        yield url.replace("/postgres?", f"/{new_database(url)}?")
+
+
+def new_database(server: str) -> str:
+    """Make a database on a server and return its name."""
+    name = f"db_{next(NUMBERS)}"
+    engine = sa.create_engine(database_url(server), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return name
+
+
+NUMBERS = count(1)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database that is empty, of both kinds."""
+    if request.param == "sqlite":
+        return database_url(str(tmp_path / "state.sqlite"))
+    server = database_url(request.getfixturevalue("server"))
+    return re.sub(r"/db_\d+\?", f"/{new_database(server)}?", server)
+
+
+@pytest.fixture
+def engine(url: str) -> Iterator[sa.Engine]:
+    """An engine on an empty database with all tables in it."""
+    engine = open_engine(url)
+    prepare(engine)
+    yield engine
+    engine.dispose()
+
+
+def until(true: Callable[[], object], seconds: float = 30) -> None:
+    """Wait for something that takes no fixed time."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def assignment(ticket: str, retries: int = 0) -> Assignment:
+    """Return an assignment with an empty prompt."""
+    return Assignment(f"r/{ticket}", ticket, Prompt(()), "x", retries=retries)
+
+
+def test_an_assignment_is_worked_on_once(engine: sa.Engine) -> None:
+    """Laid down twice, before and after its end, it has one worker and one outcome (O-41)."""
+    desk, worker = DurableDesk(engine), Says()
+    desk.put(assignment("a"))
+    desk.put(assignment("a"))
+    with Workplace(engine, worker):
+        until(lambda: desk.ended(["r/a"]))
+        desk.put(assignment("a"))
+        desk.put(assignment("b"))
+        until(lambda: desk.ended(["r/b"]))
+    assert worker.order == ["a", "b"]
+    assert desk.known(["r/a", "r/b", "r/c"]) == {"r/a", "r/b"}
+    assert desk.ended(["r/a"])["r/a"].text == "answer of a"
+
+
+def test_places_are_not_exceeded(engine: sa.Engine) -> None:
+    """No more tickets are worked on at one time than a worker has places, whatever the queue gives out."""
+    now, most, lock = 0, 0, Lock()
+
+    def busy(_: Assignment) -> str:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.02)
+        with lock:
+            now -= 1
+        return "x"
+
+    desk = DurableDesk(engine)
+    desk.set_places(3)
+    keys = [f"r/t{i}" for i in range(20)]
+    for i in range(20):
+        desk.put(assignment(f"t{i}"))
+    with Workplace(engine, Says(busy)):
+        until(lambda: len(desk.ended(keys)) == 20)
+    assert most == 3
+
+
+def test_attempts_that_were_recorded_are_not_made_again(engine: sa.Engine) -> None:
+    """A worker that stops between two attempts leaves the first one recorded; the next worker makes the second."""
+    tried: list[int] = []
+
+    def once(given: Assignment) -> str:
+        tried.append(given.attempt)
+        if given.attempt == 1:
+            raise OSError("busy")
+        return "done"
+
+    desk = DurableDesk(engine)
+    desk.put(assignment("a", retries=3))
+    with Workplace(engine, Says(once)):
+        until(lambda: tried == [1])
+        time.sleep(0.2)  # so that the attempt is recorded and its worker waits
+    with Workplace(engine, Says(once)):
+        until(lambda: desk.ended(["r/a"]))
+    assert tried == [1, 2]
+    assert desk.ended(["r/a"])["r/a"].errors == ("OSError: busy",)
+
+
+def test_a_withdrawn_assignment_has_no_outcome(engine: sa.Engine) -> None:
+    """What is cancelled while it waits is never begun; what a worker gives for it later is dropped."""
+    desk, begun = DurableDesk(engine), []
+    desk.put(assignment("slow"))
+    with Workplace(engine, Says(lambda given: (begun.append(given.ticket), time.sleep(0.3), "late")[-1])):
+        until(lambda: begun)
+        desk.put(assignment("never"))
+        desk.withdraw(["r/slow", "r/never", "r/unknown"])
+        time.sleep(0.6)
+    assert desk.ended(["r/slow", "r/never"]) == {}
+    assert begun in (["slow"], ["slow", "never"])
+
+
+def test_each_process_has_its_own_id(engine: sa.Engine) -> None:
+    """Ids never repeat, even in one process: with DBOS's default a second process runs again what the first is still at."""
+    first, second = this_process(), this_process()
+    assert first.executor_id != second.executor_id
+    assert "local" not in (first.executor_id, second.executor_id)
+    with Workplace(engine, Says()) as place, engine.connect() as connection:
+        assert connection.execute(sa.select(WORKERS.c.executor_id)).scalars().all() == [place.executor_id]
+
+
+def pending(engine: sa.Engine, executor: str, *keys: str) -> None:
+    """Make it look as if ``executor`` were at work on ``keys``."""
+    table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
+    with engine.begin() as connection:
+        for key in keys:
+            text = f"UPDATE {table} SET status = 'PENDING', executor_id = :executor WHERE workflow_uuid = :key"
+            connection.execute(sa.text(text), {"executor": executor, "key": key})
+
+
+@pytest.mark.parametrize(
+    ("host", "pid", "age", "dead"),
+    [
+        ("here", "gone", 0.0, True),
+        ("here", "mine", 0.0, False),
+        ("here", "mine", 60.0, True),
+        ("elsewhere", "gone", 0.0, False),
+        ("elsewhere", "gone", 60.0, True),
+        ("unknown", "gone", 0.0, True),
+    ],
+)
+def test_who_is_dead(engine: sa.Engine, host: str, pid: str, age: float, dead: bool) -> None:
+    """A worker is dead when its process is gone on this machine, when its lease ran out, or when nobody knows it."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    me = this_process()
+    other = Process("other", me.host if host == "here" else "elsewhere", os.getpid() if pid == "mine" else gone.pid)
+    adopted: list[str] = []
+    if host != "unknown":
+        Leases(engine, other, adopt=adopted.append).sign_in()
+        with engine.begin() as connection:
+            connection.execute(WORKERS.update().values(beat=WORKERS.c.beat - age))
+    DurableDesk(engine).put(assignment("a"))
+    pending(engine, "other", "r/a")
+    mine = Leases(engine, me, lease=30, adopt=adopted.append)
+    mine.sign_in()
+    assert mine.watch("tickets") == (["other"] if dead else []) == adopted
+
+
+def test_tickets_of_a_dead_worker_are_taken_over(engine: sa.Engine) -> None:
+    """What a worker left when its lease ran out, another one takes up; DBOS by itself would leave it for ever."""
+    desk, worker = DurableDesk(engine), Says()
+    desk.put(assignment("a"))
+    pending(engine, "somewhere-1-abc", "r/a")
+    with Workplace(engine, worker, lease=1):
+        until(lambda: desk.ended(["r/a"]))
+    assert worker.order == ["a"]
+
+
+def test_a_worker_that_was_only_slow(engine: sa.Engine) -> None:
+    """A ticket that was taken over from a living worker is answered by both, and has one outcome (O-41)."""
+    barrier, answers = Barrier(2), iter(["first", "second"])
+
+    def both(_: Assignment) -> str:
+        answer = next(answers)
+        try:
+            barrier.wait(timeout=10)
+        except BrokenBarrierError:
+            return "alone"
+        return answer
+
+    desk = DurableDesk(engine)
+    desk.put(assignment("a"))
+    with Workplace(engine, Says(both)) as place:
+        until(lambda: barrier.n_waiting)
+        table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
+        with engine.begin() as connection:
+            connection.execute(
+                sa.text(f"UPDATE {table} SET status = 'ENQUEUED' WHERE executor_id = '{place.executor_id}'")
+            )
+        until(lambda: desk.ended(["r/a"]))
+        outcome = desk.ended(["r/a"])["r/a"]
+        time.sleep(0.3)
+        assert desk.ended(["r/a"])["r/a"] == outcome
+    assert outcome.status is RunStatus.SUCCESS
+    assert outcome.text in ("first", "second", "alone")
+
+
+def test_a_ticket_that_kills_its_workers(engine: sa.Engine) -> None:
+    """It is given up after so many starts, and has an outcome that says so: the run does not hang."""
+    desk, worker = DurableDesk(engine), Says()
+    desk.put(assignment("a"))
+    table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
+    with engine.begin() as connection:
+        connection.execute(sa.text(f"UPDATE {table} SET recovery_attempts = {MAX_STARTS + 1}"))
+    with Workplace(engine, worker):
+        until(lambda: desk.ended(["r/a"]))
+    outcome = desk.ended(["r/a"])["r/a"]
+    assert (worker.order, outcome.failure) == ([], "given up: 20 workers were killed while they had it")
+
+
+def test_the_version_is_fixed(engine: sa.Engine) -> None:
+    """Work of an earlier process is found by a later one: the version does not follow the code."""
+    table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
+    DurableDesk(engine).put(assignment("a"))
+    with engine.connect() as connection:
+        assert connection.execute(sa.text(f"SELECT application_version FROM {table}")).scalars().all() == [
+            "aggregate-conductor-1"
+        ]
+
+
+def test_runs_are_numbered(engine: sa.Engine) -> None:
+    """Runs of a track are counted, and one that is over stays over; projects and tracks do not see each other's."""
+    tickets = Tickets(tickets=(Ticket(id="a", prompt="x"),))
+    runs = Runs(engine, "p", "t")
+    assert runs.latest() is None
+    run = runs.begin(tickets)
+    assert (run.run_id, run.tickets, runs.state(run)) == ("p/t/001", tickets, "running")
+    runs.set_state(run, "cancelled")
+    runs.set_state(run, "finished")
+    assert runs.state(run) == "cancelled"
+    assert (runs.begin(tickets).run_id, Runs(engine, "q", "t").latest()) == ("p/t/002", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mysql://u:secret@h/d", r"mysql://... is no database that runs can use: give postgresql:// or a file"),
+        (
+            "postgresql://u:secret@/d?host=/nowhere",
+            r"u:\*\*\*@/d.*the database cannot be used \(.*\): check --database",
+        ),
+    ],
+)
+def test_databases_that_cannot_be_used(text: str, message: str) -> None:
+    """One sentence without the password."""
+    with pytest.raises(StateError, match=message) as caught:
+        open_engine(database_url(text))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    """A file of something else is one sentence, and stays as it is."""
+    path = tmp_path / "notes.txt"
+    path.write_text("these are notes, and long enough to be looked at\n" * 100)
+    with pytest.raises(StateError, match=r"notes.txt: the database cannot be used \(file is not a database\)"):
+        open_engine(database_url(str(path)))
+    assert path.read_text().startswith("these are notes")
+
+
+def test_sqlite_writes_ahead(tmp_path: Path) -> None:
+    """The file is in write-ahead mode, which DBOS does not ask for by itself."""
+    open_engine(database_url(str(tmp_path / "a.sqlite"))).dispose()
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_conduct_status_cancel(tmp_path: Path, url: str) -> None:
+    """A run in this process from its beginning to its end, then one that is cancelled on its way."""
+    folder = write_project(tmp_path / "p", 6)
+    loaded = open_project(folder / "manual_slop.toml")
+    assert status(loaded, TRACK, database=url) is None
+    result = conduct(loaded, TRACK, Says(), wish=Wish(database=url))
+    assert result.succeeded
+    found = status(loaded, TRACK, database=url)
+    assert found is not None
+    assert (found.run_id, found.state, len(found.lines)) == ("p/killed_1/001", "finished", 6)
+    for refused in (
+        lambda: cancel(loaded, TRACK, database=url),
+        lambda: conduct(loaded, TRACK, Says(), wish=Wish(database=url, resume=True)),
+    ):
+        with pytest.raises(TrackError, match="all are over"):
+            refused()
+    second = conduct(
+        loaded, TRACK, Says(lambda _: cancelling(folder, url)), wish=Wish(database=url, places=1, pace=Pace(lead=False))
+    )
+    assert second.cancelled
+    assert '"status"' not in second.report.read_text()
+    found = status(loaded, TRACK, database=url)
+    assert found is not None
+    assert found.state == "cancelled"
+
+
+def cancelling(folder: Path, url: str) -> str:
+    """Cancel the run, and answer all the same."""
+    cancel(open_project(folder / "manual_slop.toml"), TRACK, database=url)
+    return "late"
+
+
+def test_kill_and_start_again(tmp_path: Path) -> None:
+    """After each kill what was answered is not asked for again, and at the end each ticket is there exactly once."""
+    folder = write_project(tmp_path / "p", 40, chained=False)
+    log, known = folder / LOG, 0
+    answered_before: set[str] = set()
+    for enough in (8, 24, 0):
+        process = start(["conduct", str(folder), "", "0.05"], folder)
+        if enough:
+            until(lambda enough=enough: len(answered(folder)) >= enough)  # type: ignore[misc]
+            process.send_signal(signal.SIGKILL)
+        code = process.wait(timeout=60)
+        asked = {line.split()[1] for line in log.read_text().splitlines()[known:]}
+        assert not answered_before & asked
+        answered_before, known = answered(folder), len(log.read_text().splitlines())
+    assert code == 0, (folder / "stderr.log").read_text()
+    left = read_leftovers(folder, 1)
+    assert left.exact(40)
+    assert left.asked_again <= 2 * 8
+
+
+def answered(folder: Path) -> set[str]:
+    """Return the tickets of which the database has the outcome."""
+    query = "SELECT workflow_uuid FROM workflow_status WHERE status = 'SUCCESS'"
+    try:
+        with closing(sqlite3.connect(f"file:{folder / 'state/conductor.sqlite'}?mode=ro", uri=True)) as connection:
+            return {str(row[0]).rpartition("/")[2] for row in connection.execute(query)}
+    except sqlite3.Error:
+        return set()
+
+
+def test_two_workers_and_one_is_killed(tmp_path: Path, server: str) -> None:
+    """On one Postgres a coordinator and two workers; one is killed, and nothing is lost or doubled."""
+    folder = write_project(tmp_path / "workers", 40)
+    doomed, other = (start(["work", str(folder), server, "0.05"], folder) for _ in range(2))
+    coordinator = start(["coordinate", str(folder), server, "0"], folder)
+    log = folder / LOG
+    until(lambda: log.exists() and log.read_text().count("answered") >= 3, 60)
+    doomed.send_signal(signal.SIGKILL)
+    doomed.wait()
+    assert coordinator.wait(timeout=120) == 0, (folder / "stderr.log").read_text()
+    other.send_signal(signal.SIGKILL)
+    other.wait()
+    assert read_leftovers(folder, 1).exact(40)
+
+
+@pytest.mark.slow
+def test_a_hundred_kills(tmp_path: Path) -> None:
+    """The same with runs of 200 tickets until a hundred kills have fallen."""
+    folder, chance, kills, number = write_project(tmp_path / "p", 200), random.Random(1), 0, 0
+    while kills < 100:
+        number += 1
+        done = killed_run(folder, number, most=min(10, 100 - kills), chance=chance)
+        assert done.leftovers.exact(200)
+        kills += done.kills

@@ -1,0 +1,134 @@
+"""A project with a track, a desk without a database, and workers that do what a test says."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from aggregate.app import open_project
+from aggregate.conductor.assignment import Assignment, Outcome, WorkerReply
+from aggregate.conductor.context import Contexts
+from aggregate.conductor.lifecycle import work
+from aggregate.conductor.papers import Papers
+from aggregate.conductor.run import Event, Pace, Result, TrackRun
+from aggregate.conductor.track import open_track
+from aggregate.conductor.worker import Worker
+from tests.project import project
+
+TIME = datetime(2026, 1, 31, 10, 30, tzinfo=UTC)
+TRACK = "demo_20260131"
+FILES = {
+    "manual_slop.toml": '[project]\nname = "demo"\n\n[files]\npaths = ["src/*.py"]\n',
+    "src/one.py": "def one() -> int:\n    return 1\n",
+    "src/two.py": "def two() -> int:\n    return 2\n",
+    "conductor/tracks.md": f"# Project Tracks\n\n---\n\n- [ ] **Track: A demo**\n*Link: [./tracks/{TRACK}/](./tracks/{TRACK}/)*\n",
+    f"conductor/tracks/{TRACK}/plan.md": "# Plan\n\n- [ ] Task: Look at a\n- [ ] Task: Ask `b` as well\n",
+    f"conductor/tracks/{TRACK}/metadata.json": '{\n  "track_id": "demo_20260131",\n  "status": "new",\n  "updated_at": "2026-01-01T00:00:00Z"\n}\n',
+}  # fmt: skip
+
+
+def track_project(folder: Path, tickets: str, **files: str) -> Path:
+    """Write a project with one track of these tickets and return its folder."""
+    return project(folder, {**FILES, f"conductor/tracks/{TRACK}/tickets.toml": tickets, **files})
+
+
+@dataclass
+class Says:
+    """A worker that answers with what a function says, and keeps what it was given."""
+
+    answer: Callable[[Assignment], str] = lambda assignment: f"answer of {assignment.ticket}"
+    given: list[Assignment] = field(default_factory=list)
+
+    def work(self, assignment: Assignment) -> WorkerReply:
+        """Answer; 5 tokens."""
+        self.given.append(assignment)
+        return WorkerReply(self.answer(assignment), 5)
+
+    @property
+    def order(self) -> list[str]:
+        """The tickets in the order in which they were asked."""
+        return [one.ticket for one in self.given]
+
+
+@dataclass
+class MemoryDesk:
+    """A desk whose worker works when it is looked at, one assignment at a time, the newest first."""
+
+    worker: Worker
+    waits: list[float] = field(default_factory=list)
+    waiting: dict[str, Assignment] = field(default_factory=dict)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    most: int = 0
+
+    def known(self, keys: Collection[str]) -> set[str]:
+        """Return which were put here."""
+        return set(keys) & (self.waiting.keys() | self.outcomes.keys())
+
+    def put(self, assignment: Assignment) -> None:
+        """Keep it."""
+        assert assignment.key not in self.outcomes
+        self.waiting[assignment.key] = Assignment.from_json(assignment.to_json())
+        self.most = max(self.most, len(self.waiting))
+
+    def ended(self, keys: Collection[str]) -> dict[str, Outcome]:
+        """Work on the last assignment, and return the outcomes."""
+        if newest := next((key for key in reversed(self.waiting) if key in keys), None):
+            assignment = self.waiting.pop(newest)
+            outcome = work(self.worker, assignment, wait=self.waits.append)
+            self.outcomes[assignment.key] = Outcome.from_json(outcome.to_json())
+        return {key: self.outcomes[key] for key in keys if key in self.outcomes}
+
+    def withdraw(self, keys: Collection[str]) -> None:
+        """Forget them."""
+        for key in keys:
+            self.waiting.pop(key, None)
+
+
+@dataclass
+class Conducted:
+    """A run over a memory desk, and everything that can be seen of it."""
+
+    result: Result
+    worker: Says
+    desk: MemoryDesk
+    events: list[str]
+    folder: Path
+
+    @property
+    def report(self) -> str:
+        """The report's text."""
+        return self.result.report.read_text(encoding="utf-8")
+
+    def prompt(self, ticket: str) -> str:
+        """What the worker of a ticket was shown."""
+        return next(one.text for one in self.worker.given if one.ticket == ticket)
+
+
+def conducted(
+    folder: Path,
+    worker: Says | None = None,
+    *,
+    desk: MemoryDesk | None = None,
+    pace: Pace | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Conducted:
+    """Run the project's track over a memory desk."""
+    loaded = open_project(folder / "manual_slop.toml")
+    track = open_track(folder, TRACK)
+    tickets = track.tickets()
+    who = worker or Says()
+    lies = desk or MemoryDesk(who)
+    events: list[Event] = []
+    result = TrackRun(
+        "demo/1",
+        track,
+        tickets,
+        contexts=Contexts(loaded),
+        desk=lies,
+        papers=Papers(folder / "out", {one.id: i for i, one in enumerate(tickets.tickets, 1)}),
+        pace=pace or Pace(poll=0.001),
+        observe=events.append,
+        cancelled=cancelled,
+        clock=lambda: TIME,
+    ).run()
+    return Conducted(result, who, lies, [f"{one.state.value} {one.ticket.id}" for one in events], folder)

@@ -1,0 +1,49 @@
+"""A Postgres server of the tests' own, in a temporary folder, from the distribution's packages."""
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+
+HOW_TO_GET_IT = "no Postgres server here: apt-get install -y postgresql"
+
+
+def find_programs() -> Path | None:
+    """Return the folder of ``initdb`` and ``pg_ctl``, ``None`` where they are not installed."""
+    found = shutil.which("initdb")
+    folders = [Path(found).resolve().parent] if found else []
+    folders += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return next((one for one in folders if (one / "initdb").exists() and (one / "pg_ctl").exists()), None)
+
+
+@contextmanager
+def postgres_server() -> Iterator[str]:
+    """Start a server that only this machine's user can reach, through a socket, and yield its URL."""
+    programs = find_programs()
+    assert programs is not None
+    folder = Path(mkdtemp(prefix="pg-"))  # a socket's path must be short, so not pytest's
+    try:
+        if os.geteuid() == 0:  # the server refuses to run as root
+            user = pwd.getpwnam("postgres")
+            os.chown(folder, user.pw_uid, user.pw_gid)
+        data = folder / "data"
+        _run(programs / "initdb", "-D", data, "-A", "trust", "-U", "postgres", "--no-sync")
+        options = f"-k {folder} -c listen_addresses='' -c fsync=off"
+        _run(programs / "pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
+        try:
+            yield f"postgresql://postgres@/postgres?host={folder}"
+        finally:
+            _run(programs / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(*command: str | Path) -> None:
+    as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    # Not captured by a pipe: the server inherits it, and reading would wait until the server ends.
+    done = subprocess.run([*as_user, *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
+    assert done.returncode == 0, command
