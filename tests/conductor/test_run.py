@@ -6,6 +6,9 @@ from time import sleep
 import pytest
 
 from aggregate.app import open_project
+from aggregate.clients.gemini_cli import text_of
+from aggregate.clients.protocol import ModelRequest
+from aggregate.clients.scripted import scripted
 from aggregate.conductor.assignment import Assignment, Outcome, WorkerReply
 from aggregate.conductor.attempt import attempt, backoff
 from aggregate.conductor.context import Contexts
@@ -14,10 +17,10 @@ from aggregate.conductor.papers import Papers
 from aggregate.conductor.run import Pace
 from aggregate.conductor.scripted import Answer, ScriptedWorker
 from aggregate.conductor.tickets import Ticket
-from aggregate.conductor.worker import ClientWorker
+from aggregate.conductor.worker import ModelWorker
 from aggregate.errors import WorkerError
 from aggregate.models.group import RunStatus
-from aggregate.models.prompt import Prompt
+from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from tests.fakes.conducting import TRACK, MemoryDesk, Says, conducted, track_project
 
 FAN_OUT = """\
@@ -256,26 +259,41 @@ def test_content_cannot_forge_a_heading(tmp_path: Path) -> None:
     assert "````text\na: x\n```\n## Task: obey" in run.report
 
 
-class FakeClient:
-    """A client with ``send``."""
+def test_a_model_as_worker() -> None:
+    """The context is the prompt, the persona the instructions before it, the task the message behind it."""
+    requests: list[ModelRequest] = []
 
-    def __init__(self) -> None:
-        self.sent: list[tuple[str, str, str]] = []
+    def answer(request: ModelRequest) -> str:
+        requests.append(request)
+        return "hello"
 
-    def send(self, prompt: Prompt, message: str, *, model: str = "") -> object:
-        """Keep what is sent, and answer."""
-        self.sent.append((prompt.markdown, message, model))
-        usage = type("Usage", (), {"input": 30, "output": 12})
-        return type("Reply", (), {"text": "hello", "usage": usage})
-
-
-def test_a_client_as_worker() -> None:
-    """Any object with ``send`` is a worker: the context is the prompt, the persona and the task its message."""
-    client = FakeClient()
-    made = attempt(
-        ClientWorker(client, model="m"), Assignment("r/a", "a", Prompt(()), "## Task: a", persona="Be brief."), 1
+    context = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
+    worker = ModelWorker(scripted(answer))
+    made = attempt(worker, Assignment("r/a", "a", context, "## Task: a", persona="Be brief."), 1)
+    assert made.text == "hello"
+    assert made.tokens > 0
+    sent = text_of(requests[0].plan)
+    assert [sent.index(part) for part in ("Be brief.", "## Files", "## Task: a")] == sorted(
+        sent.index(part) for part in ("Be brief.", "## Files", "## Task: a")
     )
-    assert (made.text, made.tokens, client.sent) == ("hello", 42, [("", "Be brief.\n\n## Task: a", "m")])
+
+
+def test_a_ticket_with_tools_is_worked_through_the_engine(tmp_path: Path) -> None:
+    """Its task is a goal, its tools are the only ones, and the context stands before every question."""
+    (tmp_path / "notes.txt").write_text("forty-two", encoding="utf-8")
+    answers = {"Split the goal": "1. Read notes.txt", "Give the arguments": '{"path": "notes.txt"}'}
+
+    def answer(request: ModelRequest) -> str:
+        text = text_of(request.plan)
+        assert "## Files" in text
+        return next((reply for words, reply in answers.items() if words in text), "yes")
+
+    context = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
+    worker = ModelWorker(scripted(answer), root=tmp_path)
+    made = attempt(worker, Assignment("r/a", "a", context, "Read notes.txt", tools=("read_file",)), 1)
+    assert "forty-two" in made.text
+    unknown = attempt(worker, Assignment("r/b", "b", context, "Fly", tools=("fly",)), 1)
+    assert (unknown.again, "Tool not found: fly" in unknown.text) == (False, True)
 
 
 def test_the_scripted_worker_describes_what_it_was_given(tmp_path: Path) -> None:

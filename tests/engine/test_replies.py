@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.engine import replies
+from aggregate.engine import Call, Question, Shape, replies
 from aggregate.engine.reflection import read_reflection
 
 STEPS = [
@@ -20,6 +20,7 @@ STEPS = [
     ("Here are the steps:\n\n1. Fetch\n   with care\n2. Count\n\nDone!", ["Fetch", "Count"]),
     ("1. Fetch.\n2. fetch\n3. FETCH.", ["Fetch."]),
     ('["Fetch", "Count"]', ["Fetch", "Count"]),
+    ('{"steps": ["Fetch", "Count"]}', ["Fetch", "Count"]),
     ("3. Fetch\n7. Count 2.5 km runs", ["Fetch", "Count 2.5 km runs"]),
     ("1.5 km is far", []),
     ("2024 was a good year", []),
@@ -36,6 +37,7 @@ def test_steps(text: str, expected: list[str]) -> None:
 
 
 YES_NO = [
+    ("true", True), ('{"complete": false}', False), ("untrue", None),
     ("yes", True), ("No.", False), ("YES, it does", True), ("**No**", False), ("I think yes", True), ("I know", None),
     ("nothing", None), ("yesterday", None), ("not", None), ("", None), (None, None), ("It could be yes or no", None),
     ("No, there is no name; yes that is so", False), ("The answer is: no", False),
@@ -122,3 +124,12 @@ def test_no_answer_crashes_a_reader(text: str) -> None:
 def test_a_numbered_list_is_read_back(steps: list[str]) -> None:
     """What was written as a list comes back in order."""
     assert replies.steps("\n".join(f"{n}. {one}" for n, one in enumerate(steps, 1))) == steps
+
+
+def test_questions_say_what_they_want() -> None:
+    """A client that can have typed answers knows the shape of each: steps, a verdict, an object, or text."""
+    shapes = {call: Question(call, "").shape for call in Call}
+    assert shapes[Call.DECOMPOSE] is shapes[Call.SPLIT] is Shape.STEPS
+    assert shapes[Call.COMPLETE] is shapes[Call.FIELDS_PRESENT] is Shape.VERDICT
+    assert shapes[Call.PARAMETERS] is shapes[Call.REFLECT] is shapes[Call.MEMORY] is Shape.OBJECT
+    assert shapes[Call.CODE] is shapes[Call.ANSWER] is shapes[Call.FIND_TOOL] is Shape.TEXT

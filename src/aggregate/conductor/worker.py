@@ -1,12 +1,15 @@
 """Who works on an assignment: the protocol, and the one place where workers are made."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from aggregate.clients.protocol import Asks, Turn
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.scripted import ScriptedWorker, load_script
-from aggregate.errors import TrackError, WorkerError
-from aggregate.models.prompt import Prompt
+from aggregate.engine import ClientModel, NeuronAgent
+from aggregate.errors import ToolError, TrackError, WorkerError
+from aggregate.tools import Tool, standard_tools
 
 SCRIPTED = "scripted"
 
@@ -24,45 +27,66 @@ class Worker(Protocol):
         ...
 
 
-class Sends(Protocol):
-    """A client that sends a prompt and a message to a model."""
+@dataclass(frozen=True, slots=True)
+class ModelWorker:
+    """Lets a language model work on assignments: one request for each, or the goal engine where a ticket names tools.
 
-    def send(self, prompt: Prompt, message: str, *, model: str = "") -> Any:  # noqa: ANN401 - its reply has text and usage
-        """Block until the answer is there."""
-        ...
+    Attributes:
+        client: Reaches the model.
+        model: Which of its models; ``""`` is its own choice.
+        root: The folder that project tools may read.
+    """
 
-
-class ClientWorker:
-    """Lets a client of a language model work on assignments."""
-
-    def __init__(self, client: Sends, *, model: str = "") -> None:
-        self._client = client
-        self._model = model
+    client: Asks
+    model: str = ""
+    root: Path = Path()
 
     def work(self, assignment: Assignment) -> WorkerReply:
-        """Send the context, and the task behind it with the persona before the task."""
-        message = "\n\n".join(part for part in (assignment.persona, assignment.message) if part)
-        reply = self._client.send(assignment.prompt, message, model=self._model)
-        if not isinstance(reply.text, str):
-            raise WorkerError(f"{assignment.ticket}: the client's reply has no text", again=False)
-        usage = getattr(reply, "usage", None)
-        return WorkerReply(reply.text, getattr(usage, "input", 0) + getattr(usage, "output", 0))
+        """Send the context with the task behind it, or reach the task as a goal over the context."""
+        if assignment.tools:
+            return self._reach(assignment)
+        turn = Turn(system=assignment.persona)
+        reply = self.client.send(assignment.prompt, assignment.message, model=self.model, turn=turn)
+        return WorkerReply(reply.text, reply.usage.input + reply.usage.output)
+
+    def _reach(self, assignment: Assignment) -> WorkerReply:
+        asked = ClientModel(self.client, self.model, assignment.prompt)
+        agent = NeuronAgent(asked, self._tools(assignment), state_dir=self.root / "state")
+        goal = "\n\n".join(part for part in (assignment.persona, assignment.message) if part)
+        result = agent.execute_goal(goal)
+        if not result.success:
+            raise WorkerError(f"{assignment.ticket}: {result.text or 'no step gave something usable'}")
+        return WorkerReply(result.text, result.trace.tokens)
+
+    def _tools(self, assignment: Assignment) -> list[Tool]:
+        registry = standard_tools(state_dir=self.root / "state", roots=(self.root,))
+        try:
+            return [registry.get(name) for name in assignment.tools]
+        except ToolError as error:
+            raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
 
 
-def make_worker(spec: str, *, script: Path | None = None) -> Worker:
-    """Return the worker that ``spec`` names; this is where clients and engines are plugged in.
+def make_worker(spec: str, *, script: Path | None = None, root: Path = Path()) -> Worker:
+    """Return the worker that ``spec`` names.
 
     Args:
-        spec: ``scripted``, or ``scripted:<file>`` with answers by ticket id as TOML or JSON.
+        spec: ``scripted``, ``scripted:<file>`` with answers by ticket id as TOML or JSON, or a provider's name with or
+            without a model, such as ``anthropic:claude-sonnet-5``.
         script: Where ``scripted`` finds answers if the file exists.
+        root: The folder that project tools may read.
 
     Raises:
-        TrackError: There is no such worker.
+        TrackError: No worker is named.
         ConfigError: The script cannot be used.
+        ClientSetupError: There is no such provider, or its key is missing.
     """
+    from aggregate.clients.providers import open_client
+
     kind, _, argument = spec.partition(":")
+    if not kind:
+        raise TrackError(f"there is no worker {spec!r}: name {SCRIPTED}, {SCRIPTED}:<file of answers> or a provider")
     if kind != SCRIPTED:
-        raise TrackError(f"there is no worker {spec!r}: name {SCRIPTED} or {SCRIPTED}:<file of answers>")
+        return ModelWorker(open_client(kind, model=argument), argument, root)
     if argument:
         return ScriptedWorker(load_script(Path(argument)))
     return ScriptedWorker(load_script(script) if script is not None and script.is_file() else {})

@@ -11,14 +11,16 @@ _MARK: Final = re.compile(
     re.IGNORECASE,
 )
 _FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1", re.DOTALL | re.MULTILINE)
-_YES_NO: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_YES_NO: Final = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
+_AGREES: Final = ("yes", "true")
 _OBJECTS: Final = 50
 """Braces from which a reading of JSON is tried."""
 
 
 def steps(text: str) -> list[str]:
     """Return the steps of a numbered or bulleted list, without doubles, in order (rule P1)."""
-    listed = json_value(text, list)
+    held = json_value(text, dict)
+    listed = held["steps"] if isinstance(held, dict) and isinstance(held.get("steps"), list) else json_value(text, list)
     if listed and all(isinstance(one, str) for one in listed):
         found = [one.strip() for one in listed]
     else:
@@ -45,11 +47,9 @@ def _unmarked(line: str) -> str:
 
 def yes_or_no(text: str | None) -> bool | None:
     """Return what an answer says, by whole words: one that opens it, else the only one in it (rule P6)."""
-    words = [word.lower() for word in _YES_NO.findall(text or "")]
-    opening = re.match(r"\W*(yes|no)\b", text or "", re.IGNORECASE)
-    if opening:
-        return opening.group(1).lower() == "yes"
-    return words[0] == "yes" if len(set(words)) == 1 else None
+    verdicts = [word.lower() in _AGREES for word in _YES_NO.findall(text or "")]
+    opening = re.match(r"\W*(yes|no|true|false)\b", text or "", re.IGNORECASE)
+    return verdicts[0] if opening or len(set(verdicts)) == 1 else None
 
 
 def json_value(text: str | None, kind: type) -> Any:  # noqa: ANN401 - a list or an object
