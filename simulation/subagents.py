@@ -2,12 +2,14 @@
 
 import json
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from aggregate.subagents import LabelledOutput, MergeStrategy, SubagentSession, merge_outputs
+from aggregate import build_tier3_context
+from aggregate.subagents import AggregatedResult, LabelledOutput, MergeStrategy, SubagentSession, merge_outputs
 
 RESULTS = 10_000
 THREADS = 64
@@ -98,6 +100,20 @@ def javascript() -> Row:
     return Row("warm JavaScript merge, overhead", f"{seconds * 1000:.2f} ms", "<= 1 ms", seconds <= 0.001)
 
 
+def folding() -> Row:
+    """Ten thousand results in one variable, and as many variables of one result, folded into a prompt."""
+    session = collect(outputs(MergeStrategy.CONCAT), MergeStrategy.CONCAT)
+    single = {f"${n}": merge_outputs([LabelledOutput(TEXT[:1024])], "first") for n in range(RESULTS)}
+    with TemporaryDirectory() as folder:
+
+        def fold(results: Mapping[str, AggregatedResult]) -> float:
+            return best(lambda: build_tier3_context([], folder, [], [], [], results=results, cache_dir=folder), times=3)
+
+        one, many = fold(session.subagent_results), fold(single)
+    met = max(one, many) <= 0.2
+    return Row(f"folding {RESULTS:,}: one variable, many", f"{one:.2f} s, {many:.2f} s", "<= 0.2 s", met)
+
+
 def rows() -> Iterator[Row]:
     """Measure everything, one line after the other."""
     yield overhead()
@@ -105,6 +121,7 @@ def rows() -> Iterator[Row]:
         yield large(strategy)
     yield many_threads()
     yield javascript()
+    yield folding()
 
 
 def main() -> None:

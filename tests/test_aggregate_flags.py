@@ -5,9 +5,9 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from tests.project import project
 
 from aggregate import FileItem, build_file_items, build_markdown_from_items
+from tests.project import project
 
 SOURCE = '''\
 """Shapes."""

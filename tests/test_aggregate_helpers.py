@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from tests.project import project
 
 from aggregate import resolve_paths
+from tests.project import project
 
 
 @pytest.fixture

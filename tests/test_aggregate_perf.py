@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from tests.project import project
 
 from aggregate import find_next_increment
+from tests.project import project
 
 
 @pytest.mark.parametrize(

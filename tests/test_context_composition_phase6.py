@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.project import project
 
 from aggregate import FileItem, build_file_items, build_markdown_from_items, summarise_file
+from tests.project import project
 
 SOURCE = "import os\n\n\ndef work(x: int) -> int:\n    y = x + 1\n    return y\n"
 

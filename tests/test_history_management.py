@@ -5,7 +5,6 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from tests.project import project
 
 from aggregate import (
     build_discussion_text,
@@ -15,6 +14,7 @@ from aggregate import (
     build_markdown_no_history,
     run,
 )
+from tests.project import project
 
 CONFIG = """\
     [project]

@@ -1,16 +1,21 @@
 """The public surface."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import aggregate
 
 SURFACE = """
-ASTParser AggregateError AnchorState Composition ContextFileEntry ContextPreset ContextPresetManager FileItem FileRecord
-FuzzyAnchor Project Prompt Resolution Segment View ViewMode build_beads_section build_discussion_section
-build_discussion_text build_file_items build_markdown build_markdown_from_items build_markdown_no_history
-build_screenshots_section build_summary_markdown build_tier3_context compose_prompt compute_file_stats count
-find_next_increment get_monitor group_files_by_dir load_config main resolve_paths run summarise_file
+ASTParser AggregateError AggregatedResult AnchorState Answer CompilationContext Composition ContextFileEntry
+ContextPreset ContextPresetManager FileItem FileRecord FuzzyAnchor LabelledOutput MetadataBasedResultCompiler Project
+Prompt Resolution ResultCompiler RunHandle Segment SubagentSession View ViewMode build_beads_section
+build_discussion_section build_discussion_text build_file_items build_markdown build_markdown_from_items
+build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context compact_data
+compile_results compose_prompt compute_file_stats count execute_data_analysis extract_quantity find_next_increment
+get_monitor group_files_by_dir load_config load_data_reference main merge_outputs prune_data_cache register_compiler
+resolve_paths result_compiler run select_answer sessions_spawn summarise_file
 """
 
 
@@ -20,6 +25,14 @@ def test_the_surface_is_pinned() -> None:
     for name in aggregate.__all__:
         assert getattr(aggregate, name) is not None
     assert dir(aggregate) == sorted(aggregate.__all__)
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    """The imports for type checkers name what is loaded at run time, from the same modules."""
+    source = Path(aggregate.__file__).read_text(encoding="utf-8")
+    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    named = {alias.asname: node.module for node in imports for alias in node.names if alias.asname}
+    assert named == {name: aggregate._HOME_BY_NAME[name] for name in aggregate.__all__}
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.project import project
 
 from aggregate import build_file_items, build_markdown_from_items, build_tier3_context, run
 from aggregate.compose.tier3 import is_focus
+from tests.project import project
 
 CODE = "def work():\n    return 1 + 1\n"
 SKELETON = "def work():\n    ...\n"

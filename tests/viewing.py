@@ -49,7 +49,7 @@ def check_skeleton(path: str, text: str) -> None:
 def _check_lines(view: View, text: str, placeholder: str) -> None:
     """Check that every line without a placeholder is the line of the file that the map names."""
     source = text.split("\n")
-    for number, line in enumerate(view.text.removesuffix("\n").split("\n"), start=1):
+    for number, line in enumerate(view.text.removesuffix("\n").split("\n") if view.text else (), start=1):
         at = view.source_line(number)
         assert at is not None
         assert placeholder in line or source[at - 1] == line

@@ -6,40 +6,70 @@ The public surface is what ``__all__`` names; it is loaded on first use, so that
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from aggregate.anchors import AnchorState, FuzzyAnchor, Resolution
-    from aggregate.app import (
-        Composition,
-        build_file_items,
-        build_markdown,
-        build_markdown_from_items,
-        build_markdown_no_history,
-        build_screenshots_section,
-        build_tier3_context,
-        compose_prompt,
-        run,
-    )
-    from aggregate.cli import main
-    from aggregate.compose.layout import build_summary_markdown
-    from aggregate.compose.numbering import find_next_increment
-    from aggregate.compose.stats import compute_file_stats, group_files_by_dir
-    from aggregate.config.load import Project, load_config
-    from aggregate.errors import AggregateError
-    from aggregate.models.file_item import FileItem, FileRecord
-    from aggregate.models.preset import ContextFileEntry, ContextPreset
-    from aggregate.models.prompt import Prompt, Segment
-    from aggregate.models.view import View, ViewMode
-    from aggregate.monitor import get_monitor
-    from aggregate.presets.store import ContextPresetManager
-    from aggregate.sections.beads import build_beads_section
-    from aggregate.sections.discussion import build_discussion_section, build_discussion_text
-    from aggregate.sources.listing import resolve_paths
-    from aggregate.tokens.count import count
-    from aggregate.views.parser import ASTParser
-    from aggregate.views.summary import summarise_file
+if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES, which a test compares
+    from aggregate.anchors import AnchorState as AnchorState
+    from aggregate.anchors import FuzzyAnchor as FuzzyAnchor
+    from aggregate.anchors import Resolution as Resolution
+    from aggregate.app import Composition as Composition
+    from aggregate.app import build_file_items as build_file_items
+    from aggregate.app import build_markdown as build_markdown
+    from aggregate.app import build_markdown_from_items as build_markdown_from_items
+    from aggregate.app import build_markdown_no_history as build_markdown_no_history
+    from aggregate.app import build_screenshots_section as build_screenshots_section
+    from aggregate.app import build_tier3_context as build_tier3_context
+    from aggregate.app import compose_prompt as compose_prompt
+    from aggregate.app import run as run
+    from aggregate.cli import main as main
+    from aggregate.compose.layout import build_summary_markdown as build_summary_markdown
+    from aggregate.compose.numbering import find_next_increment as find_next_increment
+    from aggregate.compose.stats import compute_file_stats as compute_file_stats
+    from aggregate.compose.stats import group_files_by_dir as group_files_by_dir
+    from aggregate.config.load import Project as Project
+    from aggregate.config.load import load_config as load_config
+    from aggregate.errors import AggregateError as AggregateError
+    from aggregate.models.file_item import FileItem as FileItem
+    from aggregate.models.file_item import FileRecord as FileRecord
+    from aggregate.models.preset import ContextFileEntry as ContextFileEntry
+    from aggregate.models.preset import ContextPreset as ContextPreset
+    from aggregate.models.prompt import Prompt as Prompt
+    from aggregate.models.prompt import Segment as Segment
+    from aggregate.models.result import AggregatedResult as AggregatedResult
+    from aggregate.models.result import Answer as Answer
+    from aggregate.models.result import CompilationContext as CompilationContext
+    from aggregate.models.result import LabelledOutput as LabelledOutput
+    from aggregate.models.view import View as View
+    from aggregate.models.view import ViewMode as ViewMode
+    from aggregate.monitor import get_monitor as get_monitor
+    from aggregate.presets.store import ContextPresetManager as ContextPresetManager
+    from aggregate.sections.beads import build_beads_section as build_beads_section
+    from aggregate.sections.discussion import build_discussion_section as build_discussion_section
+    from aggregate.sections.discussion import build_discussion_text as build_discussion_text
+    from aggregate.sources.listing import resolve_paths as resolve_paths
+    from aggregate.subagents import MetadataBasedResultCompiler as MetadataBasedResultCompiler
+    from aggregate.subagents import ResultCompiler as ResultCompiler
+    from aggregate.subagents import RunHandle as RunHandle
+    from aggregate.subagents import SubagentSession as SubagentSession
+    from aggregate.subagents import compact_data as compact_data
+    from aggregate.subagents import compile_results as compile_results
+    from aggregate.subagents import execute_data_analysis as execute_data_analysis
+    from aggregate.subagents import extract_quantity as extract_quantity
+    from aggregate.subagents import load_data_reference as load_data_reference
+    from aggregate.subagents import merge_outputs as merge_outputs
+    from aggregate.subagents import prune_data_cache as prune_data_cache
+    from aggregate.subagents import register_compiler as register_compiler
+    from aggregate.subagents import result_compiler as result_compiler
+    from aggregate.subagents import select_answer as select_answer
+    from aggregate.subagents import sessions_spawn as sessions_spawn
+    from aggregate.tokens.count import count as count
+    from aggregate.views.parser import ASTParser as ASTParser
+    from aggregate.views.summary import summarise_file as summarise_file
 
 _HOMES = {
-    "aggregate.anchors": ("AnchorState", "FuzzyAnchor", "Resolution"),
+    "aggregate.anchors": (
+        "AnchorState",
+        "FuzzyAnchor",
+        "Resolution",
+    ),
     "aggregate.app": (
         "Composition",
         "build_file_items",
@@ -54,63 +84,69 @@ _HOMES = {
     "aggregate.cli": ("main",),
     "aggregate.compose.layout": ("build_summary_markdown",),
     "aggregate.compose.numbering": ("find_next_increment",),
-    "aggregate.compose.stats": ("compute_file_stats", "group_files_by_dir"),
-    "aggregate.config.load": ("Project", "load_config"),
+    "aggregate.compose.stats": (
+        "compute_file_stats",
+        "group_files_by_dir",
+    ),
+    "aggregate.config.load": (
+        "Project",
+        "load_config",
+    ),
     "aggregate.errors": ("AggregateError",),
-    "aggregate.models.file_item": ("FileItem", "FileRecord"),
-    "aggregate.models.preset": ("ContextFileEntry", "ContextPreset"),
-    "aggregate.models.prompt": ("Prompt", "Segment"),
-    "aggregate.models.view": ("View", "ViewMode"),
+    "aggregate.models.file_item": (
+        "FileItem",
+        "FileRecord",
+    ),
+    "aggregate.models.preset": (
+        "ContextFileEntry",
+        "ContextPreset",
+    ),
+    "aggregate.models.prompt": (
+        "Prompt",
+        "Segment",
+    ),
+    "aggregate.models.result": (
+        "AggregatedResult",
+        "Answer",
+        "CompilationContext",
+        "LabelledOutput",
+    ),
+    "aggregate.models.view": (
+        "View",
+        "ViewMode",
+    ),
     "aggregate.monitor": ("get_monitor",),
     "aggregate.presets.store": ("ContextPresetManager",),
     "aggregate.sections.beads": ("build_beads_section",),
-    "aggregate.sections.discussion": ("build_discussion_section", "build_discussion_text"),
+    "aggregate.sections.discussion": (
+        "build_discussion_section",
+        "build_discussion_text",
+    ),
     "aggregate.sources.listing": ("resolve_paths",),
+    "aggregate.subagents": (
+        "MetadataBasedResultCompiler",
+        "ResultCompiler",
+        "RunHandle",
+        "SubagentSession",
+        "compact_data",
+        "compile_results",
+        "execute_data_analysis",
+        "extract_quantity",
+        "load_data_reference",
+        "merge_outputs",
+        "prune_data_cache",
+        "register_compiler",
+        "result_compiler",
+        "select_answer",
+        "sessions_spawn",
+    ),
     "aggregate.tokens.count": ("count",),
     "aggregate.views.parser": ("ASTParser",),
     "aggregate.views.summary": ("summarise_file",),
 }
 _HOME_BY_NAME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "ASTParser",
-    "AggregateError",
-    "AnchorState",
-    "Composition",
-    "ContextFileEntry",
-    "ContextPreset",
-    "ContextPresetManager",
-    "FileItem",
-    "FileRecord",
-    "FuzzyAnchor",
-    "Project",
-    "Prompt",
-    "Resolution",
-    "Segment",
-    "View",
-    "ViewMode",
-    "build_beads_section",
-    "build_discussion_section",
-    "build_discussion_text",
-    "build_file_items",
-    "build_markdown",
-    "build_markdown_from_items",
-    "build_markdown_no_history",
-    "build_screenshots_section",
-    "build_summary_markdown",
-    "build_tier3_context",
-    "compose_prompt",
-    "compute_file_stats",
-    "count",
-    "find_next_increment",
-    "get_monitor",
-    "group_files_by_dir",
-    "load_config",
-    "main",
-    "resolve_paths",
-    "run",
-    "summarise_file",
-]
+__all__ = sorted(_HOME_BY_NAME)  # noqa: PLE0605 - a list, by construction
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
@@ -124,4 +160,4 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
 
 def __dir__() -> list[str]:
     """Return the public names."""
-    return sorted(__all__)
+    return __all__

@@ -10,12 +10,12 @@ from aggregate.compose.numbering import write_numbered
 from aggregate.compose.records import build_records
 from aggregate.compose.request import Request, namespace_of
 from aggregate.compose.selection import Selection, display_path, excluded, own_output, select
-from aggregate.compose.tier3 import tier3_segments
+from aggregate.compose.tier3 import is_focus, tier3_segments
 from aggregate.config.load import Project, load_config, validate
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileItem, FileRecord
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
-from aggregate.models.result import AggregatedResult, Answer
+from aggregate.models.result import CACHE_DIR, THRESHOLD, AggregatedResult, Answer
 from aggregate.models.screenshot import Screenshot
 from aggregate.monitor import get_monitor
 from aggregate.presets.store import ContextPresetManager, global_config_path
@@ -25,7 +25,6 @@ from aggregate.sections.results import Results, flatten, results_segments
 from aggregate.sections.screenshots import screenshots_section
 from aggregate.sources.history import find_history_file, load_history
 from aggregate.sources.listing import Listing
-from aggregate.subagents.compact import CACHE_DIR, THRESHOLD, compact_result, compact_sections
 
 BEADS_MODE = "beads"
 
@@ -214,9 +213,8 @@ def run(
     request = request_for(project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier)
     request = replace(request, results=compacted(results, project.folder / CACHE_DIR))
     composition = compose_prompt(request)
-    markdown = composition.prompt.markdown
-    path = write_numbered(request.output_dir, request.namespace, markdown)
-    return markdown, path, list(composition.records)
+    path = write_numbered(request.output_dir, request.namespace, composition.prompt.pieces())
+    return composition.prompt.markdown, path, list(composition.records)
 
 
 def open_project(config: Mapping[str, Any] | Project | str | Path) -> Project:
@@ -340,7 +338,15 @@ def arrange(request: Request, gathered: Gathered) -> Composition:
     images = build_screenshots_section(request.screenshot_dir, request.screenshots, shown_from=request.shown_from)
     beads = build_beads_section(request.shown_from) if request.beads else ""
     prompt = _layout(files, screenshots=images, beads=beads, results=request.results, history=request.history)
-    return Composition(prompt, records, gathered.warnings)
+    return Composition(prompt, records, gathered.warnings + _unmatched(request, records))
+
+
+def _unmatched(request: Request, records: Sequence[FileRecord]) -> tuple[str, ...]:
+    return tuple(
+        f"focus file {focus}: no file of the project matches it; name it under [files] paths too"
+        for focus in request.focus_files
+        if not any(is_focus(record, [focus]) for record in records)
+    )
 
 
 def _layout(
@@ -365,6 +371,8 @@ def compacted(
     results: Results | Sequence[Results], cache_dir: str | Path, threshold: int = THRESHOLD
 ) -> tuple[Results, ...]:
     """Return single results, each with its value on disk, below ``cache_dir``, where it has ``threshold`` bytes."""
+    from aggregate.subagents.compact import compact_result, compact_sections  # 70 ms, needed only with results
+
     single: list[Results] = []
     for one in flatten(results):
         if isinstance(one, AggregatedResult):

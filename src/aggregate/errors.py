@@ -13,10 +13,16 @@
     ├── SpawnError          a sub-agent cannot be spawned as asked: with a code
     ├── SandboxError        foreign code failed, was stopped or cannot be run: with its kind
     ├── CompilerError       a result compiler cannot be registered
+    ├── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
+    ├── ToolError           a tool is unknown, cannot be registered or refuses its arguments (also a ValueError)
+    ├── StateError          the store of saved state, or of durable runs, cannot be used
     ├── TrackError          a track cannot be found, run, resumed or cancelled as asked
     ├── WorkerError         a worker gave no answer to its assignment: with whether to ask again
-    ├── StateError          the database of durable runs cannot be used
-    └── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
+    ├── ModelError          a model gave no answer
+    └── ClientError         a model cannot be asked
+        ├── ClientSetupError    a key, an SDK, a program or a name is missing: what to set or install
+        ├── PromptTooLongError  the prompt exceeds the model's context window
+        └── ProviderError       the provider refused or failed
 
 Types are public interface, messages are not. Each message says in one sentence what happened, where, and what to do.
 """
@@ -148,9 +154,57 @@ class WorkerError(AggregateError):
         self.again = again
 
 
-class StateError(AggregateError):
-    """The database of durable runs cannot be used."""
-
-
 class DataReferenceError(AggregateError, FileNotFoundError):
     """A compacted value has no readable file."""
+
+
+class ClientError(AggregateError):
+    """A model cannot be asked."""
+
+
+class ClientSetupError(ClientError):
+    """A key, an SDK, a program or a name is missing; the message says what to set or install."""
+
+
+class PromptTooLongError(ClientError):
+    """The prompt exceeds the model's context window.
+
+    Attributes:
+        tokens: Of the request, by o200k, the room for the answer included.
+        window: Of the model.
+    """
+
+    def __init__(self, message: str, *, tokens: int, window: int) -> None:
+        super().__init__(message)
+        self.tokens = tokens
+        self.window = window
+
+
+class ProviderError(ClientError):
+    """The provider refused or failed.
+
+    Attributes:
+        status: The HTTP status, ``None`` where there was no answer.
+        retry_after: Seconds that the provider asks to wait, where it does.
+        retryable: Whether the same request may succeed later.
+    """
+
+    def __init__(
+        self, message: str, *, status: int | None = None, retry_after: float | None = None, retryable: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+        self.retryable = retryable
+
+
+class ToolError(AggregateError, ValueError):
+    """A tool is unknown, cannot be registered, or refuses its arguments."""
+
+
+class StateError(AggregateError):
+    """The store of saved state, or the database of durable runs, cannot be used."""
+
+
+class ModelError(AggregateError):
+    """A model gave no answer, or has no script for the question."""

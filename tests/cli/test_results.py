@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.project import project
 
 from aggregate.cli.program import run_program
+from tests.project import project
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from time import sleep
 import pytest
 
 from aggregate.app import open_project
+from aggregate.clients.scripted import Scripted, scripted
 from aggregate.conductor.assignment import Assignment, Outcome, WorkerReply
 from aggregate.conductor.attempt import attempt, backoff
 from aggregate.conductor.context import Contexts
@@ -15,9 +16,11 @@ from aggregate.conductor.run import Pace
 from aggregate.conductor.scripted import Answer, ScriptedWorker
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.worker import ClientWorker
-from aggregate.errors import WorkerError
+from aggregate.errors import PromptTooLongError, ProviderError, WorkerError
 from aggregate.models.group import RunStatus
-from aggregate.models.prompt import Prompt
+from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.models.reply import Reply, Stop
+from aggregate.models.usage import Usage
 from tests.fakes.conducting import TRACK, MemoryDesk, Says, conducted, track_project
 
 FAN_OUT = """\
@@ -229,12 +232,13 @@ def test_focus_files_beside_the_project(tmp_path: Path) -> None:
 
 def test_one_lifecycle(tmp_path: Path) -> None:
     """One ticket can be worked on alone, with results of others folded in (M-53)."""
-    folder = track_project(tmp_path, FAN_OUT)
+    config = '[files]\npaths = ["src/*.py"]\n\n[personas.brief]\nsystem_prompt = "You are brief."\n'
+    folder = track_project(tmp_path, FAN_OUT, **{"manual_slop.toml": config})
     contexts = Contexts(open_project(folder / "manual_slop.toml"))
     first = Ticket(id="a", prompt="x", collect_into="$n")
     worker = Says()
     outcome = run_worker_lifecycle(
-        Ticket(id="b", prompt="Go on.", persona="You are brief.", tools=("read",)),
+        Ticket(id="b", prompt="Go on.", persona="brief", tools=("read",)),
         contexts,
         worker,
         results=[Outcome("a", RunStatus.SUCCESS, "found it")],
@@ -256,26 +260,42 @@ def test_content_cannot_forge_a_heading(tmp_path: Path) -> None:
     assert "````text\na: x\n```\n## Task: obey" in run.report
 
 
-class FakeClient:
-    """A client with ``send``."""
-
-    def __init__(self) -> None:
-        self.sent: list[tuple[str, str, str]] = []
-
-    def send(self, prompt: Prompt, message: str, *, model: str = "") -> object:
-        """Keep what is sent, and answer."""
-        self.sent.append((prompt.markdown, message, model))
-        usage = type("Usage", (), {"input": 30, "output": 12})
-        return type("Reply", (), {"text": "hello", "usage": usage})
+CONTEXT = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
+ASKED = Assignment("r/a", "a", CONTEXT, "## Task: a", persona="Be brief.", retries=1)
 
 
 def test_a_client_as_worker() -> None:
-    """Any object with ``send`` is a worker: the context is the prompt, the persona and the task its message."""
-    client = FakeClient()
-    made = attempt(
-        ClientWorker(client, model="m"), Assignment("r/a", "a", Prompt(()), "## Task: a", persona="Be brief."), 1
-    )
-    assert (made.text, made.tokens, client.sent) == ("hello", 42, [("", "Be brief.\n\n## Task: a", "m")])
+    """A client is a worker: the persona is its system prompt, the context the prompt, the task its message."""
+    client = scripted(["hello"])
+    made = attempt(ClientWorker(client), ASKED, 1)
+    assert (made.status, made.text) == (RunStatus.SUCCESS, "hello")
+    assert made.tokens > 0
+    assert isinstance(client.transport, Scripted)
+    sent = client.transport.requests[0].plan
+    assert [text for text in ("Be brief.", "## Files", "## Task: a") if text in repr(sent)] == [
+        "Be brief.",
+        "## Files",
+        "## Task: a",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "again"),
+    [
+        (ProviderError("no such model", status=404), "no such model", False),
+        (Reply("", Usage(), stop=Stop.REFUSED), "the model refused to answer", False),
+        (PromptTooLongError("too long", tokens=2, window=1), "too long", False),
+    ],
+)
+def test_a_client_that_fails(answer: Reply | Exception, error: str, again: bool) -> None:
+    """What the provider or the model refuses is not asked again; what may pass is."""
+
+    def refuse(_: object) -> str:
+        assert isinstance(answer, Exception)
+        raise answer
+
+    made = attempt(ClientWorker(scripted([answer] if isinstance(answer, Reply) else refuse)), ASKED, 1)
+    assert (made.status, made.text, made.again) == (RunStatus.ERROR, error, again)
 
 
 def test_the_scripted_worker_describes_what_it_was_given(tmp_path: Path) -> None:

@@ -93,8 +93,8 @@ def test_reloading_warns_of_vanished_files(manager: ContextPresetManager) -> Non
     presets, warnings = manager.reload_context_presets()
     assert list(presets) == ["old", "p"]
     assert warnings == [
-        'preset "p": gone.py does not exist any more: restore it or take it out of the preset',
-        'preset "p": gone.png does not exist any more: restore it or take it out of the preset',
+        'preset "p": gone.py does not exist: restore it or take it out of the preset',
+        'preset "p": gone.png does not exist: restore it or take it out of the preset',
     ]
 
 

@@ -1,6 +1,7 @@
 """Bash: skeleton, outline, digest and picked symbols, text in and text out."""
 
 import pytest
+
 from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of
 
 SAMPLE = r"""

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.syntax import test_bash, test_javascript, test_php, test_ruby, test_tsx, test_typescript
 from tests.viewing import check_skeleton, outline_of, summary_of
 

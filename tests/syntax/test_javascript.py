@@ -1,6 +1,7 @@
 """JavaScript: skeleton, outline, digest and picked symbols, text in and text out."""
 
 import pytest
+
 from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of
 
 SAMPLE = r"""
@@ -202,7 +203,7 @@ javascript, 98 lines, 1 class, 11 methods, 7 functions, 2 objects
 Routes and their handlers.
 imports: node:fs, node:path, ./errors.js, util
 constants: LIMIT, NAME, PATTERN
-@sealed export default class Router extends Base: constructor, size, size, walk, handle, #secret
+@sealed export default class Router extends Base: constructor, size, walk, handle, #secret
 module.exports: parse, format, now, content-type
   nested: inner
 functions: load, ids, double, add, exports.parse, Router.prototype.reset, Button

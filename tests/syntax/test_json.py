@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of
 
 SAMPLE = r"""

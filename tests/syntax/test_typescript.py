@@ -1,6 +1,7 @@
 """TypeScript: skeleton, outline, digest and picked symbols, text in and text out."""
 
 import pytest
+
 from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of
 
 SAMPLE = """\
@@ -217,7 +218,7 @@ imports: ./reader, legacy, ../config.js
 constants: VERSION, DEBUG
 export enum Level
 export interface Store<K extends { id: string }, V = unknown> extends Iterable<K>: get
-@Service() export abstract class Cache<T extends { a: 1 }> extends Base<T> implements Store<T>, Other: constructor, load, find, find, find, size, tell, [Symbol.end]
+@Service() export abstract class Cache<T extends { a: 1 }> extends Base<T> implements Store<T>, Other: constructor, load, find, size, tell, [Symbol.end]
 namespace Shapes.Round: area
 declare module "legacy": run
 declare global

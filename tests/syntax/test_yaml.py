@@ -1,6 +1,7 @@
 """YAML: skeleton, outline, digest and picked symbols, text in and text out."""
 
 import pytest
+
 from tests.viewing import check_skeleton, masked_of, outline_of, summary_of
 
 SAMPLE = """\

@@ -20,7 +20,9 @@ _database = click.option(
     metavar="URL",
     help="Postgres as postgresql://..., or a file for SQLite. [state/conductor.sqlite]",
 )
-_worker = click.option("--worker", "spec", default="scripted", show_default=True, help="Who answers: scripted[:FILE].")
+_worker = click.option(
+    "--worker", "spec", default="scripted", show_default=True, help="Who answers: scripted[:FILE] or PROVIDER[:MODEL]."
+)
 _lease = click.option(
     "--lease",
     type=click.FloatRange(min=0.5),

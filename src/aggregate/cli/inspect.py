@@ -30,9 +30,12 @@ def view(path: Path, mode: str, symbols: tuple[str, ...], runs: tuple[str, ...])
         raise SyntaxViewError(f"{source.error}: {path}")
     mask = dict(_symbol(symbol) for symbol in symbols)
     slices = tuple(_lines(run) for run in runs)
+    for given, option, needed in ((mask, "--symbol", "masked"), (slices, "--lines", "custom")):
+        if given and mode != needed:
+            raise click.UsageError(f"{option} goes with --mode {needed}")
     request = ViewRequest(str(path), source.text, ViewMode(mode), mask, slices)
     text = VIEWS[request.mode](request).text
-    click.echo(text, nl=not text.endswith("\n"))
+    click.echo(text, nl=bool(text) and not text.endswith("\n"))
 
 
 @click.command()

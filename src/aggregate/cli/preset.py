@@ -56,8 +56,12 @@ def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_g
         request = app.request_for(app.open_project(config), with_history=False)
         files = [entry.item for entry in request.entries]
         made = ContextPreset(name, files, list(request.screenshots), description)
-    _manager(config).save_preset(made, scope="global" if is_global else "project")
+    manager = _manager(config)
+    manager.save_preset(made, scope="global" if is_global else "project")
     click.echo(f'saved "{name}": {len(made.files)} files', err=True)
+    for warning in manager.reload_context_presets()[1]:
+        if warning.startswith(f'preset "{name}": '):
+            click.echo(f"warning: {warning}", err=True)
 
 
 @preset.command()

@@ -6,15 +6,38 @@ import sys
 import click
 
 from aggregate.cli.conduct import conduct, worker
+from aggregate.cli.diff import diff
+from aggregate.cli.goal import goal
 from aggregate.cli.init import init
 from aggregate.cli.inspect import languages, schema, view
 from aggregate.cli.preset import preset
 from aggregate.cli.results import results
 from aggregate.cli.run import prune, run
+from aggregate.cli.send import send
 from aggregate.cli.stats import stats
-from aggregate.errors import AggregateError, ConfigError, PresetError, SpawnError, SyntaxViewError, TrackError
+from aggregate.errors import (
+    AggregateError,
+    ClientSetupError,
+    ConfigError,
+    PresetError,
+    PromptTooLongError,
+    SpawnError,
+    SyntaxViewError,
+    ToolError,
+    TrackError,
+)
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
+MISTAKES = (
+    ConfigError,
+    PresetError,
+    SpawnError,
+    SyntaxViewError,
+    ToolError,
+    TrackError,
+    ClientSetupError,
+    PromptTooLongError,
+)
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,7 +52,7 @@ def program(context: click.Context) -> None:
         context.invoke(run)
 
 
-for command in (run, init, preset, stats, view, prune, results, conduct, worker, languages, schema):
+for command in (run, send, diff, goal, init, preset, stats, view, prune, results, conduct, worker, languages, schema):
     program.add_command(command)
 
 
@@ -42,7 +65,7 @@ def run_program(arguments: list[str] | None = None) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted", INTERRUPTED)
-    except (ConfigError, PresetError, SpawnError, SyntaxViewError, TrackError) as error:
+    except MISTAKES as error:
         return _fail(str(error), MISTAKE)
     except AggregateError as error:
         return _fail(str(error), FAILED)

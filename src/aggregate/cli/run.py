@@ -41,6 +41,7 @@ def run(
         raise click.UsageError("--stdout and --json exclude each other: take one of them")
     from aggregate import app
     from aggregate.cli.progress import progress
+    from aggregate.compose.journal import record_run
     from aggregate.compose.numbering import write_numbered
     from aggregate.tokens.count import count_prompt
 
@@ -57,12 +58,17 @@ def run(
     elif not as_json:
         click.echo(path)
     if quiet and not as_json:
+        if path:
+            record_run(path, made.prompt, request)
         return
     tokens = count_prompt(made.prompt)
+    prefix = record_run(path, made.prompt, request, tokens=tokens.segments) if path else None
     if as_json:
         click.echo(json.dumps(_report(path, made, tokens), indent=2))
     if not quiet:
         _tell(made, tokens)
+        if prefix:
+            click.echo(prefix.sentence, err=True)
 
 
 @click.command()

@@ -4,6 +4,7 @@ import glob
 import os
 import re
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from secrets import token_hex
 
@@ -11,7 +12,6 @@ from aggregate.errors import OutputError
 
 _TEMPORARY = ".tmp"
 _LEFTOVER_SECONDS = 3600
-_CHUNK = 1 << 16  # characters; small enough to stay in the cache
 
 
 def find_next_increment(output_dir: Path, namespace: str) -> int:
@@ -30,8 +30,8 @@ def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
     return sorted((int(match[1]), Path(entry.path)) for match, entry in found if match and not entry.is_dir())
 
 
-def write_numbered(output_dir: Path, namespace: str, text: str) -> Path:
-    """Write ``text`` to ``<namespace>_<NNN>.md`` under the next free number and return its path.
+def write_numbered(output_dir: Path, namespace: str, text: str | Iterable[str]) -> Path:
+    """Write ``text``, whole or in pieces, to ``<namespace>_<NNN>.md`` under the next free number and return its path.
 
     The text goes to a temporary file in the same folder first and is then linked to its name, which fails where
     another process took the number meanwhile: then the next one is tried. So no two runs share a number, no file is
@@ -48,8 +48,7 @@ def write_numbered(output_dir: Path, namespace: str, text: str) -> Path:
         output_dir.mkdir(parents=True, exist_ok=True)
         try:
             with temporary.open("xb") as file:
-                for start in range(0, len(text), _CHUNK):
-                    file.write(text[start : start + _CHUNK].encode())
+                file.writelines(piece.encode() for piece in ((text,) if isinstance(text, str) else text))
             return _link_to_next(temporary, output_dir, namespace)
         finally:
             temporary.unlink(missing_ok=True)
@@ -70,9 +69,15 @@ def prune(output_dir: Path, namespace: str, *, keep: int) -> list[Path]:
     for path in old:
         try:
             path.unlink(missing_ok=True)
+            journal_path(path).unlink(missing_ok=True)
         except OSError as error:
             raise OutputError(f"cannot delete {path}: {error.strerror or error}") from error
     return old
+
+
+def journal_path(prompt: Path) -> Path:
+    """Return where the record of a numbered prompt lies: ``.<name>.chain.json`` beside it."""
+    return prompt.with_name(f".{prompt.stem}.chain.json")
 
 
 def _leftovers(output_dir: Path, namespace: str) -> list[Path]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aggregate.models.entry import Entry
+from aggregate.paths.ignore import IgnoreRules
 from aggregate.sources.listing import Listing
 
 
@@ -84,14 +85,12 @@ def display_prefix(folder: str | Path, base_dir: str | Path) -> str:
 
 
 def own_output(base_dir: Path, output_dir: Path, namespace: str) -> Callable[[str], bool]:
-    """Return a test for the prompts that earlier runs wrote, which no glob may feed back into the next one."""
-    name = re.compile(rf"{re.escape(display_prefix(output_dir, base_dir) + namespace)}_[0-9]+\.md")
+    """Return a test for the prompts and records of earlier runs, which no glob may feed back into the next one."""
+    folder, stem = re.escape(display_prefix(output_dir, base_dir)), re.escape(namespace)
+    name = re.compile(rf"{folder}(?:{stem}_[0-9]+\.md|\.{stem}_[0-9]+\.chain\.json)")
     return lambda path: name.fullmatch(path) is not None
 
 
 def excluded(patterns: Sequence[str]) -> Callable[[str], bool]:
     """Return a test for paths that match one of the user's exclude patterns, written as in ``.gitignore``."""
-    from pathspec import GitIgnoreSpec  # 30 ms, needed only where patterns are given
-
-    spec = GitIgnoreSpec.from_lines(patterns)
-    return spec.match_file
+    return IgnoreRules().below("", patterns).hides

@@ -8,8 +8,8 @@ from typing import Any
 from aggregate.compose.selection import Selection
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.files import SourceFile, read_file
-from aggregate.syntax.definitions import read_module
-from aggregate.syntax.languages import Kind, Language, language_of
+from aggregate.syntax.languages import Kind, language_of
+from aggregate.syntax.modules import read_module
 from aggregate.text.lines import line_count
 from aggregate.tokens.count import count_all
 from aggregate.views.pool import render_all
@@ -37,15 +37,8 @@ def compute_file_stats(abs_path: str) -> dict[str, int]:
     source = read_file(Path(abs_path))
     language = language_of(str(abs_path))
     python = language is not None and language.name == "python"
-    elements = count_elements(source.text, language) if python else 0
+    elements = len(read_module(source.text, language).definitions) if language and python else 0
     return {"lines": line_count(source.text), "ast_elements": elements}
-
-
-def count_elements(text: str, language: Language | None) -> int:
-    """Return how many definitions stand in ``text`` outside of functions; data and prose have none."""
-    if language is None or language.kind is not Kind.CODE:
-        return 0
-    return len(read_module(text, language).definitions)
 
 
 def _path_of(file: Any) -> str:  # noqa: ANN401 - three public forms
@@ -112,17 +105,24 @@ def measure_files(
         on_start(len(requests))
     views = list(render_all(requests, on_done=on_done))
     counts = count_all([view.text if isinstance(view, View) else view for view in views])
-    width = len(MEASURED)
+    width, outline_at = len(MEASURED), MEASURED.index(ViewMode.OUTLINE)
     return [
         FileSizes(
             one.path,
             line_count(source.text),
-            count_elements(source.text, language_of(one.path, source.text)),
+            _elements(one.path, views[i * width + outline_at]),
             (0,) * width if source.error else tuple(counts[i * width : (i + 1) * width]),
             source.error,
         )
         for i, (one, source) in enumerate(zip(selection.files, sources, strict=True))
     ]
+
+
+def _elements(path: str, outline: View | str) -> int:
+    """Return how many definitions an outline shows: it has a row, and so a span, for each."""
+    language = language_of(path)
+    is_code = language is not None and language.kind is Kind.CODE
+    return len(outline.spans) if is_code and isinstance(outline, View) else 0
 
 
 def folder_rows(sizes: Sequence[FileSizes]) -> list[Row]:

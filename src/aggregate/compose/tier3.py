@@ -5,10 +5,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from aggregate.models.prompt import Segment
-from aggregate.models.view import ViewMode, ViewRequest
+from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sections.files import FILES_TIER3, file_block, files_section, record_block, shown_path
 from aggregate.syntax.languages import fence_tag, language_of
-from aggregate.views.attempt import attempt
+from aggregate.views.pool import render_all
 
 FOCUS_TIER = 3
 _CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
@@ -21,12 +21,16 @@ def tier3_segments(records: Iterable[Mapping[str, Any]], focus_files: Sequence[s
     also where they are excluded or not aggregated (rule M-X8). Of the others, files with slices are shown by these,
     found again, Python by its skeleton, C and C++ by their outline, everything else as it was rendered.
     """
-    shown = ((record, _is_raw(record, focus_files)) for record in records)
-    blocks = (
-        (shown_path(record), _raw_block(record) if raw else _context_block(record))
-        for record, raw in shown
-        if raw or record.get("auto_aggregate", True)
-    )
+    shown = [(record, raw) for record in records if (raw := _is_raw(record, focus_files)) or _aggregated(record)]
+    requests = [None if raw else _request(record) for record, raw in shown]
+    views = render_all([request for request in requests if request])
+    blocks: list[tuple[str, str]] = []
+    for (record, raw), request in zip(shown, requests, strict=True):
+        if raw:
+            block = _raw_block(record)
+        else:
+            block = _view_block(record, request, next(views)) if request else record_block(record)
+        blocks.append((shown_path(record), block))
     return files_section(FILES_TIER3, blocks)
 
 
@@ -56,7 +60,7 @@ def _is_raw(record: Mapping[str, Any], focus_files: Sequence[str]) -> bool:
     if is_focus(record, focus_files):
         return True
     focused = record.get("tier") == FOCUS_TIER or bool(record.get("force_full"))
-    return focused and bool(record.get("auto_aggregate", True))
+    return focused and _aggregated(record)
 
 
 def _raw_block(record: Mapping[str, Any]) -> str:
@@ -66,20 +70,27 @@ def _raw_block(record: Mapping[str, Any]) -> str:
     return file_block(path, _source(record), language=fence_tag(path))
 
 
-def _context_block(record: Mapping[str, Any]) -> str:
+def _view_block(record: Mapping[str, Any], request: ViewRequest, view: View | str) -> str:
     path = shown_path(record)
-    mode = _context_mode(record, path)
-    if mode is None:
-        return record_block(record)
-    slices = tuple(record.get("custom_slices") or ())
-    view = attempt(ViewRequest(path, _source(record), mode, slices=slices))
     if isinstance(view, str):
-        return file_block(path, f"ERROR in {mode.value} view mode for {path}:\n{view}")
+        return file_block(path, f"ERROR in {request.mode.value} view mode for {path}:\n{view}")
     return file_block(path, view.text, language=view.language)
 
 
+def _request(record: Mapping[str, Any]) -> ViewRequest | None:
+    """Return what a file is shown by as context for a worker, ``None`` for the view that it was rendered in."""
+    path = shown_path(record)
+    mode = _context_mode(record, path)
+    if mode is None:
+        return None
+    return ViewRequest(path, _source(record), mode, slices=tuple(record.get("custom_slices") or ()))
+
+
+def _aggregated(record: Mapping[str, Any]) -> bool:
+    return bool(record.get("auto_aggregate", True))
+
+
 def _context_mode(record: Mapping[str, Any], path: str) -> ViewMode | None:
-    """Return the view that a file gets as context for a worker, ``None`` for the one it was rendered in."""
     if record.get("error") or record.get("view_mode") == ViewMode.NONE:
         return None
     if record.get("custom_slices"):

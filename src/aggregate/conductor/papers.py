@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aggregate.conductor.assignment import Assignment, Outcome
-from aggregate.presets.atomic import replace_text
+from aggregate.sources.atomic import replace_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from aggregate.conductor.plan import mark_tasks
 from aggregate.conductor.register import Registered, mark_track, read_register
 from aggregate.conductor.tickets import TICKETS, Tickets, load_tickets
 from aggregate.errors import TrackError
-from aggregate.presets.atomic import replace_text
+from aggregate.sources.atomic import replace_text
 
 FOLDER = "conductor"
 REGISTER = "tracks.md"

@@ -69,6 +69,8 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"is no valid TOML: {error}", path=str(path)) from None
+    except RecursionError:
+        raise ConfigError("is nested too deeply: write flat tables and lists", path=str(path)) from None
 
 
 def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "") -> Config:
@@ -108,8 +110,9 @@ def _explain(model: type[BaseModel], error: Mapping[str, Any]) -> tuple[tuple[st
         return keys, f'unknown key "{name}": {hint}'
     if error["type"] == "missing":
         return keys, f'"{name}" is missing: add it'
+    message = error["msg"].removeprefix("Value error, ")  # what a validator of ours raised
     wrong = "" if isinstance(error["input"], dict | list) else f", not {error['input']!r}"
-    return keys, f'"{name}": {error["msg"][0].lower()}{error["msg"][1:]}{wrong}'
+    return keys, f'"{name}": {message[0].lower()}{message[1:]}{wrong}'
 
 
 def _known_keys(model: type[BaseModel], keys: Sequence[str | int]) -> set[str]:

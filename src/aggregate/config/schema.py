@@ -1,8 +1,9 @@
 """What a ``manual_slop.toml`` may hold: the models that validate it, and the JSON Schema made from them."""
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
 ViewModeName = Literal["full", "summary", "skeleton", "outline", "masked", "custom", "none"]
 MaskName = Literal["def", "sig", "hide"]
@@ -74,10 +75,16 @@ class ProjectTable(_Table):
     )
 
 
+def _file_name(name: str) -> str:
+    if re.search(r"[/\\\x00-\x1f\x7f]", name):
+        raise ValueError("must be a plain file name without slashes and control characters")
+    return name
+
+
 class OutputTable(_Table):
     """Where prompts are written."""
 
-    namespace: str = Field(
+    namespace: Annotated[str, AfterValidator(_file_name)] = Field(
         default="", description="First part of the file names; made from the project's name by default."
     )
     output_dir: str = Field(default="md_gen", description="Folder of the numbered prompts.")
@@ -122,6 +129,21 @@ class DiscussionTable(_Table):
     history: list[Turn] = Field(default_factory=list, description="The turns, oldest first.")
 
 
+class PersonaTable(_Table):
+    """Who is asked, and how the prompt is made for it."""
+
+    provider: str = Field(
+        default="", description="anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted."
+    )
+    model: str = Field(default="", description="The provider's name of the model; the provider's usual one by default.")
+    base_url: str = Field(default="", description="Where the provider is reached, such as a server on this machine.")
+    system_prompt: str = Field(default="", description="Instructions that go before everything.")
+    aggregation_strategy: str = Field(
+        default="", description="auto, summarize or full; goes before the strategy of the project."
+    )
+    preset: str = Field(default="", description="The context preset to take files and screenshots from.")
+
+
 class Config(_Table):
     """A project's configuration, ``manual_slop.toml``."""
 
@@ -131,6 +153,7 @@ class Config(_Table):
     screenshots: ScreenshotsTable = Field(default=ScreenshotsTable(), description=str(ScreenshotsTable.__doc__))
     discussion: DiscussionTable = Field(default=DiscussionTable(), description=str(DiscussionTable.__doc__))
     history: list[Turn] = Field(default_factory=list, description="Turns before those under discussion.")
+    personas: dict[str, PersonaTable] = Field(default_factory=dict, description="Whom to send to, by name.")
     context_presets: dict[str, PresetTable] = Field(default_factory=dict, description="Context presets by name.")
 
 

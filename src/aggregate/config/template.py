@@ -1,10 +1,12 @@
 """The first ``manual_slop.toml`` of a project, with a remark on every choice."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+_NO_TEXT = re.compile("[\ud800-\udfff]")
 _DOCUMENTS = ("README.md", "README.rst", "README.txt", "README")
 _LOCKS = ("package-lock.json", "pnpm-lock.yaml", "yarn.lock", "uv.lock", "poetry.lock", "Cargo.lock", "go.sum")
 
@@ -17,12 +19,10 @@ def first_config(name: str, files: Sequence[str], code_suffixes: Sequence[str]) 
     """
     readme = next((file for file in _DOCUMENTS if file in files), None)
     globs = _globs(files, frozenset(code_suffixes))
-    paths = [f"  {json.dumps(readme)},"] if readme else []
-    paths += [f'  {{ path = {json.dumps(glob)}, view_mode = "skeleton" }},' for glob in globs]
+    paths = [f"  {_quoted(readme)},"] if readme else []
+    paths += [f'  {{ path = {_quoted(glob)}, view_mode = "skeleton" }},' for glob in globs]
     locks = [lock for lock in _LOCKS if any(PurePosixPath(file).name == lock for file in files)]
-    return _TEMPLATE.format(
-        name=json.dumps(name, ensure_ascii=False), paths="\n".join(paths), exclude=json.dumps(locks)
-    )
+    return _TEMPLATE.format(name=_quoted(name), paths="\n".join(paths), exclude=json.dumps(locks))
 
 
 def _globs(files: Sequence[str], suffixes: frozenset[str]) -> list[str]:
@@ -34,6 +34,11 @@ def _globs(files: Sequence[str], suffixes: frozenset[str]) -> list[str]:
             found[(path.parts[0] if len(path.parts) > 1 else "", path.suffix)] += 1
     ordered = sorted(found, key=lambda key: (key[0], -found[key], key[1]))
     return [f"{_escaped(folder)}/**/*{suffix}" if folder else f"*{suffix}" for folder, suffix in ordered]
+
+
+def _quoted(text: str) -> str:
+    """Return ``text`` as a TOML string; ``?``, any one character to a glob, stands for bytes that are no UTF-8."""
+    return json.dumps(_NO_TEXT.sub("?", text), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _escaped(folder: str) -> str:

@@ -14,7 +14,7 @@ from aggregate.errors import PresetError
 from aggregate.models.file_item import FileItem
 from aggregate.models.preset import ContextPreset
 from aggregate.paths.globs import is_glob
-from aggregate.presets.atomic import replace_text
+from aggregate.sources.atomic import replace_text
 
 TABLE = "context_presets"
 
@@ -130,7 +130,7 @@ class ContextPresetManager:
         for name, preset in presets.items():
             named = [(item.path, files_dir) for item in preset.files] + [(p, images_dir) for p in preset.screenshots]
             warnings += [
-                f'preset "{name}": {path} does not exist any more: restore it or take it out of the preset'
+                f'preset "{name}": {path} does not exist: restore it or take it out of the preset'
                 for path, base in named
                 if not is_glob(path) and not (base / path).exists()
             ]

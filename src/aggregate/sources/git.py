@@ -35,7 +35,22 @@ def list_files(folder: str) -> list[str] | None:
     git itself. ``None`` where the folder is in no repository, or lies in one that ignores it.
     """
     listed = git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    if listed is None or git(folder, "check-ignore", "-q", ".") is not None:
+    # By its whole path: asked about ".", git takes even the empty rule "/" for a match.
+    if listed is None or git(folder, "check-ignore", "-q", os.path.realpath(folder)) is not None:
         return None
     names = {name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name}
     return sorted(name for name in names if not name.endswith("/"))
+
+
+def touched_files(folder: str, *, commits: int = 400) -> list[list[str]]:
+    """Return the files below ``folder`` that each of the last commits touched, relative to it, newest first.
+
+    What is changed but not committed comes before them, as if it were a commit. No repository, no commits.
+    """
+    dirty = git(folder, "diff", "--name-only", "--relative", "HEAD", "--", ".")
+    log = git(
+        folder, "log", "--first-parent", "--no-merges", "-n", str(commits), "--format=%x01", "--name-only",
+        "--relative", "--", ".",
+    )  # fmt: skip
+    groups = [dirty or b"", *(log or b"").split(b"\1")]
+    return [names for group in groups if (names := group.decode("utf-8", "surrogateescape").split("\n")) != [""]]

@@ -91,7 +91,7 @@ def _why_not(path: str, folder: str) -> str | None:
         return None
     if not stat.S_ISLNK(mode):
         return ""
-    target = Path(path).resolve()
-    if not target.is_relative_to(Path(folder).resolve()):
+    target = Path(os.path.realpath(path))  # unlike Path.resolve it takes links that go round in circles
+    if not target.is_relative_to(os.path.realpath(folder)):
         return "a link that leaves the folder; name it without a wildcard to take it"
     return None if target.is_file() else ""

@@ -6,6 +6,7 @@ from pathlib import Path
 from aggregate.paths.ignore import IgnoreRules
 
 _RULES_FILE = ".gitignore"
+_BOM = b"\xef\xbb\xbf"
 
 
 def walk_files(folder: str) -> list[str]:
@@ -37,6 +38,6 @@ def walk_files(folder: str) -> list[str]:
 
 def _read_rules(path: str) -> list[str]:
     try:
-        return Path(path).read_bytes().decode("utf-8", "replace").splitlines()
+        return Path(path).read_bytes().removeprefix(_BOM).decode(errors="surrogateescape").split("\n")
     except OSError:
         return []

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from aggregate.errors import DataReferenceError, SandboxError, Stopped
 from aggregate.models.plain import Value
+from aggregate.models.result import CACHE_DIR
 from aggregate.sandbox import Limits, PythonRun, plain_copy, run_full_python, run_python
 from aggregate.subagents.analysis_check import dangerous_pattern
 from aggregate.subagents.analysis_hints import hint_for
-from aggregate.subagents.compact import CACHE_DIR, load_data_reference
+from aggregate.subagents.compact import load_data_reference
 
 TIMEOUT: Final = 10.0
 """Seconds (rule D-11)."""

@@ -13,12 +13,9 @@ from typing import Any, Final
 
 from aggregate.errors import DataReferenceError, OutputError
 from aggregate.models.plain import Value
-from aggregate.models.result import REFERENCE_FORMAT, AggregatedResult
+from aggregate.models.result import CACHE_DIR, REFERENCE_FORMAT, THRESHOLD, AggregatedResult
 from aggregate.subagents.summary import summarise
 
-CACHE_DIR: Final = "state/data_cache"
-THRESHOLD: Final = 5000
-"""Bytes of JSON from which a value is written to disk (rules D-9, X-1)."""
 KEY_CHARACTERS: Final = 100
 _REF_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 _OURS: Final = re.compile(r"[A-Za-z0-9_.-]+_[0-9a-f]{12}\.json(?:\.[A-Za-z0-9_]+\.tmp)?")

@@ -77,8 +77,8 @@ def _items(result: Mapping[str, Any]) -> tuple[str, list[Any]]:
     if not lists:
         return "Item", []
     key = next(iter(lists))
-    singular = f"{key[:-3]}y" if key.endswith("ies") else key.removesuffix("s")
-    return singular.replace("_", " ").capitalize() or "Item", lists[key]
+    singular = result.get("item_noun") or (f"{key[:-3]}y" if key.endswith("ies") else key.removesuffix("s"))
+    return str(singular).replace("_", " ").capitalize() or "Item", lists[key]
 
 
 def _subtask(subtask: Value) -> str:

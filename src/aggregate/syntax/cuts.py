@@ -77,17 +77,36 @@ def _cut_body(source: bytes, start: int, end: int, captured: _Captured, language
     first = _start_of_leads(source, start, captured.lead_start_by_end)
     doc_end = captured.doc_end_by_start.get(start)
     if doc_end is None:
-        return _replace(source, first, end, language)
-    cuts = [Cut(first, start)] if first < start else []
+        return [_indented(source, cut, start) for cut in _replace(source, first, end, language)]
+    cuts = [Cut(_line_start(source, first), _line_start(source, start))] if first < start else []
+    doc_end = _end_of_remark(source, doc_end, end)
     rest = doc_end + _leading(source[doc_end:end], _BETWEEN_STATEMENTS)
     if rest == end:
         return cuts
-    replaced = _replace(source, rest, end, language)
+    replaced = [_indented(source, cut, start) for cut in _replace(source, rest, end, language)]
     line_end = source.rfind(b"\n", doc_end, rest)
     if replaced and line_end > doc_end:
         line_end -= source[line_end - 1 : line_end] == b"\r"
         cuts.append(Cut(doc_end, line_end))  # blank lines between the docstring and the placeholder
     return cuts + replaced
+
+
+def _indented(source: bytes, cut: Cut, start: int) -> Cut:
+    """Return ``cut`` with its placeholder indented as the body at ``start`` is: comments in it may be less so."""
+    line, indent = _line_start(source, cut.start), source[_line_start(source, start) : start]
+    present = source[line : cut.start]
+    if present == indent or present.strip() or indent.strip():
+        return cut
+    return Cut(line, cut.end, indent + cut.placeholder)
+
+
+def _end_of_remark(source: bytes, doc_end: int, end: int) -> int:
+    """Return where a comment behind the docstring, on its line, ends; ``doc_end`` where there is none."""
+    rest = doc_end + _leading(source[doc_end:end], b" \t")
+    if source[rest : rest + 1] in (b"", b"\r", b"\n", b";"):
+        return doc_end
+    at = min(end, _line_end(source, rest))
+    return at - (source[at - 1 : at] == b"\r")
 
 
 def _start_of_leads(source: bytes, start: int, lead_start_by_end: dict[int, int]) -> int:
@@ -124,6 +143,10 @@ def _replace(source: bytes, start: int, end: int, language: Language) -> list[Cu
     return [Cut(start, end, placeholder)]
 
 
+def _line_start(source: bytes, position: int) -> int:
+    return source.rfind(b"\n", 0, position) + 1
+
+
 def _line_end(source: bytes, position: int) -> int:
     found = source.find(b"\n", position)
     return len(source) if found < 0 else found
@@ -157,7 +180,7 @@ def _apply(source: bytes, cuts: list[Cut]) -> tuple[list[bytes], list[Span]]:
         spans.append(Span(line, line, first, source_line))
         run, source_run = line + 1, source_line + 1
     pieces.append(source[position:])
-    last = line + source.count(b"\n", position) - source.endswith(b"\n")
+    last = line + source.count(b"\n", position) - (not source or source.endswith(b"\n"))
     if last >= run:
         spans.append(Span(run, last, source_run, source_run + last - run))
     return pieces, spans

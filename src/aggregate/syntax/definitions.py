@@ -1,24 +1,13 @@
-"""Definitions in a source text: what outline, masked and summary views are made of."""
+"""What a source text defines: the data that outline, masked and summary views are made of."""
 
 import re
-import sys
-from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from tree_sitter import Node
-
-from aggregate.syntax.languages import Language
-from aggregate.syntax.parsing import matches, parse
-
-_DEFINITION = "definition."
-_LEVEL = "level."
-_QUALIFIER = re.compile(r"::|\.")
+_WORD = re.compile(r"\w+")
 # Line breaks that only lay out a parameter list, with the comma that such a list ends with.
 _AFTER_OPENING = re.compile(r"(?<=[(\[])\s*\n\s*")
 _BEFORE_CLOSING = re.compile(r",?\s*\n\s*(?=[)\]])")
-_NEVER = sys.maxsize
-_MOST_ITEMS_READ = 10_000
+_LATE = frozenset({"struct", "union", "enum"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +26,7 @@ class Definition:
         level: Of a heading, 1 for the highest; 0 for all else.
         items: How many things a list or a mapping holds, or ``None``.
         remarks: Where comments stand in a signature of several lines.
+        aliases: Other names for the last one in ``path``: a C struct's tag beside its ``typedef``.
     """
 
     kind: str
@@ -50,6 +40,7 @@ class Definition:
     level: int = 0
     items: int | None = None
     remarks: tuple[tuple[int, int], ...] = ()
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +51,10 @@ class Module:
         source: The text's bytes; all offsets count these.
         definitions: In order of their start, outer before inner; what stands in a function's body is left out.
         imports: What the text imports or includes, in order, each once.
-        constants: Names assigned outside of functions and classes, in order, each once.
+        constants: Names assigned outside of functions and classes, in order, each once; constants of classes too
+            where the language has few others.
         doc: The module's own documentation, as written.
+        package: The names that all definitions stand in without being nested: the file's package or namespace clause.
     """
 
     source: bytes
@@ -69,6 +62,7 @@ class Module:
     imports: tuple[str, ...]
     constants: tuple[str, ...]
     doc: str
+    package: tuple[str, ...] = ()
 
     def text(self, start: int, end: int) -> str:
         """Return the text between two byte offsets."""
@@ -80,7 +74,16 @@ class Module:
 
     def header(self, definition: Definition) -> str:
         """Return a definition up to its body, with the indentation of its first line."""
-        return self.text(self._line_start(definition.start), definition.header_end).rstrip()
+        return self.text(self._line_start(definition.start), definition.header_end).rstrip() + self._late_name(
+            definition
+        )
+
+    def _late_name(self, definition: Definition) -> str:
+        """Return a definition's name, behind a space, where it stands behind the body only, as a ``typedef``'s."""
+        if definition.kind not in _LATE or not definition.path:
+            return ""
+        name = definition.path[-1]
+        return "" if name in _WORD.findall(self.text(definition.start, definition.header_end)) else f" {name}"
 
     def _line_start(self, offset: int) -> int:
         """Return where the line of ``offset`` begins if only white space stands before it there, else ``offset``."""
@@ -94,164 +97,5 @@ class Module:
             pieces.append(self.text(start, remark))
             start = end
         pieces.append(self.text(start, definition.header_end))
-        text = _BEFORE_CLOSING.sub("", _AFTER_OPENING.sub("", "".join(pieces)))
-        return " ".join(text.split()).rstrip("{; ").removesuffix(":").removesuffix(" do")
-
-
-_NAMING = {"definition", "level", "name", "title", "receiver", "items"}
-_WANTED = frozenset({*_NAMING, "body", "members", "keep", "import", "constant", "doc.module"})
-
-
-def read_module(text: str, language: Language) -> Module:
-    """Parse ``text`` and return what it defines; a syntax error costs only what stands in it."""
-    source = text.encode(errors="surrogatepass")
-    found: dict[int, Definition] = {}
-    texts: dict[str, dict[int, str]] = {"import": {}, "constant": {}}
-    docs: dict[int, Node] = {}
-    bodies: set[tuple[int, int]] = set()
-    kept: set[tuple[int, int]] = set()
-    for match in matches(parse(source, language), language, _WANTED):
-        bodies.update((node.start_byte, node.end_byte) for node in match.get("body", ()))
-        kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
-        for capture, nodes in match.items():
-            if capture.startswith(_DEFINITION):
-                _add(found, _definition(capture.removeprefix(_DEFINITION), nodes, match))
-            elif capture in texts:
-                texts[capture].update((node.start_byte, _text(node)) for node in nodes)
-            elif capture == "doc.module":
-                docs.update((node.start_byte, node) for node in nodes)
-    ordered = _reach(sorted(found.values(), key=lambda one: (one.start, -one.end)), source)
-    definitions = _nest(ordered, sorted(bodies - kept))
-    constants = _outside(texts["constant"], definitions)
-    return Module(source, definitions, _once(texts["import"]), constants, _doc(docs, source))
-
-
-def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]]) -> Definition:
-    """Return the definition that ``nodes`` make up together, with its own names only and no depth yet.
-
-    ``@name`` is a name or a path of names, ``@title`` one name whatever stands in it, ``@items`` the node whose
-    children are counted.
-    """
-    parts = [_text(part) for part in (*match.get("receiver", ()), *match.get("name", ())[:1])]
-    parts = [name for part in parts for name in _QUALIFIER.split(part) if name]
-    parts += [_text(part) for part in match.get("title", ())[:1]]
-    begin, node = nodes[0], nodes[-1]
-    opening = min((n.start_byte for n in (*match.get("body", ()), *match.get("members", ()))), default=node.end_byte)
-    first, last = begin.start_point.row + 1, node.end_point.row + (node.end_point.column > 0)
-    level = next((int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)), 0)
-    items = next((_items(one) for one in match.get("items", ())), None)
-    remarks = tuple(_remarks(node, opening)) if first < last and opening < node.end_byte else ()
-    return Definition(
-        kind, tuple(parts), begin.start_byte, node.end_byte, opening, 0, first, max(first, last), level, items, remarks
-    )
-
-
-def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
-    """Yield where comments stand in ``node`` before the byte ``end``, in order."""
-    if node.type.endswith("comment"):
-        yield node.start_byte, node.end_byte
-        return
-    for child in node.named_children:
-        if child.start_byte >= end:
-            return
-        yield from _remarks(child, end)
-
-
-def _items(node: Node) -> int:
-    """Return how many children a list or mapping has; comments are told apart only where that is quick."""
-    if node.named_child_count > _MOST_ITEMS_READ:
-        return node.named_child_count
-    return sum(not child.is_extra and not child.is_error for child in node.named_children)
-
-
-def _doc(docs: dict[int, Node], source: bytes) -> str:
-    """Return the first of the comments, or what else documents the file, with those directly below it."""
-    ordered = [node for start, node in sorted(docs.items()) if start or not source.startswith(b"#!")]
-    count = 1
-    while count < len(ordered) and ordered[count].start_point.row - ordered[count - 1].end_point.row <= 1:
-        count += 1
-    return "\n".join((node.text or b"").decode(errors="surrogatepass") for node in ordered[:count])
-
-
-def _reach(definitions: list[Definition], source: bytes) -> list[Definition]:
-    """Return the definitions, each heading reaching to the next of its level or above or to its container's end."""
-    if not any(one.level for one in definitions):
-        return definitions
-    ends: dict[int, int] = {}
-    frames: list[tuple[int, list[int]]] = [(len(source), [])]  # each container's end and the headings open in it
-    for index, one in enumerate(definitions):
-        while frames[-1][0] <= one.start:
-            end, headings = frames.pop()
-            ends.update(dict.fromkeys(headings, end))
-        headings = frames[-1][1]
-        if not one.level:
-            frames.append((one.end, []))
-            continue
-        while headings and definitions[headings[-1]].level >= one.level:
-            ends[headings.pop()] = one.start
-        headings.append(index)
-    for end, headings in frames:
-        ends.update(dict.fromkeys(headings, end))
-    return [_reaching(one, ends[index], source) if one.level else one for index, one in enumerate(definitions)]
-
-
-def _reaching(one: Definition, end: int, source: bytes) -> Definition:
-    """Return a heading's definition that ends at ``end``, without the blank lines there."""
-    while end > one.start and source[end - 1] in b" \t\r\n":
-        end -= 1
-    last = one.first_line + source.count(b"\n", one.start, end)
-    return replace(one, end=end, header_end=min(one.header_end, end), last_line=last)
-
-
-def _add(found: dict[int, Definition], one: Definition) -> None:
-    """Keep one definition per signature: the widest, which has the decorators; of two as wide, the one with a name."""
-    known = found.get(one.header_end)
-    if known is None or (one.start, not one.path) < (known.start, not known.path):
-        found[one.header_end] = one
-
-
-def _nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple[Definition, ...]:
-    """Return the definitions outside of bodies, each with its full path and depth."""
-    nested: list[Definition] = []
-    around: list[Definition] = []
-    body_end, upcoming = 0, iter([*bodies, (_NEVER, _NEVER)])
-    body = next(upcoming)
-    for one in definitions:
-        while body[0] <= one.start:
-            body_end = max(body_end, body[1])
-            body = next(upcoming)
-        if one.start < body_end:
-            continue
-        while around and around[-1].end <= one.start:
-            around.pop()
-        outer = around[-1].path if around else ()
-        full = replace(one, path=outer + one.path, depth=len(around))
-        nested.append(full)
-        around.append(full)
-    return tuple(nested)
-
-
-def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> tuple[str, ...]:
-    """Return those texts that stand in no definition."""
-    ends = {one.start: one.end for one in definitions if not one.depth}
-    starts = sorted(ends)
-    outside: dict[int, str] = {}
-    for at, text in texts.items():
-        index = bisect_right(starts, at)
-        if not index or ends[starts[index - 1]] <= at:
-            outside[at] = text
-    return _once(outside)
-
-
-def _once(texts: dict[int, str]) -> tuple[str, ...]:
-    """Return the texts in order of their places, each once."""
-    return tuple(dict.fromkeys(text for _, text in sorted(texts.items())))
-
-
-def _text(node: Node) -> str:
-    return " ".join((node.text or b"").decode(errors="surrogatepass").split())
-
-
-def split_symbol(symbol: str) -> tuple[str, ...]:
-    """Return the names in a symbol's path, written with ``.`` or ``::``."""
-    return tuple(name for name in _QUALIFIER.split(symbol.strip()) if name)
+        text = _BEFORE_CLOSING.sub("", _AFTER_OPENING.sub("", "".join(pieces))) + self._late_name(definition)
+        return " ".join(text.split()).rstrip("{;,\\ ").removesuffix(":").removesuffix(" do")

@@ -30,6 +30,7 @@ class Language:
         kind: Code or data.
         names: Whole file names, where a suffix does not tell.
         refuses: What a text must not hold, since the grammar would end the process over it.
+        macros: A pattern whose groups are what a preprocessor would take away and no grammar can read.
     """
 
     name: str
@@ -42,16 +43,36 @@ class Language:
     kind: Kind = Kind.CODE
     names: tuple[str, ...] = ()
     refuses: re.Pattern[str] | None = None
+    macros: re.Pattern[bytes] | None = None
 
+
+# Macros that stand where the grammar of C allows no name: alone on a line (`NS_BEGIN`, `Q_OBJECT`, `ABI(1)`), between
+# the keyword and the name of a type (`class EXPORT Name {`), and before a word that must begin a declaration
+# (`API void f();`). The first branches pass over comments and directives.
+_C_MACROS = re.compile(
+    rb"""
+    //[^\n]*
+  | /\*(?s:.*?)\*/
+  | ^[ \t]*\#(?:[^\n\\]|\\\r?\n|\\.)*
+  | ^[ \t]*([A-Z_][A-Z0-9_]{2,}(?:\([^()\n]*\))?)[ \t]*\r?$(?!\s*[{(,=);])
+  | \b(?:class|struct|union|enum[ \t]+class|enum)[ \t]+([A-Z][A-Z0-9_]+(?:\([^()\n]*\))?)
+    (?=[ \t]+[A-Za-z_]\w*\s*(?:<[^;{}()]*>\s*)?(?:final\b\s*)?(?:\{|:\s*[A-Za-z_]))
+  | \b([A-Z][A-Z0-9]*_[A-Z0-9_]*)(?=[ \t]+(?:
+      static|inline|virtual|explicit|constexpr|friend|extern|template|typename|namespace|class|struct|enum|union|using|typedef
+      |void|bool|char|short|int|long|float|double|signed|unsigned|auto)\b)
+""",
+    re.MULTILINE | re.VERBOSE,
+)
 
 LANGUAGES = (
     Language("python", (".py", ".pyi", ".pyw"), "python", "tree_sitter_python", placeholder="..."),
-    Language("c", (".c", ".h"), "c", "tree_sitter_c"),
+    Language("c", (".c", ".h"), "c", "tree_sitter_c", macros=_C_MACROS),
     Language(
         "cpp",
         (".cpp", ".hpp", ".cc", ".hh", ".cxx", ".hxx", ".c++", ".h++", ".ipp", ".tpp", ".inl", ".cu", ".cuh"),
         "cpp",
         "tree_sitter_cpp",
+        macros=_C_MACROS,
     ),
     Language("javascript", (".js", ".jsx", ".mjs", ".cjs"), "javascript", "tree_sitter_javascript"),
     Language(

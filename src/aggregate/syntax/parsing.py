@@ -18,17 +18,32 @@ from aggregate.syntax.languages import Language
 _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
 _INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
+_OF_BODIES = frozenset({"body", "keep", "lead", "doc"})
 _FAMILIES = ("definition", "level")
 _local = threading.local()
 
 
 def parse(source: bytes, language: Language) -> Tree:
-    """Return the syntax tree of ``source``; keep the bytes with it, since its offsets are bytes of them."""
+    """Return the syntax tree of ``source``.
+
+    Keep the bytes with it: its offsets are bytes of them, and the text of its nodes lacks macros.
+    """
     parsers: dict[str, Parser] = _local.__dict__.setdefault("parsers", {})
     parser = parsers.get(language.name)
     if parser is None:
         parser = parsers[language.name] = Parser(_grammar(language))
-    return parser.parse(source)
+    blanked = bytearray(source)
+    for end, start in macros_by_end(source, language).items():
+        blanked[start:end] = b" " * (end - start)
+    return parser.parse(bytes(blanked))
+
+
+def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
+    """Return where the macros begin that the parser does not see, by where they end."""
+    if language.macros is None:
+        return {}
+    found = language.macros.finditer(source)
+    return {match.end(match.lastindex): match.start(match.lastindex) for match in found if match.lastindex}
 
 
 def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[dict[str, list[Node]]]:
@@ -38,7 +53,8 @@ def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[
 
     A query with ``@scope`` captures is run on one level of the tree at a time and goes down only into the nodes
     captured so: function bodies are never walked, which makes it five times as fast as one run over the whole tree.
-    A query without them is run once over everything.
+    What is captured as ``@scope.deep``, such as what a variable is set to, is searched to the bottom, but only for
+    bodies and not for definitions. A query without scopes is run once over everything.
 
     Captures whose names begin with ``_`` are for the query's own predicates and are not yielded.
     """
@@ -53,10 +69,21 @@ def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[
             for inner in match.pop("scope", ()):
                 if inner != node:
                     stack.append(inner)
+            for inner in match.pop("scope.deep", ()):
+                yield from _bodies(inner, language, wanted)
             if private:
                 match = {name: nodes for name, nodes in match.items() if name[0] != "_"}  # noqa: PLW2901
             if match:
                 yield match
+
+
+def _bodies(node: Node, language: Language, wanted: frozenset[str]) -> Iterator[dict[str, list[Node]]]:
+    """Yield those matches in all of ``node`` that are about bodies."""
+    query, _, _ = _query(language, wanted & _OF_BODIES)
+    for _, match in QueryCursor(query).matches(node):
+        found = {name: nodes for name, nodes in match.items() if name in _OF_BODIES}
+        if found:
+            yield found
 
 
 @cache
@@ -109,4 +136,4 @@ def _query_text(name: str) -> str:
 
 def _is_wanted(name: str, wanted: frozenset[str]) -> bool:
     family, _, member = name.partition(".")
-    return name in wanted or name == "scope" or bool(member and family in _FAMILIES and family in wanted)
+    return name in wanted or family == "scope" or bool(member and family in _FAMILIES and family in wanted)

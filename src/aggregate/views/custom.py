@@ -1,14 +1,16 @@
 """The runs of lines that the user picked, found again after edits."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aggregate.anchors import AnchorState, FuzzyAnchor, Resolution
 from aggregate.models.view import Span, View, ViewRequest
 from aggregate.syntax.languages import fence_tag
 from aggregate.text.fences import heading_text
 from aggregate.text.lines import split_lines
 from aggregate.views.summary import summary
+
+if TYPE_CHECKING:
+    from aggregate.anchors import Resolution
 
 
 def custom(request: ViewRequest) -> View:
@@ -24,6 +26,8 @@ def custom(request: ViewRequest) -> View:
 
 def render_slices(path: str, text: str, slices: Sequence[Mapping[str, Any]]) -> View:
     """Return the slices of ``text`` as a view."""
+    from aggregate.anchors import FuzzyAnchor  # 30 ms in each process, needed only where there are slices
+
     lines = split_lines(text)
     blocks: list[str] = []
     spans: list[Span] = []
@@ -41,12 +45,12 @@ def render_slices(path: str, text: str, slices: Sequence[Mapping[str, Any]]) -> 
     return View("\n\n".join(blocks), tuple(spans), fence_tag(path))
 
 
-def slice_heading(piece: Mapping[str, Any], found: Resolution) -> str:
+def slice_heading(piece: Mapping[str, Any], found: "Resolution") -> str:
     """Return the line above a slice: ``--- [Slice: TAG] (COMMENT) Lines A-B: ---``, with the reason where not fresh."""
     tag = f" [Slice: {heading_text(str(piece['tag']))}]" if piece.get("tag") else " [Slice]"
     comment = f" ({heading_text(str(piece['comment']))})" if piece.get("comment") else ""
     if not found.found:
         lines = f"Lines {piece.get('start_line')}-{piece.get('end_line')}"
         return f"---{tag}{comment} {lines}: {found.state.value}: {found.reason} ---"
-    note = "" if found.state is AnchorState.FRESH else f" ({found.state.value}: {found.reason})"
+    note = "" if not found.reason else f" ({found.state.value}: {found.reason})"
     return f"---{tag}{comment} Lines {found.start_line}-{found.end_line}: ---{note}"

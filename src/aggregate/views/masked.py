@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 
 from aggregate.models.view import Span, View, ViewRequest
-from aggregate.syntax.definitions import Definition, Module, read_module, split_symbol
+from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import language_of
+from aggregate.syntax.modules import read_module
+from aggregate.syntax.names import split_symbol
 from aggregate.text.lines import line_count
 from aggregate.views.skeleton import skeleton
 
@@ -57,7 +59,16 @@ def _block(module: Module, one: Definition, *, whole: bool) -> _Block:
 def find_symbol(module: Module, symbol: str) -> list[Definition]:
     """Return the definitions that ``symbol`` names, in order of the file: overloads and re-openings are all meant.
 
-    A symbol is one name as it stands in the file, or a path of names of which the first ones may be left out.
+    A symbol is one name as it stands in the file, or a path of names of which the first ones may be left out; it may
+    begin with the file's package. The name of a class does not mean its constructors too.
     """
     parts = split_symbol(symbol)
-    return [one for one in module.definitions if one.path[-1:] == (symbol,) or one.path[-len(parts) :] == parts]
+    found = [one for one in module.definitions if one.path[-1:] == (symbol,) or _is_named(one, parts, module.package)]
+    paths = {one.path for one in found}
+    return [one for one in found if one.path[:-1] not in paths]
+
+
+def _is_named(one: Definition, parts: tuple[str, ...], package: tuple[str, ...]) -> bool:
+    """Return whether ``parts`` are the last names of a definition's path, by its own name or an alias."""
+    outer = package + one.path[:-1]
+    return any((*outer, name)[-len(parts) :] == parts for name in (*one.path[-1:], *one.aliases))

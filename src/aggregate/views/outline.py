@@ -1,8 +1,9 @@
 """The definitions of a file, one line each."""
 
 from aggregate.models.view import Span, View, ViewRequest
-from aggregate.syntax.definitions import Definition, read_module
+from aggregate.syntax.definitions import Definition
 from aggregate.syntax.languages import Kind, language_of
+from aggregate.syntax.modules import read_module
 from aggregate.views.document import document_row, fitting
 from aggregate.views.summary import summary
 from aggregate.views.words import more

@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 
 from aggregate.errors import SyntaxViewError
 from aggregate.models.view import ViewMode, ViewRequest
-from aggregate.syntax.definitions import Definition, Module, read_module
+from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import LANGUAGES, Language, language_named
+from aggregate.syntax.modules import read_module
 from aggregate.views.masked import find_symbol
 from aggregate.views.outline import outline
 from aggregate.views.skeleton import skeleton

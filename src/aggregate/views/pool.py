@@ -26,7 +26,11 @@ _LOST = "the parser crashed or took longer than {:.0f} seconds on this file"
 
 
 def render_all(
-    requests: Sequence[ViewRequest], *, workers: int | None = None, on_done: Callable[[int], None] | None = None
+    requests: Sequence[ViewRequest],
+    *,
+    workers: int | None = None,
+    on_done: Callable[[int], None] | None = None,
+    patience: float = _BATCH_SECONDS,
 ) -> Iterator[View | str]:
     """Yield the view of each request, in their order, or the traceback where one failed.
 
@@ -34,6 +38,7 @@ def render_all(
         requests: What to render.
         workers: How many processes; ``0`` or ``1`` means this one. By default one per core if there is much to parse.
         on_done: Called with the number of views that have become ready.
+        patience: Seconds that a worker process has for a batch of about 300,000 characters before it is given up.
     """
     workers = _worth_it(requests) if workers is None else workers
     if workers < 2:
@@ -42,7 +47,7 @@ def render_all(
             if on_done:
                 on_done(1)
         return
-    crew = _Crew()
+    crew = _Crew(patience)
     with ThreadPoolExecutor(workers) as threads:
         try:
             for views in threads.map(crew.render, _batches(requests)):
@@ -79,6 +84,7 @@ def _batches(requests: Sequence[ViewRequest]) -> Iterator[list[ViewRequest]]:
 class _Crew:
     """One worker process per thread, started when the thread gets its first batch."""
 
+    patience: float
     _mine: local = field(default_factory=local)
     _all: list["_Worker"] = field(default_factory=list)
 
@@ -88,7 +94,7 @@ class _Crew:
         if views is not None:
             return views
         alone = [self._ask([request]) for request in batch]
-        return [views[0] if views else _LOST.format(_BATCH_SECONDS) for views in alone]
+        return [views[0] if views else _LOST.format(self.patience) for views in alone]
 
     def close(self) -> None:
         for worker in self._all:
@@ -97,7 +103,7 @@ class _Crew:
     def _ask(self, batch: list[ViewRequest]) -> list[View | str] | None:
         worker: _Worker | None = getattr(self._mine, "worker", None)
         if worker is None:
-            worker = self._mine.worker = _Worker()
+            worker = self._mine.worker = _Worker(self.patience)
             self._all.append(worker)
         views = worker.ask(batch)
         if views is None:
@@ -108,14 +114,15 @@ class _Crew:
 class _Worker:
     """A child process that renders batches."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
         self._process = subprocess.Popen(
             [sys.executable, "-c", _SERVE, *sys.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
 
     def ask(self, batch: list[ViewRequest]) -> list[View | str] | None:
         """Return the views of a batch, or ``None`` when the process died or had to be killed."""
-        watchdog = Timer(_BATCH_SECONDS, self._process.kill)
+        watchdog = Timer(self._patience, self._process.kill)
         watchdog.start()
         try:
             stdin, stdout = self._process.stdin, self._process.stdout

@@ -5,8 +5,9 @@ from collections import Counter
 from pathlib import PurePath
 
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.syntax.definitions import Definition, Module, read_module
+from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import Kind, Language, fence_tag, language_of
+from aggregate.syntax.modules import read_module
 from aggregate.text.lines import line_count
 from aggregate.views.document import document_digest
 from aggregate.views.plain import plain_digest, sample
@@ -64,7 +65,10 @@ def _definitions(module: Module) -> list[str]:
         else:
             leaves.setdefault(one.kind, []).append(".".join(one.path) or one.kind)
         around.append(one)
-    rows = [_joined(shortened("  " * one.depth + _holder(one, module)), names) for one, names in members.items()]
+    rows = [
+        _joined(shortened("  " * one.depth + _holder(one, module)), list(dict.fromkeys(names)))
+        for one, names in members.items()
+    ]
     if len(rows) > _MOST_ROWS:
         rows[_MOST_ROWS:] = [more(len(rows) - _MOST_ROWS)]
     return rows + [row for kind, names in leaves.items() for row in _named(plural(kind), tuple(names))]
@@ -85,6 +89,7 @@ _DIRECTIVE = re.compile(
     r"eslint|jshint|jslint|prettier-|biome-|istanbul|@ts-|@flow|@format|@jsx|global |frozen_string_literal:|rubocop:"
     r"|shellcheck |-\*-|encoding:|coding[:=]|vim?:|pylint:|mypy:|ruff:|flake8|clang-format|go:build|\+build|#region"
 )
+_TAGS = re.compile(r"</?(?:summary|remarks|para|p)\s*/?>")  # of paragraphs, in Java's and C#'s comments
 _HOLDERS = frozenset(
     {
         "class",
@@ -112,7 +117,7 @@ def _first_paragraph(doc: str) -> str:
     lines = doc.strip().splitlines()
     if _OPENING.match(doc):
         lines = [text for line in lines if not _DIRECTIVE.match(text := _MARKS.sub("", line).strip())]
-    paragraph = "\n".join(lines).strip().split("\n\n")[0]
+    paragraph = _TAGS.sub("\n\n", "\n".join(lines)).strip().split("\n\n")[0]
     return shortened(" ".join(paragraph.split()))
 
 

@@ -1,0 +1,35 @@
+"""List the simulations, or run one: ``python -m simulation [NAME [ARGUMENTS]]``."""
+
+import ast
+import runpy
+import sys
+from pathlib import Path
+
+
+def simulations() -> dict[str, str]:
+    """Return the first line about each module of this package that has a ``main``, by its name."""
+    found = {}
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        runs = any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in tree.body)
+        if runs and path.stem != "__main__":
+            found[path.stem] = (ast.get_docstring(tree) or "").partition("\n")[0]
+    return found
+
+
+def main() -> None:
+    """List, or run the module that the first argument names with the others."""
+    known = simulations()
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+        print("python -m simulation NAME [ARGUMENTS]; --help behind a name says more\n")
+        print("\n".join(f"  {name:12} {line}" for name, line in known.items()))
+        return
+    name = sys.argv[1]
+    if name not in known:
+        raise SystemExit(f"there is no simulation {name!r}: take one of {', '.join(known)}")
+    sys.argv[:2] = [f"python -m simulation {name}"]
+    runpy.run_module(f"simulation.{name}", run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

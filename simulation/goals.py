@@ -1,0 +1,165 @@
+"""Reach the goals of the documents with a scripted model and a local service: ``python -m simulation.goals``.
+
+It prints the answers with their trees, then what the engine itself costs for each step.
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+from aggregate.cli.tree import plain
+from aggregate.engine import EngineLimits, GoalResult, NeuronAgent, ScriptedModel, scripted_model
+from aggregate.tools import Permission, ToolRegistry, standard_tools
+from simulation.activities import Service, activity_tools, service
+
+STEPS = 40
+BOUND_MS = 2.0
+LINE = "f\"{one['name']} - {one['distance']}m on {one['start_date']}\""
+FETCHED = "items = load_data_reference(data['neuron_0_2']['_ref_id'])['activities']\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A goal, and what the model answers on the way to it."""
+
+    name: str
+    goal: str
+    script: Mapping[str, str | list[str]]
+
+
+COUNT = Scenario(
+    "count",
+    "How many running activities did I have in September?",
+    {
+        "decompose": "1. Convert dates to timestamps\n2. Fetch activities in range\n3. Count running activities",
+        "find_tool: Step: Convert": "dateToUnixTimestamp",
+        "find_tool: Step: Fetch": "getMyActivities",
+        "find_tool: Step: Count": "executeDataAnalysis",
+        "split": '1. Convert "September 1, 2025"\n2. Convert "September 30, 2025"',
+        'parameters: Step: Convert "September 1, 2025"': '{"date": "September 1, 2025"}',
+        'parameters: Step: Convert "September 30, 2025"': '{"date": "September 30, 2025"}',
+        "parameters: Step: Fetch": '{"after": 1756684800, "before": 1759276799}',
+        "code": "data = load_data_reference(data['neuron_0_2']['_ref_id'])\n"
+        "result = len([x for x in data['activities'] if 'Run' in x['sport_type']])",
+    },
+)
+FIRST_THREE = Scenario(
+    "first three",
+    "Get my first 3 Strava activities from January 2024",
+    {
+        "decompose": "1. Convert January 2024 to a range of timestamps\n2. Fetch activities in range\n"
+        "3. Filter first 3\n4. Format activities",
+        "find_tool: Step: Convert": "getDateRangeTimestamps",
+        "find_tool: Step: Fetch": "getMyActivities",
+        "find_tool": "executeDataAnalysis",
+        "parameters: Step: Convert": '{"year": 2024, "month": 1}',
+        "parameters: Step: Fetch": '{"after": 1704067200, "before": 1706745599}',
+        "code: Step: Filter": FETCHED + "result = items[:3]",
+        "code: Step: Format activities": FETCHED + f"result = '\\n'.join([{LINE} for one in items])",
+        "correct": "Format only the first 3",
+        "code: Step: Format only": FETCHED + f"result = '\\n'.join([{LINE} for one in items[:3]])",
+    },
+)
+KUDOS = Scenario(
+    "kudos",
+    "Get the kudos of my newest 30 activities",
+    {
+        "decompose": "1. Fetch my newest 30 activities\n2. Get kudos for each activity",
+        "find_tool: Step: Fetch": "getMyActivities",
+        "find_tool: Step: Get kudos": "getActivityKudos",
+        "parameters: Step: Fetch": '{"per_page": 30}',
+        "complete": "yes",
+    },
+)
+FEED = Scenario(
+    "feed",
+    "Show the activities of my dashboard feed",
+    {
+        "decompose": "1. Get all activities of the dashboard feed\n2. Format all activities by name and distance",
+        "find_tool: Step: Get all": "getDashboardFeed",
+        "find_tool": "executeDataAnalysis",
+        "fields_present": "Yes, the data is already complete.",
+        "validate": "yes",
+        "code": "items = load_data_reference(data['neuron_0_1']['_ref_id'])\n"
+        "result = '\\n'.join(f\"{one['name']}: {one['distance']}m\" for one in items)",
+        "complete": "yes",
+    },
+)
+REFLECTION = Scenario(
+    "reflection",
+    "How many running activities did I have in September 2025?",
+    {
+        "decompose": "1. Fetch activities of September 2025\n2. Select running activities\n3. Count running activities",
+        "find_tool: Step: Fetch": "getMyActivities",
+        "find_tool": "executeDataAnalysis",
+        "parameters: Step: Fetch": '{"after": 1756684800, "before": 1759276799}',
+        "code: Step: Select": "items = load_data_reference(data['neuron_0_1']['_ref_id'])['activities']\n"
+        "result = len([x for x in items if x['sport_type'] == 'Run'])",
+        "code: Step: Count": [
+            "result = load_data_reference(data['neuron_0_2']['_ref_id'])",
+            "result = data['neuron_0_2']['result']",
+        ],
+        "reflect": '{"diagnosis": "neuron_0_2 is a scalar result with no _ref_id field.", '
+        '"suggested_fix": "Should access data[\'neuron_0_2\'] directly.", "suggested_params": null}',
+    },
+)
+SCENARIOS = (COUNT, FIRST_THREE, KUDOS, FEED, REFLECTION)
+
+
+def tools(running: Service, state_dir: Path) -> ToolRegistry:
+    """Return the standard tools and those of the service, with the permission to read and to ask it."""
+    registry = standard_tools(state_dir=state_dir, permissions=[Permission.READ, Permission.NETWORK])
+    for one in activity_tools(running.url):
+        registry.add(one)
+    return registry
+
+
+def reach(scenario: Scenario, running: Service, folder: Path, *, workers: int = 4) -> tuple[GoalResult, ScriptedModel]:
+    """Reach a scenario's goal; return the result, and the model with the questions it was asked."""
+    model = scripted_model(scenario.script)
+    agent = NeuronAgent(model, tools(running, folder), state_dir=folder, limits=EngineLimits(workers=workers))
+    return agent.execute_goal(scenario.goal), model
+
+
+def overhead(steps: int = STEPS) -> float:
+    """Return the milliseconds that the engine takes for a step whose model and tool cost nothing."""
+
+    def look(what: str) -> dict[str, object]:
+        """Look something up.
+
+        Args:
+            what: What.
+        """
+        return {"success": True, "result": f"line of {what}"}
+
+    plan = "\n".join(f"{n}. Look something up {n}" for n in range(1, steps + 1))
+    script = {"decompose": plan, "parameters": '{"what": "x"}', "complete": "yes", "find_tool": "look"}
+    with TemporaryDirectory() as folder:
+        agent = NeuronAgent(scripted_model(script), [look], state_dir=folder, limits=EngineLimits(steps=steps))
+        times = []
+        for _ in range(5):
+            started = perf_counter()
+            result = agent.execute_goal("Look things up")
+            times.append(perf_counter() - started)
+        if len(result.neurons) != steps:
+            raise AssertionError(f"{len(result.neurons)} of {steps} steps ran")
+    return min(times) * 1000 / steps
+
+
+def main() -> None:
+    """Print the answers, the trees and the cost of a step."""
+    with service() as running, TemporaryDirectory() as folder:
+        for scenario in SCENARIOS:
+            result, model = reach(scenario, running, Path(folder) / scenario.name)
+            print(f"{scenario.goal}\n{result.text}\n{len(model.questions)} questions, {result.trace.tokens} tokens")
+            print("\n".join(plain(result.trace)[:14]), end="\n\n")
+    cost = overhead()
+    print(f"engine alone: {cost:.2f} ms a step, bound {BOUND_MS:g} ms, ratio {cost / BOUND_MS:.2f}")
+    sys.exit(cost > BOUND_MS)
+
+
+if __name__ == "__main__":
+    main()

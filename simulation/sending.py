@@ -1,0 +1,142 @@
+"""What sending costs beside the SDK: ``python -m simulation sending`` prints one table."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from statistics import median
+from time import perf_counter
+
+from aggregate.clients.plan import make_plan
+from aggregate.clients.providers import open_client
+from aggregate.clients.rules import rules_for
+from aggregate.models.chain import Chain
+from aggregate.models.prompt import Prompt, Section, Segment, Stability
+
+MODEL = "claude-sonnet-5"
+ROUNDS = 42
+SEGMENTS = 10_000
+ANSWER = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": MODEL,
+    "content": [{"type": "text", "text": "Yes."}],
+    "stop_reason": "end_turn",
+    "usage": {"input_tokens": 3, "output_tokens": 2},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table; milliseconds, the bound ``None`` where there is none."""
+
+    what: str
+    measured: float
+    bound: float | None = None
+
+
+class Server(BaseHTTPRequestHandler):
+    """Answers every request alike."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        """Answer."""
+        self.rfile.read(int(self.headers["content-length"]))
+        body = json.dumps(ANSWER).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """Run the server and yield its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+def prompt_of(segments: int, lines: int) -> Prompt:
+    """Return a prompt of files and one excerpt for each hundred of them."""
+    files = segments - segments // 100
+    body = "    value = compute(value, 17)\n" * lines
+    return Prompt(
+        (
+            *(_file(number, body) for number in range(files)),
+            *(_excerpt(number) for number in range(segments - files)),
+        )
+    )
+
+
+def calls() -> Iterator[Row]:
+    """Measure one call through the SDK alone, and through this package, in turns."""
+    prompt = prompt_of(40, 30)
+    with served() as url:
+        client = open_client("anthropic", base_url=url, environ={"ANTHROPIC_API_KEY": "none-needed"})
+        asks = (lambda: asyncio.run(_by_sdk(url, prompt.markdown)), lambda: client.send(prompt, "Go on."))
+        pairs = [tuple(milliseconds(ask) for ask in asks) for _ in range(ROUNDS)][2:]
+    yield Row("a call through the SDK, a new client each", median(sdk for sdk, _ in pairs))
+    yield Row("the same through this package, beyond the SDK", median(ours - sdk for sdk, ours in pairs), 5.0)
+
+
+def plans() -> Iterator[Row]:
+    """Measure the plans of a large prompt whose tokens are known."""
+    prompt = prompt_of(SEGMENTS, 8)
+    tokens = [len(segment.text) // 4 for segment in prompt.segments]
+    for provider, model in (("anthropic", MODEL), ("deepseek", "deepseek-flash")):
+        rules = rules_for(provider, model)
+        earlier = make_plan(prompt, Chain.of(prompt, tokens), rules).layout
+        took = [
+            milliseconds(lambda: make_plan(prompt, Chain.of(prompt, tokens), rules, earlier=earlier))  # noqa: B023
+            for _ in range(5)
+        ]
+        yield Row(f"planning {SEGMENTS:,} segments, {provider}", min(took), 50.0)
+
+
+def milliseconds(action: Callable[[], object]) -> float:
+    """Return how long an action took."""
+    start = perf_counter()
+    action()
+    return (perf_counter() - start) * 1000
+
+
+def main() -> None:
+    """Print the table."""
+    for measure in (calls, plans):
+        for row in measure():
+            missed = row.bound is not None and row.measured > row.bound
+            bound = "" if row.bound is None else f"   <= {row.bound:g} ms"
+            print(f"{row.what:48} {row.measured:8.2f} ms{bound}{'  missed' if missed else ''}")
+
+
+async def _by_sdk(url: str, text: str) -> str:
+    from anthropic import AsyncAnthropic
+
+    async with AsyncAnthropic(api_key="none-needed", base_url=url, max_retries=0) as client:
+        messages = [{"role": "user", "content": [{"type": "text", "text": text}]}]
+        answer = await client.messages.create(model=MODEL, max_tokens=16_000, messages=messages)  # type: ignore[arg-type]
+        return str(answer.content)
+
+
+def _file(number: int, body: str) -> Segment:
+    return Segment(Section.FILES, f"### `src/f{number}.py`\n\n{body}", Stability.STABLE, f"src/f{number}.py")
+
+
+def _excerpt(number: int) -> Segment:
+    name = f"Discussion Excerpt {number}"
+    return Segment(Section.HISTORY, f"### {name}\n\nAI: done.", Stability.VOLATILE, name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""The base of scripted runs: a discussion of many turns through the public surface, with no model behind it."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from aggregate.app import open_project
+from aggregate.clients.scripted import Scripted, scripted
+from aggregate.config.load import Project
+from aggregate.send import Choice, Delivered, Prepared, deliver, prepare
+
+STRATEGY = "auto"
+"""How files are rendered in every simulation, whatever the configuration says (rule 3.1)."""
+MODEL = "claude-sonnet-5"
+
+
+@dataclass(frozen=True, slots=True)
+class SimTurn:
+    """One turn: what was planned, and what came of it."""
+
+    prepared: Prepared
+    delivered: Delivered
+
+
+def run_sim(
+    config: Path,
+    messages: Iterable[str],
+    *,
+    answers: Sequence[str] = (),
+    model: str = MODEL,
+    before: Callable[[int], None] | None = None,
+) -> Iterator[SimTurn]:
+    """Send messages one after the other to the scripted client, and yield each turn once it is answered.
+
+    Args:
+        config: A project's ``manual_slop.toml``; prompts and the discussion are written where it says.
+        messages: What is said.
+        answers: What is answered, turn by turn; by default a line about what was sent.
+        model: Whose cache and prices the scripted client imitates.
+        before: Called with the number of each turn, from 0, before its files are read.
+    """
+    for number, message in enumerate(messages):
+        if before:
+            before(number)
+        project = _fixed(open_project(config))
+        prepared = prepare(project, message, Choice(provider="scripted", model=model))
+        if number < len(answers):
+            prepared = _with_answer(prepared, answers[number])
+        yield SimTurn(prepared, deliver(prepared, project))
+
+
+def _fixed(project: Project) -> Project:
+    table = project.config.project.model_copy(update={"aggregation_strategy": STRATEGY})
+    return replace(project, config=project.config.model_copy(update={"project": table}))
+
+
+def _with_answer(prepared: Prepared, answer: str) -> Prepared:
+    transport = prepared.client.transport
+    cache = transport.cache if isinstance(transport, Scripted) else None
+    return replace(prepared, client=scripted([answer], cache=cache, model=prepared.client.model))

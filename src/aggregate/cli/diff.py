@@ -1,0 +1,34 @@
+"""``diff``: what two prompts share."""
+
+from pathlib import Path
+
+import click
+
+from aggregate.cli.options import config_option
+
+
+@click.command()
+@click.argument("earlier")
+@click.argument("later")
+@config_option
+def diff(earlier: str, later: str, config: Path) -> None:
+    """Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it.
+
+    Both are numbers or paths of prompts that run or send has written.
+    """
+    from aggregate import app
+    from aggregate.compose.journal import find_run, read_run
+    from aggregate.compose.prefix import compare
+    from aggregate.errors import ConfigError
+
+    request = app.request_for(app.open_project(config), with_history=False)
+    chains = []
+    for name in (earlier, later):
+        path = find_run(request.output_dir, request.namespace, name)
+        run = read_run(path)
+        if run is None:
+            raise ConfigError(
+                "nothing is recorded of this prompt: name one that run or send has written", path=str(path)
+            )
+        chains.append(run.chain)
+    click.echo(compare(*chains).sentence)

@@ -1,0 +1,113 @@
+"""``goal``: reach a goal with tools and a model; print the answer alone."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aggregate.cli.instruction import read_instruction
+from aggregate.cli.options import json_option
+
+if TYPE_CHECKING:
+    from aggregate.engine import GoalResult, Model
+    from aggregate.tools import ToolRegistry
+
+
+@click.command()
+@click.argument("goal", required=False)
+@click.option("--instruction", metavar="FILE", type=click.Path(path_type=Path), help="Read the goal from this file.")
+@click.option(
+    "--tools", "folder", metavar="DIR", type=click.Path(path_type=Path), help="More tools: Python files to run."
+)
+@click.option("--provider", default="scripted", show_default=True, help="Which model answers.")
+@click.option("--model", default="", help="Which of the provider's models.")
+@click.option("--script", metavar="FILE", type=click.Path(path_type=Path), help="Answers of the scripted provider.")
+@click.option("--allow", multiple=True, type=click.Choice(["write", "network"]), help="What tools may do besides.")
+@click.option("--root", multiple=True, default=["."], help="A folder that tools may read.  [default: .]")
+@click.option("--state-dir", default="state", show_default=True, type=click.Path(path_type=Path), help="For state.")
+@click.option("--trace", is_flag=True, help="Draw what happened, with times and tokens, on standard error.")
+@json_option
+def goal(
+    goal: str | None,
+    instruction: Path | None,
+    folder: Path | None,
+    provider: str,
+    model: str,
+    script: Path | None,
+    allow: tuple[str, ...],
+    root: tuple[str, ...],
+    state_dir: Path,
+    trace: bool,
+    as_json: bool,
+) -> None:
+    """Reach GOAL step by step and print the answer.
+
+    The exit code is 1 where no step gave something usable.
+    """
+    from aggregate.engine import NeuronAgent
+
+    wanted = _wanted(goal, instruction)
+    client = make_client(provider, model=model, script=script)
+    agent = NeuronAgent(client, make_tools(folder, allow=allow, roots=root, state_dir=state_dir), state_dir=state_dir)
+    result = agent.execute_goal(wanted)
+    if trace:
+        from aggregate.cli.tree import draw
+
+        draw(result.trace)
+    for warning in result.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    _print(result, as_json=as_json)
+
+
+def make_client(provider: str, *, model: str = "", script: Path | None = None) -> "Model":
+    """Return what answers the engine's questions; the one place where a goal's client is made.
+
+    Raises:
+        UsageError: There is no such provider, or it needs something that is not given.
+    """
+    from aggregate.engine import read_script
+
+    if provider != "scripted":
+        raise click.UsageError(f'there is no provider "{provider}": take scripted')
+    if script is None:
+        raise click.UsageError("--provider scripted needs --script FILE: a JSON object of answers by question")
+    return read_script(script)
+
+
+def make_tools(
+    folder: Path | None, *, allow: tuple[str, ...], roots: tuple[str, ...], state_dir: Path
+) -> "ToolRegistry":
+    """Return the tools that come with the package and those in ``folder``."""
+    from aggregate.tools import standard_tools
+
+    registry = standard_tools(state_dir=state_dir, roots=roots, permissions=("read", *allow))
+    if folder is not None:
+        registry.discover(folder)
+    return registry
+
+
+def _wanted(goal: str | None, instruction: Path | None) -> str:
+    if (goal is None) == (instruction is None):
+        raise click.UsageError("give a goal or --instruction FILE, one of them")
+    if instruction is None:
+        wanted = goal or ""
+    else:
+        read = read_instruction(instruction)
+        for key in read.ignored:
+            click.echo(f"warning: {instruction}: {key} is not used", err=True)
+        wanted = read.goal
+    if not wanted.strip():
+        raise click.UsageError("the goal is empty: say what is wanted")
+    return wanted
+
+
+def _print(result: "GoalResult", *, as_json: bool) -> None:
+    if as_json:
+        told = {**result.as_dict(), "warnings": list(result.warnings), "tokens": result.trace.tokens}
+        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+    elif result.success:
+        click.echo(result.text)
+    if not result.success:
+        click.echo(f"aggregate: {result.text}", err=True)
+        raise click.exceptions.Exit(1)

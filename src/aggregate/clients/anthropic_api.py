@@ -1,0 +1,96 @@
+"""Anthropic's Messages API, through its SDK; MiniMax speaks it too."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aggregate.clients.failures import Translated, missing_sdk
+from aggregate.clients.key import Key
+from aggregate.clients.plan import Plan, Role
+from aggregate.clients.protocol import ModelRequest, OnText
+from aggregate.models.reply import Reply, Stop
+from aggregate.models.usage import Usage
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+
+_STOPS = {
+    "end_turn": Stop.END,
+    "stop_sequence": Stop.END,
+    "max_tokens": Stop.LENGTH,
+    "model_context_window_exceeded": Stop.LENGTH,
+    "refusal": Stop.REFUSED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AnthropicApi:
+    """The adapter.
+
+    Attributes:
+        provider: Named in errors.
+        key: The key.
+        base_url: Where the API is, ``None`` for Anthropic's own.
+        seconds: How long to wait for an answer.
+    """
+
+    provider: str
+    key: Key
+    base_url: str | None = None
+    seconds: float = 600.0
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Send a request and return the answer."""
+        try:
+            import anthropic
+        except ImportError:
+            raise missing_sdk(self.provider, "anthropic") from None
+        body = body_of(request)
+        with Translated(self.provider, self.key, anthropic.APIError):
+            async with anthropic.AsyncAnthropic(
+                api_key=self.key.value or "none", base_url=self.base_url, max_retries=0, timeout=self.seconds
+            ) as client:
+                return reply_of(await _ask(client, body, on_text))
+
+
+async def _ask(client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText | None) -> dict[str, Any]:
+    if on_text is None:
+        return (await client.messages.create(**body)).model_dump()  # type: ignore[no-any-return]
+    async with client.messages.stream(**body) as stream:
+        async for piece in stream.text_stream:
+            on_text(piece)
+        return (await stream.get_final_message()).model_dump()
+
+
+def body_of(request: ModelRequest) -> dict[str, Any]:
+    """Return the JSON of a request: a text block per block of the plan, with ``cache_control`` where it is marked."""
+    body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_output}
+    if system := _content(request.plan, system=True):
+        body["system"] = system
+    return {**body, "messages": [{"role": "user", "content": _content(request.plan, system=False)}]}
+
+
+def reply_of(message: Mapping[str, Any]) -> Reply:
+    """Return the answer in a message's JSON; thinking is left out."""
+    text = "".join(block["text"] for block in message["content"] if block.get("type") == "text")
+    stop = _STOPS.get(str(message.get("stop_reason")), Stop.OTHER)
+    raw = {"usage": dict(message["usage"]), "stop_reason": message.get("stop_reason")}
+    return Reply(text, usage_of(message["usage"]), stop, str(message.get("model") or ""), raw)
+
+
+def usage_of(usage: Mapping[str, Any]) -> Usage:
+    """Return the usage; ``input_tokens`` excludes what was read from the cache and written to it."""
+    return Usage(
+        usage.get("input_tokens") or 0,
+        usage.get("cache_creation_input_tokens") or 0,
+        usage.get("cache_read_input_tokens") or 0,
+        usage.get("output_tokens") or 0,
+    )
+
+
+def _content(plan: Plan, *, system: bool) -> list[dict[str, Any]]:
+    return [
+        {"type": "text", "text": block.text} | ({"cache_control": {"type": "ephemeral"}} if block.marked else {})
+        for block in plan.blocks
+        if (block.role is Role.SYSTEM) is system
+    ]

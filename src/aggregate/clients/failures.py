@@ -1,0 +1,95 @@
+"""From whatever an SDK raises to one error of this package, without the key and without a traceback."""
+
+from types import TracebackType
+from typing import Any
+
+from aggregate.clients.key import Key
+from aggregate.clients.retry import RETRYABLE, seconds_of
+from aggregate.errors import ClientSetupError, ProviderError
+
+_PASSING = ("overloaded", "rate_limit", "unavailable", "resource_exhausted", "timeout", "api_error", "internal")
+_LONGEST = 300
+# The names that two SDKs give to failures of the connection.
+_WITHOUT_ANSWER = {"APITimeoutError": "did not answer in time", "APIConnectionError": "cannot be reached"}
+
+
+class Translated:
+    """Turns the errors of an SDK, of its connection and of unreadable answers into a ``ProviderError``.
+
+    An SDK's error holds the request with its headers, and may repeat the key: so it is neither chained, nor left in a
+    variable for those who print tracebacks with the values of variables.
+    """
+
+    def __init__(self, provider: str, key: Key, *sdk_errors: type[Exception]) -> None:
+        self._provider, self._key, self._sdk_errors = provider, key, sdk_errors
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        found = self._translate(error)
+        del error, trace
+        if found is not None:
+            raise found from None
+
+    def _translate(self, error: BaseException | None) -> ProviderError | None:
+        from httpx2 import HTTPError, StreamError, TimeoutException
+
+        if isinstance(error, self._sdk_errors):
+            return _from_sdk(self._provider, self._key, error)
+        if isinstance(error, TimeoutException):
+            what = "did not answer in time"
+        elif isinstance(error, HTTPError | StreamError | OSError):
+            what = "cannot be reached"
+        elif isinstance(error, ValueError | KeyError | AssertionError | RuntimeError | TypeError):
+            what = "sent an answer that cannot be read"
+        else:
+            return None
+        return ProviderError(f"{self._provider} {what}: {_line(self._key.hide(str(error)), error)}", retryable=True)
+
+
+def missing_sdk(provider: str, module: str) -> ClientSetupError:
+    """Return the error for an SDK that is not installed."""
+    return ClientSetupError(f'{provider} needs the package {module}: run pip install "manual-slop[ai]"')
+
+
+def _from_sdk(provider: str, key: Key, error: Any) -> ProviderError:  # noqa: ANN401 - three SDKs, three trees
+    response = getattr(error, "response", None)
+    status = getattr(error, "status_code", None) or getattr(error, "code", None)
+    status = status if isinstance(status, int) else None
+    kind = f"{_kind(getattr(error, 'body', None))} {getattr(error, 'status', '') or ''}".lower()
+    passing = status is None or status in RETRYABLE or status >= 500 or any(word in kind for word in _PASSING)
+    headers = getattr(response, "headers", None) or {}
+    text = _line(key.hide(_said(error)), error)
+    what = _WITHOUT_ANSWER.get(type(error).__name__, "failed") if status in (None, 200) else f"answered {status}"
+    hint = ": check the key" if status in (401, 403) else ""
+    return ProviderError(
+        f"{provider} {what}{hint}: {text}", status=status, retry_after=_retry_after(headers), retryable=passing
+    )
+
+
+def _retry_after(headers: Any) -> float | None:  # noqa: ANN401 - any mapping of headers
+    milliseconds = seconds_of(headers.get("retry-after-ms"))
+    return milliseconds / 1000 if milliseconds is not None else seconds_of(headers.get("retry-after"))
+
+
+def _said(error: Any) -> str:  # noqa: ANN401 - three SDKs, three trees
+    """Return the provider's own message, else what the connection said, else what the SDK made of it."""
+    inner = _inner(getattr(error, "body", None))
+    return str(inner.get("message") or error.__cause__ or getattr(error, "message", "") or error)
+
+
+def _kind(body: object) -> str:
+    inner = _inner(body)
+    return str(inner.get("type") or inner.get("code") or "")
+
+
+def _inner(body: object) -> dict[str, Any]:
+    inner = body.get("error", body) if isinstance(body, dict) else None
+    return inner if isinstance(inner, dict) else {}
+
+
+def _line(text: str, error: object) -> str:
+    """Return a message on one line, or the kind of an error that has none."""
+    line = " ".join(text.split()) or type(error).__name__
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

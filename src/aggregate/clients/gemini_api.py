@@ -1,0 +1,110 @@
+"""Google's Gemini API, through its SDK; its cache needs no marks."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aggregate.clients.failures import Translated, missing_sdk
+from aggregate.clients.key import Key
+from aggregate.clients.protocol import ModelRequest, OnText
+from aggregate.models.reply import Reply, Stop
+from aggregate.models.usage import Usage
+
+if TYPE_CHECKING:
+    from google.genai.client import AsyncClient
+
+_REFUSED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
+_STOPS = {"STOP": Stop.END, "MAX_TOKENS": Stop.LENGTH} | dict.fromkeys(_REFUSED, Stop.REFUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class GeminiApi:
+    """The adapter.
+
+    Attributes:
+        provider: Named in errors.
+        key: The key.
+        base_url: Where the API is, with or without its version at the end; ``None`` for Google's own.
+        seconds: How long to wait for an answer.
+    """
+
+    provider: str
+    key: Key
+    base_url: str | None = None
+    seconds: float = 600.0
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Send a request and return the answer."""
+        try:
+            from google import genai
+            from google.genai import errors, types
+        except ImportError:
+            raise missing_sdk(self.provider, "google-genai") from None
+        address, version = _split(self.base_url)
+        options = types.HttpOptions(base_url=address, api_version=version, timeout=int(self.seconds * 1000))
+        with Translated(self.provider, self.key, errors.APIError):
+            client = genai.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
+            async with client.aio as session:
+                return reply_of(await _ask(session, body_of(request), on_text))
+
+
+async def _ask(client: "AsyncClient", body: dict[str, Any], on_text: OnText | None) -> list[dict[str, Any]]:
+    """Return the answer's parts as JSON, in order."""
+    if on_text is None:
+        return [(await client.models.generate_content(**body)).model_dump(mode="json")]
+    parts = []
+    async for event in await client.models.generate_content_stream(**body):
+        part = event.model_dump(mode="json")
+        parts.append(part)
+        if text := text_of(part):
+            on_text(text)
+    return parts
+
+
+def body_of(request: ModelRequest) -> dict[str, Any]:
+    """Return the arguments of a request: the text as one part, because only its prefix matters to the cache."""
+    config: dict[str, Any] = {"max_output_tokens": request.max_output}
+    if request.plan.system:
+        config["system_instruction"] = request.plan.system
+    contents = [{"role": "user", "parts": [{"text": request.plan.text}]}]
+    return {"model": request.model, "contents": contents, "config": config}
+
+
+def reply_of(parts: list[dict[str, Any]]) -> Reply:
+    """Return the answer in the JSON of its parts; a blocked prompt is a refusal."""
+    usage: dict[str, Any] = {}
+    reason, model = "", ""
+    for part in parts:
+        usage = part.get("usage_metadata") or usage
+        model = part.get("model_version") or model
+        reason = next((str(one["finish_reason"]) for one in _candidates(part) if one.get("finish_reason")), reason)
+        if (part.get("prompt_feedback") or {}).get("block_reason"):
+            reason = "SAFETY"
+    text = "".join(map(text_of, parts))
+    return Reply(
+        text, usage_of(usage), _STOPS.get(reason, Stop.OTHER), model, {"usage": usage, "finish_reason": reason}
+    )
+
+
+def text_of(part: Mapping[str, Any]) -> str:
+    """Return the text in one part of an answer, without thoughts."""
+    pieces = [piece for one in _candidates(part) for piece in (one.get("content") or {}).get("parts") or []]
+    return "".join(piece.get("text") or "" for piece in pieces if not piece.get("thought"))
+
+
+def usage_of(usage: Mapping[str, Any]) -> Usage:
+    """Return the usage; ``prompt_token_count`` includes what was read, and thoughts are charged as output."""
+    read = usage.get("cached_content_token_count") or 0
+    output = (usage.get("candidates_token_count") or 0) + (usage.get("thoughts_token_count") or 0)
+    return Usage(max((usage.get("prompt_token_count") or 0) - read, 0), 0, read, output)
+
+
+def _split(base_url: str | None) -> tuple[str | None, str | None]:
+    """Return an address and the API's version that may stand at its end; the SDK wants them apart."""
+    match = re.fullmatch(r"(.*?)/(v\d\w*)/?", base_url or "")
+    return (match[1], match[2]) if match else (base_url, None)
+
+
+def _candidates(part: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return list(part.get("candidates") or [])[:1]

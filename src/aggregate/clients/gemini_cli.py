@@ -1,0 +1,171 @@
+"""The program ``gemini``: a prompt on its standard input, events as JSON lines on its standard output.
+
+It runs in an empty temporary folder, because it looks up every ``@name`` in a prompt below its working directory and
+would attach what it finds; where nothing can be found it leaves the text as it is.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import tempfile
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from aggregate.clients.key import Key
+from aggregate.clients.plan import Plan
+from aggregate.clients.protocol import ModelRequest, OnText
+from aggregate.errors import ClientSetupError, ProviderError
+from aggregate.models.prompt import SEPARATOR
+from aggregate.models.reply import Reply, Stop
+from aggregate.models.usage import Usage
+
+_MOST_BYTES = 8_000_000
+_LONGEST_LINE = 64_000_000
+_NO_RESULT = "it ended without a result"
+_REASONS = {
+    41: "is not signed in: run gemini once, or set GEMINI_API_KEY",
+    42: "did not accept the prompt",
+    52: "cannot use its configuration",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GeminiCli:
+    """The adapter.
+
+    Attributes:
+        program: The program's name or path.
+        keys: What to hide in its messages.
+        seconds: How long to wait for an answer.
+    """
+
+    program: str = "gemini"
+    keys: tuple[Key, ...] = ()
+    seconds: float = 600.0
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Run the program once and return the answer."""
+        found = shutil.which(self.program)
+        if found is None:
+            raise ClientSetupError(
+                f"the program {self.program} is not on PATH: run npm install -g @google/gemini-cli, "
+                "or use --provider gemini"
+            )
+        text = text_of(request.plan).encode("utf-8", "replace")
+        if len(text) > _MOST_BYTES:
+            raise ProviderError(
+                f"gemini-cli reads at most {_MOST_BYTES:,} bytes and the prompt has {len(text):,}: "
+                "use --provider gemini"
+            )
+        with tempfile.TemporaryDirectory(prefix="aggregate-") as empty:
+            process = await asyncio.create_subprocess_exec(
+                found, *arguments_of(request), stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=empty, limit=_LONGEST_LINE,
+                start_new_session=True,
+            )  # fmt: skip
+            try:
+                async with asyncio.timeout(self.seconds):
+                    return await self._answer(process, text, on_text)
+            except TimeoutError:
+                raise ProviderError("gemini-cli did not answer in time", retryable=True) from None
+            finally:
+                await _end(process)
+
+    async def _answer(self, process: Process, text: bytes, on_text: OnText | None) -> Reply:
+        events, errors, _ = await asyncio.gather(_events(process, on_text), _read(process), _write(process, text))
+        code = await process.wait()
+        reply, failure = reply_of(events)
+        if code or failure:
+            last = (errors.strip().splitlines() or [f"exit code {code}"])[-1]
+            said = last if code and failure == _NO_RESULT else failure or last
+            for key in self.keys:
+                said = key.hide(said)
+            what = _REASONS.get(code, "failed")
+            raise ProviderError(f"gemini-cli {what}: {said[:300]}", retryable=code == 1 and _passes(said))
+        return reply
+
+
+def arguments_of(request: ModelRequest) -> list[str]:
+    """Return the program's arguments; the empty folder need not be trusted by hand."""
+    model = ["--model", request.model] if request.model else []
+    return ["--output-format", "stream-json", "--skip-trust", *model]
+
+
+def text_of(plan: Plan) -> str:
+    """Return what goes to standard input: instructions and prompt; a slash at the start would be a command."""
+    text = SEPARATOR.join(part for part in (plan.system, plan.text) if part)
+    return f"Prompt:{SEPARATOR}{text}" if text.startswith("/") else text
+
+
+def reply_of(events: Sequence[Mapping[str, Any]]) -> tuple[Reply, str]:
+    """Return the answer in a run's events, and what went wrong, ``""`` for nothing."""
+    pieces, stats, model, failure, finished = [], {}, "", "", False
+    for event in events:
+        kind = event.get("type")
+        if kind == "init":
+            model = str(event.get("model") or "")
+        elif kind == "message" and event.get("role") == "assistant":
+            pieces.append(str(event.get("content") or ""))
+        elif kind == "error" and event.get("severity") != "warning":
+            failure = str(event.get("message") or "error")
+        elif kind == "result":
+            finished, stats = True, dict(event.get("stats") or {})
+            if event.get("status") == "success":
+                failure = ""
+            else:
+                failure = str((event.get("error") or {}).get("message") or failure or "error")
+    if not finished and not failure:
+        failure = _NO_RESULT
+    return Reply("".join(pieces), usage_of(stats), Stop.END, model, {"stats": stats}), failure
+
+
+def usage_of(stats: Mapping[str, Any]) -> Usage:
+    """Return the usage; ``input_tokens`` includes what was read from the cache."""
+    read = int(stats.get("cached") or 0)
+    return Usage(max(int(stats.get("input_tokens") or 0) - read, 0), 0, read, int(stats.get("output_tokens") or 0))
+
+
+async def _events(process: Process, on_text: OnText | None) -> list[dict[str, Any]]:
+    assert process.stdout  # noqa: S101 - opened above
+    events = []
+    async for line in process.stdout:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue  # a notice among the events
+        if isinstance(event, dict):
+            events.append(event)
+            if on_text and event.get("type") == "message" and event.get("role") == "assistant":
+                on_text(str(event.get("content") or ""))
+    return events
+
+
+async def _read(process: Process) -> str:
+    assert process.stderr  # noqa: S101 - opened above
+    return (await process.stderr.read()).decode("utf-8", "replace")
+
+
+async def _write(process: Process, text: bytes) -> None:
+    assert process.stdin  # noqa: S101 - opened above
+    try:
+        process.stdin.write(text)
+        await process.stdin.drain()
+        process.stdin.close()
+    except (BrokenPipeError, ConnectionResetError):
+        return  # it ended early and says why on its own
+
+
+async def _end(process: Process) -> None:
+    """End the program and what it started, also when the request was cancelled."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+        await process.wait()
+
+
+def _passes(said: str) -> bool:
+    return any(word in said.lower() for word in ("429", "500", "503", "overloaded", "exhausted", "unavailable"))

@@ -1,0 +1,107 @@
+"""OpenAI's Chat Completions API, through its SDK; DeepSeek and most servers on one's own machine speak it too."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aggregate.clients.failures import Translated, missing_sdk
+from aggregate.clients.key import Key
+from aggregate.clients.plan import Role
+from aggregate.clients.protocol import ModelRequest, OnText
+from aggregate.models.reply import Reply, Stop
+from aggregate.models.usage import Usage
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_STOPS = {"stop": Stop.END, "length": Stop.LENGTH, "content_filter": Stop.REFUSED}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAiApi:
+    """The adapter.
+
+    Attributes:
+        provider: Named in errors.
+        key: The key.
+        base_url: Where the API is, ``None`` for OpenAI's own.
+        limit: The name of the field that limits the answer.
+        seconds: How long to wait for an answer.
+    """
+
+    provider: str
+    key: Key
+    base_url: str | None = None
+    limit: str = "max_tokens"
+    seconds: float = 600.0
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Send a request and return the answer."""
+        try:
+            import openai
+        except ImportError:
+            raise missing_sdk(self.provider, "openai") from None
+        body = body_of(request, limit=self.limit)
+        with Translated(self.provider, self.key, openai.OpenAIError):
+            async with openai.AsyncOpenAI(
+                api_key=self.key.value or "none", base_url=self.base_url, max_retries=0, timeout=self.seconds
+            ) as client:
+                return reply_of(await _ask(client, body, on_text))
+
+
+async def _ask(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | None) -> dict[str, Any]:
+    """Return the answer as the JSON of an unstreamed one."""
+    if on_text is None:
+        return (await client.chat.completions.create(**body)).model_dump()  # type: ignore[no-any-return]
+    pieces: list[str] = []
+    whole: dict[str, Any] = {"usage": None, "model": "", "choices": [{"finish_reason": None, "message": {}}]}
+    stream = await client.chat.completions.create(**body, stream=True, stream_options={"include_usage": True})
+    async for event in stream:
+        whole["model"] = event.model or whole["model"]
+        if event.usage:
+            whole["usage"] = event.usage.model_dump()
+        for choice in event.choices[:1]:
+            whole["choices"][0]["finish_reason"] = choice.finish_reason or whole["choices"][0]["finish_reason"]
+            if choice.delta and choice.delta.content:
+                pieces.append(choice.delta.content)
+                on_text(choice.delta.content)
+    whole["choices"][0]["message"]["content"] = "".join(pieces)
+    return whole
+
+
+def body_of(request: ModelRequest, *, limit: str = "max_tokens") -> dict[str, Any]:
+    """Return the JSON of a request: plain texts, or content parts where breakpoints are set."""
+    plan = request.plan
+    body: dict[str, Any] = {"model": request.model, limit: request.max_output}
+    if not plan.layout.marks:
+        system = [{"role": "system", "content": plan.system}] if plan.system else []
+        return {**body, "messages": [*system, {"role": "user", "content": plan.text}]}
+    parts = [(block.role is Role.SYSTEM, _part(block.text, marked=block.marked)) for block in plan.blocks]
+    roles = [("system", [part for is_system, part in parts if is_system])] if plan.system else []
+    roles.append(("user", [part for is_system, part in parts if not is_system]))
+    messages = [{"role": role, "content": content} for role, content in roles]
+    # Without this the last message is a breakpoint too and takes one of the four.
+    return {**body, "messages": messages, "prompt_cache_options": {"mode": "explicit"}}
+
+
+def reply_of(answer: Mapping[str, Any]) -> Reply:
+    """Return the answer in a completion's JSON."""
+    choice = answer["choices"][0]
+    usage = answer.get("usage") or {}
+    stop = _STOPS.get(str(choice.get("finish_reason")), Stop.OTHER)
+    raw = {"usage": dict(usage), "finish_reason": choice.get("finish_reason")}
+    return Reply(choice["message"].get("content") or "", usage_of(usage), stop, str(answer.get("model") or ""), raw)
+
+
+def usage_of(usage: Mapping[str, Any]) -> Usage:
+    """Return the usage; ``prompt_tokens`` includes what was read and written; DeepSeek names its reads otherwise."""
+    details = usage.get("prompt_tokens_details") or {}
+    read = usage.get("prompt_cache_hit_tokens") or details.get("cached_tokens") or 0
+    write = details.get("cache_write_tokens") or 0
+    fresh = max((usage.get("prompt_tokens") or 0) - read - write, 0)
+    return Usage(fresh, write, read, usage.get("completion_tokens") or 0)
+
+
+def _part(text: str, *, marked: bool) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "text", "text": text}
+    return part | {"prompt_cache_breakpoint": {"mode": "explicit"}} if marked else part

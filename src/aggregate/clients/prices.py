@@ -1,0 +1,36 @@
+"""What tokens cost, from the bundled price list of ``genai-prices``; its updater is never started."""
+
+from decimal import Decimal
+
+from aggregate.models.usage import Usage
+
+_PRICED_AS = {"gemini": "google", "gemini-cli": "google", "scripted": None, "compatible": None}
+
+
+def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
+    """Return the price of ``usage`` in US dollars, ``None`` for a model that is not in the list."""
+    from genai_prices import Usage as Priced  # half a second to load
+    from genai_prices import calc_price
+
+    priced = Priced(
+        input_tokens=usage.input,
+        cache_read_tokens=usage.cache_read,
+        cache_write_tokens=usage.cache_write,
+        output_tokens=usage.output,
+    )
+    try:
+        found = calc_price(priced, model_ref=model, provider_id=_PRICED_AS.get(provider, provider or None))
+    except (LookupError, ValueError):
+        return None
+    return Decimal(found.total_price)
+
+
+def listed_window(model: str) -> int | None:
+    """Return the context window that the price list gives for a model, ``None`` where it gives none."""
+    from genai_prices import Usage as Priced
+    from genai_prices import calc_price
+
+    try:
+        return calc_price(Priced(input_tokens=1), model_ref=model).model.context_window
+    except (LookupError, ValueError):
+        return None

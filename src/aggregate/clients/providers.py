@@ -1,0 +1,107 @@
+"""The providers by name: which key, which address, which adapter."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from aggregate.clients.anthropic_api import AnthropicApi
+from aggregate.clients.client import Client
+from aggregate.clients.gemini_api import GeminiApi
+from aggregate.clients.gemini_cli import GeminiCli
+from aggregate.clients.key import Key, find_key
+from aggregate.clients.openai_api import OpenAiApi
+from aggregate.clients.protocol import Transport
+from aggregate.clients.retry import Retry
+from aggregate.clients.scripted import scripted
+from aggregate.errors import ClientSetupError, ProviderError
+
+COMPATIBLE, SCRIPTED = "compatible", "scripted"
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One way to reach a model.
+
+    Attributes:
+        adapter: Makes the adapter from a key and an address.
+        keys: The environment's variables that may hold the key.
+        model: The model to ask where none is named.
+        base_url: Where it is, ``None`` for what the SDK knows.
+        needs_key: Whether it can be asked without a key.
+    """
+
+    adapter: Callable[[Key, str | None], Transport]
+    keys: tuple[str, ...] = ()
+    model: str = ""
+    base_url: str | None = None
+    needs_key: bool = True
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "anthropic": Provider(
+        lambda key, url: AnthropicApi("anthropic", key, url), ("ANTHROPIC_API_KEY",), "claude-sonnet-5"
+    ),
+    "gemini": Provider(
+        lambda key, url: GeminiApi("gemini", key, url), ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "gemini-3.5-flash"
+    ),
+    "gemini-cli": Provider(
+        lambda key, _: GeminiCli(keys=(key,)), ("GEMINI_API_KEY", "GOOGLE_API_KEY"), needs_key=False
+    ),
+    "deepseek": Provider(
+        lambda key, url: OpenAiApi("deepseek", key, url),
+        ("DEEPSEEK_API_KEY",),
+        "deepseek-flash",
+        "https://api.deepseek.com",
+    ),
+    "minimax": Provider(
+        lambda key, url: AnthropicApi("minimax", key, url),
+        ("MINIMAX_API_KEY",),
+        "MiniMax-M2.7",
+        "https://api.minimax.io/anthropic",
+    ),
+    "openai": Provider(
+        lambda key, url: OpenAiApi("openai", key, url, limit="max_completion_tokens"), ("OPENAI_API_KEY",), "gpt-5.6"
+    ),
+    # The keys of the providers above are not for any server that an address names.
+    COMPATIBLE: Provider(lambda key, url: OpenAiApi(COMPATIBLE, key, url), ("AGGREGATE_API_KEY",), needs_key=False),
+}
+NAMES = (*PROVIDERS, SCRIPTED)
+
+
+def open_client(
+    provider: str = "",
+    *,
+    model: str = "",
+    base_url: str = "",
+    environ: Mapping[str, str] | None = None,
+    retry: Retry | None = None,
+    on_wait: Callable[[float, ProviderError], None] | None = None,
+) -> Client:
+    """Return a client for a provider; SDKs are loaded with the first request.
+
+    Args:
+        provider: One of ``NAMES``; with an address alone it is ``compatible``.
+        model: The model to ask; by default the provider's usual one.
+        base_url: Where the provider is reached, such as a server on this machine.
+        environ: Where keys are read from, by default the process's environment.
+        retry: How often failures are tried again.
+        on_wait: Called with the seconds before each wait and its reason.
+
+    Raises:
+        ClientSetupError: The name is unknown, or a key or an address is missing.
+    """
+    name = provider or (COMPATIBLE if base_url else "")
+    if name == SCRIPTED:
+        client = scripted()
+        return replace(client, model=model or client.model)
+    if name not in PROVIDERS:
+        what = f"there is no provider {name!r}" if name else "no provider is named"
+        raise ClientSetupError(f"{what}: take one of {', '.join(NAMES)} with --provider or in a persona")
+    found = PROVIDERS[name]
+    if name == COMPATIBLE and not base_url:
+        raise ClientSetupError(
+            "compatible needs the server's address: add --base-url, such as http://localhost:8080/v1"
+        )
+    key = find_key(name, found.keys, os.environ if environ is None else environ, needed=found.needs_key)
+    transport = found.adapter(key, base_url or found.base_url)
+    return Client(name, transport, model or found.model, retry or Retry(), on_wait)

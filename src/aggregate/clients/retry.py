@@ -1,0 +1,80 @@
+"""When to ask again, and how long to wait before."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from aggregate.errors import ProviderError
+
+_T = TypeVar("_T")
+RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+"""Statuses that pass: too many requests, overload (529 at Anthropic), time-outs, failures of the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often and how long.
+
+    Attributes:
+        attempts: Exchanges in all.
+        first: Seconds before the second one; doubled each time.
+        longest: The most seconds before any.
+        patience: The most seconds that a provider's own wish is followed; beyond, the error is raised at once.
+    """
+
+    attempts: int = 5
+    first: float = 1.0
+    longest: float = 30.0
+    patience: float = 120.0
+
+    def wait(self, failed: int, error: ProviderError) -> float | None:
+        """Return the seconds to wait after ``failed`` exchanges, ``None`` to give up."""
+        if not error.retryable or failed >= self.attempts:
+            return None
+        if error.retry_after is not None:
+            return error.retry_after if error.retry_after <= self.patience else None
+        # Callers that failed together should not come back together.
+        return min(self.first * 2.0 ** (failed - 1), self.longest) * random.uniform(0.75, 1.0)  # noqa: S311 - no secret
+
+
+async def with_retries(
+    attempt: Callable[[], Awaitable[_T]],
+    retry: Retry,
+    *,
+    may_repeat: Callable[[], bool],
+    on_wait: Callable[[float, ProviderError], None] | None = None,
+) -> _T:
+    """Return what ``attempt`` returns, asking again after failures that pass.
+
+    Args:
+        attempt: One exchange.
+        retry: How often and how long.
+        may_repeat: Whether an exchange may be repeated: not once a part of the answer has been passed on.
+        on_wait: Called with the seconds before each wait and its reason.
+
+    Raises:
+        ProviderError: The last failure.
+    """
+    failed = 0
+    while True:
+        try:
+            return await attempt()
+        except ProviderError as error:
+            failed += 1
+            seconds = retry.wait(failed, error) if may_repeat() else None
+            if seconds is None:
+                raise
+            if on_wait:
+                on_wait(seconds, error)
+            await asyncio.sleep(seconds)
+
+
+def seconds_of(value: str | None) -> float | None:
+    """Return a ``retry-after`` header as seconds; a date or anything else is none (the own backoff then holds)."""
+    try:
+        seconds = float(value) if value else None
+    except ValueError:
+        return None
+    return seconds if seconds is not None and 0 <= seconds < float("inf") else None

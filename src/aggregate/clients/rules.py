@@ -1,0 +1,120 @@
+"""What each provider's prompt cache does: one table with the date of what is known.
+
+Providers change minimum sizes monthly and their own pages disagree, so an unknown model gets the strictest rule of its
+provider, and what was really read is always taken from the reply. Sources: the providers' documentation and the texts
+of their SDKs, as read in November 2026.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+AS_OF = "2026-11-20"
+
+
+class Caching(StrEnum):
+    """How a provider finds what it can reuse."""
+
+    MARKS = "marks"
+    """Entries end at breakpoints that the request sets."""
+    PREFIX = "prefix"
+    """Any prefix of an earlier request."""
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRules:
+    """A prompt cache.
+
+    Attributes:
+        caching: How it works.
+        marks: How many breakpoints a request may set.
+        look_back: How many blocks are searched for an entry, counted from a breakpoint, that one included.
+        minimum: The shortest prefix that is cached, in tokens; shorter ones are passed over in silence.
+        step: Prefixes are cached in multiples of this many tokens.
+        seconds: How long an entry lives after its last use.
+        write: Price of a written token, in prices of an input token.
+        read: Price of a read token, in prices of an input token.
+    """
+
+    caching: Caching
+    marks: int = 0
+    look_back: int = 1
+    minimum: int = 1024
+    step: int = 1
+    seconds: int = 300
+    write: float = 1.0
+    read: float = 0.1
+
+
+_ANTHROPIC = CacheRules(Caching.MARKS, marks=4, look_back=20, minimum=4096, write=1.25)
+_OPENAI = CacheRules(Caching.PREFIX, step=128)
+# From 5.6 on a prefix is found at the request's own breakpoints only.
+_OPENAI_MARKS = CacheRules(Caching.MARKS, marks=4, seconds=1800, write=1.25)
+_GEMINI = CacheRules(Caching.PREFIX, minimum=4096)
+_DEEPSEEK = CacheRules(Caching.PREFIX, minimum=64, step=64, seconds=3600, read=0.02)
+_MINIMAX = CacheRules(Caching.MARKS, marks=4, look_back=20, minimum=512, write=1.25)
+_NONE = CacheRules(Caching.NONE, read=1.0)
+# What llama.cpp, vLLM and Ollama do: the longest common prefix stays in memory, at no price.
+_LOCAL = CacheRules(Caching.PREFIX, minimum=1, seconds=3600, read=1.0)
+
+_BY_PROVIDER = {
+    "anthropic": _ANTHROPIC,
+    "openai": _OPENAI,
+    "gemini": _GEMINI,
+    "gemini-cli": _GEMINI,
+    "deepseek": _DEEPSEEK,
+    "minimax": _MINIMAX,
+    "compatible": _LOCAL,
+    "scripted": _ANTHROPIC,
+}
+# By the beginning of the model's name; the longest one that fits holds.
+_BY_MODEL: dict[str, CacheRules] = {
+    "claude-opus-5": replace(_ANTHROPIC, minimum=512),
+    "claude-opus-5-5": replace(_ANTHROPIC, minimum=512, read=0.05),
+    "claude-fable-5": replace(_ANTHROPIC, minimum=512),
+    "claude-mythos-5": replace(_ANTHROPIC, minimum=512),
+    "claude-sonnet-5": replace(_ANTHROPIC, minimum=1024),
+    "claude-sonnet-4": replace(_ANTHROPIC, minimum=1024),
+    "claude-opus-4": replace(_ANTHROPIC, minimum=1024),
+    "claude-opus-4-5": replace(_ANTHROPIC, minimum=4096),
+    "claude-opus-4-6": replace(_ANTHROPIC, minimum=4096),
+    "claude-opus-4-7": replace(_ANTHROPIC, minimum=2048),
+    "gpt-5.6": _OPENAI_MARKS,
+    "gpt-5.7": _OPENAI_MARKS,
+    "gpt-5.8": _OPENAI_MARKS,
+    "gpt-5.9": _OPENAI_MARKS,
+    "gpt-6": _OPENAI_MARKS,
+    "gemini-3-flash": replace(_GEMINI, minimum=1024),
+    "gemini-2.5-flash": replace(_GEMINI, minimum=2048),
+    "deepseek-v4-pro": replace(_DEEPSEEK, read=0.033),
+    "minimax-m2.7": replace(_MINIMAX, read=0.2),
+}
+# Context windows that the price list lacks or has wrong.
+_WINDOWS = {
+    "gemini-2.5": 1_048_576,
+    "gemini-3": 1_048_576,
+    "deepseek-chat": 131_072,
+    "deepseek-reasoner": 131_072,
+    "deepseek-flash": 1_000_000,
+    "deepseek-v4": 1_000_000,
+    "minimax-m2": 204_800,
+}
+
+
+def rules_for(provider: str, model: str) -> CacheRules:
+    """Return the cache of a provider's model; a provider that is not in the table has none."""
+    base = _BY_PROVIDER.get(provider, _NONE)
+    name = _longest(model, _BY_MODEL)
+    return _BY_MODEL[name] if name and provider != "compatible" else base
+
+
+def known_window(model: str) -> int | None:
+    """Return a model's context window in tokens where this table has it."""
+    name = _longest(model, _WINDOWS)
+    return _WINDOWS[name] if name else None
+
+
+def _longest(model: str, table: dict[str, CacheRules] | dict[str, int]) -> str:
+    """Return the longest key that the model's name begins with; a vendor's part before a slash does not count."""
+    plain = model.lower().rsplit("/", 1)[-1]
+    return max((name for name in table if plain.startswith(name)), key=len, default="")

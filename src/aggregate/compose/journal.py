@@ -1,0 +1,120 @@
+"""What is recorded of each run, in a small file beside its numbered prompt: the chain of its segments."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aggregate.compose.numbering import journal_path, numbered_files
+from aggregate.compose.prefix import PrefixReport, compare
+from aggregate.compose.request import Request
+from aggregate.models.chain import Chain, Link
+from aggregate.models.prompt import Prompt
+from aggregate.sources.atomic import replace_text
+
+_VERSION = 1
+_RECENT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What is known of a prompt that was sent.
+
+    Attributes:
+        provider: To whom.
+        model: To which model.
+        ends: Where blocks ended, as numbers of links.
+        marks: Behind which links breakpoints stood.
+        changes: How often each file has changed, by its path.
+    """
+
+    provider: str
+    model: str
+    ends: tuple[int, ...]
+    marks: tuple[int, ...]
+    changes: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: its prompt's file, the chain, and what is known if it was sent."""
+
+    path: Path
+    chain: Chain
+    sent: Sent | None = None
+
+
+def write_run(run: Run) -> None:
+    """Record a run in one step.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    links = [[link.section, link.source, link.digest, link.tokens] for link in run.chain.links]
+    data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
+    if run.sent:
+        data["sent"] = asdict(run.sent)
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    replace_text(journal_path(run.path), text.replace('],["', '],\n["') + "\n")
+
+
+def record_run(
+    path: Path, prompt: Prompt, request: Request, *, tokens: Sequence[int] | None = None
+) -> PrefixReport | None:
+    """Record a prompt that was written but not sent, and return what it keeps of the last one of this kind.
+
+    Args:
+        path: The prompt's file.
+        prompt: Its segments.
+        request: What was composed.
+        tokens: Tokens of the segments; without them they are recorded as not counted.
+    """
+    chain = Chain.of(prompt, tokens or [0] * len(prompt.segments))
+    runs = recent_runs(request.output_dir, request.namespace, before=path)
+    before = next((run for run in runs if run.sent is None), None)
+    write_run(Run(path, chain))
+    return compare(before.chain, chain) if before else None
+
+
+def read_run(prompt: Path) -> Run | None:
+    """Return what was recorded of a prompt, ``None`` where nothing usable is: the report is then left out."""
+    try:
+        data = json.loads(journal_path(prompt).read_text(encoding="utf-8"))
+        if data["version"] != _VERSION:
+            return None
+        chain = Chain(tuple(Link(str(a), str(b), str(c), int(d)) for a, b, c, d in data["links"]))
+        return Run(prompt, chain, _sent(data.get("sent")))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def recent_runs(output_dir: Path, namespace: str, *, before: Path | None = None) -> Iterator[Run]:
+    """Yield the last runs that have a record, newest first.
+
+    Args:
+        output_dir: Where the prompts are.
+        namespace: First part of their names.
+        before: Only those with a lower number than this prompt.
+    """
+    files = numbered_files(output_dir, namespace)
+    if before is not None:
+        files = files[: next((i for i, (_, path) in enumerate(files) if path == before), len(files))]
+    yield from (run for _, path in reversed(files[-_RECENT:]) if (run := read_run(path)))
+
+
+def find_run(output_dir: Path, namespace: str, name: str) -> Path:
+    """Return the prompt that a person names by its number or its path; it need not exist."""
+    if re.fullmatch(r"\d+", name):
+        paths = dict(numbered_files(output_dir, namespace))
+        return paths.get(int(name), output_dir / f"{namespace}_{int(name):03d}.md")
+    return Path(name)
+
+
+def _sent(data: Mapping[str, Any] | None) -> Sent | None:
+    if data is None:
+        return None
+    changes = {str(path): float(often) for path, often in data["changes"].items()}
+    ends, marks = (tuple(int(one) for one in data[key]) for key in ("ends", "marks"))
+    return Sent(str(data["provider"]), str(data["model"]), ends, marks, changes)

@@ -1,0 +1,61 @@
+"""A provider's client as the engine's model."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from aggregate.engine.model import Answered, Question
+from aggregate.models.prompt import Prompt
+
+
+class Used(Protocol):
+    """What a request has cost."""
+
+    @property
+    def input(self) -> int:
+        """Tokens of the question."""
+        ...
+
+    @property
+    def output(self) -> int:
+        """Tokens of the answer."""
+        ...
+
+
+class Replied(Protocol):
+    """What a client returns."""
+
+    @property
+    def text(self) -> str:
+        """What the model wrote."""
+        ...
+
+    @property
+    def usage(self) -> Used:
+        """What it has cost."""
+        ...
+
+
+class Sends(Protocol):
+    """A client."""
+
+    def send(self, prompt: Prompt, message: str, *, model: str = "") -> Replied:
+        """Send ``prompt`` and then ``message``, and return the answer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ClientModel:
+    """Asks each question as a message of its own.
+
+    Attributes:
+        client: The client; the temperature of a question is its affair.
+        model: Which of its models; ``""`` is its own choice.
+    """
+
+    client: Sends
+    model: str = ""
+
+    def ask(self, question: Question) -> Answered:
+        """Send the question and return the answer with its tokens."""
+        reply = self.client.send(Prompt(()), question.text, model=self.model)
+        return Answered(reply.text, reply.usage.input + reply.usage.output)

@@ -1,0 +1,114 @@
+"""The engine's face: a goal in, an answer out."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from aggregate.engine.completion import corrective_neuron
+from aggregate.engine.limits import EngineLimits, LimitReached, Spending
+from aggregate.engine.memory import recall
+from aggregate.engine.model import Call, Model
+from aggregate.engine.neuron import TOO_DEEP, GoalResult
+from aggregate.engine.run import Branch, Run
+from aggregate.engine.shown import ANSWER, MEMORY, data
+from aggregate.engine.steps import Done, do_branch
+from aggregate.engine.trace import Kind, Recorder
+from aggregate.models.result import Answer, AnswerKind, AnswerSource
+from aggregate.subagents.select import select_answer
+from aggregate.tools import Tool, ToolRegistry, state_store
+
+
+class NeuronAgent:
+    """Reaches goals with tools and a model that answers one small question at a time.
+
+    Each goal begins with a fresh context. An agent keeps nothing between goals but what tools save.
+
+    Args:
+        client: The model; ``ClientModel`` makes one of a provider's client, ``scripted_model`` one of a script.
+        tools: A registry, or tools and functions for one that may only read.
+        state_dir: Where large results and saved state are kept; made when first needed.
+        limits: The bounds of each goal.
+        prose: Answer in sentences by the model instead of with the data itself.
+        clock: Seconds, for times and limits.
+    """
+
+    def __init__(
+        self,
+        client: Model,
+        tools: ToolRegistry | Iterable[Tool | Callable[..., object]],
+        *,
+        state_dir: str | Path = "state",
+        limits: EngineLimits | None = None,
+        prose: bool = False,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.model = client
+        self.tools = ToolRegistry.of(tools)
+        self.state_dir = Path(state_dir)
+        self.limits = limits or EngineLimits()
+        self.prose = prose
+        self.clock = clock
+
+    def execute_goal(self, goal: str, *, depth: int = 0) -> GoalResult:
+        """Reach ``goal`` and return the answer, the steps and a trace; never raises for a model's or tool's failure.
+
+        Args:
+            goal: What is wanted, in plain language.
+            depth: 0 for a user's goal; a sub-task at ``limits.depth`` or below is refused.
+        """
+        node = Recorder(Kind.GOAL, "goal", goal, self.clock)
+        spending = Spending(self.limits, self.clock)
+        run = Run(self.model, self.tools, self.limits, spending, self.state_dir / "data_cache")
+        with node.timed():
+            done, answer = self._reached(run, goal, depth, node)
+        success = answer is not None and answer.success
+        if not success:
+            node.fail(done.error or (answer.summary if answer else ""))
+        warnings = (*(answer.warnings if answer else ()), *node.all_warnings())
+        return GoalResult(
+            success,
+            goal,
+            depth,
+            done.neurons,
+            done.results,
+            answer,
+            done.error,
+            tuple(dict.fromkeys(warnings)),
+            node.trace(),
+        )
+
+    def _reached(self, run: Run, goal: str, depth: int, node: Recorder) -> tuple[Done, Answer | None]:
+        """Do the goal in the order of rule 1.2."""
+        branch = Branch(goal, depth, node)
+        if depth >= self.limits.depth:
+            return Done(error=TOO_DEEP), None
+        branch.context["_original_goal"] = goal
+        if depth == 0 and (memory := recall(run, node, goal, state_store(self.state_dir))):
+            branch.context[MEMORY] = memory
+        done = do_branch(run, branch)
+        if done.error:
+            return done, None
+        answer = _answer(goal, done)
+        if depth == 0 and (corrective := corrective_neuron(run, branch, done, answer)):
+            done = replace(done, neurons=(*done.neurons, corrective))
+            answer = _answer(goal, done)
+        return done, self._in_prose(run, branch, answer)
+
+    def _in_prose(self, run: Run, branch: Branch, answer: Answer) -> Answer:
+        """Return the answer in sentences, if that was asked for and the model writes some (rules P11, X-7)."""
+        if not self.prose or not answer.success:
+            return answer
+        try:
+            text = run.ask(branch.node, Call.PROSE, goal=branch.goal, result=data(answer.summary, ANSWER))
+        except LimitReached as reached:
+            branch.node.warn(f"The answer stays as it is: {reached}")
+            return answer
+        if text is None or not text.strip():
+            return answer
+        source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as was asked")
+        return replace(answer, summary=text.strip(), source=source)
+
+
+def _answer(goal: str, done: Done) -> Answer:
+    return select_answer(goal, done.results, descriptions=[one.description for one in done.neurons])

@@ -1,0 +1,67 @@
+"""Whether the answer is what the goal asked for, and one corrective step where it is not (rules P12 to P14, D-67)."""
+
+from aggregate.engine import replies, shown
+from aggregate.engine.limits import LimitReached
+from aggregate.engine.model import Call
+from aggregate.engine.neuron import Neuron
+from aggregate.engine.run import Branch, Run
+from aggregate.engine.steps import Done, do_neuron
+from aggregate.models.result import Answer, AnswerKind
+from aggregate.subagents.quantity import extract_quantity
+from aggregate.subagents.select import failed
+
+
+def corrective_neuron(run: Run, branch: Branch, done: Done, answer: Answer) -> Neuron | None:
+    """Return the corrective step with its result, ``None`` where none is needed or it failed.
+
+    It works with what is there: nothing is fetched again.
+    """
+    try:
+        missing = _missing(run, branch, answer)
+        if not missing:
+            return None
+        told = shown.known(branch.context)
+        text = run.ask(branch.node, Call.CORRECT, goal=branch.goal, missing=missing, known=told)
+    except LimitReached as reached:
+        branch.node.warn(f"The answer was not checked: {reached}")
+        return None
+    step = replies.one_line(text)
+    if not step:
+        return None
+    context = {**branch.context, "answer_so_far": answer.summary}
+    corrective = Branch(branch.goal, branch.depth, branch.node, context, corrective=True)
+    neuron = do_neuron(run, corrective, Neuron(step, len(done.neurons) + 1, branch.depth))
+    if failed(neuron.result):
+        branch.node.warn(f"The corrective step failed, the answer stays: {neuron.result.get('error')}")
+        return None
+    branch.context[neuron.key] = corrective.context[neuron.key]
+    return neuron
+
+
+def _missing(run: Run, branch: Branch, answer: Answer) -> str:
+    """Return what the answer lacks, ``""`` for nothing; the model is asked only where no rule decides."""
+    if not answer.success:
+        return ""  # nothing usable is there to work with
+    decided = verdict(branch.goal, answer)
+    if decided is not None:
+        return decided
+    told = shown.data(answer.summary, shown.ALL)
+    if replies.yes_or_no(run.ask(branch.node, Call.COMPLETE, goal=branch.goal, answer=told)) is not False:
+        return ""
+    return (run.ask(branch.node, Call.MISSING, goal=branch.goal, answer=told) or "").strip() or "not said"
+
+
+def verdict(goal: str, answer: Answer) -> str | None:
+    """Return what the answer lacks by rules, ``""`` for nothing, ``None`` where they do not decide.
+
+    As many lines as the goal asks for, or a count for a goal that counts, are all that was asked; more lines are not.
+    """
+    if answer.source.kind is AnswerKind.COUNT:
+        return ""
+    target = extract_quantity(goal)
+    if target is None or answer.source.kind not in (AnswerKind.PYTHON, AnswerKind.AI, AnswerKind.TEXT):
+        return None
+    lines = len([line for line in answer.summary.splitlines() if line.strip()])
+    if lines > target:
+        return f"The goal asks for {target}, the answer has {lines} lines."
+    return "" if lines == target else None

@@ -1,0 +1,101 @@
+"""What one goal may use, and what it has used."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Final
+
+from aggregate.errors import ConfigError
+
+MAX_DEPTH: Final = 5
+"""Levels of sub-tasks; the goal itself is the first (rules D-6, X-13)."""
+MAX_RETRIES: Final = 3
+"""Executions of one step (rule D-7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineLimits:
+    """The bounds of one goal; each is a maximum.
+
+    Attributes:
+        depth: Levels of sub-tasks.
+        attempts: Executions of one step.
+        steps: Steps of one goal (rule X-4).
+        dendrites: Items that one step may be spread over (rule D-10).
+        dendrites_in_all: Sub-tasks of the whole goal.
+        duplicates: Equal items after which a step is spread no further (rule D-10).
+        tokens: Of all questions and answers together.
+        seconds: Wall time of the whole goal.
+        tool_seconds: Wall time of one call of a tool.
+        workers: Sub-tasks that run at once; 1 is one after the other.
+        inline_bytes: JSON of a result that stays in the context; larger ones go to disk (rule X-1).
+
+    Raises:
+        ConfigError: A number that must be at least 1 is less.
+    """
+
+    depth: int = MAX_DEPTH
+    attempts: int = MAX_RETRIES
+    steps: int = 4
+    dendrites: int = 50
+    dendrites_in_all: int = 200
+    duplicates: int = 3
+    tokens: int = 200_000
+    seconds: float = 600.0
+    tool_seconds: float = 60.0
+    workers: int = 4
+    inline_bytes: int = 5000
+
+    def __post_init__(self) -> None:
+        for name in ("depth", "attempts", "steps", "workers"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}", key=name)
+
+
+class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its failed result
+    """A bound of the whole goal was reached."""
+
+
+@dataclass(slots=True)
+class Spending:
+    """What a goal has used so far; safe to use from many threads."""
+
+    limits: EngineLimits
+    clock: Callable[[], float] = time.perf_counter
+    tokens: int = 0
+    dendrites: int = 0
+    _started: float = 0.0
+    _lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        self._started = self.clock()
+
+    @property
+    def seconds(self) -> float:
+        """Since the goal began."""
+        return self.clock() - self._started
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the goal must end, at least 0."""
+        return max(0.0, self.limits.seconds - self.seconds)
+
+    def check(self) -> None:
+        """Raise ``LimitReached`` if no time or tokens are left."""
+        if self.seconds_left <= 0:
+            raise LimitReached(f"the goal's time of {self.limits.seconds:g} s is over")
+        if self.tokens >= self.limits.tokens:
+            raise LimitReached(f"the goal's {self.limits.tokens:,} tokens are used up")
+
+    def charge(self, tokens: int) -> None:
+        """Add tokens of an answer that has come."""
+        with self._lock:
+            self.tokens += max(0, tokens)
+
+    def take_dendrites(self, wanted: int) -> int:
+        """Return how many of ``wanted`` sub-tasks may run, and count them."""
+        with self._lock:
+            taken = min(wanted, self.limits.dendrites, self.limits.dendrites_in_all - self.dendrites)
+            self.dendrites += taken
+            return taken

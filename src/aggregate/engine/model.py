@@ -1,0 +1,72 @@
+"""What the engine asks of a model: one small question at a time."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Protocol
+
+
+class Call(StrEnum):
+    """The questions (rule 1.3); the first of the list, advice, needs no model."""
+
+    DECOMPOSE = "decompose"
+    FIND_TOOL = "find_tool"
+    CLARIFY = "clarify"
+    PARAMETERS = "parameters"
+    CODE = "code"
+    VALIDATE_CODE = "validate_code"
+    FIELDS_PRESENT = "fields_present"
+    CALLS_NEEDED = "calls_needed"
+    ITEM_GOAL = "item_goal"
+    SPLIT = "split"
+    VALIDATE = "validate"
+    PROSE = "prose"
+    COMPLETE = "complete"
+    MISSING = "missing"
+    CORRECT = "correct"
+    MEMORY = "memory"
+    REFLECT = "reflect"
+    ANSWER = "answer"
+
+
+TEMPERATURES: Final = {
+    Call.DECOMPOSE: 0.2,
+    Call.MEMORY: 0.0,
+    Call.ITEM_GOAL: 0.2,
+    Call.MISSING: 0.2,
+    Call.CORRECT: 0.2,
+    Call.PROSE: 0.3,
+}
+"""Where it is not 0.1 (rule D-12)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question.
+
+    Attributes:
+        call: Which of the questions it is.
+        text: What the model is shown.
+        place: Which step asks, ``0.2`` or ``0.2/1.3/1.1``; ``""`` for the goal itself.
+        temperature: For a client that can set it.
+    """
+
+    call: Call
+    text: str
+    place: str = ""
+    temperature: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a model answered: the text, and the tokens of question and answer together."""
+
+    text: str
+    tokens: int = 0
+
+
+class Model(Protocol):
+    """Anything that answers questions; called from several threads where sub-tasks run at once."""
+
+    def ask(self, question: Question) -> Answered:
+        """Return the answer; whatever is raised counts as no answer."""
+        ...

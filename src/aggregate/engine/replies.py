@@ -1,0 +1,102 @@
+"""Answers of models as values; what cannot be read is ``None`` or empty, never an error (rule 1.3)."""
+
+import ast
+import json
+import re
+from typing import Any, Final
+
+_MARK: Final = re.compile(
+    r"^[\s>#]*(?:\*\*|__)?\s*(?:step\s*\d{1,3}\s*[:.)–-]|\(\d{1,3}\)|\d{1,3}\s*[.):](?=[\s*_])|[-*+•‣◦–—](?=\s))"
+    r"\s*(?:\*\*|__)?\s*(?P<text>\S.*)$",
+    re.IGNORECASE,
+)
+_FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1", re.DOTALL | re.MULTILINE)
+_YES_NO: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_OBJECTS: Final = 50
+"""Braces from which a reading of JSON is tried."""
+
+
+def steps(text: str) -> list[str]:
+    """Return the steps of a numbered or bulleted list, without doubles, in order (rule P1)."""
+    listed = json_value(text, list)
+    if listed and all(isinstance(one, str) for one in listed):
+        found = [one.strip() for one in listed]
+    else:
+        found = [_unmarked(line) for line in text.splitlines() if _MARK.match(line)]
+    unique: dict[str, str] = {}
+    for one in found:
+        if re.search(r"\w", one):
+            unique.setdefault(one.lower().rstrip(". "), one)
+    return list(unique.values())
+
+
+def _unmarked(line: str) -> str:
+    """Return a line without its marks, of which there may be several: ``- 1. Fetch``."""
+    while match := _MARK.match(line):
+        line = match.group("text")
+    line = line.strip()
+    for mark in ("**", "__"):
+        if line.count(mark) % 2:
+            line = line.replace(mark, "", 1) if line.startswith(mark) else line.removesuffix(mark)
+        if line.startswith(mark) and line.endswith(mark):
+            line = line.removeprefix(mark).removesuffix(mark)
+    return line.strip()
+
+
+def yes_or_no(text: str | None) -> bool | None:
+    """Return what an answer says, by whole words: one that opens it, else the only one in it (rule P6)."""
+    words = [word.lower() for word in _YES_NO.findall(text or "")]
+    opening = re.match(r"\W*(yes|no)\b", text or "", re.IGNORECASE)
+    if opening:
+        return opening.group(1).lower() == "yes"
+    return words[0] == "yes" if len(set(words)) == 1 else None
+
+
+def json_value(text: str | None, kind: type) -> Any:  # noqa: ANN401 - a list or an object
+    """Return the first JSON value of ``kind``, ``dict`` or ``list``, in a text; ``None`` where there is none."""
+    opening = "{" if kind is dict else "["
+    decoder = json.JSONDecoder()
+    starts = [match.start() for match in re.finditer(re.escape(opening), text or "")][:_OBJECTS]
+    for start in starts:
+        try:
+            value, _ = decoder.raw_decode(text or "", start)
+        except (ValueError, RecursionError):
+            continue
+        return value
+    return None
+
+
+def code(text: str | None) -> str:
+    """Return the Python in an answer: what is fenced, a ``python_code`` in JSON, else all of it."""
+    if not text or not text.strip():
+        return ""
+    held = json_value(text, dict) if text.lstrip().startswith(("{", "```json")) else None
+    if isinstance(held, dict) and isinstance(held.get("python_code"), str):
+        return str(held["python_code"])
+    fenced = [match.group(2) for match in _FENCE.finditer(text)]
+    return "\n".join(fenced).strip("\n") if fenced else text.strip("\n")
+
+
+def syntax_error(python: str) -> str:
+    """Return why code does not compile, ``""`` where it does."""
+    try:
+        ast.parse(python)
+    except SyntaxError as error:
+        return f"{error.msg} (line {error.lineno})"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f"{error!s:.200}" or "nested too deeply"
+    return ""
+
+
+def says_valid(text: str | None) -> bool:
+    """Return whether the answer is the word VALID and nothing else: INVALID holds that word too (rule P5)."""
+    return re.fullmatch(r"\W*VALID\W*", text or "", re.IGNORECASE) is not None
+
+
+def one_line(text: str | None) -> str:
+    """Return the first line that says something, without a list's mark or quotes around it."""
+    for line in (text or "").splitlines():
+        plain = _unmarked(line).strip("\"'` ")
+        if re.search(r"\w", plain):
+            return plain
+    return ""

@@ -1,0 +1,116 @@
+"""One goal while it is worked on: what all its steps share, and what one branch of it knows."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from aggregate.engine.limits import EngineLimits, Spending
+from aggregate.engine.model import TEMPERATURES, Call, Model, Question
+from aggregate.engine.shown import clip
+from aggregate.engine.trace import Kind, Recorder
+from aggregate.engine.wording import QUESTIONS
+from aggregate.models.plain import Value
+from aggregate.tools import Tool, ToolContext, ToolRegistry
+
+MOST_ANSWER = 200_000
+"""Characters of an answer; the rest is cut, and a warning says so."""
+NOTE = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What the whole goal shares."""
+
+    model: Model
+    tools: ToolRegistry
+    limits: EngineLimits
+    spending: Spending
+    cache_dir: Path
+
+    def ask(self, node: Recorder, call: Call, **fields: object) -> str | None:
+        """Ask the model; ``None`` where it gave no answer, with a warning on ``node``.
+
+        Raises:
+            LimitReached: No time or tokens are left.
+        """
+        self.spending.check()
+        question = Question(call, QUESTIONS[call].format(**fields).strip(), node.place, TEMPERATURES.get(call, 0.1))
+        child = node.child(Kind.MODEL, call.value, "")
+        with child.timed():
+            try:
+                answered = self.model.ask(question)
+                text, child.tokens = answered.text, max(0, int(answered.tokens))
+                if not isinstance(text, str):
+                    raise TypeError(f"the answer is a {type(text).__name__}, not a text")
+            except Exception as error:  # noqa: BLE001 - whatever a client raises, the goal goes on without this answer
+                child.fail(f"{type(error).__name__}: {error!s:.300}")
+                node.warn(f"The model gave no answer to {call}: {error!s:.300}")
+                return None
+        self.spending.charge(child.tokens)
+        child.text = clip(" ".join(text[: NOTE * 2].split()), NOTE)
+        if len(text) > MOST_ANSWER:
+            node.warn(f"The answer to {call} was cut at {MOST_ANSWER:,} of {len(text):,} characters.")
+        return text[:MOST_ANSWER]
+
+    def call(self, node: Recorder, tool: Tool, arguments: dict[str, Any], context: dict[str, Value]) -> Value:
+        """Run a tool and return its result; every failure is one too.
+
+        Raises:
+            LimitReached: No time or tokens are left.
+        """
+        self.spending.check()
+        seconds = min(self.limits.tool_seconds, self.spending.seconds_left)
+        child = node.child(Kind.TOOL, tool.name, clip(", ".join(f"{k}={v!r}" for k, v in arguments.items()), NOTE))
+        with child.timed():
+            given = ToolContext(dict(context), self.cache_dir, seconds)
+            result = self.tools.run(tool.name, arguments, context=given, seconds=seconds)
+        if isinstance(result, dict) and (result.get("success", True) is False or result.get("error")):
+            child.fail(str(result.get("error") or "no reason given"))
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The tool that was chosen for a step, ``None`` for the model alone."""
+
+    tool: Tool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What one branch of a goal knows: the goal itself, or one sub-task of a step.
+
+    Attributes:
+        goal: Its goal.
+        depth: 0 for the user's goal.
+        node: Where it is recorded.
+        context: Results by key; a branch writes to its own only (rule D-33).
+        item: What it is done for, or ``None``.
+        noun: What the item is called.
+        template: The goal before the item's fields were put into it. What the branch does is decided by these words
+            alone: a text within an item names no tool, no argument and no further step.
+        chosen: What was chosen for all items, or ``None``.
+        lists: Digests of the lists that the branches above go through, and so it must not (rule D-34).
+        done: Lists and templates that this branch has gone through.
+        corrective: It may only work with what is there (rule P14).
+    """
+
+    goal: str
+    depth: int
+    node: Recorder
+    context: dict[str, Value] = field(default_factory=dict)
+    item: Value = None
+    noun: str = ""
+    template: str = ""
+    chosen: Choice | None = None
+    lists: frozenset[str] = frozenset()
+    done: set[tuple[str, str]] = field(default_factory=set)
+    corrective: bool = False
+
+    def wording(self, step: str) -> str:
+        """Return the words that decide what ``step`` does."""
+        return self.template or step
+
+    def at(self, node: Recorder) -> "Branch":
+        """Return the same branch, recorded at ``node``."""
+        return replace(self, node=node)

@@ -1,0 +1,58 @@
+"""Earlier results as a model is shown them: short, newest first, in a fence that they cannot leave."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from aggregate.models.plain import Value
+from aggregate.models.result import is_reference
+from aggregate.text.fences import fence
+from aggregate.text.results import value_text
+
+ONE: Final = 160
+ALL: Final = 600
+ANSWER: Final = 2000
+"""Characters of one result, of all of them for arguments, and of all of them for an answer."""
+MEMORY: Final = "_memory"
+
+
+def clip(text: str, most: int) -> str:
+    """Return ``text``, or its beginning with a note of how much there is."""
+    return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters in all)"
+
+
+def data(value: Value, most: int = ONE) -> str:
+    """Return one value in a fence."""
+    return fence(clip(value_text(value, indent=None), most))
+
+
+def known(context: Mapping[str, Value], *, one: int = ONE, most: int = ALL) -> str:
+    """Return the results in a context in a fence, newest first; what is left out is counted."""
+    lines: list[str] = []
+    entries = [(key, value) for key, value in reversed(list(context.items())) if key != "_original_goal"]
+    for number, (key, value) in enumerate(entries):
+        line = f"{key}: {clip(_summary(key, value), one)}"
+        if lines and sum(map(len, lines)) + len(line) > most:
+            lines.append(f"({len(entries) - number} older ones are not shown)")
+            break
+        lines.append(line)
+    return fence("\n".join(lines) or "nothing yet")
+
+
+def _summary(key: str, value: Value) -> str:
+    if is_reference(value):
+        return f'{str(value["summary"]).splitlines()[0]} (_ref_id "{value["_ref_id"]}")'
+    if key == MEMORY and isinstance(value, Mapping):
+        return memory_line(value)
+    return " ".join(value_text(value, indent=None).split())
+
+
+def memory_line(memory: Mapping[str, Value]) -> str:
+    """Return the saved values that were recalled, each in a few words."""
+    texts = (f"{key} ({clip(json.dumps(value, default=str, ensure_ascii=False), 60)})" for key, value in memory.items())
+    return ", ".join(texts) or "nothing"
+
+
+def fields_line(names: Sequence[str]) -> str:
+    """Return names of fields on one line."""
+    return clip(", ".join(" ".join(name.split()) for name in names), ALL) or "none"

@@ -1,0 +1,110 @@
+"""What a goal did: a tree of steps, sub-tasks, tool calls and questions, with times and tokens."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Kind(StrEnum):
+    """What a node of the tree stands for."""
+
+    GOAL = "goal"
+    NEURON = "neuron"
+    DENDRITE = "dendrite"
+    TOOL = "tool"
+    MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One node and what is below it.
+
+    Attributes:
+        kind: What it stands for.
+        label: ``0.2`` for a step, ``1.3`` for a sub-task; the tool's or question's name.
+        text: The goal, the step, the arguments.
+        seconds: Wall time.
+        tokens: Of the questions in it and below it.
+        ok: Whether it succeeded.
+        note: Why not, or what else is to be known.
+        children: In the order in which they were begun; sub-tasks in the order of their items.
+    """
+
+    kind: Kind
+    label: str
+    text: str
+    seconds: float
+    tokens: int
+    ok: bool
+    note: str
+    children: tuple["Trace", ...]
+
+    @property
+    def calls(self) -> int:
+        """Questions to the model in it and below it."""
+        return (self.kind is Kind.MODEL) + sum(one.calls for one in self.children)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the tree as plain data."""
+        own = {"kind": self.kind.value, "label": self.label, "text": self.text, "seconds": round(self.seconds, 6)}
+        rest = {"tokens": self.tokens, "ok": self.ok, "note": self.note}
+        return {**own, **rest, "children": [one.as_dict() for one in self.children]}
+
+
+@dataclass(slots=True)
+class Recorder:
+    """A node while it is written; one thread writes to it at a time.
+
+    Attributes:
+        place: The way to the node, ``0.2/1.3``; unique in its tree.
+    """
+
+    kind: Kind
+    label: str
+    text: str
+    clock: Callable[[], float]
+    place: str = ""
+    seconds: float = 0.0
+    tokens: int = 0
+    ok: bool = True
+    note: str = ""
+    warnings: list[str] = field(default_factory=list)
+    children: list["Recorder"] = field(default_factory=list)
+
+    def child(self, kind: Kind, label: str, text: str) -> "Recorder":
+        """Add a node below this one and return it."""
+        place = f"{self.place}/{label}" if self.place else label
+        made = Recorder(kind, label, text, self.clock, place if kind in (Kind.NEURON, Kind.DENDRITE) else self.place)
+        self.children.append(made)
+        return made
+
+    @contextmanager
+    def timed(self) -> Iterator["Recorder"]:
+        """Time the block, also when it raises."""
+        started = self.clock()
+        try:
+            yield self
+        finally:
+            self.seconds += self.clock() - started
+
+    def fail(self, note: str) -> None:
+        """Say that the node did not succeed, and why."""
+        self.ok, self.note = False, note
+
+    def warn(self, sentence: str) -> None:
+        """Keep a sentence for the user."""
+        self.warnings.append(sentence)
+
+    def all_warnings(self) -> Iterator[str]:
+        """Yield the warnings of the node and of all below it, in the order of the tree."""
+        yield from self.warnings
+        for one in self.children:
+            yield from one.all_warnings()
+
+    def trace(self) -> Trace:
+        """Return the tree as a value."""
+        children = tuple(one.trace() for one in self.children)
+        tokens = self.tokens + sum(one.tokens for one in children)
+        return Trace(self.kind, self.label, self.text, self.seconds, tokens, self.ok, self.note, children)

@@ -1,0 +1,38 @@
+"""What a request has cost in tokens, in one form for all providers."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or more requests; every input token is in exactly one of the first three fields.
+
+    Attributes:
+        fresh: Input that was neither read from a cache nor written to one.
+        cache_write: Input that was written to a cache and is charged for it.
+        cache_read: Input that was read from a cache.
+        output: What the model wrote, its thoughts included.
+    """
+
+    fresh: int = 0
+    cache_write: int = 0
+    cache_read: int = 0
+    output: int = 0
+
+    @property
+    def input(self) -> int:
+        """All input tokens."""
+        return self.fresh + self.cache_write + self.cache_read
+
+    @property
+    def cache_share(self) -> float:
+        """The share of the input that was read from a cache, 0 to 1."""
+        return self.cache_read / self.input if self.input else 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.fresh + other.fresh,
+            self.cache_write + other.cache_write,
+            self.cache_read + other.cache_read,
+            self.output + other.output,
+        )

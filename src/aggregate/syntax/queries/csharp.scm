@@ -1,0 +1,73 @@
+; C#.
+[(ERROR) (preproc_if) (preproc_elif) (preproc_else) (global_statement)] @scope
+
+(namespace_declaration
+  name: (_) @name
+  body: (declaration_list) @members @scope) @definition.namespace
+(class_declaration
+  name: (identifier) @name
+  body: (declaration_list) @members @scope) @definition.class
+(class_declaration name: (identifier) @name !body) @definition.class
+(struct_declaration
+  name: (identifier) @name
+  body: (declaration_list) @members @scope) @definition.struct
+(struct_declaration name: (identifier) @name !body) @definition.struct
+(interface_declaration
+  name: (identifier) @name
+  body: (declaration_list) @members @scope) @definition.interface
+(record_declaration
+  name: (identifier) @name
+  body: (declaration_list) @members @scope) @definition.record
+(record_declaration name: (identifier) @name !body) @definition.record
+(enum_declaration
+  name: (identifier) @name
+  body: (enum_member_declaration_list) @members) @definition.enum
+(delegate_declaration name: (identifier) @name) @definition.delegate
+
+(method_declaration name: (identifier) @name body: (block) @body) @definition.method
+(method_declaration name: (identifier) @name body: (arrow_expression_clause)) @definition.method
+(method_declaration name: (identifier) @name !body) @definition.method
+(local_function_statement name: (identifier) @name body: (block) @body) @definition.function
+(constructor_declaration name: (identifier) @name body: (block) @body) @definition.constructor
+(constructor_declaration name: (identifier) @name body: (arrow_expression_clause)) @definition.constructor
+(constructor_declaration name: (identifier) @name !body) @definition.constructor
+(destructor_declaration name: (identifier) @name body: (block) @body) @definition.destructor
+(destructor_declaration name: (identifier) @name body: (arrow_expression_clause)) @definition.destructor
+(operator_declaration operator: _ @name body: (block) @body) @definition.operator
+(operator_declaration operator: _ @name body: (arrow_expression_clause)) @definition.operator
+(operator_declaration operator: _ @name !body) @definition.operator
+(conversion_operator_declaration type: (_) @name body: (block) @body) @definition.operator
+(conversion_operator_declaration type: (_) @name body: (arrow_expression_clause)) @definition.operator
+
+(property_declaration
+  name: (identifier) @name
+  accessors: (accessor_list) @members @scope) @definition.property
+(property_declaration name: (identifier) @name !accessors) @definition.property
+(indexer_declaration
+  "this" @name
+  accessors: (accessor_list) @members @scope) @definition.indexer
+(indexer_declaration "this" @name !accessors) @definition.indexer
+(event_declaration
+  name: (identifier) @name
+  accessors: (accessor_list) @members @scope) @definition.event
+(accessor_declaration body: (block) @body)
+
+; Lambdas stand outside methods in what fields and properties are set to.
+(field_declaration) @scope.deep
+(property_declaration value: (_) @scope.deep)
+(lambda_expression body: (block) @body)
+(anonymous_method_expression (block) @body)
+
+(file_scoped_namespace_declaration name: (_) @package)
+(compilation_unit (comment) @doc.module . (using_directive))
+(_ (comment) @doc.module .
+  [(class_declaration) (interface_declaration) (enum_declaration) (record_declaration) (struct_declaration)])
+(using_directive [(qualified_name) (identifier) (alias_qualified_name)] @import .)
+((field_declaration
+  (modifier) @_const
+  (variable_declaration (variable_declarator name: (identifier) @constant.member)))
+  (#eq? @_const "const"))
+((field_declaration
+  (modifier) @_static (modifier) @_readonly
+  (variable_declaration (variable_declarator name: (identifier) @constant.member)))
+  (#eq? @_static "static") (#eq? @_readonly "readonly"))

@@ -1,0 +1,71 @@
+; Go. Definitions stand at the top level; only variables can hold function literals outside a function.
+(ERROR) @scope
+(var_declaration) @scope
+(var_declaration (var_spec_list) @scope)
+(var_spec value: (_) @scope.deep)
+(const_declaration) @scope
+(import_declaration) @scope
+(import_declaration (import_spec_list) @scope)
+(type_declaration) @scope
+
+(function_declaration
+  name: (identifier) @name
+  body: (block) @body) @definition.function
+
+(function_declaration
+  name: (identifier) @name
+  !body) @definition.function
+
+(method_declaration
+  receiver: (parameter_list
+    (parameter_declaration
+      type: [
+        (type_identifier) @receiver
+        (generic_type type: (type_identifier) @receiver)
+        (pointer_type (type_identifier) @receiver)
+        (pointer_type (generic_type type: (type_identifier) @receiver))
+      ]))
+  name: (field_identifier) @name
+  body: (block)? @body) @definition.method
+
+(func_literal body: (block) @body)
+
+; A declaration of one type is the definition; in a group each of the types is one.
+((type_declaration
+  (type_spec
+    name: (type_identifier) @name
+    type: (struct_type (field_declaration_list) @members))) @definition.struct @_all
+  (#not-match? @_all "^type[ \t]*\\("))
+(type_declaration "("
+  (type_spec
+    name: (type_identifier) @name
+    type: (struct_type (field_declaration_list) @members)) @definition.struct)
+
+((type_declaration
+  (type_spec
+    name: (type_identifier) @name
+    type: (interface_type "{" @members) @scope)) @definition.interface @_all
+  (#not-match? @_all "^type[ \t]*\\("))
+(type_declaration "("
+  (type_spec
+    name: (type_identifier) @name
+    type: (interface_type "{" @members) @scope) @definition.interface)
+(interface_type (method_elem name: (field_identifier) @name) @definition.method)
+
+((type_declaration
+  [
+    (type_spec name: (type_identifier) @name type: [(type_identifier) (qualified_type) (generic_type) (pointer_type) (array_type) (slice_type) (map_type) (channel_type) (function_type) (parenthesized_type)])
+    (type_alias name: (type_identifier) @name)
+  ]) @definition.type @_all
+  (#not-match? @_all "^type[ \t]*\\("))
+(type_declaration "("
+  [
+    (type_spec name: (type_identifier) @name type: [(type_identifier) (qualified_type) (generic_type) (pointer_type) (array_type) (slice_type) (map_type) (channel_type) (function_type) (parenthesized_type)])
+    (type_alias name: (type_identifier) @name)
+  ] @definition.type)
+
+(package_clause (package_identifier) @package)
+(source_file (comment) @doc.module . (package_clause))
+(import_spec path: (interpreted_string_literal (interpreted_string_literal_content) @import))
+(const_spec name: (identifier) @constant)
+(var_spec name: (identifier) @constant)

@@ -1,0 +1,99 @@
+"""One call of a tool within limits: whatever it does, the caller gets plain data or a failed result in time."""
+
+import asyncio
+import inspect
+import json
+from collections.abc import Callable
+from contextvars import copy_context
+from dataclasses import dataclass
+from queue import Empty, Queue
+from threading import BoundedSemaphore, Thread
+from typing import Any, Final
+
+from aggregate.errors import AggregateError, ToolError
+
+MEGABYTE: Final = 1_000_000
+MOST_MEGABYTES: Final = 5
+"""The largest output as JSON (rule D-10)."""
+SECONDS: Final = 60.0
+MOST_HANGING: Final = 16
+"""Calls that were given up and still run; a thread cannot be ended from outside, so no more are begun then."""
+
+_slots: Final = BoundedSemaphore(MOST_HANGING)
+
+
+@dataclass(frozen=True, slots=True)
+class CallLimits:
+    """What one call may take.
+
+    Attributes:
+        seconds: Wall time.
+        megabytes: Its output as JSON, in millions of bytes.
+    """
+
+    seconds: float = SECONDS
+    megabytes: float = MOST_MEGABYTES
+
+
+def failure(error: str, *, retry: bool, hint: str = "") -> dict[str, Any]:
+    """Return the envelope of a failed call (rule D-55)."""
+    return {"success": False, "error": error, "retry": retry, **({"hint": hint} if hint else {})}
+
+
+def call(name: str, action: Callable[[], Any], limits: CallLimits) -> Any:  # noqa: ANN401 - what the tool returned
+    """Run ``action`` in a thread of its own and return its output as plain data.
+
+    An exception, a time over the limit, an output that is too large or no data each become a failed result.
+    """
+    if not _slots.acquire(blocking=False):
+        return failure(f"{name} was not called: {MOST_HANGING} earlier calls still hang", retry=False)
+    box: Queue[Any] = Queue(1)
+    context = copy_context()
+
+    def work() -> None:
+        try:
+            box.put(context.run(_outcome, name, action, limits))
+        finally:
+            _slots.release()
+
+    Thread(target=work, name=f"tool {name}", daemon=True).start()
+    try:
+        return box.get(timeout=max(limits.seconds, 0.001))
+    except Empty:
+        return failure(f"{name} did not answer within {limits.seconds:g} s", retry=True, hint="Ask for less.")
+
+
+def _outcome(name: str, action: Callable[[], Any], limits: CallLimits) -> Any:  # noqa: ANN401 - what the tool returned
+    try:
+        value = action()
+        if inspect.iscoroutine(value):
+            value = asyncio.run(value)
+    except ToolError as error:
+        return failure(str(error), retry=True)
+    except AggregateError as error:
+        return failure(str(error), retry=False)
+    except BaseException as error:  # noqa: BLE001 - whatever a tool raises, SystemExit too, becomes a failed result
+        return failure(f"{type(error).__name__}: {error!s:.2000}", retry=True)
+    return _plain(name, value, limits)
+
+
+def _plain(name: str, value: Any, limits: CallLimits) -> Any:  # noqa: ANN401 - what the tool returned
+    """Return ``value`` as JSON knows it: no later change by the tool can reach it."""
+    try:
+        text = json.dumps(value, default=_readable)
+    except (TypeError, ValueError, RecursionError, MemoryError) as error:
+        return failure(f"{name} returned what JSON cannot hold: {error!s:.200}", retry=False)
+    if len(text) > limits.megabytes * MEGABYTE:
+        size = f"{len(text) / MEGABYTE:.1f} MB, the most is {limits.megabytes:g} MB"
+        return failure(f"{name} returned {size}", retry=True, hint="Ask for fewer items or fields.")
+    return json.loads(text)
+
+
+def _readable(value: object) -> object:
+    """Stand in for what JSON does not know, without addresses or hash order."""
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=repr)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
+    text = str(value)
+    return f"<{type(value).__name__}>" if " object at 0x" in text else text

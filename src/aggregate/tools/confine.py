@@ -1,0 +1,144 @@
+"""Which files of a project a model may see: below the roots, not ignored, no secrets, through no link out of them."""
+
+import os
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from aggregate.errors import ToolError
+from aggregate.sources.files import read_file
+from aggregate.sources.listing import Listing
+
+MOST_BYTES: Final = 5_000_000
+SECRETS: Final = (
+    ".env", ".env.*", "*.env", ".envrc", ".netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials", "id_rsa*",
+    "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "*.jks", "*.kdbx",
+)  # fmt: skip
+"""Names that are never shown, also where no ignore rule names them."""
+PUBLIC: Final = (".env.example", ".env.sample", ".env.template", "*.pub")
+HIDDEN_FOLDERS: Final = frozenset({".git", ".ssh", ".gnupg", ".aws"})
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFiles:
+    """The files below some folders.
+
+    Attributes:
+        roots: The folders; names are looked for in the first, then in the others.
+    """
+
+    roots: tuple[Path, ...]
+
+    def find(self, name: str) -> tuple[Path, str]:
+        """Return a file's real path, and its name relative to its root.
+
+        Raises:
+            ToolError: There is none that may be shown; the message does not say whether something is there.
+        """
+        for root, relative in self._places(name):
+            allowed = self._allowed(root, relative)
+            if allowed is not None:
+                return allowed
+        raise ToolError(f'"{_shown(name)}" is no file of the project that may be read: list_directory shows those')
+
+    def read(self, name: str) -> tuple[str, str]:
+        """Return a file's name relative to its root, and its text.
+
+        Raises:
+            ToolError: It may not be shown, is too large, or is no text.
+        """
+        path, relative = self.find(name)
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise ToolError(f"{relative}: too large: {size:,} bytes, the most is {MOST_BYTES:,}")
+        source = read_file(path)
+        if source.error:
+            raise ToolError(f"{relative}: {source.error}")
+        return relative, source.text
+
+    def names(self, folder: str = "") -> list[str]:
+        """Return the names of all files that may be shown below ``folder``, sorted, relative to their roots.
+
+        Raises:
+            ToolError: ``folder`` leads out of the roots.
+        """
+        found: dict[str, None] = {}
+        for root, relative in self._places(folder or "."):
+            prefix = "" if relative == "." else f"{relative}/"
+            found |= dict.fromkeys(one for one in _visible(root) if one.startswith(prefix))
+        return sorted(found)
+
+    def entries(self, folder: str) -> list[str]:
+        """Return what stands directly in ``folder``, sorted; folders end with a slash.
+
+        Raises:
+            ToolError: ``folder`` leads out of the roots, or holds nothing that may be shown.
+        """
+        found: set[str] = set()
+        for root, relative in self._places(folder):
+            prefix = "" if relative == "." else f"{relative}/"
+            below = (one[len(prefix) :] for one in _visible(root) if one.startswith(prefix))
+            found.update(head + slash for head, slash, _ in (one.partition("/") for one in below))
+        if not found:
+            raise ToolError(f'"{_shown(folder)}" is no folder of the project with files that may be read')
+        return sorted(found)
+
+    def _places(self, name: str) -> list[tuple[Path, str]]:
+        """Return each root with ``name`` relative to it, by text alone; an absolute one belongs to its root."""
+        if not name.strip() or "\0" in name or len(name) > 4096:
+            raise ToolError("a path has 1 to 4,096 characters and no NUL")
+        plain = name.replace("\\", "/") if os.sep == "\\" else name
+        if ".." in PurePosixPath(plain).parts:
+            raise ToolError(f'"{_shown(name)}" holds "..": paths begin at the project\'s root')
+        path = PurePosixPath(os.path.normpath(plain))
+        if not path.is_absolute():
+            return [(root, path.as_posix()) for root in self.roots]
+        inside = [root for root in self.roots if path.is_relative_to(_absolute(root))]
+        if not inside:
+            raise ToolError(f'"{_shown(name)}" lies outside of the project: paths begin at its root')
+        return [(root, path.relative_to(_absolute(root)).as_posix()) for root in inside]
+
+    def _allowed(self, root: Path, relative: str) -> tuple[Path, str] | None:
+        """Return the file if its name and what it links to are both listed and no secrets."""
+        listed = frozenset(_listed(root))
+        if relative not in listed or is_secret(relative):
+            return None
+        try:
+            base = root.resolve()
+            real = (base / relative).resolve()
+        except (OSError, ValueError, RuntimeError):
+            return None
+        if not real.is_relative_to(base) or not real.is_file():
+            return None
+        target = real.relative_to(base).as_posix()
+        return None if target not in listed or is_secret(target) else (real, relative)
+
+
+def is_secret(name: str) -> bool:
+    """Return whether a file by its name holds secrets, whatever the case of its letters."""
+    *folders, last = name.lower().split("/")
+    if not HIDDEN_FOLDERS.isdisjoint(folders):
+        return True
+    return _matches(last, SECRETS) and not _matches(last, PUBLIC)
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _listed(root: Path) -> list[str]:
+    """Return the files that are not ignored, asked anew each time: a goal may make files while it runs."""
+    return Listing().files(str(root))
+
+
+def _visible(root: Path) -> list[str]:
+    return [name for name in _listed(root) if not is_secret(name)]
+
+
+def _absolute(root: Path) -> str:
+    return Path(os.path.abspath(root)).as_posix()
+
+
+def _shown(name: str) -> str:
+    return ascii(name[:100])[1:-1]

@@ -1,0 +1,68 @@
+"""Dates as people and machines write them."""
+
+import re
+from datetime import UTC, date, datetime, time
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from aggregate.errors import ToolError
+
+MONTHS: Final = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_ORDINAL: Final = r"(\d{1,2})(?:st|nd|rd|th)?"
+_NAME_FIRST: Final = re.compile(rf"([a-z]+)\.?\s+{_ORDINAL}(?:\s*,)?\s+(\d{{4}})")
+_DAY_FIRST: Final = re.compile(rf"{_ORDINAL}\s+(?:of\s+)?([a-z]+)\.?(?:\s*,)?\s+(\d{{4}})")
+_UNIX: Final = re.compile(r"-?\d{9,12}")
+DAY: Final = 86_400
+
+
+def zone(name: str) -> ZoneInfo:
+    """Return a time zone by its name, ``UTC`` or ``Europe/Berlin``.
+
+    Raises:
+        ToolError: There is none.
+    """
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ToolError(f'there is no time zone "{name}": give one such as UTC or Europe/Berlin') from None
+
+
+def month_number(text: str) -> int | None:
+    """Return 1 to 12 for a month's name or its first three letters or more, else ``None``."""
+    word = text.lower().rstrip(".")
+    return next((n for n, name in enumerate(MONTHS, 1) if len(word) >= 3 and name.startswith(word)), None)
+
+
+def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
+    """Return the moment that ``text`` names, and whether it names a whole day.
+
+    Args:
+        text: ISO 8601, ``September 1, 2025``, ``1 Sep 2025``, or seconds of Unix time.
+        where: The zone of a text that names none.
+
+    Raises:
+        ToolError: It names none, or a day that does not exist.
+    """
+    plain = " ".join(text.split())
+    if _UNIX.fullmatch(plain):
+        return datetime.fromtimestamp(int(plain), UTC), False
+    try:
+        if named := _named(plain.lower()):
+            return datetime.combine(named, time(), where), True
+        if len(plain) <= 10:
+            return datetime.combine(date.fromisoformat(plain), time(), where), True
+        moment = datetime.fromisoformat(plain)
+    except ValueError as error:
+        raise ToolError(f'"{text:.60}" is no date: {error}; write 2025-09-30 or September 30, 2025') from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=where)), False
+
+
+def _named(text: str) -> date | None:
+    for pattern, month, day in ((_NAME_FIRST, 1, 2), (_DAY_FIRST, 2, 1)):
+        match = pattern.fullmatch(text)
+        if match and (number := month_number(match.group(month))):
+            return date(int(match.group(3)), number, int(match.group(day)))
+    return None

@@ -1,0 +1,43 @@
+"""Tools in a folder of Python files: every ``@tool`` at the top level of one."""
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from aggregate.errors import ToolError
+from aggregate.tools.tool import Tool
+
+
+def tools_in(folder: Path) -> Iterator[Tool]:
+    """Yield the tools of each file, in order of file names; files that begin with ``_`` are left alone.
+
+    Raises:
+        ToolError: There is no such folder, or a file cannot be run.
+    """
+    if not folder.is_dir():
+        raise ToolError(f"{folder}: there is no such folder of tools")
+    for path in sorted(folder.glob("*.py")):
+        if not path.name.startswith("_"):
+            module = _loaded(path)
+            # A tool that a file imports from a neighbour belongs to the neighbour.
+            own = (one for one in vars(module).values() if isinstance(one, Tool))
+            yield from (one for one in own if getattr(one.func, "__module__", None) == module.__name__)
+
+
+def _loaded(path: Path) -> ModuleType:
+    digest = hashlib.md5(str(path.resolve()).encode("utf-8", "surrogateescape"), usedforsecurity=False).hexdigest()
+    name = f"aggregate_tools_{digest[:12]}_{path.stem}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ToolError(f"{path}: it is no Python file")
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # type hints are looked up there
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # the file is the user's: whatever it raises is theirs to see
+        del sys.modules[name]
+        raise ToolError(f"{path}: it cannot be run: {type(error).__name__}: {error}") from error
+    return module

@@ -1,0 +1,142 @@
+"""``aggregate goal``."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click.testing
+import pytest
+
+from aggregate.cli.instruction import read_instruction
+from aggregate.cli.program import program
+from aggregate.errors import ConfigError
+
+SCRIPT = {"decompose": "1. Greet Ann", "parameters": '{"name": "Ann"}', "complete": "yes"}
+TOOLS = '''
+from aggregate.tools import tool
+@tool(permissions="network")
+def greet(name: str) -> dict:
+    """Greet somebody."""
+    return {"success": True, "result": "Hello " + name}
+'''
+
+
+def run(folder: Path, *arguments: str, script: dict[str, Any] = SCRIPT) -> click.testing.Result:
+    """Run the command in ``folder`` with a script and a folder of tools."""
+    (folder / "tools").mkdir(exist_ok=True)
+    (folder / "tools/greet.py").write_text(TOOLS, encoding="utf-8")
+    (folder / "script.json").write_text(json.dumps(script), encoding="utf-8")
+    made = (
+        "--script",
+        str(folder / "script.json"),
+        "--tools",
+        str(folder / "tools"),
+        "--state-dir",
+        str(folder / "state"),
+    )
+    given = ("goal", *made, "--root", str(folder), *arguments)
+    return click.testing.CliRunner().invoke(program, given)
+
+
+def test_only_the_answer_is_printed(tmp_path: Path) -> None:
+    """Standard output is the answer, with exit code 0."""
+    done = run(tmp_path, "Greet Ann", "--allow", "network")
+    assert (done.stdout, done.stderr, done.exit_code) == ("Hello Ann\n", "", 0)
+
+
+def test_the_trace_is_drawn_beside(tmp_path: Path) -> None:
+    """The tree goes to standard error, with times and tokens."""
+    done = run(tmp_path, "Greet Ann", "--allow", "network", "--trace")
+    assert done.stdout == "Hello Ann\n"
+    lines = done.stderr.splitlines()
+    assert [line.split("(")[0].strip() for line in lines] == [
+        "goal Greet Ann",
+        "decompose 1. Greet Ann",
+        "0.1 Greet Ann",
+        'parameters {"name": "Ann"}',
+        "greet name='Ann'",
+        "complete yes",
+    ]
+    assert all(" ms" in line for line in lines)
+    assert "tokens)" in lines[0]
+
+
+def test_json(tmp_path: Path) -> None:
+    """The whole envelope, with warnings and tokens."""
+    told = json.loads(run(tmp_path, "Greet Ann", "--allow", "network", "--json").stdout)
+    assert told["final"]["summary"] == "Hello Ann"
+    assert (told["success"], told["warnings"], told["tokens"] > 0) == (True, [], True)
+
+
+def test_a_failed_goal(tmp_path: Path) -> None:
+    """Nothing on standard output, the reason on standard error, exit code 1; permissions are not given by default (D-85)."""
+    done = run(tmp_path, "Greet Ann")
+    assert (done.stdout, done.exit_code) == ("", 1)
+    assert "greet needs the permission network" in done.stderr
+    assert done.stderr.endswith("aggregate: No step gave a usable result.\n")
+
+
+MISTAKES = [
+    ((), "give a goal or --instruction FILE"),
+    (("  ",), "the goal is empty"),
+    (("x", "--provider", "nobody"), 'there is no provider "nobody"'),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES)
+def test_mistakes(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    """They are one sentence, with exit code 2."""
+    done = run(tmp_path, *arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+YAML = """\
+# A check of every day
+goal: "Greet Ann"   # whom
+description: >
+  Says hello
+  to Ann
+schedule: daily
+constraints:
+  - be kind
+enabled: true
+"""
+TOML = 'goal = "Greet Ann"\ndescription = "Says hello"\nenabled = true\n'
+
+
+@pytest.mark.parametrize(("name", "text", "ignored"), [("i.yaml", YAML, 3), ("i.toml", TOML, 1)])
+def test_instruction_files(tmp_path: Path, name: str, text: str, ignored: int) -> None:
+    """YAML of simple lines and TOML; keys that nothing reads are named (1.10)."""
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    done = run(tmp_path, "--instruction", str(tmp_path / name), "--allow", "network")
+    assert done.stdout == "Hello Ann\n"
+    assert done.stderr.count("is not used") == ignored
+    assert read_instruction(tmp_path / name).description.startswith("Says hello")
+
+
+VALUES = [
+    ("goal: Count: the runs", "Count: the runs"),
+    ("goal: 'It''s done'", "It's done"),
+    ('goal: "a \\"b\\" #c"', 'a "b" #c'),
+    ("goal: |\n  line 1\n  line 2", "line 1\nline 2"),
+    ("goal: one\n  two", "one two"),
+    ("---\ngoal: x # y", "x"),
+]
+
+
+@pytest.mark.parametrize(("text", "goal"), VALUES)
+def test_simple_yaml(tmp_path: Path, text: str, goal: str) -> None:
+    """Plain, quoted and block values are read as YAML reads them."""
+    (tmp_path / "i.yml").write_text(text, encoding="utf-8")
+    assert read_instruction(tmp_path / "i.yml").goal == goal
+
+
+@pytest.mark.parametrize(
+    "text", ["", "description: x", "goal:", "  goal: x", "just words", "goal: 'a' b: c\n\tx\nnot yaml"]
+)
+def test_files_without_a_goal(tmp_path: Path, text: str) -> None:
+    """The error names the file."""
+    (tmp_path / "i.yml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"i\.yml"):
+        read_instruction(tmp_path / "i.yml")

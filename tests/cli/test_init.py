@@ -1,0 +1,103 @@
+"""``init``: the first configuration."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from aggregate.cli.program import run_program
+from tests.cli.command_line import mistake, start
+from tests.project import project
+
+
+def test_the_first_configuration_is_one_that_a_run_accepts(tmp_path: Path) -> None:
+    """``init`` writes a file, prints its path and names the next command; ``run`` takes the code and the README."""
+    folder = project(
+        tmp_path / "my [odd] näme",
+        {"README.md": "# Hi\n", "lib/a.py": "def f(): return 1\n", "top.py": "", "[b]/c.py": "x = 1\n", "a{b/d.py": ""},
+    )
+    made = start(folder, "init")
+    assert (made.code, made.out) == (0, "manual_slop.toml\n")
+    assert "aggregate run" in made.err
+    ended = start(folder, "run", "--stdout", "-q")
+    assert (ended.code, ended.err) == (0, "")
+    heads = [line for line in ended.out.splitlines() if line.startswith("### ")]
+    assert heads == [
+        "### File README.md",
+        "### File top.py",
+        "### File [b]/c.py",
+        "### File a{b/d.py",
+        "### File lib/a.py",
+    ]
+
+
+def test_a_configuration_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    """A second ``init`` refuses and does not touch a byte."""
+    path = project(tmp_path, {"manual_slop.toml": "# mine\n"}) / "manual_slop.toml"
+    assert mistake(start(tmp_path, "init")) == "manual_slop.toml: exists already: edit it, or delete it first"
+    assert path.read_bytes() == b"# mine\n"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        'quo"te',
+        "back\\slash",
+        "tab\there",
+        "line\nbreak",
+        "del\x7f",
+        "sm\U0001f600ile",
+        "[brackets]",
+        "{braces,x}",
+        "*",
+    ],
+)
+def test_odd_folder_names_survive(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Whatever a project and its folders are called, what ``init`` writes names their files."""
+    folder = project(tmp_path / name, {f"{name}/inner.py": "x = 1\n"})
+    monkeypatch.chdir(folder)
+    assert run_program(["init"]) == 0
+    assert run_program(["run", "--stdout", "-q"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.count("### File ") == 1
+    assert "x = 1" in captured.out
+
+
+def test_names_that_are_no_utf8_do_not_end_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that is no UTF-8 cannot stand in a TOML file; a glob for it can (M-X18)."""
+    odd = os.fsdecode(b"b\xffd")
+    monkeypatch.chdir(project(tmp_path / odd, {"good/a.py": "x = 1\n", f"{odd}/c.py": "y = 1\n"}))
+    assert run_program(["init"]) == 0
+    assert run_program(["run", "--stdout", "-q"]) == 0
+    out = capsys.readouterr().out
+    assert "### File good/a.py" in out
+    assert "### File b\\udcffd/c.py" in out
+
+
+def test_a_place_that_cannot_be_written_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder that does not exist is said in one line, code 1."""
+    assert run_program(["init", "-c", str(tmp_path / "gone/manual_slop.toml")]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == f"aggregate: cannot write {tmp_path}/gone/manual_slop.toml: No such file or directory\n"
+
+
+def test_what_git_ignores_is_not_proposed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ignored folders and hidden ones do not appear; lock files are excluded by name."""
+    files = {".gitignore": "out/\n", "out/a.py": "", ".hid/b.py": "", "web/c.js": "", "web/package-lock.json": "{}"}
+    monkeypatch.chdir(project(tmp_path, files))
+    subprocess.run(["git", "init", "-q"], check=True)
+    assert run_program(["init"]) == 0
+    text = (tmp_path / "manual_slop.toml").read_text(encoding="utf-8")
+    assert 'path = "web/**/*.js"' in text
+    assert 'exclude = ["package-lock.json"]' in text
+    assert "out/" not in text
+    assert ".hid" not in text
+    assert capsys.readouterr().out == "manual_slop.toml\n"

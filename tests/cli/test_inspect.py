@@ -1,0 +1,116 @@
+"""``view``, ``stats``, ``languages``, ``schema`` and the help: looking without writing."""
+
+import json
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from aggregate.cli.program import run_program
+from tests.cli.command_line import start
+from tests.project import project
+
+SOURCE = '''\
+"""Shapes."""
+
+
+class Circle:
+    def area(self):
+        return 3
+'''
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        (["--mode", "full"], SOURCE),
+        ([], '"""Shapes."""\n\n\nclass Circle:\n    def area(self):\n        ...\n'),
+        (["--mode", "outline"], "4-6  class Circle\n5-6    def area(self)\n"),
+        (["--mode", "masked", "--symbol", "Circle.area"], "    def area(self):\n        return 3\n"),
+        (["--mode", "masked", "--symbol", "area=sig"], "    def area(self):\n"),
+        (["--mode", "masked", "--symbol", "gone"], "ERROR: symbol not found: gone in a.py\n"),
+        (["--mode", "custom", "--lines", "4-5"], "--- [Slice] Lines 4-5: ---\nclass Circle:\n    def area(self):\n"),
+        (["--mode", "none"], "(context excluded)\n"),
+    ],
+)
+def test_each_view_of_a_file(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    shown: str,
+) -> None:
+    """``view`` prints one file as a prompt would show it (M-31, M-33, M-34, M-35, M-36, M-37)."""
+    monkeypatch.chdir(project(tmp_path, {"a.py": SOURCE}))
+    assert run_program(["view", "a.py", *options]) == 0
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == (shown, "")
+
+
+def test_line_ends_reach_the_terminal_as_they_are(tmp_path: Path) -> None:
+    """CR LF and characters that no terminal encoding has are printed, not changed and no traceback (M-X18)."""
+    (tmp_path / "a.txt").write_bytes("é\r\n\u2028x".encode())
+    shown = start(tmp_path, "view", "a.txt", "--mode", "full")
+    assert (shown.code, shown.out, shown.err) == (0, "é\r\n\u2028x\n", "")
+    ascii_only = start(tmp_path, "view", "a.txt", "--mode", "full", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert "Traceback" not in ascii_only.err
+
+
+def test_stats_show_folders_with_their_sums(tmp_path: Path) -> None:
+    """Folders stand above their files with the sums of what is below (M-3, M-4)."""
+    files = {"manual_slop.toml": '[files]\npaths = ["**/*.py"]\n', "p/a.py": SOURCE, "p/q/b.py": "x = 1\n", "c.py": ""}
+    ended = start(project(tmp_path, files), "stats")
+    rows = [line.split()[:3] for line in ended.out.splitlines()]
+    assert (ended.code, ended.err) == (0, "")
+    assert ["./", "7", "2"] in rows
+    assert ["p/", "7", "2"] in rows
+    assert ["q/", "1", "0"] in rows
+    assert ["a.py", "6", "2"] in rows
+
+
+def test_stats_as_json(tmp_path: Path) -> None:
+    """``--json`` gives a list with a row per file and a token count per view; unreadable files carry their error."""
+    config = '[files]\npaths = ["a.py", "gone.py"]\n'
+    ended = start(project(tmp_path, {"manual_slop.toml": config, "a.py": SOURCE}), "stats", "--json")
+    rows = json.loads(ended.out)
+    assert [row["path"] for row in rows] == ["a.py", "gone.py"]
+    assert rows[0]["lines"] == 6
+    assert rows[0]["ast_elements"] == 2
+    assert list(rows[0]["tokens"]) == ["full", "skeleton", "outline", "summary"]
+    assert rows[0]["tokens"]["skeleton"] <= rows[0]["tokens"]["full"]
+    assert rows[1]["error"] == "file not found"
+
+
+def test_languages_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each language stands on a line of its own with its kind and suffixes."""
+    assert run_program(["languages"]) == 0
+    rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()}
+    assert rows["python"][:2] == ["code", ".py"]
+    assert rows["toml"][:2] == ["data", ".toml"]
+    assert len(rows) >= 19
+
+
+def test_the_schema_describes_every_key(capsys: pytest.CaptureFixture[str]) -> None:
+    """``schema`` prints a JSON Schema whose tables are closed and whose keys are all described."""
+    assert run_program(["schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert set(schema["properties"]) >= {"project", "output", "files", "screenshots", "discussion", "context_presets"}
+    for table in (schema, *schema["$defs"].values()):
+        for key, value in table.get("properties", {}).items():
+            assert {"description", "$ref"} & set(value), key
+
+
+def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """``-h`` lists the commands, each with a line."""
+    assert run_program(["-h"]) == 0
+    said = capsys.readouterr().out
+    listed = {line.split()[0] for line in said.partition("Commands:")[2].splitlines() if line.strip()}
+    assert listed >= {"run", "init", "preset", "stats", "view", "prune", "languages", "schema"}
+    assert said.startswith(
+        dedent("""\
+        Usage: aggregate [OPTIONS] [COMMAND] [ARGS]...
+
+          Compose exactly the prompt that a language model should see.
+        """)
+    )

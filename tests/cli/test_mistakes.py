@@ -1,0 +1,130 @@
+"""Every mistake of a user is one line on standard error and exit code 2."""
+
+from pathlib import Path
+
+import pytest
+
+from aggregate.cli.program import run_program
+from tests.cli.command_line import Ended, mistake, start
+from tests.project import project
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run a command in this process and return the one line with which it refused."""
+    code = run_program([*arguments])
+    captured = capsys.readouterr()
+    return mistake(Ended(code, captured.out, captured.err))
+
+
+def test_without_a_configuration_the_way_out_is_named(tmp_path: Path) -> None:
+    """The first thing that a new user sees names the file that is missing and the command that writes it."""
+    said = mistake(start(tmp_path))
+    assert "manual_slop.toml" in said
+    assert "aggregate init" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('[files]\npath = ["a"]\n', 'm.toml:2: unknown key "files.path": did you mean "paths"?'),
+        (
+            "[files]\nbase = 1\npaths = 2\n",
+            'm.toml:2: unknown key "files.base": did you mean "base_dir"? (and 1 more)',
+        ),
+        (
+            "\n[project]\nsummary_only = 3\n",
+            'm.toml:3: "project.summary_only": input should be a valid boolean, unable to interpret input, not 3',
+        ),
+        (
+            "[project\n",
+            "m.toml: is no valid TOML: Expected ']' at the end of a table declaration (at line 1, column 9)",
+        ),
+        ("a = 1\na = 2\n", "m.toml: is no valid TOML: Cannot overwrite a value (at line 2, column 6)"),
+        (
+            '[files]\npaths = [\n  "a",\n  { path = "b", view_mode = "outlin" },\n]\n',
+            "m.toml:4: \"files.paths[1].view_mode\": input should be 'full', 'summary', 'skeleton', 'outline', 'masked', "
+            "'custom' or 'none', not 'outlin'",
+        ),
+        ("[project]\nactive_preset = 'gone'\n", 'there is no context preset "gone": known presets: none'),
+        (
+            "[output]\nnamespace = 'a/b'\n",
+            'm.toml:2: "output.namespace": must be a plain file name without slashes and control characters, '
+            "not 'a/b'",
+        ),
+        ("\u00e9 = 1\n", "m.toml: is no valid TOML: Invalid statement (at line 1, column 1)"),
+    ],
+)
+def test_a_wrong_configuration_names_file_line_and_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, line: str
+) -> None:
+    """Unknown keys, wrong types, broken TOML and missing presets are one line that says where and what to do."""
+    path = tmp_path / "m.toml"
+    path.write_text(text, encoding="utf-8")
+    assert refused(capsys, "run", "-q", "-c", str(path)).replace(f"{tmp_path}/", "") == line
+
+
+def test_bytes_that_are_no_text_are_a_mistake_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A configuration in another encoding is refused with the place of the first wrong byte."""
+    path = tmp_path / "m.toml"
+    path.write_bytes(b"name = '\xff'\n")
+    assert refused(capsys, "stats", "-c", str(path)) == f"{path}: is not UTF-8 text (byte 8): save it as UTF-8"
+
+
+@pytest.mark.parametrize("depth", [2_000, 100_000])
+def test_a_bottomless_configuration_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], depth: int) -> None:
+    """Nesting beyond any sense is a mistake of the file, not a crash."""
+    path = tmp_path / "m.toml"
+    path.write_text(f"a = {'[' * depth}{']' * depth}\n", encoding="utf-8")
+    assert refused(capsys, "run", "-q", "-c", str(path)).startswith(f"{path}")
+
+
+@pytest.mark.parametrize("command", ["show", "apply", "delete"])
+def test_a_preset_that_does_not_exist_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Showing, applying and deleting an unknown preset name it, and those that there are (M-43)."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    config = project(tmp_path, {"m.toml": '[context_presets.one]\nfiles = ["a"]\n'}) / "m.toml"
+    said = refused(capsys, "preset", command, "gone", "-c", str(config))
+    assert said == 'there is no context preset "gone": known presets: one'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["view", "gone.py"], "file not found: gone.py"),
+        (["view", "."], "is a directory: name its files or use a glob such as dir/**: ."),
+    ],
+)
+def test_a_file_that_cannot_be_shown_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    """``view`` refuses what it cannot read, by name."""
+    monkeypatch.chdir(tmp_path)
+    assert refused(capsys, *arguments) == said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["view", "a.py", "--lines", "x"], "'x' is no run of lines: write A-B, such as 10-20"),
+        (["view", "a.py", "--mode", "upside-down"], "'upside-down' is not one of"),
+        (["run", "--stdout", "--json"], "--stdout and --json exclude each other: take one of them"),
+        (["run", "--tier", "4"], "4 is not in the range 1<=x<=3"),
+        (["prune"], "Missing option '--keep'"),
+        (["prune", "--keep", "-1"], "-1 is not in the range x>=0"),
+        (["preset", "save"], "Missing argument 'NAME'"),
+        (["runn"], "No such command 'runn'"),
+        (["run", "--colour"], "No such option"),
+    ],
+)
+def test_a_wrong_command_line_is_explained_by_its_usage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    """Options and arguments that do not exist get the usage and exit code 2."""
+    monkeypatch.chdir(project(tmp_path, {"a.py": "x = 1\n"}))
+    assert run_program(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("Usage: aggregate")
+    assert said in captured.err

@@ -1,0 +1,163 @@
+"""``run`` and ``prune``, as a user starts them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command_line import program_environment, start
+from tests.project import project
+
+CONFIG = """
+    [project]
+    name = "demo"
+    [files]
+    paths = ["read.md", { path = "src/*.py", view_mode = "skeleton" }, "gone.py"]
+    [discussion]
+    history = ["Hello"]
+    [context_presets.small]
+    files = ["read.md"]
+"""
+SOURCE = "def area(r: float) -> float:\n    return 3 * r * r\n"
+PROMPT = """\
+## Files
+
+### File read.md
+
+```markdown
+# Demo
+```
+
+### File src/area.py
+
+```python
+def area(r: float) -> float:
+    ...
+```
+
+### File gone.py
+
+```text
+ERROR: file not found: gone.py
+```
+
+## Discussion History
+
+### Discussion Excerpt 1
+
+Hello"""
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    """A project of two files, one missing file, one turn and one preset."""
+    return project(tmp_path, {"manual_slop.toml": CONFIG, "read.md": "# Demo\n", "src/area.py": SOURCE})
+
+
+def test_a_run_prints_the_path_and_nothing_else(demo: Path) -> None:
+    """Standard output is one line, the path; what happened is on standard error (M-1, M-14, M-15)."""
+    first, second = start(demo, "run"), start(demo)
+    assert (first.code, first.out) == (0, "md_gen/demo_001.md\n")
+    assert (second.code, second.out) == (0, "md_gen/demo_002.md\n")
+    assert "warning: ERROR: file not found: gone.py" in first.err.splitlines()
+    assert "tokens" in first.err
+    assert "Traceback" not in first.err
+    assert (demo / "md_gen/demo_001.md").read_text(encoding="utf-8") == PROMPT
+    assert (demo / "md_gen/demo_002.md").read_text(encoding="utf-8") == PROMPT
+
+
+def test_standard_output_takes_the_prompt(demo: Path) -> None:
+    """``--stdout`` prints exactly the prompt's bytes and writes no file."""
+    ended = start(demo, "run", "--stdout", "--quiet")
+    assert (ended.code, ended.out, ended.err) == (0, PROMPT, "")
+    assert not (demo / "md_gen").exists()
+
+
+def test_quiet_prints_the_path_alone(demo: Path) -> None:
+    """``-q`` leaves standard error empty."""
+    ended = start(demo, "run", "-q")
+    assert (ended.code, ended.out, ended.err) == (0, "md_gen/demo_001.md\n", "")
+
+
+def test_the_report_is_json_and_adds_up(demo: Path) -> None:
+    """``--json`` prints one object: sections sum to the document, files to less than their section."""
+    ended = start(demo, "run", "--json", "-q")
+    report = json.loads(ended.out)
+    tokens = report["tokens"]
+    assert (ended.code, ended.err) == (0, "")
+    assert report["path"] == "md_gen/demo_001.md"
+    assert sum(tokens["sections"].values()) == tokens["document"]
+    assert list(tokens["sections"]) == ["files", "history"]
+    files = {file["path"]: file for file in report["files"]}
+    assert list(files) == ["read.md", "src/area.py", "gone.py"]
+    assert sum(file["tokens"] for file in files.values()) < tokens["sections"]["files"]
+    assert files["src/area.py"]["entry"] == "src/*.py"
+    assert files["src/area.py"]["view_mode"] == "skeleton"
+    assert [files[path]["error"] for path in files] == [False, False, True]
+    assert report["warnings"] == ["ERROR: file not found: gone.py"]
+
+
+@pytest.mark.parametrize(
+    ("options", "heading", "shown", "hidden"),
+    [
+        (["--strategy", "summarize"], "## Files (Summary)", "python, 2 lines", "### File none"),
+        (["--strategy", "full", "--no-history"], "## Files", "def area", "Discussion"),
+        (["--preset", "small"], "## Files", "# Demo", "area.py"),
+        (["--focus", "src/area.py"], "## Files (Tier 3 - Focused)", "return 3 * r * r", "### File none"),
+        (["--tier", "3"], "## Files (Tier 3 - Focused)", "    ...", "return 3"),
+    ],
+)
+def test_options_decide_what_is_composed(demo: Path, options: list[str], heading: str, shown: str, hidden: str) -> None:
+    """Strategy, preset, focus, tier and history follow the command line (M-30, M-43, M-53, M-X6)."""
+    ended = start(demo, "run", "--stdout", "-q", *options)
+    assert ended.code == 0
+    assert ended.out.splitlines()[0] == heading
+    assert shown in ended.out
+    assert hidden not in ended.out
+
+
+def test_another_configuration_moves_its_folders_along(demo: Path) -> None:
+    """Folders in a configuration are relative to it, not to the working directory."""
+    text = '[files]\npaths = ["area.py"]\n[output]\noutput_dir = "out"\nnamespace = "n"\n'
+    (demo / "src/other.toml").write_text(text, encoding="utf-8")
+    ended = start(demo, "run", "-q", "--config", "src/other.toml")
+    assert (ended.code, ended.out, ended.err) == (0, "src/out/n_001.md\n", "")
+    assert "def area" in (demo / "src/out/n_001.md").read_text(encoding="utf-8")
+
+
+def test_a_reader_that_leaves_is_no_failure_to_report(demo: Path) -> None:
+    """A closed standard output, as behind ``head``, ends the program without a word (M-X18)."""
+    (demo / "read.md").write_text("a line of text\n" * 50_000, encoding="utf-8")
+    for arguments in (["run", "--stdout", "-q"], ["view", "read.md", "--mode", "full"], ["languages"]):
+        program = subprocess.Popen(
+            [sys.executable, "-m", "aggregate", *arguments],
+            cwd=demo,
+            env=program_environment(demo),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert program.stdout is not None
+        program.stdout.close()
+        _, err = program.communicate(timeout=60)
+        assert err == b""
+
+
+def test_pruning_keeps_the_newest(demo: Path) -> None:
+    """``prune --keep N`` deletes the lowest numbers of this namespace and prints them, nothing else."""
+    names = ["demo_001.md", "demo_2.md", "demo_1000.md", "other_001.md", "demo_x.md"]
+    project(demo, {f"md_gen/{name}": "x" for name in names})
+    ended = start(demo, "prune", "--keep", "1")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines() == ["md_gen/demo_001.md", "md_gen/demo_2.md"]
+    assert {path.name for path in (demo / "md_gen").iterdir()} == {"demo_1000.md", "other_001.md", "demo_x.md"}
+
+
+def test_an_output_folder_that_is_a_file_is_said(demo: Path) -> None:
+    """A place that cannot be written ends the run with one line and code 1; no half-written file is left."""
+    (demo / "md_gen").write_text("not a folder", encoding="utf-8")
+    ended = start(demo, "run", "-q")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == "aggregate: cannot write to md_gen: File exists\n"
+    assert [path.name for path in demo.iterdir() if path.name.endswith(".tmp")] == []

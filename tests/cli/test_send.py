@@ -1,0 +1,147 @@
+"""``aggregate send`` and the prefix reports of ``run`` and ``diff``: what goes to which stream."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aggregate.cli.program import run_program
+from tests.project import project
+
+CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(400))
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> str:
+    """Return the configuration of a project with two files."""
+    settings = '[project]\nname = "demo"\n[files]\npaths = ["src/*.py"]\n'
+    files = {"src/a.py": f"# a\n{CODE}", "src/b.py": f"# b\n{CODE}"}
+    return str(project(tmp_path, {"manual_slop.toml": settings} | files) / "manual_slop.toml")
+
+
+def aggregate(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Run a command and return its exit code and what it printed."""
+    code = run_program(list(arguments))
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def without_numbers(text: str) -> str:
+    """Return a text with ``#`` for each number."""
+    return re.sub(r"\d[\d,.]*", "#", text)
+
+
+def test_the_answer_goes_to_standard_output_and_the_rest_to_standard_error(
+    config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two turns without a key: answers, then usage, cache share, cost and the files."""
+    folder = Path(config).parent
+    code, out, err = aggregate(capsys, "send", "First?", "-c", config, "--provider", "scripted")
+    assert (code, without_numbers(out)) == (
+        0,
+        "No model was asked; # tokens in # blocks arrived at the scripted client.\n",
+    )
+    assert without_numbers(err.replace(str(folder), "")) == (
+        "# tokens in: # read from the cache (#%), # written, # fresh; # out; $# if it had been asked\n"
+        "/md_gen/demo_#md, /manual_slop_history.toml\n"
+    )
+    code, _, err = aggregate(capsys, "send", "Second?", "-c", config, "--provider", "scripted")
+    assert code == 0
+    first, second, third = err.splitlines()
+    assert re.fullmatch(r"([\d,]+) of \1 tokens of the prefix are kept \(appended\)", first)
+    assert re.search(r"\(\d+%\), \d\d written, 0 fresh", second)
+    assert third.endswith("demo_002.md, " + str(folder / "manual_slop_history.toml"))
+
+
+def test_a_dry_run_shows_the_plan_and_does_nothing(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Blocks with their tokens, breakpoints, what is expected; no file is written."""
+    before = sorted(Path(config).parent.rglob("*"))
+    code, out, err = aggregate(capsys, "send", "First?", "-c", config, "--provider", "scripted", "--dry-run")
+    assert (code, err) == (0, "")
+    assert re.sub(r" +", " ", without_numbers(out)).splitlines() == [
+        " tokens segments block",
+        " # # [files] … src/a.py",
+        " ── breakpoint, # tokens ──",
+        " # # src/b.py",
+        " # # [history]",
+        " # # Discussion Excerpt #",
+        " ── breakpoint, # tokens ──",
+        " # # in all, to scripted claude-sonnet-#",
+        "expected: # read from the cache, # written, # fresh; $# for the input",
+    ]
+    assert sorted(Path(config).parent.rglob("*")) == before
+
+
+def test_json(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One document each for the plan and the answer."""
+    send = ("send", "First?", "-c", config, "--provider", "scripted", "--json", "-q")
+    _, out, err = aggregate(capsys, *send, "--dry-run")
+    plan = json.loads(out)
+    assert (err, plan["provider"], plan["expected"]["cache_read"], plan["prefix"]) == ("", "scripted", 0, None)
+    assert plan["tokens"] == sum(block["tokens"] for block in plan["blocks"])
+    _, out, err = aggregate(capsys, *send)
+    answer = json.loads(out)
+    assert (err, answer["stop"], answer["usage"]["cache_write"]) == ("", "end", plan["tokens"])
+    assert answer["cost"] > 0
+
+
+def test_a_message_may_come_from_standard_input(config: str) -> None:
+    """``-`` reads it; the answer is the only output of a quiet send."""
+    done = subprocess.run(
+        [sys.executable, "-m", "aggregate", "send", "-", "-c", config, "--provider", "scripted", "-q"],
+        input=b"A question\nof two lines.\n",
+        capture_output=True,
+        env={**os.environ, "PYTHONUTF8": "1"},
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    history = (Path(config).parent / "manual_slop_history.toml").read_text(encoding="utf-8")
+    assert 'content = """\nA question\nof two lines.\n"""' in history
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["send", " ", "--provider", "scripted"], 2, "the message is empty: say something"),
+        (["send", "\ud800", "--provider", "scripted"], 2, "the message is not UTF-8"),
+        (["send", "x"], 2, "aggregate: no provider is named: take one of anthropic"),
+        (["send", "x", "--persona", "p"], 2, 'there is no persona "p": write a table [personas.p]'),
+        (["diff", "1", "2"], 2, "nothing is recorded of this prompt"),
+    ],
+)
+def test_mistakes_are_one_line(
+    config: str, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
+) -> None:
+    """What is wrong and what to do, with exit code 2 and no traceback."""
+    found, out, err = aggregate(capsys, *arguments, "-c", config)
+    assert (found, out) == (code, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_run_and_diff_report_the_prefix(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """How much is kept since the run before, and which file broke it; ``diff`` compares any two."""
+    path = Path(config).parent / "src" / "b.py"
+    _, _, err = aggregate(capsys, "run", "-c", config)
+    assert "prefix" not in err
+    path.write_text(path.read_text(encoding="utf-8") + "# more\n", encoding="utf-8")
+    _, _, err = aggregate(capsys, "run", "-c", config)
+    assert re.search(r"^[\d,]+ of [\d,]+ tokens of the prefix are kept \(changed: src/b.py\)$", err, re.MULTILINE)
+    _, _, err = aggregate(capsys, "run", "-c", config)
+    assert re.search(r"^([\d,]+) of \1 tokens of the prefix are kept \(same\)$", err, re.MULTILINE)
+    code, out, _ = aggregate(capsys, "diff", "1", "3", "-c", config)
+    assert (code, without_numbers(out)) == (0, "# of # tokens of the prefix are kept (changed: src/b.py)\n")
+    by_path = str(Path(config).parent / "md_gen" / "demo_002.md")
+    assert aggregate(capsys, "diff", by_path, "3", "-c", config)[1].endswith("(same)\n")
+
+
+def test_prune_deletes_records_too(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """No record stays behind without its prompt."""
+    aggregate(capsys, "run", "-c", config, "-q")
+    aggregate(capsys, "run", "-c", config, "-q")
+    aggregate(capsys, "prune", "--keep", "1", "-c", config)
+    names = sorted(path.name for path in (Path(config).parent / "md_gen").iterdir())
+    assert names == [".demo_002.chain.json", "demo_002.md"]

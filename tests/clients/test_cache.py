@@ -1,0 +1,132 @@
+"""The cache simulator: what is read and written, by each provider's rules."""
+
+import pytest
+from hypothesis import given, settings
+
+from aggregate.clients.cache import Cache, charge, expected, prefixes
+from aggregate.clients.plan import Plan
+from aggregate.clients.rules import CacheRules, Caching, rules_for
+from aggregate.models.usage import Usage
+from tests.clients.prompts import State, discussions, run_through, state
+
+MARKS = CacheRules(Caching.MARKS, marks=4, look_back=20, minimum=1024, write=1.25)
+PREFIX = CacheRules(Caching.PREFIX, step=128)
+FILES = {"a.py": ("A", 2000), "b.py": ("B", 3000)}
+
+
+def two_turns(first: State, second: State, rules: CacheRules, *, pause: float = 60.0) -> Usage:
+    """Return what the second of two turns is charged."""
+    before = first.plan(rules)
+    _, cache = charge(before, Cache())
+    return charge(second.plan(rules, earlier=before.layout), cache, at=pause)[0]
+
+
+@pytest.mark.parametrize(
+    ("rules", "usage"),
+    [
+        (MARKS, Usage(0, 40, 5027)),
+        (PREFIX, Usage(5067 - 4992, 0, 4992)),
+        (CacheRules(Caching.NONE), Usage(5067)),
+        (rules_for("deepseek", "deepseek-flash"), Usage(5067 - 4992, 0, 4992)),
+    ],
+)
+def test_a_second_turn_reads_the_first(rules: CacheRules, usage: Usage) -> None:
+    """What was sent before is read, up to the provider's step; only what was added is written or fresh."""
+    first, second = state(FILES, [("hello", 20)]), state(FILES, [("hello", 20), ("hi", 40)])
+    assert two_turns(first, second, rules) == usage
+
+
+@pytest.mark.parametrize("rules", [MARKS, PREFIX])
+def test_the_first_turn_reads_nothing(rules: CacheRules) -> None:
+    """An empty cache gives nothing."""
+    usage, _ = charge(state(FILES, []).plan(rules), Cache())
+    assert (usage.cache_read, usage.input) == (0, 5003)
+
+
+def test_an_entry_dies_of_age() -> None:
+    """Five minutes after its last use an entry is gone; a use renews it."""
+    turns = [state(FILES, [("hello", 20)] * n) for n in range(1, 4)]
+    assert two_turns(turns[0], turns[1], MARKS, pause=300).cache_read == 5027
+    assert two_turns(turns[0], turns[1], MARKS, pause=301).cache_read == 0
+    first = turns[0].plan(MARKS)
+    _, cache = charge(first, Cache())
+    second = turns[1].plan(MARKS, earlier=first.layout)
+    _, cache = charge(second, cache, at=250)
+    assert charge(turns[2].plan(MARKS, earlier=second.layout), cache, at=500)[0].cache_read == 5047
+
+
+def test_below_the_minimum_nothing_is_cached() -> None:
+    """A prompt that is too short is fresh, however often it is sent."""
+    short = state({"a.py": ("A", 900)}, [("hello", 20)])
+    assert two_turns(short, short, MARKS) == Usage(fresh=927)
+
+
+def test_a_changed_file_keeps_what_stands_before_it() -> None:
+    """A change in the last file is read up to the breakpoint before it, and the rest is written."""
+    before = state({"a.py": ("A", 2000), "b.py": ("B", 3000)}, [("hello", 20)])
+    after = state({"a.py": ("A", 2000), "b.py": ("B changed", 3000)}, [("hello", 20), ("hi", 40)])
+    assert two_turns(before, after, MARKS) == Usage(0, 3064, 2003)
+
+
+def test_many_new_excerpts_are_bridged() -> None:
+    """A turn that adds more blocks than the look-back sets a breakpoint where the last one stood."""
+    first, second = state(FILES, [("hello", 20)]), state(FILES, [("hello", 20)] + [(f"{n}", 10) for n in range(60)])
+    assert two_turns(first, second, MARKS) == Usage(0, 600, 5027)
+
+
+def by_the_book(plans: list[Plan], *, pause: float) -> list[int]:
+    """Return the tokens that each request reads, by the documentation's words and without any cleverness.
+
+    Every breakpoint writes its prefix; a breakpoint finds an entry at its own place or at one of the blocks before it,
+    as many as the look-back says, itself included; the longest entry that is found is read.
+    """
+    entries: dict[str, float] = {}
+    reads = []
+    for number, plan in enumerate(plans):
+        now, found = number * pause, 0
+        places = list(prefixes(plan.layout))
+        for index, (end, _) in enumerate(places):
+            if end in plan.layout.marks:
+                for back_end, prefix in places[max(0, index - plan.rules.look_back + 1) : index + 1]:
+                    alive = prefix in entries and now - entries[prefix] <= plan.rules.seconds
+                    if alive and plan.tokens[back_end - 1] >= plan.rules.minimum:
+                        found = max(found, plan.tokens[back_end - 1])
+        for end, prefix in places:
+            old = entries.get(prefix, -1e9) >= now - plan.rules.seconds
+            if (end in plan.layout.marks and (old or plan.tokens[end - 1] > found)) or plan.tokens[end - 1] == found:
+                entries[prefix] = now
+        reads.append(found)
+    return reads
+
+
+@settings(max_examples=40)
+@given(discussions())
+def test_the_look_back_is_respected(turns: list[State]) -> None:
+    """The simulator reads no more than a second, plain reading of the rules allows."""
+    for rules in (MARKS, CacheRules(Caching.MARKS, marks=4, look_back=1, minimum=512), rules_for("minimax", "x")):
+        done = run_through(turns, rules)
+        plain = by_the_book([plan for plan, _ in done], pause=60.0)
+        assert [usage.cache_read for _, usage in done] == plain
+
+
+@settings(max_examples=40)
+@given(discussions())
+def test_every_token_is_charged_once(turns: list[State]) -> None:
+    """Fresh, written and read tokens add up to the request, and only a known prefix is read."""
+    for rules in (MARKS, PREFIX, rules_for("gemini", "x"), rules_for("deepseek", "x"), rules_for("openai", "gpt-5.6")):
+        longest = 0
+        for plan, usage in run_through(turns, rules):
+            assert usage.input == plan.total
+            assert min(usage.fresh, usage.cache_write, usage.cache_read) >= 0
+            assert usage.cache_read <= longest
+            assert usage.cache_read % rules.step == 0
+            longest = max(longest, plan.total)
+
+
+@settings(max_examples=40)
+@given(discussions())
+def test_what_is_expected_is_what_is_charged(turns: list[State]) -> None:
+    """The plan's forecast for a second request is the simulator's account of it."""
+    if len(turns) > 1:
+        (first, _), (second, usage) = run_through(turns[:2], MARKS)
+        assert expected(second, first.layout, age=60.0) == usage

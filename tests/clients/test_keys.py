@@ -1,0 +1,80 @@
+"""Keys: a key in the environment reaches the provider and nothing else."""
+
+import logging
+import os
+import pickle
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+import pytest
+
+from aggregate.clients.key import Key
+from aggregate.clients.providers import PROVIDERS, open_client
+from aggregate.errors import ProviderError
+from tests.clients.prompts import state
+from tests.fakes.tattler import tattling
+from tests.project import project
+
+SECRET = "sk-planted-8f3a61c0d2"  # noqa: S105 - it opens nothing
+PROMPT = state({"a.py": ("A", 0)}, []).prompt
+PLANTED = {provider.keys[0]: SECRET for provider in PROVIDERS.values()}
+every_protocol = pytest.mark.parametrize("provider", ["anthropic", "openai", "gemini"])
+
+
+@every_protocol
+def test_no_error_log_or_repr_shows_the_key(
+    provider: str, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not even where the provider repeats it, every log is on, and a traceback shows the values of its variables."""
+    caplog.set_level(logging.DEBUG)
+    with tattling() as url:
+        client = open_client(provider, model="some-model", base_url=url, environ=PLANTED)
+        with pytest.raises(ProviderError, match="who are you") as caught:
+            client.send(PROMPT, "Why?")
+    shown = [str(caught.value), repr(caught.value), repr(vars(caught.value)), repr(client), repr(client.transport)]
+    shown += traceback.TracebackException.from_exception(caught.value, capture_locals=True).format()
+    shown += [record.getMessage() for record in caplog.records]
+    shown += [*capsys.readouterr()]
+    assert "(hidden)?" in shown[0]
+    assert SECRET not in "".join(shown)
+
+
+def test_a_key_shows_itself_to_nobody() -> None:
+    """Neither as text nor as a representation; in a text that holds it, it is replaced."""
+    key = Key(SECRET)
+    assert SECRET not in f"{key} {key!r}"
+    assert key.hide(f"Bearer {SECRET}!") == "Bearer (hidden)!"
+    assert Key("").hide("abc") == "abc"
+    with pytest.raises(TypeError, match="a key is not stored"):
+        pickle.dumps(key)
+
+
+def test_the_command_line_and_its_files_show_no_key(tmp_path: Path) -> None:
+    """A send that fails leaves the prompt and one line, and no key in either."""
+    folder = project(tmp_path, {"a.py": "A = 1\n", "manual_slop.toml": '[files]\npaths = ["a.py"]\n'})
+    with tattling() as url:
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "aggregate",
+                "send",
+                "Why?",
+                "--provider",
+                "deepseek",
+                "--base-url",
+                url,
+            ],
+            cwd=folder,
+            env={**os.environ, **PLANTED},
+            capture_output=True,
+            encoding="utf-8",
+        )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("aggregate: deepseek answered 401: check the key: who are you, Bearer (hidden)?")
+    assert SECRET not in done.stderr
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert len(files) >= 3
+    assert all(SECRET.encode() not in path.read_bytes() for path in files)

@@ -1,0 +1,126 @@
+"""The cache plan: which blocks a request has, and where its breakpoints stand."""
+
+import pytest
+from hypothesis import given, settings
+
+from aggregate.clients.plan import Role
+from aggregate.clients.rules import AS_OF, CacheRules, Caching, known_window, rules_for
+from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from tests.clients.prompts import State, discussions, run_through, state
+
+MARKS = CacheRules(Caching.MARKS, marks=4, look_back=20, minimum=1024, write=1.25)
+PREFIX = CacheRules(Caching.PREFIX, step=128)
+NONE = CacheRules(Caching.NONE)
+ALL = (MARKS, CacheRules(Caching.MARKS, marks=4, look_back=1), PREFIX, NONE)
+
+
+def shown(turn: State, rules: CacheRules, **more: str) -> str:
+    """Return a plan as text: a line for each block, ``|`` behind breakpoints."""
+    plan = turn.plan(rules, **more)  # type: ignore[arg-type]
+    return "\n".join(f"{one.role.value} {one.tokens} {one.text!r}{' |' * one.marked}" for one in plan.blocks)
+
+
+def test_a_plan_shown_whole() -> None:
+    """The system prompt, the files, the discussion, the message; the last excerpt carries a breakpoint, the message none."""
+    turn = state({"a.py": ("A", 2000), "b.py": ("B", 3000)}, [("hello", 20)])
+    assert shown(turn, MARKS, system="Be brief.", message="Why?") == "\n".join(
+        (
+            "system 10 'Be brief.'",
+            "document 2003 '## Files\\n\\n### `a.py`\\n\\nA' |",
+            "document 3000 '\\n\\n### `b.py`\\n\\nB'",
+            "document 4 '\\n\\n## Discussion History'",
+            "document 20 '\\n\\n### Discussion Excerpt 1\\n\\nhello' |",
+            "message 7 '\\n\\nWhy?'",
+        )
+    )
+
+
+@pytest.mark.parametrize("rules", [PREFIX, NONE])
+def test_without_marks_the_document_is_one_block(rules: CacheRules) -> None:
+    """Caches that find any prefix, and none at all, need no cuts."""
+    turn = state({"a.py": ("A", 2000)}, [("hello", 20)])
+    text = "## Files\\n\\n### `a.py`\\n\\nA\\n\\n## Discussion History\\n\\n### Discussion Excerpt 1\\n\\nhello"
+    assert shown(turn, rules, message="Why?") == f"document 2027 '{text}'\nmessage 7 '\\n\\nWhy?'"
+
+
+def test_an_empty_prompt_sends_the_message_alone() -> None:
+    """No separator stands before a message that nothing precedes."""
+    assert shown(State(Prompt(()), ()), MARKS, message="Why?") == "message 7 'Why?'"
+
+
+@settings(max_examples=40)
+@given(discussions())
+def test_the_blocks_are_the_prompt_byte_for_byte(turns: list[State]) -> None:
+    """Whatever the rules, the request's text is the prompt's markdown, and its tokens are the prompt's."""
+    for rules in ALL:
+        for turn, (plan, _) in zip(turns, run_through(turns, rules), strict=True):
+            assert plan.text == turn.prompt.markdown
+            assert plan.total == sum(turn.tokens) == sum(block.tokens for block in plan.blocks)
+
+
+@settings(max_examples=40)
+@given(discussions())
+def test_breakpoints_keep_the_rules(turns: list[State]) -> None:
+    """Never more breakpoints than the provider allows, none below the minimum, none where no block ends."""
+    for rules in ALL:
+        for plan, _ in run_through(turns, rules):
+            assert len(plan.layout.marks) <= rules.marks
+            assert sum(block.marked for block in plan.blocks) == len(plan.layout.marks)
+            assert all(plan.tokens[mark - 1] >= rules.minimum for mark in plan.layout.marks)
+            assert set(plan.layout.marks) <= set(plan.layout.ends)
+            assert list(plan.layout.ends) == sorted(set(plan.layout.ends))
+
+
+@settings(max_examples=40)
+@given(discussions())
+def test_stable_blocks_do_not_move(turns: list[State]) -> None:
+    """A turn that only adds to the discussion begins with the very blocks of the turn before it."""
+    added = tuple(Segment(Section.HISTORY, f"### more {n}", Stability.VOLATILE, f"more {n}") for n in range(3))
+    for turn in turns:
+        more = State(Prompt(turn.prompt.segments + added), (*turn.tokens, 9, 9, 9))
+        before, after = (plan for plan, _ in run_through([turn, more], MARKS))
+        texts = [block.text for block in before.blocks] if before.layout.marks else []
+        assert [block.text for block in after.blocks][: len(texts)] == texts
+
+
+@settings(max_examples=40)
+@given(discussions())
+def test_planning_is_pure(turns: list[State]) -> None:
+    """The same turns give the same plans."""
+    assert run_through(turns, MARKS) == run_through(turns, MARKS)
+
+
+def test_roles_are_in_the_order_of_a_request() -> None:
+    """System, document, message."""
+    plan = state({"a.py": ("A", 2000)}, []).plan(MARKS, system="S", message="M")
+    assert [block.role for block in plan.blocks] == [Role.SYSTEM, Role.DOCUMENT, Role.MESSAGE]
+    assert (plan.system, plan.text) == ("S", "## Files\n\n### `a.py`\n\nA\n\nM")
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "caching", "minimum", "read"),
+    [
+        ("anthropic", "claude-sonnet-5", Caching.MARKS, 1024, 0.1),
+        ("anthropic", "claude-opus-4-5-20251101", Caching.MARKS, 4096, 0.1),
+        ("anthropic", "claude-opus-5-5", Caching.MARKS, 512, 0.05),
+        ("anthropic", "unheard-of", Caching.MARKS, 4096, 0.1),
+        ("openai", "gpt-5", Caching.PREFIX, 1024, 0.1),
+        ("openai", "gpt-5.6-mini", Caching.MARKS, 1024, 0.1),
+        ("gemini", "gemini-3.5-flash", Caching.PREFIX, 4096, 0.1),
+        ("deepseek", "deepseek-flash", Caching.PREFIX, 64, 0.02),
+        ("minimax", "MiniMax-M2.7", Caching.MARKS, 512, 0.2),
+        ("compatible", "claude-sonnet-5", Caching.PREFIX, 1, 1.0),
+        ("unheard-of", "x", Caching.NONE, 1024, 1.0),
+    ],
+)
+def test_rules(provider: str, model: str, caching: Caching, minimum: int, read: float) -> None:
+    """The longest beginning of a model's name decides; an unknown model gets its provider's strictest rule."""
+    rules = rules_for(provider, model)
+    assert (rules.caching, rules.minimum, rules.read) == (caching, minimum, read)
+
+
+def test_the_table_is_dated() -> None:
+    """What is known of windows and rules carries its date."""
+    assert AS_OF >= "2026-11-20"
+    assert known_window("minimax/MiniMax-M2.7") == 204_800
+    assert known_window("unheard-of") is None

@@ -1,0 +1,53 @@
+"""A real server with a real prefix cache: what was planned as stable is read from it in the next turn."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from aggregate.clients.protocol import Turn
+from aggregate.clients.providers import open_client
+from aggregate.models.prompt import Prompt
+from tests.clients.prompts import state
+
+xllamacpp = pytest.importorskip("xllamacpp", reason="pip install xllamacpp gguf: the tests of a real cache need it")
+SAID = [("User: what does first do?", 0), ("AI: it returns its name.", 0)]
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve the tiny model and return its address."""
+    from tests.fakes.tiny_model import CONTEXT, write_model
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(write_model(tmp_path_factory.mktemp("model") / "tiny.gguf"))
+    params.port, params.n_ctx, params.n_parallel, params.warmup = 0, CONTEXT, 1, False
+    params.cpuparams.n_threads = 1
+    params.verbosity = -1
+    server = xllamacpp.Server(params)
+    yield server.listening_address
+    del server
+
+
+def turns(folder: str) -> tuple[Prompt, Prompt, Prompt]:
+    """Return a first turn, one with two more excerpts, and one in which the last file has changed."""
+    files = {
+        f"{folder}/{name}.py": (f"def {name}(): return {name!r}\n" * 20, 0) for name in ("first", "second", "third")
+    }
+    changed = {**files, f"{folder}/third.py": ("def third(): return 3\n", 0)}
+    return state(files, SAID[:1]).prompt, state(files, SAID + SAID[:1]).prompt, state(changed, SAID + SAID[:1]).prompt
+
+
+@pytest.mark.parametrize(("provider", "path"), [("anthropic", ""), ("compatible", "/v1")])
+def test_the_next_turn_reads_the_stable_prefix(llama: str, provider: str, path: str) -> None:
+    """Turn two reads all of turn one; a change in the last file leaves what stands before it (a token is a byte)."""
+    client = open_client(provider, model="tiny", base_url=llama + path, environ={"ANTHROPIC_API_KEY": "none-needed"})
+    short = Turn(max_output=4)
+    prompts = turns(provider)
+    usages = [client.send(prompt, "", turn=short).usage for prompt in prompts]
+    sizes = [len(prompt.markdown.encode()) for prompt in prompts]
+    shared = len(prompts[1].markdown.split("return 'third'")[0].encode())
+    for usage, size in zip(usages, sizes, strict=True):
+        assert abs(usage.input - size) <= 8
+    assert usages[0].cache_read < 40
+    assert sizes[0] - 8 <= usages[1].cache_read <= sizes[0] + 8
+    assert shared - 16 <= usages[2].cache_read <= shared + 16

@@ -1,0 +1,193 @@
+"""The requests that adapters build, and what they read out of recorded answers."""
+
+from typing import Any
+
+import pytest
+
+from aggregate.clients import anthropic_api, gemini_api, gemini_cli, openai_api
+from aggregate.clients.rules import CacheRules, Caching, rules_for
+from aggregate.models.reply import Reply, Stop
+from aggregate.models.usage import Usage
+from tests.clients.prompts import request
+
+MARKS = rules_for("anthropic", "claude-sonnet-5")
+PREFIX = rules_for("deepseek", "deepseek-flash")
+FIRST = "## Files\n\n### `a.py`\n\nA"
+SECOND = "\n\n### `b.py`\n\nB"
+HEADING, EXCERPT = "\n\n## Discussion History", "\n\n### Discussion Excerpt 1\n\nhello"
+CACHED = {"cache_control": {"type": "ephemeral"}}
+
+
+def test_anthropic_request() -> None:
+    """A text block for each block, marked where a breakpoint stands; the system prompt apart."""
+    assert anthropic_api.body_of(request(MARKS, system="Be brief.", message="Why?")) == {
+        "model": "some-model",
+        "max_tokens": 500,
+        "system": [{"type": "text", "text": "Be brief."}],
+        "messages": [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": FIRST} | CACHED,
+                    {"type": "text", "text": SECOND},
+                    {"type": "text", "text": HEADING},
+                    {"type": "text", "text": EXCERPT} | CACHED,
+                    {"type": "text", "text": "\n\nWhy?"},
+                ],
+            }
+        ],
+    }
+
+
+def test_openai_request_with_marks() -> None:
+    """Content parts with breakpoints, and none that the service would add on its own."""
+    rules = rules_for("openai", "gpt-5.6")
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+    body = openai_api.body_of(request(rules, system="Be brief."), limit="max_completion_tokens")
+    assert body == {
+        "model": "some-model",
+        "max_completion_tokens": 500,
+        "messages": [
+            {"role": "system", "content": [{"type": "text", "text": "Be brief."}]},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": FIRST} | mark,
+                    {"type": "text", "text": SECOND},
+                    {"type": "text", "text": HEADING},
+                    {"type": "text", "text": EXCERPT} | mark,
+                ],
+            },
+        ],
+        "prompt_cache_options": {"mode": "explicit"},
+    }
+
+
+@pytest.mark.parametrize("rules", [PREFIX, CacheRules(Caching.NONE)])
+def test_openai_request_without_marks(rules: CacheRules) -> None:
+    """Plain texts, as every compatible server takes them."""
+    assert openai_api.body_of(request(rules, system="Be brief.", message="Why?")) == {
+        "model": "some-model",
+        "max_tokens": 500,
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": FIRST + SECOND + HEADING + EXCERPT + "\n\nWhy?"},
+        ],
+    }
+
+
+def test_gemini_request() -> None:
+    """One text, the system prompt as an instruction."""
+    assert gemini_api.body_of(request(PREFIX, system="Be brief.")) == {
+        "model": "some-model",
+        "contents": [{"role": "user", "parts": [{"text": FIRST + SECOND + HEADING + EXCERPT}]}],
+        "config": {"max_output_tokens": 500, "system_instruction": "Be brief."},
+    }
+
+
+def test_gemini_cli_request() -> None:
+    """The program's arguments and its standard input; a slash at the start would be a command."""
+    asked = request(PREFIX, system="/help me", message="Why?")
+    assert gemini_cli.arguments_of(asked) == ["--output-format", "stream-json", "--skip-trust", "--model", "some-model"]
+    text = FIRST + SECOND + HEADING + EXCERPT
+    assert gemini_cli.text_of(asked.plan) == f"Prompt:\n\n/help me\n\n{text}\n\nWhy?"
+    assert gemini_cli.text_of(request(PREFIX).plan) == text
+
+
+def test_anthropic_answer() -> None:
+    """Thinking is left out; ``input_tokens`` excludes what the cache read and wrote."""
+    message = {
+        "id": "msg_01",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-sonnet-5",
+        "content": [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Yes."}],
+        "stop_reason": "end_turn",
+        "usage": {
+            "input_tokens": 21,
+            "cache_creation_input_tokens": 188,
+            "cache_read_input_tokens": 18_000,
+            "cache_creation": {"ephemeral_5m_input_tokens": 188, "ephemeral_1h_input_tokens": 0},
+            "output_tokens": 393,
+        },
+    }
+    raw = {"usage": message["usage"], "stop_reason": "end_turn"}
+    expected = Reply("Yes.", Usage(21, 188, 18_000, 393), Stop.END, "claude-sonnet-5", raw)
+    assert anthropic_api.reply_of(message) == expected
+
+
+OPENAI_USAGES: list[tuple[dict[str, Any], Usage]] = [
+    ({"prompt_tokens": 2006, "completion_tokens": 300, "prompt_tokens_details": {"cached_tokens": 1920}}, Usage(86, 0, 1920, 300)),
+    (
+        {"prompt_tokens": 5000, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 3000, "cache_write_tokens": 1500}},
+        Usage(500, 1500, 3000, 9),
+    ),
+    (
+        {"prompt_tokens": 700, "completion_tokens": 5, "prompt_cache_hit_tokens": 640, "prompt_cache_miss_tokens": 60},
+        Usage(60, 0, 640, 5),
+    ),
+    ({"prompt_tokens": 12, "completion_tokens": 5, "prompt_tokens_details": None}, Usage(12, 0, 0, 5)),
+    ({}, Usage()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("usage", "expected"), OPENAI_USAGES)
+def test_openai_usage(usage: dict[str, Any], expected: Usage) -> None:
+    """``prompt_tokens`` includes what was read and written; DeepSeek has names of its own."""
+    assert openai_api.usage_of(usage) == expected
+
+
+@pytest.mark.parametrize(
+    ("reason", "stop"),
+    [("stop", Stop.END), ("length", Stop.LENGTH), ("content_filter", Stop.REFUSED), ("tool_calls", Stop.OTHER)],
+)
+def test_openai_answer(reason: str, stop: Stop) -> None:
+    """Text, model and the reason for the end."""
+    answer = {"model": "deepseek-flash", "choices": [{"finish_reason": reason, "message": {"content": "Yes."}}]}
+    raw = {"usage": {}, "finish_reason": reason}
+    assert openai_api.reply_of(answer) == Reply("Yes.", Usage(), stop, "deepseek-flash", raw)
+
+
+def test_gemini_answer() -> None:
+    """Streamed parts make one text; thoughts are charged as output but not shown."""
+    usage = {
+        "prompt_token_count": 9000,
+        "cached_content_token_count": 8192,
+        "candidates_token_count": 20,
+        "thoughts_token_count": 100,
+        "total_token_count": 9120,
+    }
+    thought = {"text": "Hm.", "thought": True}
+    parts: list[dict[str, Any]] = [
+        {"model_version": "gemini-3.5-flash", "candidates": [{"content": {"parts": [thought, {"text": "Ye"}]}}]},
+        {"candidates": [{"content": {"parts": [{"text": "s."}]}, "finish_reason": "STOP"}], "usage_metadata": usage},
+    ]
+    raw = {"usage": usage, "finish_reason": "STOP"}
+    assert gemini_api.reply_of(parts) == Reply("Yes.", Usage(808, 0, 8192, 120), Stop.END, "gemini-3.5-flash", raw)
+
+
+def test_gemini_blocks_a_prompt() -> None:
+    """A prompt that is refused has no candidates."""
+    reply = gemini_api.reply_of([{"prompt_feedback": {"block_reason": "PROHIBITED_CONTENT"}, "candidates": None}])
+    assert (reply.text, reply.stop) == ("", Stop.REFUSED)
+
+
+def test_gemini_cli_answer() -> None:
+    """Events of a run: the deltas make the text, the result holds the usage."""
+    events: list[dict[str, Any]] = [
+        {"type": "init", "session_id": "s", "model": "gemini-3.5-flash"},
+        {"type": "message", "role": "user", "content": "…"},
+        {"type": "message", "role": "assistant", "content": "Ye", "delta": True},
+        {"type": "error", "severity": "warning", "message": "slow"},
+        {"type": "message", "role": "assistant", "content": "s.", "delta": True},
+        {
+            "type": "result",
+            "status": "success",
+            "stats": {"total_tokens": 9020, "input_tokens": 9000, "output_tokens": 20, "cached": 8192, "input": 808},
+        },
+    ]
+    reply, failure = gemini_cli.reply_of(events)
+    assert (reply.text, reply.usage, reply.model, failure) == ("Yes.", Usage(808, 0, 8192, 20), "gemini-3.5-flash", "")
+    assert gemini_cli.reply_of(events[:5])[1] == "it ended without a result"
+    broken = [*events[:5], {"type": "result", "status": "error", "error": {"message": "429 exhausted"}}]
+    assert gemini_cli.reply_of(broken)[1] == "429 exhausted"

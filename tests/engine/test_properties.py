@@ -1,0 +1,123 @@
+"""What holds whatever a model answers and a tool gives."""
+
+import json
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aggregate.engine import Answered, Call, EngineLimits, Kind, NeuronAgent, Question, Trace
+from aggregate.tools import ToolRegistry, make_tool
+from tests.fakes.models import agent
+
+ANSWERS = {
+    Call.DECOMPOSE: [
+        "1. List runs\n2. Get kudos for each run",
+        "1. Convert dates\n2. Get all runs\n3. Praise every run",
+        "- x",
+        "no",
+    ],
+    Call.FIND_TOOL: ["listRuns", "kudos", "convert", "NONE", ""],
+    Call.PARAMETERS: ["{}", '{"run_id": 1, "date": "x"}', "[1]", ""],
+    Call.SPLIT: ["SINGLE", "1. Convert a\n2. Convert b and each run", "?"],
+    Call.ITEM_GOAL: ["Get kudos of {id}; then praise {name}", "Praise {nothing}", ""],
+    Call.REFLECT: ['{"diagnosis": "d", "suggested_params": {"run_id": 5}}', "?"],
+    Call.CORRECT: ["Get kudos for each run", "Format the runs", ""],
+    Call.ANSWER: ["done", "", "first, we need to"],
+}
+OTHERS = ["yes", "no", "", "know", "{}"]
+RESULTS = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["id", "name", "runs", "success", "error", "retry", "result"]), inner, max_size=4
+        )
+    ),
+    max_leaves=8,
+)
+
+
+class Drawn:
+    """Answers what hypothesis draws, one after the other."""
+
+    def __init__(self, numbers: list[int]) -> None:
+        self.numbers = numbers
+        self.asked = 0
+
+    def ask(self, question: Question) -> Answered:
+        """Answer with one of the texts for the question."""
+        texts = ANSWERS.get(question.call, OTHERS)
+        self.asked += 1
+        return Answered(texts[self.numbers[self.asked % len(self.numbers)] % len(texts)], 1)
+
+
+def drawn_tools(results: list[Any]) -> tuple[ToolRegistry, list[str]]:
+    """Return tools that give the drawn results in turn, and the list of their calls."""
+    called: list[str] = []
+
+    def give(name: str) -> Any:
+        called.append(name)
+        return results[len(called) % len(results)]
+
+    def listRuns() -> Any:  # noqa: N802 - tools are camelCase
+        """List all runs."""
+        return give("listRuns")
+
+    def kudos(run_id: int) -> Any:
+        """Get the kudos of a run."""
+        return give("kudos")
+
+    def convert(date: str) -> Any:
+        """Convert a date."""
+        return give("convert")
+
+    registry = ToolRegistry()
+    for function in (listRuns, kudos, convert):
+        registry.add(make_tool(function))
+    return registry, called
+
+
+def below(trace: Trace) -> list[Trace]:
+    """Return a node and all below it."""
+    return [trace, *(found for one in trace.children for found in below(one))]
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.integers(0, 11), min_size=1, max_size=12), st.lists(RESULTS, min_size=1, max_size=4))
+def test_every_goal_ends_with_a_result(numbers: list[int], results: list[Any]) -> None:
+    """Bounded calls, no exception, plain data, as many results as steps, and at most 3 executions a step (D-6, D-50)."""
+    registry, called = drawn_tools(results)
+    model = Drawn(numbers)
+    limits = EngineLimits(dendrites_in_all=12, workers=1)
+    with tempfile.TemporaryDirectory() as folder:
+        result = NeuronAgent(model, registry, state_dir=folder, limits=limits).execute_goal("Get the kudos of my runs")
+    json.dumps(result.as_dict())
+    assert len(result.neurons) == len(result.results) <= limits.steps + 1
+    assert result.text.strip()
+    nodes = below(result.trace)
+    assert sum(one.kind is Kind.DENDRITE for one in nodes) <= 12
+    for one in nodes:
+        if one.kind is Kind.NEURON:
+            assert sum(child.kind is Kind.TOOL for child in one.children) <= limits.attempts
+    assert len(called) <= limits.attempts * (limits.steps + 1) * 13
+    assert result.trace.calls == model.asked
+    assert result.success == (result.final is not None and result.final.success)
+
+
+def test_one_agent_in_many_threads(tmp_path: Path) -> None:
+    """Goals of one agent do not see each other."""
+
+    def echo(what: str) -> dict[str, Any]:
+        """Echo something."""
+        return {"success": True, "result": what}
+
+    script = {"decompose": "1. Echo it", "complete": "yes"}
+    script |= {f"parameters: Goal: {n} ": json.dumps({"what": f"said {n}"}) for n in range(16)}
+    made, _ = agent(tmp_path, script, (echo,))
+    with ThreadPoolExecutor(8) as pool:
+        texts = list(pool.map(lambda n: made.execute_goal(f"{n} times").text, range(16)))
+    assert texts == [f"said {n}" for n in range(16)]

@@ -1,0 +1,124 @@
+"""Reading what models write (rules P1, P5, P6, D-52)."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregate.engine import replies
+from aggregate.engine.reflection import read_reflection
+
+STEPS = [
+    ("1. Fetch\n2. Count", ["Fetch", "Count"]),
+    ("1) Fetch\n2) Count", ["Fetch", "Count"]),
+    ("(1) Fetch\n(2) Count", ["Fetch", "Count"]),
+    ("Step 1: Fetch\nStep 2: Count", ["Fetch", "Count"]),
+    ("- Fetch\n* Count\n• Format", ["Fetch", "Count", "Format"]),
+    ("**1.** Fetch\n**2. Count**\n**Step 3:** Format", ["Fetch", "Count", "Format"]),
+    ("- 1. Fetch\n- 2. **Count**", ["Fetch", "Count"]),
+    ("Here are the steps:\n\n1. Fetch\n   with care\n2. Count\n\nDone!", ["Fetch", "Count"]),
+    ("1. Fetch.\n2. fetch\n3. FETCH.", ["Fetch."]),
+    ('["Fetch", "Count"]', ["Fetch", "Count"]),
+    ("3. Fetch\n7. Count 2.5 km runs", ["Fetch", "Count 2.5 km runs"]),
+    ("1.5 km is far", []),
+    ("2024 was a good year", []),
+    ("I cannot do that.", []),
+    ("1. ...\n2. ***", []),
+    ("", []),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), STEPS)
+def test_steps(text: str, expected: list[str]) -> None:
+    """Numbers, bullets, bold and brackets are marks; doubles go, whatever their case and final dot (P1)."""
+    assert replies.steps(text) == expected
+
+
+YES_NO = [
+    ("yes", True), ("No.", False), ("YES, it does", True), ("**No**", False), ("I think yes", True), ("I know", None),
+    ("nothing", None), ("yesterday", None), ("not", None), ("", None), (None, None), ("It could be yes or no", None),
+    ("No, there is no name; yes that is so", False), ("The answer is: no", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), YES_NO)
+def test_yes_or_no(text: str | None, expected: bool | None) -> None:
+    """Whole words only: "know" is not "no" (P6, P7)."""
+    assert replies.yes_or_no(text) is expected
+
+
+OBJECTS: list[tuple[str | None, Any]] = [
+    ('{"a": 1}', {"a": 1}),
+    ('Sure! {"a": {"b": [1, {"c": 2}]}} Done.', {"a": {"b": [1, {"c": 2}]}}),
+    ('```json\n{"a": 1}\n```', {"a": 1}),
+    ('{broken {"a": 1}', {"a": 1}),
+    ("{" * 5000, None),
+    ("[1]", None),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), OBJECTS)
+def test_objects(text: str | None, expected: Any) -> None:
+    """The first object counts, however deep, whatever stands around it."""
+    assert replies.json_value(text, dict) == expected
+
+
+CODES = [
+    ("result = 1", "result = 1"),
+    ("```python\nresult = 1\n```", "result = 1"),
+    ("Here:\n```\nx = 1\nresult = x\n```\nIt works.", "x = 1\nresult = x"),
+    ('{"python_code": "result = 2"}', "result = 2"),
+    ("   \n", ""),
+    (None, ""),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CODES)
+def test_code(text: str | None, expected: str) -> None:
+    """What is fenced is the code, else all of it (P4)."""
+    assert replies.code(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "valid"),
+    [("VALID", True), ("**valid.**", True), ("INVALID", False), ("VALID? no", False), ("", False), (None, False)],
+)
+def test_the_word_valid(text: str | None, valid: bool) -> None:
+    """VALID inside INVALID does not pass (P5)."""
+    assert replies.says_valid(text) is valid
+
+
+REFLECTIONS = [
+    ('{"diagnosis": "d", "suggested_fix": "f", "suggested_params": {"a": 1}}', ("d", "f", {"a": 1})),
+    ('{"diagnosis": "d", "suggested_fix": null, "suggested_params": null}', ("d", None, None)),
+    ('{"diagnosis": "d", "suggested_params": "none"}', ("d", None, None)),
+    ("The id is wrong.", ("The id is wrong.", None, None)),
+    ('{"diagnosis": 3}', ('{"diagnosis": 3}', None, None)),
+    (None, ("", None, None)),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), REFLECTIONS)
+def test_reflections(text: str | None, expected: tuple[str, str | None, Any]) -> None:
+    """The three keys; what cannot be read is the diagnosis as a whole (D-52)."""
+    found = read_reflection(text).as_dict()
+    assert (found["diagnosis"], found["suggested_fix"], found["suggested_params"]) == expected
+
+
+@given(st.text(max_size=200))
+def test_no_answer_crashes_a_reader(text: str) -> None:
+    """Whatever a model writes is read, or counts for nothing."""
+    assert all(isinstance(one, str) and one.strip() for one in replies.steps(text))
+    assert replies.yes_or_no(text) in (True, False, None)
+    assert isinstance(replies.code(text), str)
+    assert isinstance(replies.syntax_error(text), str)
+    assert isinstance(replies.one_line(text), str)
+    assert read_reflection(text).diagnosis is not None
+
+
+@given(st.lists(st.from_regex(r"[A-Z][a-z]{2,8} [a-z]{2,8}", fullmatch=True), min_size=1, max_size=6, unique=True))
+def test_a_numbered_list_is_read_back(steps: list[str]) -> None:
+    """What was written as a list comes back in order."""
+    assert replies.steps("\n".join(f"{n}. {one}" for n, one in enumerate(steps, 1))) == steps

@@ -1,0 +1,49 @@
+"""Agents on models that answer by a script, or badly."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from aggregate.engine import Answered, EngineLimits, NeuronAgent, Question, ScriptedModel, scripted_model
+from aggregate.tools import Tool, ToolRegistry
+
+Script = Mapping[str, str | list[str]]
+Tools = ToolRegistry | tuple[Tool | Callable[..., Any], ...]
+
+
+def agent(folder: Path, script: Script, tools: Tools = (), **limits: Any) -> tuple[NeuronAgent, ScriptedModel]:
+    """Return an agent that keeps its state in ``folder``, and its model."""
+    model = scripted_model(script)
+    return NeuronAgent(model, tools, state_dir=folder, limits=EngineLimits(**limits)), model
+
+
+def calls(model: ScriptedModel) -> list[str]:
+    """Return which questions were asked, in order."""
+    return [question.call.value for question in model.questions]
+
+
+class BadModel:
+    """Gives the same answer to everything, whatever it is."""
+
+    def __init__(self, text: Any) -> None:
+        self.text = text
+        self.asked = 0
+
+    def ask(self, question: Question) -> Answered:
+        """Answer, or raise what is no answer."""
+        self.asked += 1
+        if isinstance(self.text, BaseException):
+            raise self.text
+        return Answered(self.text, 10)
+
+
+class OnlyPlan:
+    """Splits goals by a plan, and answers everything else in the same bad way."""
+
+    def __init__(self, plan: str, text: Any) -> None:
+        self.plan = plan
+        self.rest = BadModel(text)
+
+    def ask(self, question: Question) -> Answered:
+        """Answer with the plan, or badly."""
+        return Answered(self.plan) if question.call.value == "decompose" else self.rest.ask(question)

@@ -1,0 +1,34 @@
+"""A server that refuses every request and repeats the key in the error: the worst that a provider could do."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Tattler(BaseHTTPRequestHandler):
+    """Repeats the key."""
+
+    def do_POST(self) -> None:
+        """Refuse."""
+        self.rfile.read(int(self.headers.get("content-length", 0)))
+        keys = ("authorization", "x-api-key", "x-goog-api-key")
+        said = " ".join(self.headers[name] for name in keys if name in self.headers)
+        body = json.dumps({"error": {"type": "authentication_error", "message": f"who are you, {said}?"}})
+        self.send_response(401)
+        self.send_header("content-type", "application/json")
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def tattling() -> Iterator[str]:
+    """Run the server and yield its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Tattler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()

@@ -1,0 +1,24 @@
+"""Git repositories for tests, apart from the configuration of whoever runs them."""
+
+import os
+import subprocess
+from pathlib import Path
+
+ENVIRONMENT = {
+    **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+}
+
+
+def git(folder: Path, *arguments: str) -> bytes:
+    """Return what ``git ARGUMENTS`` prints in ``folder``; it must succeed."""
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True).stdout
+
+
+def untracked_and_tracked(folder: Path) -> list[str]:
+    """Return the files that git itself lists below ``folder`` and that are there, sorted."""
+    listed = git(folder, "ls-files", "-z", "-co", "--exclude-standard").split(b"\0")
+    names = {os.fsdecode(name) for name in listed if name}
+    return sorted(name for name in names if os.path.lexists(folder / name) and not name.endswith("/"))

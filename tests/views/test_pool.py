@@ -1,0 +1,181 @@
+"""Views in worker processes: the same results, and no failure that spreads."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from tests.project import project
+
+from aggregate.models.view import View, ViewMode, ViewRequest
+from aggregate.views.pool import render_all
+
+SOURCE = '''\
+"""Module {0}."""
+import os
+
+class C{0}:
+    def method(self, x: int) -> str:
+        """Doc."""
+        return str(x) * {0}
+'''
+MODES = [ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY, ViewMode.MASKED, ViewMode.FULL, ViewMode.CUSTOM]
+
+
+def requests(number: int) -> list[ViewRequest]:
+    """Return requests in all modes, some of which fail, enough for several batches."""
+    made = [
+        ViewRequest(
+            f"m{i}.py",
+            SOURCE.format(i) + "x = 1\n" * (i % 50 * 200),
+            MODES[i % len(MODES)],
+            {f"C{i}.method": "def", "gone": "sig"},
+            ({"start_line": 1, "end_line": 2},),
+        )
+        for i in range(number)
+    ]
+    broken = ViewRequest("bad.py", "x = 1\n", ViewMode.CUSTOM, {}, ({"start_line": "?", "end_line": None},))
+    return [*made, broken, ViewRequest("odd.py", "é\udcff\r\n\0", ViewMode.SKELETON)]
+
+
+def test_workers_change_nothing() -> None:
+    """Two processes give the same views in the same order as none; failures are the same kind of value (3.4)."""
+    wanted = requests(45)
+    ready: list[int] = []
+    alone = list(render_all(wanted, workers=1))
+    shared = list(render_all(wanted, workers=2, on_done=ready.append))
+    assert [type(view) for view in shared] == [type(view) for view in alone]
+    assert shared == alone
+    assert sum(ready) == len(wanted)
+    assert len(ready) > 2
+
+
+class Deadly(str):
+    """A text that ends the process that it is sent to, as a crash in a parser does."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Arrive as a call that never returns."""
+        return os._exit, (3,)
+
+
+class Endless(str):
+    """A text that keeps the process that it is sent to busy for an hour."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Arrive as a call that does not return in time."""
+        return time.sleep, (3600,)
+
+
+def test_a_crash_costs_the_file_at_fault_only() -> None:
+    """The views around a file that kills its worker are all there; that file says what happened (3.4)."""
+    before, wanted = children(), requests(40)
+    expected: list[View | str] = list(render_all(wanted, workers=1))
+    for at in (0, 17, 30):
+        wanted.insert(at, ViewRequest("deadly.py", Deadly("x = 1"), ViewMode.SKELETON))
+        expected.insert(at, "the parser crashed or took longer than 60 seconds on this file")
+    assert list(render_all(wanted, workers=2)) == expected
+    assert children() == before
+
+
+def test_a_file_that_takes_too_long_is_given_up() -> None:
+    """A worker that hangs is killed once patience ends, and the other files are rendered (3.4)."""
+    before = children()
+    wanted = [ViewRequest("endless.py", Endless("x = 1"), ViewMode.SKELETON), *requests(3)]
+    lost, *views = render_all(wanted, workers=2, patience=1)
+    assert lost == "the parser crashed or took longer than 1 seconds on this file"
+    assert views == list(render_all(wanted[1:], workers=1))
+    assert children() == before
+
+
+def test_nothing_to_do_starts_nothing() -> None:
+    """No requests give no views, with and without workers."""
+    assert list(render_all([], workers=2)) == []
+    assert list(render_all([])) == []
+
+
+def test_threads_may_render_at_the_same_time() -> None:
+    """Several threads of one program, each with workers of its own, get their own views."""
+    wanted = requests(12)
+    expected = list(render_all(wanted, workers=1))
+    results: list[list[View | str]] = [[] for _ in range(3)]
+
+    def render(i: int) -> None:
+        results[i] = list(render_all(wanted, workers=2))
+
+    threads = [threading.Thread(target=render, args=(i,)) for i in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [expected] * 3
+
+
+def test_a_reader_that_stops_early_leaves_no_process_behind() -> None:
+    """Giving up after the first view ends the workers."""
+    before = children()
+    views = render_all(requests(45), workers=2)
+    assert isinstance(next(views), View)
+    views.close()  # type: ignore[attr-defined]
+    assert children() == before
+
+
+def children() -> list[str]:
+    """Return the processes that this one has started and that still run or were not waited for."""
+    return Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text(encoding="utf-8").split()
+
+
+SCRIPT = """\
+    import threading
+    from pathlib import Path
+    from aggregate import app
+    from aggregate.app import compose_prompt, open_project, request_for
+
+    print("main module runs")
+    config = {"files": {"paths": [{"path": "*.py", "view_mode": "skeleton"}]}}
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    made = compose_prompt(request_for(open_project(config)), workers=2)
+    stop.set()
+    print(made.prompt.markdown)
+"""
+
+
+def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
+    """A program with no ``__main__`` guard and with threads works, and its module is not run again in the workers."""
+    project(tmp_path, {"script.py": SCRIPT, "a.py": SOURCE.replace("{0}", "1")})
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.count(b"\nmain module runs\n") + done.stdout.startswith(b"main module runs\n") == 1
+    assert b"### File a.py" in done.stdout
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "2"])
+def test_the_bytes_are_the_same_everywhere(tmp_path: Path, seed: str) -> None:
+    """Hash seed and number of workers leave no trace in a prompt."""
+    files = {f"p{i % 7}/m{i}.py": SOURCE.format(i) for i in range(60)}
+    folder = project(tmp_path, {**files, "data.json": '{"b": 1, "a": [1, 2]}', "read.md": "# A\n\n## B\n"})
+    assert digest(folder, workers=1, seed=seed) == digest(folder, workers=2, seed="3")
+
+
+def digest(folder: Path, *, workers: int, seed: str) -> bytes:
+    """Compose a prompt in a process of its own and return it."""
+    program = dedent(f"""\
+        import sys
+        from aggregate.app import compose_prompt, open_project, request_for
+        modes = ["skeleton", "outline", "summary", "masked", "full"]
+        paths = [{{"path": f"p{{i}}/*.py", "view_mode": modes[i % 5]}} for i in range(7)]
+        config = {{"files": {{"paths": [*paths, {{"path": "*", "view_mode": "summary"}}]}}}}
+        made = compose_prompt(request_for(open_project(config)), workers={workers})
+        sys.stdout.buffer.write(made.prompt.markdown.encode())
+        """)
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, check=True, timeout=60
+    )
+    assert done.stdout.count(b"### File ") == 62
+    return done.stdout
