@@ -11,6 +11,7 @@ from statistics import median
 from time import perf_counter
 
 from aggregate.clients.plan import make_plan
+from aggregate.clients.protocol import Asks
 from aggregate.clients.providers import open_client
 from aggregate.clients.rules import rules_for
 from aggregate.models.chain import Chain
@@ -83,7 +84,7 @@ def calls() -> Iterator[Row]:
     """Measure one call through the SDK alone, and through this package, in turns."""
     prompt = prompt_of(40, 30)
     with served() as url:
-        client = open_client("anthropic", base_url=url, environ={"ANTHROPIC_API_KEY": "none-needed"})
+        client: Asks = open_client("anthropic", base_url=url, environ={"ANTHROPIC_API_KEY": "none-needed"})
         asks = (lambda: asyncio.run(_by_sdk(url, prompt.markdown)), lambda: client.send(prompt, "Go on."))
         pairs = [tuple(milliseconds(ask) for ask in asks) for _ in range(ROUNDS)][2:]
     yield Row("a call through the SDK, a new client each", median(sdk for sdk, _ in pairs))

@@ -338,15 +338,12 @@ def arrange(request: Request, gathered: Gathered) -> Composition:
     images = build_screenshots_section(request.screenshot_dir, request.screenshots, shown_from=request.shown_from)
     beads = build_beads_section(request.shown_from) if request.beads else ""
     prompt = _layout(files, screenshots=images, beads=beads, results=request.results, history=request.history)
-    return Composition(prompt, records, gathered.warnings + _unmatched(request, records))
-
-
-def _unmatched(request: Request, records: Sequence[FileRecord]) -> tuple[str, ...]:
-    return tuple(
+    warnings = [
         f"focus file {focus}: no file of the project matches it; name it under [files] paths too"
         for focus in request.focus_files
         if not any(is_focus(record, [focus]) for record in records)
-    )
+    ]
+    return Composition(prompt, records, (*gathered.warnings, *warnings))
 
 
 def _layout(

@@ -15,10 +15,10 @@
     ├── CompilerError       a result compiler cannot be registered
     ├── DataReferenceError  a compacted value has no readable file (also a FileNotFoundError)
     ├── ToolError           a tool is unknown, cannot be registered or refuses its arguments (also a ValueError)
-    ├── StateError          the store of saved state, or of durable runs, cannot be used
+    ├── ModelError          a model gave no answer
     ├── TrackError          a track cannot be found, run, resumed or cancelled as asked
     ├── WorkerError         a worker gave no answer to its assignment: with whether to ask again
-    ├── ModelError          a model gave no answer
+    ├── StateError          the store of saved state or of durable runs cannot be used
     └── ClientError         a model cannot be asked
         ├── ClientSetupError    a key, an SDK, a program or a name is missing: what to set or install
         ├── PromptTooLongError  the prompt exceeds the model's context window
@@ -203,7 +203,7 @@ class ToolError(AggregateError, ValueError):
 
 
 class StateError(AggregateError):
-    """The store of saved state, or the database of durable runs, cannot be used."""
+    """The store of saved state, or of durable runs, cannot be used."""
 
 
 class ModelError(AggregateError):

@@ -8,7 +8,7 @@ import click.testing
 import pytest
 
 from aggregate.cli.instruction import read_instruction
-from aggregate.cli.program import program
+from aggregate.cli.program import program, run_program
 from aggregate.errors import ConfigError
 
 SCRIPT = {"decompose": "1. Greet Ann", "parameters": '{"name": "Ann"}', "complete": "yes"}
@@ -76,10 +76,33 @@ def test_a_failed_goal(tmp_path: Path) -> None:
     assert done.stderr.endswith("aggregate: No step gave a usable result.\n")
 
 
+ODD = '''
+from aggregate.tools import tool
+@tool
+def greet(name: str) -> dict:
+    """Greet somebody."""
+    return {"success": True, "result": "half \\ud800 a pair"}
+@tool
+def fail(name: str) -> dict:
+    """Fail somebody."""
+    return {"success": False, "error": "\\x1b[2J gone"}
+'''
+
+
+def test_odd_characters_are_printed_safely(tmp_path: Path) -> None:
+    """Half a surrogate pair becomes a question mark; what goes to a terminal's side holds no control characters."""
+    script = SCRIPT | {"decompose": "1. Fail Ann\n2. Greet Ann", "find_tool": "greet"}
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd/tools.py").write_text(ODD, encoding="utf-8")
+    done = run(tmp_path, "Greet Ann", "--trace", "--tools", str(tmp_path / "odd"), script=script)
+    assert done.stdout == "half ? a pair\n"
+    assert "\\x1b[2J gone" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
 MISTAKES = [
     ((), "give a goal or --instruction FILE"),
     (("  ",), "the goal is empty"),
-    (("x", "--provider", "nobody"), 'there is no provider "nobody"'),
 ]
 
 
@@ -89,6 +112,12 @@ def test_mistakes(tmp_path: Path, arguments: tuple[str, ...], message: str) -> N
     done = run(tmp_path, *arguments)
     assert done.exit_code == 2
     assert message in done.stderr
+
+
+def test_an_unknown_provider_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    """The sentence names the providers that there are."""
+    assert run_program(["goal", "x", "--provider", "nobody"]) == 2
+    assert capsys.readouterr().err.startswith("aggregate: there is no provider 'nobody': take one of anthropic, ")
 
 
 YAML = """\

@@ -4,8 +4,11 @@ import pytest
 from hypothesis import given, settings
 
 from aggregate.clients.plan import Role
+from aggregate.clients.prices import cost
+from aggregate.clients.providers import PROVIDERS
 from aggregate.clients.rules import AS_OF, CacheRules, Caching, known_window, rules_for
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.models.usage import Usage
 from tests.clients.prompts import State, discussions, run_through, state
 
 MARKS = CacheRules(Caching.MARKS, marks=4, look_back=20, minimum=1024, write=1.25)
@@ -117,6 +120,21 @@ def test_rules(provider: str, model: str, caching: Caching, minimum: int, read: 
     """The longest beginning of a model's name decides; an unknown model gets its provider's strictest rule."""
     rules = rules_for(provider, model)
     assert (rules.caching, rules.minimum, rules.read) == (caching, minimum, read)
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai", "gemini", "deepseek", "minimax"])
+def test_rules_and_prices_agree(provider: str) -> None:
+    """What a read and a written token cost in the table of rules is what they cost in the price list."""
+    model = PROVIDERS[provider].model
+    rules = rules_for(provider, model)
+    many = 1_000_000
+    fresh, write, read = (
+        cost(usage, model, provider=provider) for usage in (Usage(many), Usage(0, many), Usage(0, 0, many))
+    )
+    assert fresh is not None
+    assert write is not None
+    assert read is not None
+    assert (float(write / fresh), float(read / fresh)) == (pytest.approx(rules.write), pytest.approx(rules.read))
 
 
 def test_the_table_is_dated() -> None:

@@ -1,6 +1,8 @@
 """Asking again: which failures, how often, how long between."""
 
 import asyncio
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -154,6 +156,31 @@ def test_what_is_missing_is_named(options: dict[str, str], message: str) -> None
         open_client(**options, environ={})  # type: ignore[arg-type]
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+WITHOUT_SDKS = """
+import sys
+sys.modules |= dict.fromkeys(("anthropic", "google", "openai"))
+from aggregate.clients.providers import open_client
+from aggregate.models.prompt import Prompt
+keys = dict.fromkeys(("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"), "k")
+for provider in ("anthropic", "gemini", "openai"):
+    try:
+        open_client(provider, environ=keys).send(Prompt(()), "Why?")
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+
+
+def test_a_missing_sdk_is_named() -> None:
+    """Where an SDK is not installed, the error names it and the extra that brings it."""
+    done = subprocess.run([sys.executable, "-c", WITHOUT_SDKS], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (
+        'ClientSetupError: anthropic needs the package anthropic: run pip install "manual-slop[ai]"\n'
+        'ClientSetupError: gemini needs the package google-genai: run pip install "manual-slop[ai]"\n'
+        'ClientSetupError: openai needs the package openai: run pip install "manual-slop[ai]"\n',
+        "",
+    )
 
 
 def test_an_empty_request_is_refused() -> None:

@@ -153,7 +153,7 @@ def test_fifty_processes_at_once(tmp_path: Path) -> None:
 
 def kill_at_random(folder: Path, *, rounds: int, seed: int) -> int:
     """Start writers and kill each at a random moment; return how many prompts they left, all of them whole."""
-    moments = random.Random(seed)  # noqa: S311 - nobody guesses at it
+    moments = random.Random(seed)
     for _ in range(rounds):
         process = subprocess.Popen(program(FOR_EVER, folder), stdout=subprocess.PIPE)
         assert process.stdout is not None

@@ -397,7 +397,7 @@ def test_two_workers_and_one_is_killed(tmp_path: Path, server: str) -> None:
 @pytest.mark.slow
 def test_a_hundred_kills(tmp_path: Path) -> None:
     """The same with runs of 200 tickets until a hundred kills have fallen."""
-    folder, chance, kills, number = write_project(tmp_path / "p", 200), random.Random(1), 0, 0  # noqa: S311 - the same kills in every run
+    folder, chance, kills, number = write_project(tmp_path / "p", 200), random.Random(1), 0, 0
     while kills < 100:
         number += 1
         done = killed_run(folder, number, most=min(10, 100 - kills), chance=chance)

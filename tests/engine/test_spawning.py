@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.engine import Call, Kind, NeuronAgent, Trace, scripted_model
+from aggregate.engine import Call, Kind, Trace
 from aggregate.engine.splitting import merge_parts
 from aggregate.tools import ToolContext, make_tool, standard_tools
 from tests.fakes.models import agent, calls
@@ -275,27 +275,20 @@ def test_depth_is_bounded(tmp_path: Path) -> None:
 
 
 def test_nesting_stops_before_the_last_level(tmp_path: Path) -> None:
-    """Goals that spawn for ever spawn no deeper than the fourth level (D-6)."""
-    level = [0]
+    """Goals that spawn for ever have sub-tasks at levels 1 to 4 and none below (D-6)."""
+    opened: list[int] = []
 
-    def split(box_id: int) -> dict[str, Any]:
-        """Open boxes."""
-        level[0] += 1
-        return {"success": True, "boxes": [{"id": level[0] * 10}, {"id": level[0] * 10 + 1}]}
+    def openBox(box_id: int) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+        """Open a box."""
+        opened.append(box_id)
+        return {"success": True, "boxes": [{"id": len(opened) * 10}]}
 
-    script = {
-        "decompose": "1. Open box 1\n2. Open each box",
-        "decompose: Goal: Open box": "1. Open box 2; 3\n2. Open each box",
-        "complete": "yes",
-    }
-    plan = {"decompose": "1. Open box 1\n2. Open each box, then open each box again"}
-    tools = (split,)
-    model = scripted_model(script | plan)
-    result = NeuronAgent(model, tools, state_dir=tmp_path).execute_goal("Open all")
-    depths = {len(one.place.split("/")) for one in model.questions}
-    assert max(depths) <= 5
-    labels = {one.label.split(".")[0] for one in nodes(result.trace, Kind.DENDRITE)}
-    assert labels <= {"1", "2", "3", "4"}
+    plan = "1. Open box 1\n2. Open each box; then open every box in it"
+    made, model = agent(tmp_path, {"decompose": plan, "complete": "yes"}, (openBox,))
+    result = made.execute_goal("Open all")
+    labels = [one.label for one in nodes(result.trace, Kind.DENDRITE)]
+    assert labels == ["1.1", "2.1", "3.1", "4.1"]
+    assert calls(model).count("decompose") == 5
 
 
 MERGED: list[tuple[list[str], list[Any], dict[str, int]]] = [

@@ -1,5 +1,6 @@
 """Adding turns to the discussion's own file."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,17 @@ def test_where_the_discussion_is_kept(tmp_path: Path) -> None:
     assert history_file(config) == tmp_path / "manual_slop_history.toml"
     (tmp_path / "history.toml").write_text("", encoding="utf-8")
     assert history_file(config) == tmp_path / "history.toml"
+
+
+def test_writers_at_the_same_moment_lose_nothing(tmp_path: Path) -> None:
+    """Eight writers with five turns each: all forty are there."""
+    path = tmp_path / "history.toml"
+
+    def write(number: int) -> None:
+        for turn in range(5):
+            append_turns(path, [{"role": "User", "content": f"{number}, {turn}"}])
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+    said = [turn["content"] for turn in load_history(path) if isinstance(turn, dict)]
+    assert sorted(said) == sorted(f"{number}, {turn}" for number in range(8) for turn in range(5))

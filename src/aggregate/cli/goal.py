@@ -8,6 +8,7 @@ import click
 
 from aggregate.cli.instruction import read_instruction
 from aggregate.cli.options import json_option
+from aggregate.text.fences import heading_text
 
 if TYPE_CHECKING:
     from aggregate.engine import GoalResult, Model
@@ -20,8 +21,15 @@ if TYPE_CHECKING:
 @click.option(
     "--tools", "folder", metavar="DIR", type=click.Path(path_type=Path), help="More tools: Python files to run."
 )
-@click.option("--provider", default="scripted", show_default=True, help="Which model answers.")
-@click.option("--model", default="", help="Which of the provider's models.")
+@click.option(
+    "--provider",
+    metavar="NAME",
+    default="scripted",
+    show_default=True,
+    help="Which model answers: scripted, anthropic, gemini, gemini-cli, deepseek, minimax, openai or compatible.",
+)
+@click.option("--model", metavar="NAME", default="", help="Which of the provider's models.")
+@click.option("--base-url", metavar="URL", default="", help="Where the provider is reached.")
 @click.option("--script", metavar="FILE", type=click.Path(path_type=Path), help="Answers of the scripted provider.")
 @click.option("--allow", multiple=True, type=click.Choice(["write", "network"]), help="What tools may do besides.")
 @click.option("--root", multiple=True, default=["."], help="A folder that tools may read.  [default: .]")
@@ -34,6 +42,7 @@ def goal(
     folder: Path | None,
     provider: str,
     model: str,
+    base_url: str,
     script: Path | None,
     allow: tuple[str, ...],
     root: tuple[str, ...],
@@ -48,7 +57,7 @@ def goal(
     from aggregate.engine import NeuronAgent
 
     wanted = _wanted(goal, instruction)
-    client = make_client(provider, model=model, script=script)
+    client = make_client(provider, model=model, base_url=base_url, script=script)
     agent = NeuronAgent(client, make_tools(folder, allow=allow, roots=root, state_dir=state_dir), state_dir=state_dir)
     result = agent.execute_goal(wanted)
     if trace:
@@ -56,20 +65,23 @@ def goal(
 
         draw(result.trace)
     for warning in result.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        click.echo(f"warning: {heading_text(warning)}", err=True)
     _print(result, as_json=as_json)
 
 
-def make_client(provider: str, *, model: str = "", script: Path | None = None) -> "Model":
-    """Return what answers the engine's questions; the one place where a goal's client is made.
+def make_client(provider: str, *, model: str = "", base_url: str = "", script: Path | None = None) -> "Model":
+    """Return what answers the engine's questions.
 
     Raises:
-        UsageError: There is no such provider, or it needs something that is not given.
+        UsageError: The scripted provider has no script.
+        ClientSetupError: There is no such provider, or a key or an address is missing.
     """
-    from aggregate.engine import read_script
+    from aggregate.engine import ClientModel, read_script
 
     if provider != "scripted":
-        raise click.UsageError(f'there is no provider "{provider}": take scripted')
+        from aggregate.clients.providers import open_client
+
+        return ClientModel(open_client(provider, model=model, base_url=base_url), model)
     if script is None:
         raise click.UsageError("--provider scripted needs --script FILE: a JSON object of answers by question")
     return read_script(script)
@@ -105,9 +117,14 @@ def _wanted(goal: str | None, instruction: Path | None) -> str:
 def _print(result: "GoalResult", *, as_json: bool) -> None:
     if as_json:
         told = {**result.as_dict(), "warnings": list(result.warnings), "tokens": result.trace.tokens}
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        click.echo(_printable(json.dumps(told, indent=2, ensure_ascii=False)))
     elif result.success:
-        click.echo(result.text)
+        click.echo(_printable(result.text))
     if not result.success:
-        click.echo(f"aggregate: {result.text}", err=True)
+        click.echo(f"aggregate: {heading_text(result.text)}", err=True)
         raise click.exceptions.Exit(1)
+
+
+def _printable(text: str) -> str:
+    """Return ``text`` without halves of surrogate pairs, which no output can hold."""
+    return text.encode("utf-8", "replace").decode()

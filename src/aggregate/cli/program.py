@@ -52,7 +52,7 @@ def program(context: click.Context) -> None:
         context.invoke(run)
 
 
-for command in (run, send, diff, goal, init, preset, stats, view, prune, results, conduct, worker, languages, schema):
+for command in (run, send, diff, goal, conduct, worker, init, preset, stats, view, prune, results, languages, schema):
     program.add_command(command)
 
 

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from aggregate.text.fences import heading_text
+
 if TYPE_CHECKING:
     from rich.tree import Tree
 
@@ -48,7 +50,7 @@ def _children(trace: "Trace") -> tuple["Trace", ...]:
 
 
 def _name(trace: "Trace") -> str:
-    text = " ".join(trace.text.split())
+    text = heading_text(" ".join(trace.text.split()))
     return f"{trace.label} {text if len(text) <= _WIDTH else text[: _WIDTH - 3] + '...'}".strip()
 
 
@@ -58,4 +60,4 @@ def _cost(trace: "Trace") -> str:
 
 
 def _note(trace: "Trace") -> str:
-    return f" - {trace.note}" if trace.note else ""
+    return f" - {heading_text(trace.note)}" if trace.note else ""

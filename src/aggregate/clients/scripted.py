@@ -60,4 +60,5 @@ def scripted(script: Script | None = None, *, cache: Cache | None = None, model:
 
 def _describe(request: ModelRequest) -> str:
     plan = request.plan
-    return f"No model was asked; {plan.total:,} tokens in {len(plan.blocks):,} blocks arrived at the scripted client."
+    blocks = f"{len(plan.blocks):,} block{'s' * (len(plan.blocks) != 1)}"
+    return f"No model was asked; {plan.total:,} tokens in {blocks} arrived at the scripted client."

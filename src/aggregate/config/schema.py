@@ -136,7 +136,9 @@ class PersonaTable(_Table):
         default="", description="anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted."
     )
     model: str = Field(default="", description="The provider's name of the model; the provider's usual one by default.")
-    base_url: str = Field(default="", description="Where the provider is reached, such as a server on this machine.")
+    base_url: str = Field(
+        default="", description="Where the provider is reached; in a project's own file for compatible only."
+    )
     system_prompt: str = Field(default="", description="Instructions that go before everything.")
     aggregation_strategy: str = Field(
         default="", description="auto, summarize or full; goes before the strategy of the project."

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from aggregate.engine.model import Answered, Question
+from aggregate.engine.model import Answered, Model, Question
 from aggregate.models.prompt import Prompt
 
 
@@ -59,3 +59,8 @@ class ClientModel:
         """Send the question and return the answer with its tokens."""
         reply = self.client.send(Prompt(()), question.text, model=self.model)
         return Answered(reply.text, reply.usage.input + reply.usage.output)
+
+
+def model_of(client: Model | Sends) -> Model:
+    """Return ``client`` as something that answers questions: itself, or a provider's client behind an adapter."""
+    return client if isinstance(client, Model) else ClientModel(client)

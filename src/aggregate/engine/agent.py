@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from aggregate.engine.adapter import Sends, model_of
 from aggregate.engine.completion import corrective_neuron
 from aggregate.engine.limits import EngineLimits, LimitReached, Spending
 from aggregate.engine.memory import recall
@@ -25,7 +26,7 @@ class NeuronAgent:
     Each goal begins with a fresh context. An agent keeps nothing between goals but what tools save.
 
     Args:
-        client: The model; ``ClientModel`` makes one of a provider's client, ``scripted_model`` one of a script.
+        client: A provider's client, or anything that answers questions, such as what ``scripted_model`` makes.
         tools: A registry, or tools and functions for one that may only read.
         state_dir: Where large results and saved state are kept; made when first needed.
         limits: The bounds of each goal.
@@ -35,7 +36,7 @@ class NeuronAgent:
 
     def __init__(
         self,
-        client: Model,
+        client: Model | Sends,
         tools: ToolRegistry | Iterable[Tool | Callable[..., object]],
         *,
         state_dir: str | Path = "state",
@@ -43,7 +44,7 @@ class NeuronAgent:
         prose: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.model = client
+        self.model = model_of(client)
         self.tools = ToolRegistry.of(tools)
         self.state_dir = Path(state_dir)
         self.limits = limits or EngineLimits()

@@ -65,6 +65,7 @@ class Spending:
     clock: Callable[[], float] = time.perf_counter
     tokens: int = 0
     dendrites: int = 0
+    cancelled: bool = False
     _started: float = 0.0
     _lock: Lock = field(default_factory=Lock)
 
@@ -82,7 +83,9 @@ class Spending:
         return max(0.0, self.limits.seconds - self.seconds)
 
     def check(self) -> None:
-        """Raise ``LimitReached`` if no time or tokens are left."""
+        """Raise ``LimitReached`` if no time or tokens are left, or the goal was given up."""
+        if self.cancelled:
+            raise LimitReached("the goal was given up")
         if self.seconds_left <= 0:
             raise LimitReached(f"the goal's time of {self.limits.seconds:g} s is over")
         if self.tokens >= self.limits.tokens:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 
 class Call(StrEnum):
@@ -64,6 +64,7 @@ class Answered:
     tokens: int = 0
 
 
+@runtime_checkable
 class Model(Protocol):
     """Anything that answers questions; called from several threads where sub-tasks run at once."""
 

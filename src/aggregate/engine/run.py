@@ -50,7 +50,8 @@ class Run:
         child.text = clip(" ".join(text[: NOTE * 2].split()), NOTE)
         if len(text) > MOST_ANSWER:
             node.warn(f"The answer to {call} was cut at {MOST_ANSWER:,} of {len(text):,} characters.")
-        return text[:MOST_ANSWER]
+        # Half a surrogate pair cannot be written anywhere.
+        return text[:MOST_ANSWER].encode("utf-8", "replace").decode()
 
     def call(self, node: Recorder, tool: Tool, arguments: dict[str, Any], context: dict[str, Value]) -> Value:
         """Run a tool and return its result; every failure is one too.

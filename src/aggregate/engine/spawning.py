@@ -176,6 +176,9 @@ def run_tasks(
     pool = ThreadPoolExecutor(workers, thread_name_prefix="dendrite")
     try:
         return list(pool.map(lambda one: execute(run, one), branches)), labels
+    except BaseException:
+        run.spending.cancelled = True  # an interrupted goal asks nothing more in its other threads
+        raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

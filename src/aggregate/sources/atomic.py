@@ -1,6 +1,9 @@
 """Replacing a file that belongs to the user."""
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
@@ -33,3 +36,22 @@ def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Keep others that ask the same from changing ``path`` meanwhile, by a lock on its folder that leaves no file.
+
+    Windows locks no folders; there two writers at the same moment are not kept apart.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    folder = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)

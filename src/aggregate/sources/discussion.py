@@ -10,7 +10,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Array
 
 from aggregate.errors import ConfigError, OutputError
-from aggregate.sources.atomic import replace_text
+from aggregate.sources.atomic import alone, replace_text
 from aggregate.sources.history import find_history_file, load_history
 
 _KEY = "history"
@@ -32,6 +32,15 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
         ConfigError: The file is there but holds no history.
         OutputError: It cannot be written.
     """
+    try:
+        with alone(path):
+            replace_text(path, _joined(path, turns))
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:
+    """Return the text of the file with the new turns, which is sure to hold them and the old ones."""
     before: list[Any] = []
     text = ""
     if path.exists():
@@ -47,7 +56,7 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
         ) from None
     if kept != [*before, *(dict(turn) for turn in turns)] or not _is_unicode(written):
         raise OutputError(f"cannot add a turn to {path}: TOML does not hold its text unchanged")
-    replace_text(path, written)
+    return written
 
 
 def _with_turns(text: str, turns: Sequence[Mapping[str, str]]) -> str:

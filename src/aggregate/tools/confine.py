@@ -1,6 +1,7 @@
 """Which files of a project a model may see: below the roots, not ignored, no secrets, through no link out of them."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -37,9 +38,9 @@ class ProjectFiles:
             ToolError: There is none that may be shown; the message does not say whether something is there.
         """
         for root, relative in self._places(name):
-            allowed = self._allowed(root, relative)
-            if allowed is not None:
-                return allowed
+            path = _allowed(root, relative, frozenset(_listed(root)))
+            if path is not None:
+                return path, relative
         raise ToolError(f'"{_shown(name)}" is no file of the project that may be read: list_directory shows those')
 
     def read(self, name: str) -> tuple[str, str]:
@@ -49,25 +50,21 @@ class ProjectFiles:
             ToolError: It may not be shown, is too large, or is no text.
         """
         path, relative = self.find(name)
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise ToolError(f"{relative}: too large: {size:,} bytes, the most is {MOST_BYTES:,}")
-        source = read_file(path)
-        if source.error:
-            raise ToolError(f"{relative}: {source.error}")
-        return relative, source.text
+        return relative, read_text(path, relative)
 
-    def names(self, folder: str = "") -> list[str]:
-        """Return the names of all files that may be shown below ``folder``, sorted, relative to their roots.
+    def below(self, folder: str) -> Iterator[tuple[str, Path]]:
+        """Yield the name and the real path of each file that may be read below ``folder``, sorted, root by root.
 
         Raises:
             ToolError: ``folder`` leads out of the roots.
         """
-        found: dict[str, None] = {}
-        for root, relative in self._places(folder or "."):
+        for root, relative in self._places(folder):
             prefix = "" if relative == "." else f"{relative}/"
-            found |= dict.fromkeys(one for one in _visible(root) if one.startswith(prefix))
-        return sorted(found)
+            listed = frozenset(_listed(root))
+            for name in sorted(one for one in listed if one.startswith(prefix)):
+                path = _allowed(root, name, listed)
+                if path is not None:
+                    yield name, path
 
     def entries(self, folder: str) -> list[str]:
         """Return what stands directly in ``folder``, sorted; folders end with a slash.
@@ -99,20 +96,35 @@ class ProjectFiles:
             raise ToolError(f'"{_shown(name)}" lies outside of the project: paths begin at its root')
         return [(root, path.relative_to(_absolute(root)).as_posix()) for root in inside]
 
-    def _allowed(self, root: Path, relative: str) -> tuple[Path, str] | None:
-        """Return the file if its name and what it links to are both listed and no secrets."""
-        listed = frozenset(_listed(root))
-        if relative not in listed or is_secret(relative):
-            return None
-        try:
-            base = root.resolve()
-            real = (base / relative).resolve()
-        except (OSError, ValueError, RuntimeError):
-            return None
-        if not real.is_relative_to(base) or not real.is_file():
-            return None
-        target = real.relative_to(base).as_posix()
-        return None if target not in listed or is_secret(target) else (real, relative)
+
+def read_text(path: Path, name: str) -> str:
+    """Return the text of the file at ``path``, which is called ``name``.
+
+    Raises:
+        ToolError: It is too large, or no text.
+    """
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise ToolError(f"{name}: too large: {size:,} bytes, the most is {MOST_BYTES:,}")
+    source = read_file(path)
+    if source.error:
+        raise ToolError(f"{name}: {source.error}")
+    return source.text
+
+
+def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
+    """Return the real path of a file if its name and what it links to are both listed and no secrets."""
+    if name not in listed or is_secret(name):
+        return None
+    try:
+        base = root.resolve()
+        real = (base / name).resolve()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    if not real.is_relative_to(base) or not real.is_file():
+        return None
+    target = real.relative_to(base).as_posix()
+    return None if target not in listed or is_secret(target) else real
 
 
 def is_secret(name: str) -> bool:

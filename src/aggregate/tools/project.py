@@ -8,7 +8,7 @@ from aggregate.errors import SyntaxViewError, ToolError
 from aggregate.paths.globs import compile_glob
 from aggregate.syntax.languages import language_of
 from aggregate.text.lines import split_lines
-from aggregate.tools.confine import ProjectFiles
+from aggregate.tools.confine import ProjectFiles, read_text
 from aggregate.tools.registry import ToolRegistry
 from aggregate.tools.tool import make_tool
 from aggregate.views.parser import ASTParser
@@ -85,11 +85,13 @@ def _search_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], .
         matches = compile_glob(files_matching).match
         found: list[str] = []
         searched = skipped = 0
-        for name in filter(matches, files.names(folder)):
+        for name, path in files.below(folder):
+            if not matches(name):
+                continue
             if len(found) > MOST_MATCHES or searched > MOST_SEARCHED:
                 break
             try:
-                content = files.read(name)[1]
+                content = read_text(path, name)
             except ToolError:
                 skipped += 1
                 continue

@@ -12,12 +12,11 @@ from aggregate.tools.tool import Permission, make_tool
 
 def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
     """Register the tools that save and load state in ``store``; those that save need the permission to write."""
-    for function in _value_tools(store)[1:]:
+    save, load, keys = _value_tools(store)
+    for function in (load, keys, _querying(store)):
         registry.add(make_tool(function))
-    registry.add(make_tool(_value_tools(store)[0], permissions=Permission.WRITE))
-    merge, query = _series_tools(store)
-    registry.add(make_tool(merge, permissions=Permission.WRITE))
-    registry.add(make_tool(query))
+    for function in (save, _merging(store)):
+        registry.add(make_tool(function, permissions=Permission.WRITE))
 
 
 def _value_tools(store: StateStore) -> tuple[Callable[..., dict[str, Any]], ...]:
@@ -48,7 +47,7 @@ def _value_tools(store: StateStore) -> tuple[Callable[..., dict[str, Any]], ...]
     return saveState, loadState, listStateKeys
 
 
-def _series_tools(store: StateStore) -> tuple[Callable[..., dict[str, Any]], Callable[..., dict[str, Any]]]:
+def _merging(store: StateStore) -> Callable[..., dict[str, Any]]:
     def mergeTimeseriesState(  # noqa: N802 - tools are camelCase (D-80)
         key: str,
         items: list[Any],
@@ -80,6 +79,10 @@ def _series_tools(store: StateStore) -> tuple[Callable[..., dict[str, Any]], Cal
         series = store.change(key, change)
         return {"success": True, **counts, "total_count": len(series["items"])}
 
+    return mergeTimeseriesState
+
+
+def _querying(store: StateStore) -> Callable[..., dict[str, Any]]:
     def queryTimeseriesState(  # noqa: N802 - tools are camelCase (D-80)
         key: str, start: str | int, end: str | int
     ) -> dict[str, Any]:
@@ -103,7 +106,7 @@ def _series_tools(store: StateStore) -> tuple[Callable[..., dict[str, Any]], Cal
             "count": len(items),
         }
 
-    return mergeTimeseriesState, queryTimeseriesState
+    return queryTimeseriesState
 
 
 def _series(key: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - what was saved
