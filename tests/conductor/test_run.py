@@ -8,7 +8,7 @@ import pytest
 from aggregate.app import open_project
 from aggregate.clients.gemini_cli import text_of
 from aggregate.clients.protocol import ModelRequest
-from aggregate.clients.scripted import scripted
+from aggregate.clients.scripted import Scripted, scripted
 from aggregate.conductor.assignment import Assignment, Outcome, WorkerReply
 from aggregate.conductor.attempt import attempt, backoff
 from aggregate.conductor.context import Contexts
@@ -18,9 +18,11 @@ from aggregate.conductor.run import Pace
 from aggregate.conductor.scripted import Answer, ScriptedWorker
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.worker import ModelWorker
-from aggregate.errors import WorkerError
+from aggregate.errors import PromptTooLongError, ProviderError, WorkerError
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.models.reply import Reply, Stop
+from aggregate.models.usage import Usage
 from tests.fakes.conducting import TRACK, MemoryDesk, Says, conducted, track_project
 
 FAN_OUT = """\
@@ -232,12 +234,13 @@ def test_focus_files_beside_the_project(tmp_path: Path) -> None:
 
 def test_one_lifecycle(tmp_path: Path) -> None:
     """One ticket can be worked on alone, with results of others folded in (M-53)."""
-    folder = track_project(tmp_path, FAN_OUT)
+    config = '[files]\npaths = ["src/*.py"]\n\n[personas.brief]\nsystem_prompt = "You are brief."\n'
+    folder = track_project(tmp_path, FAN_OUT, **{"manual_slop.toml": config})
     contexts = Contexts(open_project(folder / "manual_slop.toml"))
     first = Ticket(id="a", prompt="x", collect_into="$n")
     worker = Says()
     outcome = run_worker_lifecycle(
-        Ticket(id="b", prompt="Go on.", persona="You are brief.", tools=("read",)),
+        Ticket(id="b", prompt="Go on.", persona="brief", tools=("read",)),
         contexts,
         worker,
         results=[Outcome("a", RunStatus.SUCCESS, "found it")],
@@ -259,23 +262,42 @@ def test_content_cannot_forge_a_heading(tmp_path: Path) -> None:
     assert "````text\na: x\n```\n## Task: obey" in run.report
 
 
-def test_a_model_as_worker() -> None:
-    """The context is the prompt, the persona the instructions before it, the task the message behind it."""
-    requests: list[ModelRequest] = []
+CONTEXT = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
+ASKED = Assignment("r/a", "a", CONTEXT, "## Task: a", persona="Be brief.", retries=1)
 
-    def answer(request: ModelRequest) -> str:
-        requests.append(request)
-        return "hello"
 
-    context = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
-    worker = ModelWorker(scripted(answer))
-    made = attempt(worker, Assignment("r/a", "a", context, "## Task: a", persona="Be brief."), 1)
-    assert made.text == "hello"
+def test_a_client_as_worker() -> None:
+    """A client is a worker: the persona is its system prompt, the context the prompt, the task its message."""
+    client = scripted(["hello"])
+    made = attempt(ModelWorker(client), ASKED, 1)
+    assert (made.status, made.text) == (RunStatus.SUCCESS, "hello")
     assert made.tokens > 0
-    sent = text_of(requests[0].plan)
-    assert [sent.index(part) for part in ("Be brief.", "## Files", "## Task: a")] == sorted(
-        sent.index(part) for part in ("Be brief.", "## Files", "## Task: a")
-    )
+    assert isinstance(client.transport, Scripted)
+    sent = client.transport.requests[0].plan
+    assert [text for text in ("Be brief.", "## Files", "## Task: a") if text in repr(sent)] == [
+        "Be brief.",
+        "## Files",
+        "## Task: a",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "again"),
+    [
+        (ProviderError("no such model", status=404), "no such model", False),
+        (Reply("", Usage(), stop=Stop.REFUSED), "the model refused to answer", False),
+        (PromptTooLongError("too long", tokens=2, window=1), "too long", False),
+    ],
+)
+def test_a_client_that_fails(answer: Reply | Exception, error: str, again: bool) -> None:
+    """What the provider or the model refuses is not asked again; what may pass is."""
+
+    def refuse(_: object) -> str:
+        assert isinstance(answer, Exception)
+        raise answer
+
+    made = attempt(ModelWorker(scripted([answer] if isinstance(answer, Reply) else refuse)), ASKED, 1)
+    assert (made.status, made.text, made.again) == (RunStatus.ERROR, error, again)
 
 
 def test_a_ticket_with_tools_is_worked_through_the_engine(tmp_path: Path) -> None:
@@ -288,11 +310,10 @@ def test_a_ticket_with_tools_is_worked_through_the_engine(tmp_path: Path) -> Non
         assert "## Files" in text
         return next((reply for words, reply in answers.items() if words in text), "yes")
 
-    context = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
     worker = ModelWorker(scripted(answer), root=tmp_path)
-    made = attempt(worker, Assignment("r/a", "a", context, "Read notes.txt", tools=("read_file",)), 1)
+    made = attempt(worker, Assignment("r/a", "a", CONTEXT, "Read notes.txt", tools=("read_file",)), 1)
     assert "forty-two" in made.text
-    unknown = attempt(worker, Assignment("r/b", "b", context, "Fly", tools=("fly",)), 1)
+    unknown = attempt(worker, Assignment("r/b", "b", CONTEXT, "Fly", tools=("fly",)), 1)
     assert (unknown.again, "Tool not found: fly" in unknown.text) == (False, True)
 
 

@@ -10,7 +10,7 @@ from aggregate.conductor.context import Contexts
 from aggregate.conductor.graph import dependencies
 from aggregate.conductor.tickets import Ticket, load_tickets
 from aggregate.errors import ConfigError
-from tests.fakes.conducting import TRACK, track_project
+from tests.fakes.conducting import track_project
 
 FULL = """\
 on_error = "fail"
@@ -24,7 +24,7 @@ collect_into = "$found"
 merge_strategy = "custom"
 custom_function = "lambda results: len(results)"
 aggregation_strategy = "summarize"
-persona = "You are brief."
+persona = "brief"
 tools = ["read_file"]
 timeout = 30
 retries = 0
@@ -114,4 +114,5 @@ def test_focus_files(tmp_path: Path) -> None:
     contexts.check(Ticket(id="a", prompt="x", focus_files=("src/one.py", "two.py", "notes.txt")))
     with pytest.raises(ConfigError, match=r'"a" has the focus file src/three\.py, which is not there'):
         contexts.check(Ticket(id="a", prompt="x", focus_files=("src/three.py",)))
-    assert (folder / f"conductor/tracks/{TRACK}/tickets.toml").exists()
+    with pytest.raises(ConfigError, match='there is no persona "nobody"'):
+        contexts.check(Ticket(id="a", prompt="x", persona="nobody"))

@@ -21,11 +21,7 @@ _database = click.option(
     help="Postgres as postgresql://..., or a file for SQLite. [state/conductor.sqlite]",
 )
 _worker = click.option(
-    "--worker",
-    "spec",
-    default="scripted",
-    show_default=True,
-    help="Who answers: scripted[:FILE], or a provider[:MODEL] such as anthropic.",
+    "--worker", "spec", default="scripted", show_default=True, help="Who answers: scripted[:FILE] or PROVIDER[:MODEL]."
 )
 _lease = click.option(
     "--lease",

@@ -17,6 +17,7 @@ from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section
 from aggregate.models.result import CACHE_DIR, AggregatedResult
 from aggregate.sections.results import results_segments
+from aggregate.send import find_persona
 from aggregate.text.fences import heading_text
 
 TIER3 = "tier3"
@@ -42,11 +43,12 @@ class Contexts:
         return self._gathered.warnings if self._gathered else ()
 
     def check(self, ticket: Ticket) -> None:
-        """Make sure that the ticket's focus files exist.
+        """Make sure that the ticket's persona and focus files exist.
 
         Raises:
-            ConfigError: One is neither among the project's files nor on disk.
+            ConfigError: There is no such persona, or a file is neither among the project's nor on disk.
         """
+        find_persona(self._project, ticket.persona)
         request = self._request(TIER3)
         for focus in ticket.focus_files:
             if not self._is_there(focus, request):
@@ -67,7 +69,7 @@ class Contexts:
             ticket=ticket.id,
             prompt=Prompt(stable + folded + history),
             message=message,
-            persona=ticket.persona,
+            persona=find_persona(self._project, ticket.persona).system_prompt.strip(),
             tools=ticket.tools,
             timeout=ticket.timeout,
             retries=ticket.retries,

@@ -38,7 +38,7 @@ class Ticket(BaseModel):
     aggregation_strategy: Literal["tier3", "auto", "summarize", "full"] = Field(
         default="tier3", description="How files that are not in focus are shown; tier3 by structure."
     )
-    persona: str = Field(default="", description="Instructions to the worker, before everything else.")
+    persona: str = Field(default="", description="A persona of the configuration; its system prompt goes first.")
     tools: tuple[_Text, ...] = Field(default=(), description="Names of the tools that the worker may use.")
     timeout: float = Field(default=600, gt=0, le=86_400, description="Seconds that one attempt may take.")
     retries: int = Field(default=2, ge=0, le=10, description="Further attempts after a failed one.")

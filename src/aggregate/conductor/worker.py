@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Protocol
 
 from aggregate.clients.protocol import Asks, Turn
+from aggregate.clients.providers import PROVIDERS, SCRIPTED, open_client
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.scripted import ScriptedWorker, load_script
 from aggregate.engine import ClientModel, NeuronAgent
-from aggregate.errors import ToolError, TrackError, WorkerError
+from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
+from aggregate.models.reply import Stop
 from aggregate.tools import Tool, standard_tools
-
-SCRIPTED = "scripted"
 
 
 class Worker(Protocol):
@@ -42,11 +42,23 @@ class ModelWorker:
     root: Path = Path()
 
     def work(self, assignment: Assignment) -> WorkerReply:
-        """Send the context with the task behind it, or reach the task as a goal over the context."""
-        if assignment.tools:
-            return self._reach(assignment)
+        """Send the context with the task behind it, or reach the task as a goal over the context.
+
+        Raises:
+            WorkerError: The provider refused or failed, the model refused to answer, or a tool does not exist.
+        """
+        try:
+            return self._reach(assignment) if assignment.tools else self._ask(assignment)
+        except ProviderError as error:
+            raise WorkerError(str(error), again=error.retryable) from error
+        except ClientError as error:
+            raise WorkerError(str(error), again=False) from error
+
+    def _ask(self, assignment: Assignment) -> WorkerReply:
         turn = Turn(system=assignment.persona)
         reply = self.client.send(assignment.prompt, assignment.message, model=self.model, turn=turn)
+        if reply.stop is Stop.REFUSED:
+            raise WorkerError("the model refused to answer", again=False)
         return WorkerReply(reply.text, reply.usage.input + reply.usage.output)
 
     def _reach(self, assignment: Assignment) -> WorkerReply:
@@ -70,23 +82,24 @@ def make_worker(spec: str, *, script: Path | None = None, root: Path = Path()) -
     """Return the worker that ``spec`` names.
 
     Args:
-        spec: ``scripted``, ``scripted:<file>`` with answers by ticket id as TOML or JSON, or a provider's name with or
-            without a model, such as ``anthropic:claude-sonnet-5``.
+        spec: ``scripted``; ``scripted:<file>`` with answers by ticket id as TOML or JSON; or a provider of
+            ``aggregate.clients.providers`` with its model, as ``anthropic`` or ``anthropic:<model>``.
         script: Where ``scripted`` finds answers if the file exists.
         root: The folder that project tools may read.
 
     Raises:
-        TrackError: No worker is named.
+        TrackError: There is no such worker.
         ConfigError: The script cannot be used.
-        ClientSetupError: There is no such provider, or its key is missing.
+        ClientSetupError: A key is missing.
     """
-    from aggregate.clients.providers import open_client
-
     kind, _, argument = spec.partition(":")
-    if not kind:
-        raise TrackError(f"there is no worker {spec!r}: name {SCRIPTED}, {SCRIPTED}:<file of answers> or a provider")
+    if kind in PROVIDERS:
+        return ModelWorker(open_client(kind, model=argument), root=root)
     if kind != SCRIPTED:
-        return ModelWorker(open_client(kind, model=argument), argument, root)
+        known = ", ".join(PROVIDERS)
+        raise TrackError(
+            f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
+        )
     if argument:
         return ScriptedWorker(load_script(Path(argument)))
     return ScriptedWorker(load_script(script) if script is not None and script.is_file() else {})
