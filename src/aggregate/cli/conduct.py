@@ -1,8 +1,6 @@
 """``conduct`` and ``worker``: run a track's tickets, here or on many machines."""
 
-import signal
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING
 
 import click
@@ -92,6 +90,9 @@ def conduct(
 def worker(database: str, spec: str, lease: float) -> None:
     """Work on the tickets of every track on a database until interrupted."""
     _need_dbos()
+    import signal
+    from threading import Event
+
     from aggregate.conductor.tracks import workplace
     from aggregate.conductor.worker import make_worker
 
