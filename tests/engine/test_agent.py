@@ -332,6 +332,14 @@ def test_a_providers_client_is_a_model() -> None:
     assert client.sent == [(Prompt(()), "Is it?", "small")]
 
 
+def test_an_agent_takes_a_client_as_it_is(tmp_path: Path) -> None:
+    """Anything with ``send`` is asked as a model; "yes" is no plan here."""
+    client = Client()
+    result = NeuronAgent(client, (), state_dir=tmp_path).execute_goal("Do it")
+    assert (result.error, result.trace.tokens) == ("Could not decompose goal", 42)
+    assert client.sent[0][1].startswith("Split the goal")
+
+
 def test_scripts_name_questions(tmp_path: Path) -> None:
     """A script with an unknown question or no answers is a mistake; a question without a rule is no answer."""
     with pytest.raises(ModelError, match='"decompos" is no question'):

@@ -103,6 +103,14 @@ def test_an_error_is_reflected_on(running: Service, tmp_path: Path) -> None:
     assert "Should access data['neuron_0_2'] directly." in again[1].text
 
 
+def test_code_is_written_with_all_fields_known(running: Service, tmp_path: Path) -> None:
+    """The question for code names every field of the newest list, also where it lies on disk (P4)."""
+    _, model = reach(COUNT, running, tmp_path)
+    coding = next(one for one in model.questions if one.call is Call.CODE)
+    fields = "name, distance, moving_time, sport_type, id, start_date, start_unix, kudos_count, map"
+    assert f"Fields of the items of activities: {fields}" in coding.text
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.name)
 def test_questions_are_small(scenario: Scenario, running: Service, tmp_path: Path) -> None:
     """A question has 50 to 200 tokens of its own; with quoted data it stays below 400 (D-8)."""

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -106,6 +107,36 @@ def test_every_goal_ends_with_a_result(numbers: list[int], results: list[Any]) -
     assert len(called) <= limits.attempts * (limits.steps + 1) * 13
     assert result.trace.calls == model.asked
     assert result.success == (result.final is not None and result.final.success)
+
+
+class Interrupted:
+    """Plans a praise for each of many runs, and is interrupted at the first answer."""
+
+    def __init__(self) -> None:
+        self.answers = 0
+
+    def ask(self, question: Question) -> Answered:
+        """Answer by the plan."""
+        if question.call is Call.ANSWER:
+            self.answers += 1
+            raise KeyboardInterrupt
+        plan = {"decompose": "1. List all runs\n2. Praise each run", "fields_present": "no", "find_tool": "NONE"}
+        listing = question.call is Call.FIND_TOOL and "Step: List" in question.text
+        return Answered("listRuns" if listing else plan.get(question.call.value, "yes"))
+
+
+def test_an_interrupt_ends_the_goal(tmp_path: Path) -> None:
+    """It reaches the caller, and the other sub-tasks ask nothing more."""
+
+    def listRuns() -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+        """List all runs."""
+        return {"success": True, "runs": [{"id": number} for number in range(40)]}
+
+    model = Interrupted()
+    made = NeuronAgent(model, [listRuns], state_dir=tmp_path, limits=EngineLimits(workers=4))
+    with pytest.raises(KeyboardInterrupt):
+        made.execute_goal("Praise my runs")
+    assert 1 <= model.answers <= 20
 
 
 def test_one_agent_in_many_threads(tmp_path: Path) -> None:

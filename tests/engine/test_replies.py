@@ -1,13 +1,15 @@
 """Reading what models write (rules P1, P5, P6, D-52)."""
 
+import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregate.engine import replies
+from aggregate.engine import Call, Question, Shape, replies
 from aggregate.engine.reflection import read_reflection
+from aggregate.engine.words import iteration
 
 STEPS = [
     ("1. Fetch\n2. Count", ["Fetch", "Count"]),
@@ -20,6 +22,7 @@ STEPS = [
     ("Here are the steps:\n\n1. Fetch\n   with care\n2. Count\n\nDone!", ["Fetch", "Count"]),
     ("1. Fetch.\n2. fetch\n3. FETCH.", ["Fetch."]),
     ('["Fetch", "Count"]', ["Fetch", "Count"]),
+    ('{"steps": ["Fetch", "Count"]}', ["Fetch", "Count"]),
     ("3. Fetch\n7. Count 2.5 km runs", ["Fetch", "Count 2.5 km runs"]),
     ("1.5 km is far", []),
     ("2024 was a good year", []),
@@ -36,6 +39,7 @@ def test_steps(text: str, expected: list[str]) -> None:
 
 
 YES_NO = [
+    ("true", True), ('{"complete": false}', False), ("untrue", None),
     ("yes", True), ("No.", False), ("YES, it does", True), ("**No**", False), ("I think yes", True), ("I know", None),
     ("nothing", None), ("yesterday", None), ("not", None), ("", None), (None, None), ("It could be yes or no", None),
     ("No, there is no name; yes that is so", False), ("The answer is: no", False),
@@ -107,6 +111,7 @@ def test_reflections(text: str | None, expected: tuple[str, str | None, Any]) ->
     assert (found["diagnosis"], found["suggested_fix"], found["suggested_params"]) == expected
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_no_answer_crashes_a_reader(text: str) -> None:
     """Whatever a model writes is read, or counts for nothing."""
@@ -118,7 +123,43 @@ def test_no_answer_crashes_a_reader(text: str) -> None:
     assert read_reflection(text).diagnosis is not None
 
 
+@settings(deadline=None)
 @given(st.lists(st.from_regex(r"[A-Z][a-z]{2,8} [a-z]{2,8}", fullmatch=True), min_size=1, max_size=6, unique=True))
 def test_a_numbered_list_is_read_back(steps: list[str]) -> None:
     """What was written as a list comes back in order."""
     assert replies.steps("\n".join(f"{n}. {one}" for n, one in enumerate(steps, 1))) == steps
+
+
+def test_questions_say_what_they_want() -> None:
+    """A client that can have typed answers knows the shape of each: steps, a verdict, an object, or text."""
+    shapes = {call: Question(call, "").shape for call in Call}
+    assert shapes[Call.DECOMPOSE] is shapes[Call.SPLIT] is Shape.STEPS
+    assert shapes[Call.COMPLETE] is shapes[Call.FIELDS_PRESENT] is Shape.VERDICT
+    assert shapes[Call.PARAMETERS] is shapes[Call.REFLECT] is shapes[Call.MEMORY] is Shape.OBJECT
+    assert shapes[Call.CODE] is shapes[Call.ANSWER] is shapes[Call.FIND_TOOL] is Shape.TEXT
+
+
+LONG = [
+    " " * 200_000 + "x",
+    "# " + " " * 200_000 + "x",
+    "- " * 100_000,
+    "> # " * 50_000,
+    "{" * 200_000,
+    "```\n" * 50_000,
+    "**" * 100_000,
+]
+
+
+@pytest.mark.parametrize("text", LONG, ids=lambda one: repr(one[:4]))
+def test_long_answers_are_read_quickly(text: str) -> None:
+    """No reader takes time that grows with the square of an answer."""
+    started = time.process_time()
+    for answer in (text, f"1. {text}"):
+        replies.steps(answer)
+        replies.yes_or_no(answer)
+        replies.json_value(answer, dict)
+        replies.code(answer)
+        replies.one_line(answer)
+        for step in replies.steps(answer):
+            iteration(f"for each {step}")
+    assert time.process_time() - started < 5

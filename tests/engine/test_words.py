@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.engine.words import advice, has_parts, is_compound, is_vague, iteration
+from aggregate.engine.words import advice, has_parts, is_compound, is_vague, iteration, words
 from aggregate.tools import make_tool
 
 ITERATIONS = [
@@ -82,6 +82,21 @@ def test_vague_steps(step: str, vague: bool) -> None:
 def test_compound_goals(goal: str, compound: bool) -> None:
     """Only a sub-task that names several things is split by the model."""
     assert is_compound(goal) is compound
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("getMyActivities", ["get", "my", "activity"]),
+        ("list_state_keys", ["list", "state", "key"]),
+        ("Läufe zählen", ["läufe", "zählen"]),
+        ("matches, boxes & buses", ["match", "box", "buse"]),
+        ("kudos status analysis", ["kudo", "status", "analysis"]),
+    ],
+)
+def test_words_of_any_language(text: str, expected: list[str]) -> None:
+    """Names are parted, plurals cut alike on both sides of a comparison, letters of any script kept."""
+    assert words(text) == expected
 
 
 ADVICE = [

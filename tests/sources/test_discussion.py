@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aggregate.errors import ConfigError, OutputError
@@ -63,6 +63,7 @@ def test_line_ends_of_the_file_stay(tmp_path: Path) -> None:
     assert path.read_bytes() == b"[[history]]\r\nrole = 'a'\r\ncontent = 'b'\r\n" + new
 
 
+@example(["\nA line", "\n", "\n\n", "\r\nx\n", "x\n\\", '"""', '\n"', "\\\n  x"])
 @given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=4))
 def test_any_text_is_kept(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     """Whatever is said is read back to the character, over several turns."""

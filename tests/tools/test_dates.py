@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregate.tools import ToolRegistry, add_date_tools
@@ -67,6 +67,7 @@ def test_mistakes_say_what_to_do(name: str, arguments: dict[str, Any], error: st
     assert error in result["error"]
 
 
+@settings(deadline=None)
 @given(st.integers(1970, 2200), st.integers(1, 12))
 def test_months_tile_the_year(year: int, month: int) -> None:
     """A month's range ends one second before the next begins (X-10)."""

@@ -115,6 +115,15 @@ def test_long_outputs_are_cut_visibly(tools: ToolRegistry) -> None:
     assert (found["count"], "more matches" in found["note"]) == (200, True)
 
 
+@pytest.mark.parametrize("glob", ["*a" * 50, "x" * 300])
+def test_globs_of_models_are_bounded(tools: ToolRegistry, glob: str) -> None:
+    """A glob whose matching could take for ever is refused."""
+    assert (
+        "at most 200 characters and 6 stars"
+        in tools.run("search_files", {"text": "a", "files_matching": glob})["error"]
+    )
+
+
 REFUSED = [
     "../outside.txt", "src/../../outside.txt", "/etc/passwd", "out/outside.txt", "link.txt", "env.txt", "loop", "ignored.txt",
     ".env", "./.env", "deploy/prod.PEM", ".git/config", "no\0tes.md", "", " ", "x" * 5000, "blob.bin", "huge.log", "~/.ssh/id_rsa",

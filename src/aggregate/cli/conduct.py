@@ -21,7 +21,11 @@ _database = click.option(
     help="Postgres as postgresql://..., or a file for SQLite. [state/conductor.sqlite]",
 )
 _worker = click.option(
-    "--worker", "spec", default="scripted", show_default=True, help="Who answers: scripted[:FILE] or PROVIDER[:MODEL]."
+    "--worker",
+    "spec",
+    default="scripted",
+    show_default=True,
+    help="Who answers: scripted[:FILE], or a provider[:MODEL] such as anthropic.",
 )
 _lease = click.option(
     "--lease",
@@ -127,7 +131,7 @@ def _run(project: "Project", name: str, spec: str | None, wish: "Wish", *, plain
     from aggregate.conductor.worker import make_worker
 
     track = open_track(project.folder, name)
-    who = None if spec is None else make_worker(spec, script=track.folder / "answers.toml")
+    who = None if spec is None else make_worker(spec, script=track.folder / "answers.toml", root=project.folder)
     with watch(track.tickets().tickets, plain=plain) as observe:
         result = run(
             project, track.track_id, who, wish=wish, observe=observe, tell=lambda line: click.echo(line, err=True)

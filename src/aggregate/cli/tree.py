@@ -22,7 +22,7 @@ def draw(trace: "Trace") -> None:
         return
     from rich.console import Console
 
-    Console(stderr=True).print(_rich(trace))
+    Console(stderr=True).print(rich_tree(trace))
 
 
 def plain(trace: "Trace", indent: str = "") -> list[str]:
@@ -31,14 +31,15 @@ def plain(trace: "Trace", indent: str = "") -> list[str]:
     return [own, *(line for one in _children(trace) for line in plain(one, indent + "  "))]
 
 
-def _rich(trace: "Trace") -> "Tree":
+def rich_tree(trace: "Trace") -> "Tree":
+    """Return the tree for a terminal."""
     from rich.text import Text
     from rich.tree import Tree
 
     line = Text(_name(trace), style="" if trace.ok else "red").append(f" {_cost(trace)}{_note(trace)}", style="dim")
     tree = Tree(line)
     for one in _children(trace):
-        tree.add(_rich(one))
+        tree.add(rich_tree(one))
     return tree
 
 

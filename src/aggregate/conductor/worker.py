@@ -1,14 +1,18 @@
 """Who works on an assignment: the protocol, and the one place where workers are made."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from aggregate.clients.protocol import Asks, Turn
-from aggregate.clients.providers import PROVIDERS, SCRIPTED, open_client
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.scripted import ScriptedWorker, load_script
-from aggregate.errors import ClientError, ProviderError, TrackError, WorkerError
+from aggregate.engine import ClientModel, NeuronAgent
+from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
 from aggregate.models.reply import Stop
+from aggregate.tools import Tool, standard_tools
+
+SCRIPTED = "scripted"
 
 
 class Worker(Protocol):
@@ -24,52 +28,78 @@ class Worker(Protocol):
         ...
 
 
-class ClientWorker:
-    """Lets a client of a language model work on assignments."""
+@dataclass(frozen=True, slots=True)
+class ModelWorker:
+    """Lets a language model work on assignments: one request for each, or the goal engine where a ticket names tools.
 
-    def __init__(self, client: Asks, *, model: str = "") -> None:
-        self._client = client
-        self._model = model
+    Attributes:
+        client: Reaches the model.
+        model: Which of its models; ``""`` is its own choice.
+        root: The folder that project tools may read.
+    """
+
+    client: Asks
+    model: str = ""
+    root: Path = Path()
 
     def work(self, assignment: Assignment) -> WorkerReply:
-        """Send the persona, the context, and the task behind it.
+        """Send the context with the task behind it, or reach the task as a goal over the context.
 
         Raises:
-            WorkerError: The provider refused or failed, or the model refused to answer.
+            WorkerError: The provider refused or failed, the model refused, or the goal was not reached.
         """
-        turn = Turn(system=assignment.persona)
         try:
-            reply = self._client.send(assignment.prompt, assignment.message, model=self._model, turn=turn)
+            return self._reach(assignment) if assignment.tools else self._ask(assignment)
         except ProviderError as error:
             raise WorkerError(str(error), again=error.retryable) from error
         except ClientError as error:
             raise WorkerError(str(error), again=False) from error
+
+    def _ask(self, assignment: Assignment) -> WorkerReply:
+        turn = Turn(system=assignment.persona)
+        reply = self.client.send(assignment.prompt, assignment.message, model=self.model, turn=turn)
         if reply.stop is Stop.REFUSED:
             raise WorkerError("the model refused to answer", again=False)
         return WorkerReply(reply.text, reply.usage.input + reply.usage.output)
 
+    def _reach(self, assignment: Assignment) -> WorkerReply:
+        asked = ClientModel(self.client, self.model, assignment.prompt)
+        agent = NeuronAgent(asked, self._tools(assignment), state_dir=self.root / "state")
+        goal = "\n\n".join(part for part in (assignment.persona, assignment.message) if part)
+        result = agent.execute_goal(goal)
+        if not result.success:
+            raise WorkerError(f"{assignment.ticket}: {result.text or 'no step gave something usable'}")
+        return WorkerReply(result.text, result.trace.tokens)
 
-def make_worker(spec: str, *, script: Path | None = None) -> Worker:
-    """Return the worker that ``spec`` names; this is where clients and engines are plugged in.
+    def _tools(self, assignment: Assignment) -> list[Tool]:
+        registry = standard_tools(state_dir=self.root / "state", roots=(self.root,))
+        try:
+            return [registry.get(name) for name in assignment.tools]
+        except ToolError as error:
+            raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
+
+
+def make_worker(spec: str, *, script: Path | None = None, root: Path = Path()) -> Worker:
+    """Return the worker that ``spec`` names.
 
     Args:
-        spec: ``scripted``; ``scripted:<file>`` with answers by ticket id as TOML or JSON; or a provider of
-            ``aggregate.clients.providers`` with its model, as ``anthropic`` or ``anthropic:<model>``.
+        spec: ``scripted``, ``scripted:<file>`` with answers by ticket id as TOML or JSON, or a provider's name with or
+            without a model, such as ``anthropic:claude-sonnet-5``.
         script: Where ``scripted`` finds answers if the file exists.
+        root: The folder that project tools may read.
 
     Raises:
-        TrackError: There is no such worker.
+        TrackError: No worker is named.
         ConfigError: The script cannot be used.
-        ClientSetupError: A key is missing.
+        ClientSetupError: There is no such provider, or its key is missing.
     """
+    from aggregate.clients.providers import open_client
+
     kind, _, argument = spec.partition(":")
-    if kind in PROVIDERS:
-        return ClientWorker(open_client(kind, model=argument))
+    if not kind:
+        raise TrackError(f"there is no worker {spec!r}: name {SCRIPTED}, {SCRIPTED}:<file of answers> or a provider")
     if kind != SCRIPTED:
-        known = ", ".join(PROVIDERS)
-        raise TrackError(
-            f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
-        )
+        return ModelWorker(open_client(kind, model=argument), argument, root)
     if argument:
         return ScriptedWorker(load_script(Path(argument)))
     return ScriptedWorker(load_script(script) if script is not None and script.is_file() else {})

@@ -1,6 +1,6 @@
 """A provider's client as the engine's model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from aggregate.engine.model import Answered, Model, Question
@@ -50,14 +50,16 @@ class ClientModel:
     Attributes:
         client: The client; the temperature of a question is its affair.
         model: Which of its models; ``""`` is its own choice.
+        prompt: What stands before every question: a context that a provider's cache then holds.
     """
 
     client: Sends
     model: str = ""
+    prompt: Prompt = field(default_factory=lambda: Prompt(()))
 
     def ask(self, question: Question) -> Answered:
         """Send the question and return the answer with its tokens."""
-        reply = self.client.send(Prompt(()), question.text, model=self.model)
+        reply = self.client.send(self.prompt, question.text, model=self.model)
         return Answered(reply.text, reply.usage.input + reply.usage.output)
 
 

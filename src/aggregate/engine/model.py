@@ -28,6 +28,31 @@ class Call(StrEnum):
     ANSWER = "answer"
 
 
+class Shape(StrEnum):
+    """What an answer is to be; a client that can have typed answers asks for it, and plain text is read as well."""
+
+    STEPS = "steps"
+    """``["...", "..."]`` or ``{"steps": [...]}``, or a list with marks."""
+    VERDICT = "verdict"
+    """``true`` or ``false``, or yes or no."""
+    OBJECT = "object"
+    """A JSON object."""
+    TEXT = "text"
+    """Anything else: a name, a line, code, an answer."""
+
+
+SHAPES: Final = {
+    Call.DECOMPOSE: Shape.STEPS,
+    Call.SPLIT: Shape.STEPS,
+    Call.FIELDS_PRESENT: Shape.VERDICT,
+    Call.CALLS_NEEDED: Shape.VERDICT,
+    Call.VALIDATE: Shape.VERDICT,
+    Call.COMPLETE: Shape.VERDICT,
+    Call.PARAMETERS: Shape.OBJECT,
+    Call.MEMORY: Shape.OBJECT,
+    Call.REFLECT: Shape.OBJECT,
+}
+"""Where it is not text."""
 TEMPERATURES: Final = {
     Call.DECOMPOSE: 0.2,
     Call.MEMORY: 0.0,
@@ -54,6 +79,11 @@ class Question:
     text: str
     place: str = ""
     temperature: float = 0.1
+
+    @property
+    def shape(self) -> Shape:
+        """What the answer is to be."""
+        return SHAPES.get(self.call, Shape.TEXT)
 
 
 @dataclass(frozen=True, slots=True)

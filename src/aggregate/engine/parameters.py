@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aggregate.engine import replies, shown
-from aggregate.engine.lists import identity
+from aggregate.engine.lists import fields_of, find_list, identity
 from aggregate.engine.model import Call
 from aggregate.engine.run import Branch, Run
 from aggregate.engine.words import words
@@ -134,7 +134,11 @@ def _unwrapped(tool: Tool, answer: Mapping[str, Any]) -> Mapping[str, Any]:
 def _code(run: Run, branch: Branch, step: str, trouble: Trouble) -> str:
     """Return code for a step; what does not compile is given back once (rule P5)."""
     goal = shown.clip(branch.goal, shown.ALL)
+    found = find_list(branch.context, "", run.cache_dir)
+    fields = fields_of(found.items) if found else []
     told = shown.known(branch.context)
+    if found and fields:
+        told += f"\nFields of the items of {found.name or 'the newest list'}: {shown.fields_line(fields)}"
     written = replies.code(run.ask(branch.node, Call.CODE, goal=goal, step=step, known=told, trouble=trouble.text))
     error = replies.syntax_error(written)
     if not written or not error:

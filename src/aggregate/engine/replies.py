@@ -11,18 +11,23 @@ _MARK: Final = re.compile(
     re.IGNORECASE,
 )
 _FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1", re.DOTALL | re.MULTILINE)
-_YES_NO: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_YES_NO: Final = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
+_AGREES: Final = ("yes", "true")
 _OBJECTS: Final = 50
 """Braces from which a reading of JSON is tried."""
+MOST_LINE: Final = 2000
+"""Characters of a line that is read as a step: patterns need time that grows faster than what they search."""
 
 
 def steps(text: str) -> list[str]:
     """Return the steps of a numbered or bulleted list, without doubles, in order (rule P1)."""
-    listed = json_value(text, list)
+    held = json_value(text, dict)
+    listed = held["steps"] if isinstance(held, dict) and isinstance(held.get("steps"), list) else json_value(text, list)
     if listed and all(isinstance(one, str) for one in listed):
-        found = [one.strip() for one in listed]
+        found = [" ".join(one[:MOST_LINE].split()) for one in listed]
     else:
-        found = [_unmarked(line) for line in text.splitlines() if _MARK.match(line)]
+        lines = (" ".join(line[:MOST_LINE].split()) for line in text.splitlines())
+        found = [_unmarked(line) for line in lines if _MARK.match(line)]
     unique: dict[str, str] = {}
     for one in found:
         if re.search(r"\w", one):
@@ -45,11 +50,9 @@ def _unmarked(line: str) -> str:
 
 def yes_or_no(text: str | None) -> bool | None:
     """Return what an answer says, by whole words: one that opens it, else the only one in it (rule P6)."""
-    words = [word.lower() for word in _YES_NO.findall(text or "")]
-    opening = re.match(r"\W*(yes|no)\b", text or "", re.IGNORECASE)
-    if opening:
-        return opening.group(1).lower() == "yes"
-    return words[0] == "yes" if len(set(words)) == 1 else None
+    verdicts = [word.lower() in _AGREES for word in _YES_NO.findall(text or "")]
+    opening = re.match(r"\W*(yes|no|true|false)\b", text or "", re.IGNORECASE)
+    return verdicts[0] if opening or len(set(verdicts)) == 1 else None
 
 
 def json_value(text: str | None, kind: type) -> Any:  # noqa: ANN401 - a list or an object
@@ -96,7 +99,7 @@ def says_valid(text: str | None) -> bool:
 def one_line(text: str | None) -> str:
     """Return the first line that says something, without a list's mark or quotes around it."""
     for line in (text or "").splitlines():
-        plain = _unmarked(line).strip("\"'` ")
+        plain = _unmarked(" ".join(line[:MOST_LINE].split())).strip("\"'` ")
         if re.search(r"\w", plain):
             return plain
     return ""

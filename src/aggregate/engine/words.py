@@ -38,7 +38,7 @@ _NOUN_WORDS: Final = 3
 def words(text: str) -> list[str]:
     """Return the words of a text or of a camelCase name, lower-case, in the singular."""
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
-    return [singular(word) for word in re.findall(r"[a-z0-9]+", parted.lower().replace("_", " "))]
+    return [singular(word) for word in re.findall(r"[^\W_]+", parted.lower())]
 
 
 def singular(word: str) -> str:
@@ -101,7 +101,7 @@ def has_parts(step: str, tool: Tool | None) -> bool:
     if len(required) != 1 or required[0].type == "list":
         return False
     name = required[0].name.lower()
-    found = re.findall(r"[a-z_]+", step.lower())
+    found = re.findall(r"\w+", step.lower())
     return any(word != name and singular(word) == name for word in found)
 
 

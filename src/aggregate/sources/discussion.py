@@ -92,7 +92,9 @@ def _string(value: str) -> str:
     """Return a string as TOML, over many lines where it has many."""
     if "\n" not in value or "\r" in value:
         return tomlkit.string(value).as_string()
-    return '"""\n' + tomlkit.string(value, multiline=True).as_string().removeprefix('"""')
+    text = tomlkit.string(value, multiline=True).as_string()
+    # The line break behind the quotes does not count; the library adds it only where the value begins with another.
+    return text if value.startswith("\n") else '"""\n' + text.removeprefix('"""')
 
 
 def _is_unicode(text: str) -> bool:

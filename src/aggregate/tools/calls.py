@@ -5,9 +5,9 @@ import inspect
 import json
 from collections.abc import Callable
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import Empty, Queue
-from threading import BoundedSemaphore, Thread
+from threading import Event, Lock, Thread
 from typing import Any, Final
 
 from aggregate.errors import AggregateError, ToolError
@@ -18,8 +18,6 @@ MOST_MEGABYTES: Final = 5
 SECONDS: Final = 60.0
 MOST_HANGING: Final = 16
 """Calls that were given up and still run; a thread cannot be ended from outside, so no more are begun then."""
-
-_slots: Final = BoundedSemaphore(MOST_HANGING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,31 +33,56 @@ class CallLimits:
     megabytes: float = MOST_MEGABYTES
 
 
+@dataclass(slots=True)
+class Hanging:
+    """How many calls of one registry were given up and have not ended."""
+
+    count: int = 0
+    _given_up: set[int] = field(default_factory=set)
+    _lock: Lock = field(default_factory=Lock)
+
+    def give_up(self, call_ended: Event) -> None:
+        """Count a call, unless it has ended by now."""
+        with self._lock:
+            if not call_ended.is_set():
+                self._given_up.add(id(call_ended))
+                self.count = len(self._given_up)
+
+    def end(self, call_ended: Event) -> None:
+        """Say that a call has ended."""
+        with self._lock:
+            call_ended.set()
+            self._given_up.discard(id(call_ended))
+            self.count = len(self._given_up)
+
+
 def failure(error: str, *, retry: bool, hint: str = "") -> dict[str, Any]:
     """Return the envelope of a failed call (rule D-55)."""
     return {"success": False, "error": error, "retry": retry, **({"hint": hint} if hint else {})}
 
 
-def call(name: str, action: Callable[[], Any], limits: CallLimits) -> Any:  # noqa: ANN401 - what the tool returned
+def call(name: str, action: Callable[[], Any], limits: CallLimits, hanging: Hanging) -> Any:  # noqa: ANN401 - its output
     """Run ``action`` in a thread of its own and return its output as plain data.
 
     An exception, a time over the limit, an output that is too large or no data each become a failed result.
     """
-    if not _slots.acquire(blocking=False):
+    if hanging.count >= MOST_HANGING:
         return failure(f"{name} was not called: {MOST_HANGING} earlier calls still hang", retry=False)
     box: Queue[Any] = Queue(1)
     context = copy_context()
+    ended = Event()
 
     def work() -> None:
         try:
             box.put(context.run(_outcome, name, action, limits))
         finally:
-            _slots.release()
+            hanging.end(ended)
 
     Thread(target=work, name=f"tool {name}", daemon=True).start()
     try:
         return box.get(timeout=max(limits.seconds, 0.001))
     except Empty:
+        hanging.give_up(ended)
         return failure(f"{name} did not answer within {limits.seconds:g} s", retry=True, hint="Ask for less.")
 
 

@@ -56,7 +56,7 @@ def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
             return datetime.combine(date.fromisoformat(plain), time(), where), True
         moment = datetime.fromisoformat(plain)
     except ValueError as error:
-        raise ToolError(f'"{text:.60}" is no date: {error}; write 2025-09-30 or September 30, 2025') from None
+        raise ToolError(f'"{text:.60}" is no date: {error!s:.100}; write 2025-09-30 or September 30, 2025') from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=where)), False
 
 

@@ -18,6 +18,8 @@ MOST_CHARACTERS: Final = 60_000
 MOST_MATCHES: Final = 200
 MOST_NAMES: Final = 500
 MOST_LINE: Final = 300
+MOST_GLOB, MOST_STARS = 200, 6
+"""Of a glob that a model writes: matching one takes time that grows with every star."""
 MOST_SEARCHED: Final = 100_000_000
 """Characters that one search reads before it stops and says so."""
 
@@ -82,6 +84,8 @@ def _search_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], .
         """
         if not text.strip():
             raise ToolError("text is empty: give the words to look for")
+        if len(files_matching) > MOST_GLOB or files_matching.count("*") > MOST_STARS:
+            raise ToolError(f"files_matching has at most {MOST_GLOB} characters and {MOST_STARS} stars")
         matches = compile_glob(files_matching).match
         found: list[str] = []
         searched = skipped = 0

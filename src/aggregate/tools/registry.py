@@ -7,7 +7,7 @@ from typing import Any
 
 from aggregate.errors import ToolError
 from aggregate.tools.arguments import ArgumentMistake, checked_arguments
-from aggregate.tools.calls import CallLimits, call, failure
+from aggregate.tools.calls import CallLimits, Hanging, call, failure
 from aggregate.tools.context import ToolContext
 from aggregate.tools.discovery import tools_in
 from aggregate.tools.tool import Function, ParameterTexts, Permission, Tool, granted, make_tool
@@ -26,6 +26,7 @@ class ToolRegistry:
     limits: CallLimits = field(default_factory=CallLimits)
     _tools: dict[str, Tool] = field(default_factory=dict)
     _aliases: dict[str, str] = field(default_factory=dict)
+    _hanging: Hanging = field(default_factory=Hanging)
 
     @classmethod
     def of(
@@ -139,7 +140,7 @@ class ToolRegistry:
         )
         if tool.context:
             checked[tool.context] = context or ToolContext(seconds=limits.seconds)
-        return call(tool.name, lambda: tool.func(**checked), limits)
+        return call(tool.name, lambda: tool.func(**checked), limits, self._hanging)
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return what a model is told, in order of registration."""
