@@ -2,7 +2,6 @@
 
 import random
 import resource
-import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -92,14 +91,14 @@ def two_workers(folder: Path, url: str, rounds: int) -> Row:
     chance, wrong, again = random.Random(2), 0, 0
     for number in range(1, rounds + 1):
         (folder / LOG).unlink(missing_ok=True)
-        workers = [start(["work", str(folder), url, "0.05"], folder) for _ in range(2)]
-        coordinator = start(["coordinate", str(folder), url, "0"], folder)
-        time.sleep(chance.uniform(1.0, 3.0))
-        workers[0].send_signal(signal.SIGKILL)
-        coordinator.wait(timeout=300)
+        workers = [start("work", folder, url, 0.05) for _ in range(2)]
+        coordinator = start("coordinate", folder, url, 0)
+        time.sleep(chance.uniform(0.5, 2.0))
+        workers[0].kill()
+        coordinator.join(300)
         for worker in workers:
             worker.kill()
-            worker.wait()
+            worker.join()
         left = read_leftovers(folder, number)
         wrong += not left.exact(KILLED_TICKETS)
         again += left.asked_again

@@ -7,18 +7,17 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from aggregate.app import open_project
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.run import Result
 from aggregate.conductor.tracks import Wish, conduct, workplace
 
 TRACK = "killed_1"
@@ -104,11 +103,27 @@ def read_leftovers(folder: Path, number: int) -> Leftovers:
     return Leftovers(replies, Counter(row[2].strip() for row in rows), merged, asked)
 
 
-def start(arguments: Sequence[str], folder: Path) -> "subprocess.Popen[bytes]":
-    """Start this module in a process of its own."""
+def start(role: str, folder: Path, database: str, seconds: float) -> ForkServerProcess:
+    """Start a process that can be killed: ``conduct``, ``coordinate`` or ``work``.
+
+    It is forked off a server that has imported everything, so that a start takes milliseconds, not a second.
+    """
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["simulation.kills"])
+    process = context.Process(target=_live, args=(role, folder, database, seconds))
+    process.start()
+    return process
+
+
+def _live(role: str, folder: Path, database: str, seconds: float) -> None:
+    """Be the process that is killed."""
     with (folder / "stderr.log").open("ab") as errors:
-        command = [sys.executable, "-m", "simulation.kills", *arguments]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
+        os.dup2(errors.fileno(), sys.stderr.fileno())
+    if role == "work":
+        with workplace(database, LoggedWorker(folder / LOG, seconds), lease=2):
+            signal.pause()
+    worker = LoggedWorker(folder / LOG, seconds) if role == "conduct" else None
+    conduct(open_project(folder / "manual_slop.toml"), TRACK, worker, wish=Wish(database=database, lease=2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +144,16 @@ def killed_run(folder: Path, number: int, *, most: int, chance: random.Random, s
     (folder / LOG).unlink(missing_ok=True)
     kills = 0
     while True:
-        process = start(["conduct", str(folder), "", str(seconds)], folder)
-        try:
-            # The upper end is about what a whole run takes, so that kills fall on every part of it.
-            process.wait(timeout=chance.uniform(0.2, 4.0) if kills < most else 300)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+        process = start("conduct", folder, "", seconds)
+        # The upper end is about what a whole run takes, so that kills fall on every part of it.
+        process.join(chance.uniform(0.1, 3.0) if kills < most else 300)
+        if process.exitcode is None:
+            process.kill()
+            process.join()
             kills += 1
             if not _is_over(folder, number):
                 continue
-        if process.returncode not in (0, -signal.SIGKILL):
+        if process.exitcode not in (0, -signal.SIGKILL):
             raise RuntimeError((folder / "stderr.log").read_text(encoding="utf-8")[-2000:])
         return Round(kills, read_leftovers(folder, number))
 
@@ -155,23 +169,3 @@ def _is_over(folder: Path, number: int) -> bool:
             return bool(connection.execute(query, (number,)).fetchone() == ("finished",))
     except sqlite3.Error:  # killed before its tables were made
         return False
-
-
-def conduct_here(folder: Path, database: str, seconds: float, *, work: bool = True) -> Result:
-    """Conduct the project's track in this process."""
-    worker = LoggedWorker(folder / LOG, seconds) if work else None
-    wish = Wish(database=database, lease=2)
-    return conduct(open_project(folder / "manual_slop.toml"), TRACK, worker, wish=wish)
-
-
-def main() -> None:
-    """Be the process that is killed: ``conduct``, ``coordinate`` or ``work``."""
-    role, folder, database, seconds = sys.argv[1], Path(sys.argv[2]), sys.argv[3], float(sys.argv[4])
-    if role == "work":
-        with workplace(database, LoggedWorker(folder / LOG, seconds), lease=2):
-            signal.pause()
-    conduct_here(folder, database, seconds, work=role == "conduct")
-
-
-if __name__ == "__main__":
-    main()

@@ -3,7 +3,6 @@
 import os
 import random
 import re
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -355,15 +354,15 @@ def test_kill_and_start_again(tmp_path: Path) -> None:
     log, known = folder / LOG, 0
     answered_before: set[str] = set()
     for enough in (8, 24, 0):
-        process = start(["conduct", str(folder), "", "0.05"], folder)
+        process = start("conduct", folder, "", 0.05)
         if enough:
             until(lambda enough=enough: len(answered(folder)) >= enough)  # type: ignore[misc]
-            process.send_signal(signal.SIGKILL)
-        code = process.wait(timeout=60)
+            process.kill()
+        process.join(60)
         asked = {line.split()[1] for line in log.read_text().splitlines()[known:]}
         assert not answered_before & asked
         answered_before, known = answered(folder), len(log.read_text().splitlines())
-    assert code == 0, (folder / "stderr.log").read_text()
+    assert process.exitcode == 0, (folder / "stderr.log").read_text()
     left = read_leftovers(folder, 1)
     assert left.exact(40)
     assert left.asked_again <= 2 * 8
@@ -382,15 +381,16 @@ def answered(folder: Path) -> set[str]:
 def test_two_workers_and_one_is_killed(tmp_path: Path, server: str) -> None:
     """On one Postgres a coordinator and two workers; one is killed, and nothing is lost or doubled."""
     folder = write_project(tmp_path / "workers", 40)
-    doomed, other = (start(["work", str(folder), server, "0.05"], folder) for _ in range(2))
-    coordinator = start(["coordinate", str(folder), server, "0"], folder)
+    doomed, other = (start("work", folder, server, 0.05) for _ in range(2))
+    coordinator = start("coordinate", folder, server, 0)
     log = folder / LOG
     until(lambda: log.exists() and log.read_text().count("answered") >= 3, 60)
-    doomed.send_signal(signal.SIGKILL)
-    doomed.wait()
-    assert coordinator.wait(timeout=120) == 0, (folder / "stderr.log").read_text()
-    other.send_signal(signal.SIGKILL)
-    other.wait()
+    doomed.kill()
+    coordinator.join(60)
+    other.kill()
+    for process in (doomed, other):
+        process.join()
+    assert coordinator.exitcode == 0, (folder / "stderr.log").read_text()
     assert read_leftovers(folder, 1).exact(40)
 
 

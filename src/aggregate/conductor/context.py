@@ -36,6 +36,7 @@ class Contexts:
         self._project = project
         self._gathered: Gathered | None = None
         self._context = lru_cache(maxsize=KEPT)(self._compose)
+        self._system = lru_cache(maxsize=KEPT)(lambda name: find_persona(project, name).system_prompt.strip())
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -48,7 +49,7 @@ class Contexts:
         Raises:
             ConfigError: There is no such persona, or a file is neither among the project's nor on disk.
         """
-        find_persona(self._project, ticket.persona)
+        self._system(ticket.persona)
         request = self._request(TIER3)
         for focus in ticket.focus_files:
             if not self._is_there(focus, request):
@@ -69,7 +70,7 @@ class Contexts:
             ticket=ticket.id,
             prompt=Prompt(stable + folded + history),
             message=message,
-            persona=find_persona(self._project, ticket.persona).system_prompt.strip(),
+            persona=self._system(ticket.persona),
             tools=ticket.tools,
             timeout=ticket.timeout,
             retries=ticket.retries,
