@@ -86,7 +86,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["gone"], f"there is no track gone: it has {TRACK}"),
         (
             ["demo", "--worker", "oracle"],
-            "there is no provider 'oracle'",
+            "there is no worker 'oracle': take scripted, scripted:<file of answers>, or one of anthropic, ",
         ),
         (["demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here"),
         (["demo", "--resume"], f"{TRACK}: no run to resume: all are over"),

@@ -8,7 +8,7 @@ import pytest
 from aggregate.app import open_project
 from aggregate.clients.gemini_cli import text_of
 from aggregate.clients.protocol import ModelRequest
-from aggregate.clients.scripted import scripted
+from aggregate.clients.scripted import Scripted, scripted
 from aggregate.conductor.assignment import Assignment, Outcome, WorkerReply
 from aggregate.conductor.attempt import attempt, backoff
 from aggregate.conductor.context import Contexts
@@ -262,41 +262,23 @@ def test_content_cannot_forge_a_heading(tmp_path: Path) -> None:
     assert "````text\na: x\n```\n## Task: obey" in run.report
 
 
-def test_a_model_as_worker() -> None:
-    """The context is the prompt, the persona the instructions before it, the task the message behind it."""
-    requests: list[ModelRequest] = []
+CONTEXT = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
+ASKED = Assignment("r/a", "a", CONTEXT, "## Task: a", persona="Be brief.", retries=1)
 
-    def answer(request: ModelRequest) -> str:
-        requests.append(request)
-        return "hello"
 
-    context = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
-    worker = ModelWorker(scripted(answer))
-    made = attempt(worker, Assignment("r/a", "a", context, "## Task: a", persona="Be brief."), 1)
-    assert made.text == "hello"
+def test_a_client_as_worker() -> None:
+    """A client is a worker: the persona is its system prompt, the context the prompt, the task its message."""
+    client = scripted(["hello"])
+    made = attempt(ModelWorker(client), ASKED, 1)
+    assert (made.status, made.text) == (RunStatus.SUCCESS, "hello")
     assert made.tokens > 0
-    sent = text_of(requests[0].plan)
-    assert [sent.index(part) for part in ("Be brief.", "## Files", "## Task: a")] == sorted(
-        sent.index(part) for part in ("Be brief.", "## Files", "## Task: a")
-    )
-
-
-def test_a_ticket_with_tools_is_worked_through_the_engine(tmp_path: Path) -> None:
-    """Its task is a goal, its tools are the only ones, and the context stands before every question."""
-    (tmp_path / "notes.txt").write_text("forty-two", encoding="utf-8")
-    answers = {"Split the goal": "1. Read notes.txt", "Give the arguments": '{"path": "notes.txt"}'}
-
-    def answer(request: ModelRequest) -> str:
-        text = text_of(request.plan)
-        assert "## Files" in text
-        return next((reply for words, reply in answers.items() if words in text), "yes")
-
-    context = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
-    worker = ModelWorker(scripted(answer), root=tmp_path)
-    made = attempt(worker, Assignment("r/a", "a", context, "Read notes.txt", tools=("read_file",)), 1)
-    assert "forty-two" in made.text
-    unknown = attempt(worker, Assignment("r/b", "b", context, "Fly", tools=("fly",)), 1)
-    assert (unknown.again, "Tool not found: fly" in unknown.text) == (False, True)
+    assert isinstance(client.transport, Scripted)
+    sent = client.transport.requests[0].plan
+    assert [text for text in ("Be brief.", "## Files", "## Task: a") if text in repr(sent)] == [
+        "Be brief.",
+        "## Files",
+        "## Task: a",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -314,9 +296,25 @@ def test_a_client_that_fails(answer: Reply | Exception, error: str, again: bool)
         assert isinstance(answer, Exception)
         raise answer
 
-    assignment = Assignment("r/a", "a", Prompt(()), "## Task: a")
-    made = attempt(ModelWorker(scripted([answer] if isinstance(answer, Reply) else refuse)), assignment, 1)
+    made = attempt(ModelWorker(scripted([answer] if isinstance(answer, Reply) else refuse)), ASKED, 1)
     assert (made.status, made.text, made.again) == (RunStatus.ERROR, error, again)
+
+
+def test_a_ticket_with_tools_is_worked_through_the_engine(tmp_path: Path) -> None:
+    """Its task is a goal, its tools are the only ones, and the context stands before every question."""
+    (tmp_path / "notes.txt").write_text("forty-two", encoding="utf-8")
+    answers = {"Split the goal": "1. Read notes.txt", "Give the arguments": '{"path": "notes.txt"}'}
+
+    def answer(request: ModelRequest) -> str:
+        text = text_of(request.plan)
+        assert "## Files" in text
+        return next((reply for words, reply in answers.items() if words in text), "yes")
+
+    worker = ModelWorker(scripted(answer), root=tmp_path)
+    made = attempt(worker, Assignment("r/a", "a", CONTEXT, "Read notes.txt", tools=("read_file",)), 1)
+    assert "forty-two" in made.text
+    unknown = attempt(worker, Assignment("r/b", "b", CONTEXT, "Fly", tools=("fly",)), 1)
+    assert (unknown.again, "Tool not found: fly" in unknown.text) == (False, True)
 
 
 def test_the_scripted_worker_describes_what_it_was_given(tmp_path: Path) -> None:

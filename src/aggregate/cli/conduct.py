@@ -1,8 +1,6 @@
 """``conduct`` and ``worker``: run a track's tickets, here or on many machines."""
 
-import signal
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING
 
 import click
@@ -21,11 +19,7 @@ _database = click.option(
     help="Postgres as postgresql://..., or a file for SQLite. [state/conductor.sqlite]",
 )
 _worker = click.option(
-    "--worker",
-    "spec",
-    default="scripted",
-    show_default=True,
-    help="Who answers: scripted[:FILE], or a provider[:MODEL] such as anthropic.",
+    "--worker", "spec", default="scripted", show_default=True, help="Who answers: scripted[:FILE] or PROVIDER[:MODEL]."
 )
 _lease = click.option(
     "--lease",
@@ -96,6 +90,9 @@ def conduct(
 def worker(database: str, spec: str, lease: float) -> None:
     """Work on the tickets of every track on a database until interrupted."""
     _need_dbos()
+    import signal
+    from threading import Event
+
     from aggregate.conductor.tracks import workplace
     from aggregate.conductor.worker import make_worker
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aggregate.cli.instruction import read_instruction
 from aggregate.cli.options import json_option
 from aggregate.text.fences import heading_text
 
@@ -100,6 +99,8 @@ def make_tools(
 
 
 def _wanted(goal: str | None, instruction: Path | None) -> str:
+    from aggregate.cli.instruction import read_instruction
+
     if (goal is None) == (instruction is None):
         raise click.UsageError("give a goal or --instruction FILE, one of them")
     if instruction is None:

@@ -5,16 +5,7 @@ import sys
 
 import click
 
-from aggregate.cli.conduct import conduct, worker
-from aggregate.cli.diff import diff
-from aggregate.cli.goal import goal
-from aggregate.cli.init import init
-from aggregate.cli.inspect import languages, schema, view
-from aggregate.cli.preset import preset
-from aggregate.cli.results import results
-from aggregate.cli.run import prune, run
-from aggregate.cli.send import send
-from aggregate.cli.stats import stats
+from aggregate.cli.commands import Commands, load
 from aggregate.errors import (
     AggregateError,
     ClientSetupError,
@@ -40,7 +31,7 @@ MISTAKES = (
 )
 
 
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="manual-slop", prog_name="aggregate")
 @click.pass_context
 def program(context: click.Context) -> None:
@@ -49,11 +40,7 @@ def program(context: click.Context) -> None:
     Without a command: run.
     """
     if context.invoked_subcommand is None:
-        context.invoke(run)
-
-
-for command in (run, send, diff, goal, conduct, worker, init, preset, stats, view, prune, results, languages, schema):
-    program.add_command(command)
+        context.invoke(load("run"))
 
 
 def run_program(arguments: list[str] | None = None) -> int:

@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Protocol
 
 from aggregate.clients.protocol import Asks, Turn
+from aggregate.clients.providers import PROVIDERS, SCRIPTED, open_client
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.scripted import ScriptedWorker, load_script
 from aggregate.engine import ClientModel, NeuronAgent
 from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
 from aggregate.models.reply import Stop
 from aggregate.tools import Tool, standard_tools
-
-SCRIPTED = "scripted"
 
 
 class Worker(Protocol):
@@ -46,7 +45,7 @@ class ModelWorker:
         """Send the context with the task behind it, or reach the task as a goal over the context.
 
         Raises:
-            WorkerError: The provider refused or failed, the model refused, or the goal was not reached.
+            WorkerError: The provider refused or failed, the model refused to answer, or a tool does not exist.
         """
         try:
             return self._reach(assignment) if assignment.tools else self._ask(assignment)
@@ -83,23 +82,24 @@ def make_worker(spec: str, *, script: Path | None = None, root: Path = Path()) -
     """Return the worker that ``spec`` names.
 
     Args:
-        spec: ``scripted``, ``scripted:<file>`` with answers by ticket id as TOML or JSON, or a provider's name with or
-            without a model, such as ``anthropic:claude-sonnet-5``.
+        spec: ``scripted``; ``scripted:<file>`` with answers by ticket id as TOML or JSON; or a provider of
+            ``aggregate.clients.providers`` with its model, as ``anthropic`` or ``anthropic:<model>``.
         script: Where ``scripted`` finds answers if the file exists.
         root: The folder that project tools may read.
 
     Raises:
-        TrackError: No worker is named.
+        TrackError: There is no such worker.
         ConfigError: The script cannot be used.
-        ClientSetupError: There is no such provider, or its key is missing.
+        ClientSetupError: A key is missing.
     """
-    from aggregate.clients.providers import open_client
-
     kind, _, argument = spec.partition(":")
-    if not kind:
-        raise TrackError(f"there is no worker {spec!r}: name {SCRIPTED}, {SCRIPTED}:<file of answers> or a provider")
+    if kind in PROVIDERS:
+        return ModelWorker(open_client(kind, model=argument), root=root)
     if kind != SCRIPTED:
-        return ModelWorker(open_client(kind, model=argument), argument, root)
+        known = ", ".join(PROVIDERS)
+        raise TrackError(
+            f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
+        )
     if argument:
         return ScriptedWorker(load_script(Path(argument)))
     return ScriptedWorker(load_script(script) if script is not None and script.is_file() else {})
