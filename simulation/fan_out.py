@@ -21,7 +21,7 @@ from aggregate.models.group import RunStatus
 
 TRACK = "faults_1"
 SUMMARY = "summary"
-TIMEOUT = 0.5
+TIMEOUT = 0.3
 
 
 class Fault(StrEnum):
