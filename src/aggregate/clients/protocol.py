@@ -1,7 +1,7 @@
 """What a client is to its callers, and what a provider's adapter is to the client."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from aggregate.clients.plan import Layout, Plan
@@ -20,13 +20,13 @@ class Turn:
         system: The instructions that go before everything.
         max_output: The most tokens that the model may write.
         earlier: The layout of the last request of the same discussion.
-        changes: How often each file changes, by its path.
+        weights: How likely each segment of the prompt is the first one to change.
     """
 
     system: str = ""
     max_output: int = 16_000
     earlier: Layout | None = None
-    changes: Mapping[str, float] = field(default_factory=dict)
+    weights: Sequence[float] | None = None
 
 
 class Asks(Protocol):

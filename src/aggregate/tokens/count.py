@@ -61,7 +61,7 @@ def count_prompt(prompt: Prompt) -> PromptTokens:
     files: dict[str, int] = {}
     for segment, tokens in zip(prompt.segments, counts, strict=True):
         sections[segment.section] = sections.get(segment.section, 0) + tokens
-        if segment.section is Section.FILES and segment.source:
+        if segment.section in (Section.FILES, Section.CHANGED) and segment.source:
             files[segment.source] = files.get(segment.source, 0) + tokens
     return PromptTokens(sum(counts), tuple(counts), sections, files)
 
