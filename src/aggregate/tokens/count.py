@@ -14,6 +14,8 @@ from aggregate.models.prompt import SEPARATOR, Prompt, Section
 from aggregate.tokens.vocabulary import encoding
 
 _BATCH_CHARACTERS = 4_000_000
+# Threads cost more than they save on less: 6 ms against 2 ms for 40,000 characters.
+_ALONE_CHARACTERS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,6 @@ def count_prompt(prompt: Prompt) -> PromptTokens:
 
 
 def _count_batch(texts: list[str]) -> list[int]:
-    if not texts:
-        return []
+    if sum(map(len, texts)) < _ALONE_CHARACTERS:
+        return [count(text) for text in texts]
     return [len(tokens) for tokens in encoding().encode_ordinary_batch(texts, num_threads=os.cpu_count() or 1)]
