@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from aggregate import app
+from aggregate.app import compose_prompt
 from aggregate.clients.cache import Cache, expected
 from aggregate.clients.client import Client
 from aggregate.clients.plan import Plan, make_plan
@@ -27,6 +27,7 @@ from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 from aggregate.models.usage import Usage
 from aggregate.presets.store import global_config_path
+from aggregate.project import request_for
 from aggregate.sources.discussion import append_turns, history_file
 from aggregate.tokens.count import count, count_prompt
 
@@ -115,9 +116,9 @@ def prepare(
         PromptTooLongError: The prompt exceeds the model's context window.
     """
     persona = find_persona(project, choice.persona)
-    request = app.request_for(project, strategy=persona.aggregation_strategy or None, preset=persona.preset or None)
+    request = request_for(project, strategy=persona.aggregation_strategy or None, preset=persona.preset or None)
     request = replace(request, history=(*request.history, {"role": USER, "content": message}))
-    made = app.compose_prompt(request, on_start=on_start, on_done=on_done)
+    made = compose_prompt(request, on_start=on_start, on_done=on_done)
     tokens = count_prompt(made.prompt).segments
     system = persona.system_prompt.strip()
     client = _client(choice, persona, environ=environ, on_wait=on_wait)
@@ -227,7 +228,7 @@ def _check(plan: Plan, client: Client, max_output: int, request: Request) -> Non
     try:
         check_window(plan, client.model, max_output)
     except PromptTooLongError as error:
-        smaller = app.compose_prompt(replace(request, strategy=Strategy.SUMMARIZE)).prompt
+        smaller = compose_prompt(replace(request, strategy=Strategy.SUMMARIZE)).prompt
         total = count_prompt(smaller).document + plan.tokens[0]
         fits = "fits" if total + max_output <= error.window else "would still be too long"
         raise PromptTooLongError(

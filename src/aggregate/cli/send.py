@@ -49,8 +49,8 @@ def send(
 
     MESSAGE "-" is read from standard input. Try it without a key: --provider scripted.
     """
-    from aggregate import app
     from aggregate.cli.progress import progress
+    from aggregate.project import open_project
     from aggregate.send import Choice, deliver, prepare
 
     text = sys.stdin.read() if message == "-" else message
@@ -58,7 +58,7 @@ def send(
         raise click.UsageError("the message is empty: say something")
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise click.UsageError("the message is not UTF-8: check the terminal's encoding")
-    project = app.open_project(config)
+    project = open_project(config)
     choice = Choice(provider, model, persona, base_url, max_output)
     with progress("Rendering files", hidden=quiet) as bar:
         ready = prepare(project, text, choice, on_wait=_tell_wait, on_start=bar.start, on_done=bar.advance)
