@@ -23,7 +23,7 @@ from aggregate.compose.settle import Settled, file_digests, settle
 from aggregate.config.load import Project
 from aggregate.config.schema import PersonaTable
 from aggregate.errors import PromptTooLongError, ProviderError
-from aggregate.models.chain import Chain
+from aggregate.models.chain import Chain, Link
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 from aggregate.models.usage import Usage
@@ -138,7 +138,7 @@ def prepare(
         earlier=memory.earlier(rules),
         changes=changes,
     )
-    chain = Chain.of(settled.prompt, settled.tokens, system=system, system_tokens=count(system))
+    chain = Chain((Link.of_system(system, count(system)), *settled.links))
     plan = make_plan(settled.prompt, chain, rules, system=system, earlier=memory.layout, weights=settled.weights)
     _check(plan, client, choice.max_output, request)
     if client.provider == SCRIPTED:
