@@ -148,6 +148,7 @@ def _answer_data(ready: "Prepared", done: "Delivered") -> dict[str, Any]:
         },
         "cost": None if price is None else float(price),
         "prefix": ready.report.sentence if ready.report else None,
+        "diffs": list(ready.settled.older),
     }
 
 
