@@ -3,9 +3,10 @@
 import asyncio
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from itertools import islice
 from queue import Empty, Queue
 from threading import Event, Lock, Thread
 from typing import Any, Final
@@ -15,6 +16,8 @@ from aggregate.errors import AggregateError, ToolError
 MEGABYTE: Final = 1_000_000
 MOST_MEGABYTES: Final = 5
 """The largest output as JSON (rule D-10)."""
+MOST_ITEMS: Final = 1_000_000
+"""Of a generator, which may have no end; so many items are more than an output may hold."""
 SECONDS: Final = 60.0
 MOST_HANGING: Final = 16
 """Calls that were given up and still run; a thread cannot be ended from outside, so no more are begun then."""
@@ -96,20 +99,29 @@ def _outcome(name: str, action: Callable[[], Any], limits: CallLimits) -> Any:  
     except AggregateError as error:
         return failure(str(error), retry=False)
     except BaseException as error:  # noqa: BLE001 - whatever a tool raises, SystemExit too, becomes a failed result
-        return failure(f"{type(error).__name__}: {error!s:.2000}", retry=True)
+        return failure(_said(error, 2000), retry=True)
     return _plain(name, value, limits)
 
 
 def _plain(name: str, value: Any, limits: CallLimits) -> Any:  # noqa: ANN401 - what the tool returned
-    """Return ``value`` as JSON knows it: no later change by the tool can reach it."""
+    """Return ``value`` as JSON knows it, NaN and infinities as ``None``: no later change by the tool can reach it."""
     try:
         text = json.dumps(value, default=_readable)
-    except (TypeError, ValueError, RecursionError, MemoryError) as error:
-        return failure(f"{name} returned what JSON cannot hold: {error!s:.200}", retry=False)
+    except Exception as error:  # noqa: BLE001 - a value's own __str__ may raise anything
+        return failure(f"{name} returned what JSON cannot hold: {_said(error, 200)}", retry=False)
     if len(text) > limits.megabytes * MEGABYTE:
         size = f"{len(text) / MEGABYTE:.1f} MB, the most is {limits.megabytes:g} MB"
         return failure(f"{name} returned {size}", retry=True, hint="Ask for fewer items or fields.")
-    return json.loads(text)
+    return json.loads(text, parse_constant=lambda _: None)
+
+
+def _said(error: BaseException, most: int) -> str:
+    """Return the kind of an error and its message, where it has one that can be read."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - an error's own __str__ may raise anything
+        text = ""
+    return f"{type(error).__name__}: {text[:most]}" if text else type(error).__name__
 
 
 def _readable(value: object) -> object:
@@ -118,5 +130,7 @@ def _readable(value: object) -> object:
         return sorted(value, key=repr)
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="replace")
+    if isinstance(value, Iterator):
+        return list(islice(value, MOST_ITEMS))
     text = str(value)
     return f"<{type(value).__name__}>" if " object at 0x" in text else text
