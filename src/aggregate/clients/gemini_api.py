@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.failures import Translated, missing_sdk
+from aggregate.clients.failures import Translated, missing_sdk, stop_of
 from aggregate.clients.key import Key
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.models.reply import Reply, Stop
@@ -67,6 +67,10 @@ def body_of(request: ModelRequest) -> dict[str, Any]:
     config: dict[str, Any] = {"max_output_tokens": request.max_output}
     if request.plan.system:
         config["system_instruction"] = request.plan.system
+    if request.temperature is not None:
+        config["temperature"] = request.temperature
+    if request.schema:
+        config |= {"response_mime_type": "application/json", "response_json_schema": request.schema}
     contents = [{"role": "user", "parts": [{"text": request.plan.text}]}]
     return {"model": request.model, "contents": contents, "config": config}
 
@@ -82,9 +86,7 @@ def reply_of(parts: list[dict[str, Any]]) -> Reply:
         if (part.get("prompt_feedback") or {}).get("block_reason"):
             reason = "SAFETY"
     text = "".join(map(text_of, parts))
-    return Reply(
-        text, usage_of(usage), _STOPS.get(reason, Stop.OTHER), model, {"usage": usage, "finish_reason": reason}
-    )
+    return Reply(text, usage_of(usage), stop_of(reason, _STOPS), model, {"usage": usage, "finish_reason": reason})
 
 
 def text_of(part: Mapping[str, Any]) -> str:
