@@ -4,14 +4,14 @@ import asyncio
 import inspect
 import json
 from collections.abc import Callable, Iterator
-from contextvars import copy_context
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
-from queue import Empty, Queue
-from threading import Event, Lock, Thread
+from threading import Lock
 from typing import Any, Final
 
 from aggregate.errors import AggregateError, ToolError
+from aggregate.tools.daemons import started
 
 MEGABYTE: Final = 1_000_000
 MOST_MEGABYTES: Final = 5
@@ -38,25 +38,22 @@ class CallLimits:
 
 @dataclass(slots=True)
 class Hanging:
-    """How many calls of one registry were given up and have not ended."""
+    """The calls of one registry that were given up and may go on."""
 
-    count: int = 0
-    _given_up: set[int] = field(default_factory=set)
+    _given_up: list["Future[Any]"] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
 
-    def give_up(self, call_ended: Event) -> None:
-        """Count a call, unless it has ended by now."""
+    @property
+    def count(self) -> int:
+        """How many have not ended."""
         with self._lock:
-            if not call_ended.is_set():
-                self._given_up.add(id(call_ended))
-                self.count = len(self._given_up)
+            self._given_up = [one for one in self._given_up if not one.done()]
+            return len(self._given_up)
 
-    def end(self, call_ended: Event) -> None:
-        """Say that a call has ended."""
+    def add(self, call: "Future[Any]") -> None:
+        """Count a call for as long as it goes on."""
         with self._lock:
-            call_ended.set()
-            self._given_up.discard(id(call_ended))
-            self.count = len(self._given_up)
+            self._given_up.append(call)
 
 
 def failure(error: str, *, retry: bool, hint: str = "") -> dict[str, Any]:
@@ -71,21 +68,11 @@ def call(name: str, action: Callable[[], Any], limits: CallLimits, hanging: Hang
     """
     if hanging.count >= MOST_HANGING:
         return failure(f"{name} was not called: {MOST_HANGING} earlier calls still hang", retry=False)
-    box: Queue[Any] = Queue(1)
-    context = copy_context()
-    ended = Event()
-
-    def work() -> None:
-        try:
-            box.put(context.run(_outcome, name, action, limits))
-        finally:
-            hanging.end(ended)
-
-    Thread(target=work, name=f"tool {name}", daemon=True).start()
+    future = started(f"tool {name}", lambda: _outcome(name, action, limits))
     try:
-        return box.get(timeout=max(limits.seconds, 0.001))
-    except Empty:
-        hanging.give_up(ended)
+        return future.result(timeout=max(limits.seconds, 0.001))
+    except TimeoutError:
+        hanging.add(future)
         return failure(f"{name} did not answer within {limits.seconds:g} s", retry=True, hint="Ask for less.")
 
 
