@@ -155,12 +155,16 @@ def test_a_goal_with_a_client_that_knows_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stop", "reason"),
-    [(Stop.REFUSED, "it refused to answer"), (Stop.LENGTH, "its answer was cut at the limit of tokens")],
+    ("text", "stop", "reason"),
+    [
+        ("", Stop.REFUSED, "it refused to answer"),
+        ("1. Fetch all\n2. Del", Stop.LENGTH, "its answer was cut at the limit of tokens"),
+        (" \n", Stop.END, "its answer is empty"),
+    ],
 )
-def test_half_an_answer_is_none(tmp_path: Path, stop: Stop, reason: str) -> None:
+def test_half_an_answer_is_none(tmp_path: Path, text: str, stop: Stop, reason: str) -> None:
     """A plan that was cut is not carried out, and its tokens count."""
-    cut = Reply("1. Fetch all\n2. Del", Usage(10, 0, 0, 5), stop)
+    cut = Reply(text, Usage(10, 0, 0, 5), stop)
     client = ProviderClient("scripted", Scripted(iter([cut])), "m")
     result = NeuronAgent(client, [nothing], state_dir=tmp_path).execute_goal("Do it")
     assert (result.success, result.trace.tokens) == (False, 15)

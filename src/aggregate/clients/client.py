@@ -1,10 +1,11 @@
 """The client: plan, check, exchange, retry, in the same way for every provider."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from aggregate.clients.plan import Plan, make_plan
 from aggregate.clients.protocol import USUAL, ModelRequest, OnText, Transport, Turn
@@ -18,6 +19,7 @@ from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 from aggregate.tokens.count import count, count_prompt
 
+logger: Final = logging.getLogger(__name__)
 MALFORMED: Final = frozenset({400, 422})
 """Statuses of a request that a provider does not understand."""
 
@@ -122,15 +124,14 @@ class Client:
     def exchange(self, plan: Plan, *, model: str = "", on_text: OnText | None = None, turn: Turn = USUAL) -> Reply:
         """Send a plan and return the answer; the errors are those of ``send``."""
 
-        def ask() -> Reply:
-            return asyncio.run(self._exchange(plan, model or self.model, on_text, turn))
+        async def alone() -> Reply:
+            asyncio.get_running_loop().set_exception_handler(_left_over)
+            return await self._exchange(plan, model or self.model, on_text, turn)
 
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return ask()
-        with ThreadPoolExecutor(1) as thread:  # a loop runs here already
-            return thread.submit(ask).result()
+        if not _loop_runs():
+            return asyncio.run(alone())
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, alone()).result()
 
     async def _exchange(self, plan: Plan, model: str, on_text: OnText | None, turn: Turn) -> Reply:
         if not model and self.provider != "gemini-cli":
@@ -167,6 +168,21 @@ class Client:
                 on_wait=self.on_wait,
             )
         except ProviderError as error:
+            error.__context__ = None  # the SDK's error, which holds the request with its headers and open streams
             if error.status not in MALFORMED or request == request.plain:
                 raise
             return await self._asked(request.plain, listener)
+
+
+def _loop_runs() -> bool:
+    """Return whether this thread is busy with a loop already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _left_over(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what an SDK could not close after the answer or its failure; by default a loop prints a traceback of it."""
+    logger.debug("left over by a request: %s", context.get("message"))

@@ -72,6 +72,8 @@ async def _ask(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | No
             if choice.delta and choice.delta.content:
                 pieces.append(choice.delta.content)
                 on_text(choice.delta.content)
+            if choice.delta and choice.delta.refusal:
+                whole["choices"][0]["message"]["refusal"] = choice.delta.refusal
     whole["choices"][0]["message"]["content"] = "".join(pieces)
     return whole
 
@@ -115,11 +117,11 @@ def _ending(request: ModelRequest) -> str:
 
 
 def reply_of(answer: Mapping[str, Any]) -> Reply:
-    """Return the answer in a completion's JSON."""
+    """Return the answer in a completion's JSON; a refusal has a field of its own and ends like an answer."""
     choice = answer["choices"][0]
     usage = answer.get("usage") or {}
-    stop = stop_of(choice.get("finish_reason"), _STOPS)
-    raw = {"usage": dict(usage), "finish_reason": choice["finish_reason"]}
+    stop = Stop.REFUSED if choice["message"].get("refusal") else stop_of(choice.get("finish_reason"), _STOPS)
+    raw = {"usage": dict(usage), "finish_reason": choice.get("finish_reason")}
     return Reply(choice["message"].get("content") or "", usage_of(usage), stop, str(answer.get("model") or ""), raw)
 
 

@@ -89,6 +89,8 @@ class Run:
             raise ModelError(answered.problem)
         if not isinstance(answered.text, str):
             raise ModelError(f"the answer is a {type(answered.text).__name__}, not a text")
+        if not answered.text.strip():
+            raise ModelError("its answer is empty")
         return answered.text
 
     def call(self, node: Recorder, tool: Tool, arguments: dict[str, Any], context: dict[str, Value]) -> Value:

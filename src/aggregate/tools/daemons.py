@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from typing import TypeVar
 
 _T = TypeVar("_T")
@@ -23,24 +23,31 @@ def in_order(name: str, work: Callable[[_T], _R], items: Sequence[_T], *, worker
     """Return what ``work`` gives for each item, in the order of the items, ``workers`` of them at a time.
 
     Raises:
-        BaseException: What the first of them has raised, or an interrupt; the others go on.
+        BaseException: What one of them has raised, or an interrupt; no further ones are begun, those that run go on.
     """
     futures: list[Future[_R]] = [Future() for _ in items]
     waiting: SimpleQueue[tuple[Future[_R], _T]] = SimpleQueue()
     for pair in zip(futures, items, strict=True):
         waiting.put(pair)
 
+    stop = Event()
+
     def drain() -> None:
-        while True:
+        while not stop.is_set():
             try:
                 future, item = waiting.get_nowait()
             except Empty:
                 return
             _settle(future, work, item)
+            if future.exception() is not None:
+                stop.set()
 
     for _ in range(min(workers, len(items))):
         started(name, drain)
-    return [future.result() for future in futures]
+    try:
+        return [future.result() for future in futures]
+    finally:
+        stop.set()
 
 
 def _settle(future: "Future[_R]", work: Callable[..., _R], *arguments: object) -> None:
