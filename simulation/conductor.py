@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aggregate.app import open_project
 from aggregate.conductor.run import Event, State
 from aggregate.conductor.scripted import ScriptedWorker
 from aggregate.conductor.tracks import Wish, conduct
+from aggregate.project import open_project
 from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, write_project
 
 TICKETS = 1000

@@ -3,8 +3,9 @@
 ``python -m simulation discussion [CLONE] [--chart FILE.svg]`` replays commits of any local clone, by default this
 project's own. A third of the turns change files. Each turn is composed, planned, sent to the scripted client and
 written to the discussion through the public surface; what the caches read and write follows from their rules
-(``aggregate.clients.rules``). Beside it stand the same content in naive order (the discussion first, then the files by
-the time of their last change, a breakpoint at the end where the provider wants one), and a fresh pack without a cache.
+(``aggregate.clients.rules``). Beside it stand the plain prompt (every file as it is now) in naive order: the discussion
+first, then the files by the time of their last change, a breakpoint at the end where the provider wants one; and the
+plain prompt as a fresh pack without a cache.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from aggregate.app import compose_prompt
 from aggregate.clients.cache import Cache, charge
 from aggregate.clients.plan import Layout, Plan, make_plan
 from aggregate.clients.prices import cost
@@ -21,6 +23,7 @@ from aggregate.models.chain import Chain
 from aggregate.models.prompt import Prompt, Section
 from aggregate.models.usage import Usage
 from aggregate.send import Prepared
+from aggregate.tokens.count import count_prompt
 from simulation.chart import line_chart
 from simulation.replay import Replay, make_replay
 from simulation.sim_base import run_sim
@@ -63,12 +66,13 @@ class Account:
 
 @dataclass(slots=True)
 class Books:
-    """The accounts of one provider: this package's order, and the naive one."""
+    """The accounts of one provider: what is sent, the same content in naive order, and that without a cache."""
 
     provider: str
     model: str
     ours: Account
     naive: Account
+    afresh: list[Usage] = field(default_factory=list)
 
 
 def simulate(replay: Replay, folder: Path, *, turns: int, pause: float) -> list[Books]:
@@ -128,12 +132,14 @@ def naive_plan(prompt: Prompt, tokens: tuple[int, ...], times: dict[str, int], r
 
 
 def _book(books: list[Books], ready: Prepared, times: dict[str, int], *, at: float, output: int) -> None:
-    tokens = tuple(link.tokens for link in ready.chain.links[1:])
+    plain = compose_prompt(ready.request).prompt
+    tokens = count_prompt(plain).segments
     for one in books:
+        one.afresh.append(Usage(fresh=sum(tokens), output=output))
         rules, earlier = one.ours.rules, one.ours.layout
-        plan = make_plan(ready.prompt, ready.chain, rules, earlier=earlier, changes=ready.changes)
+        plan = make_plan(ready.prompt, ready.chain, rules, earlier=earlier, weights=ready.settled.weights)
         one.ours.book(plan, at=at, output=output)
-        one.naive.book(naive_plan(ready.prompt, tokens, times, rules), at=at, output=output)
+        one.naive.book(naive_plan(plain, tokens, times, rules), at=at, output=output)
 
 
 def table(books: list[Books]) -> Iterator[str]:
@@ -143,7 +149,7 @@ def table(books: list[Books]) -> Iterator[str]:
         f"{'input cost / afresh':>19} {'dollars':>9}"
     )
     for one in books:
-        afresh = one.ours.total.input
+        afresh = sum(usage.input for usage in one.afresh)
         for name, account in (("ours", one.ours), ("naive", one.naive)):
             total = account.total
             share = account.input_price(account.usages) / afresh
@@ -151,8 +157,7 @@ def table(books: list[Books]) -> Iterator[str]:
                 f"{one.provider:10} {name:6} {total.fresh:>10,} {total.cache_write:>10,} {total.cache_read:>11,} "
                 f"{100 * total.cache_share:>7.1f} {share:>19.3f} {_dollars(one, account.usages):>9}"
             )
-        all_fresh = [Usage(fresh=usage.input, output=usage.output) for usage in one.ours.usages]
-        dollars = _dollars(one, all_fresh)
+        dollars = _dollars(one, one.afresh)
         yield f"{one.provider:10} afresh {afresh:>10,} {0:>10} {0:>11} {0:>7.1f} {1:>19.3f} {dollars:>9}"
 
 
@@ -162,7 +167,7 @@ def chart(one: Books) -> str:
     for end in range(1, len(one.ours.usages) + 1):
         ours.append(one.ours.input_price(one.ours.usages[:end]) / 1e6)
         naive.append(one.naive.input_price(one.naive.usages[:end]) / 1e6)
-        afresh.append(sum(usage.input for usage in one.ours.usages[:end]) / 1e6)
+        afresh.append(sum(usage.input for usage in one.afresh[:end]) / 1e6)
     lines = {"naive order": naive, "fresh pack": afresh, "aggregate": ours}
     title = f"Input cost of {len(ours)} turns, by the rules of {one.provider}"
     return line_chart(title, lines, across="turn", up="millions of input tokens paid")

@@ -12,12 +12,12 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aggregate.app import open_project
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.run import Pace, Result
 from aggregate.conductor.tracks import Wish, conduct
 from aggregate.errors import WorkerError
 from aggregate.models.group import RunStatus
+from aggregate.project import open_project
 
 TRACK = "faults_1"
 SUMMARY = "summary"

@@ -16,9 +16,9 @@ from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from aggregate.app import open_project
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.tracks import Wish, conduct, workplace
+from aggregate.project import open_project
 
 TRACK = "killed_1"
 LOG = "asked.log"

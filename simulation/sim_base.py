@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aggregate.app import open_project
 from aggregate.clients.scripted import Scripted, scripted
 from aggregate.config.load import Project
+from aggregate.project import open_project
 from aggregate.send import Choice, Delivered, Prepared, deliver, prepare
 
 STRATEGY = "auto"

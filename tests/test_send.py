@@ -1,5 +1,6 @@
 """One turn of a discussion: composed, planned, sent, kept."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import pytest
 from aggregate import build_discussion_text, build_file_items, build_markdown_no_history, load_config
 from aggregate.clients.scripted import Scripted, scripted
 from aggregate.compose.journal import read_run
+from aggregate.compose.numbering import journal_path
 from aggregate.errors import ConfigError, PromptTooLongError, ProviderError
+from aggregate.models.prompt import Section
 from aggregate.models.usage import Usage
 from aggregate.send import Choice, Delivered, Prepared, deliver, prepare
 from aggregate.sources.history import load_history
@@ -84,21 +87,71 @@ def test_the_second_turn_reads_the_first(folder: Path) -> None:
     assert second.report.sentence == f"{total:,} of {total:,} tokens of the prefix are kept (appended)"
 
 
-def test_a_changed_file_is_named_and_moves_behind_the_others(folder: Path) -> None:
-    """The report names it; it is sent last, because it is the likeliest to change again."""
-    say(folder, "First?")
-    path = folder / "src" / "b.py"
-    path.write_text(path.read_text(encoding="utf-8") + "# more\n", encoding="utf-8")
+def edit(folder: Path, name: str, *, more: str) -> None:
+    """Add to a file."""
+    path = folder / "src" / name
+    path.write_text(path.read_text(encoding="utf-8") + more, encoding="utf-8")
+
+
+def files_of(made: Prepared) -> list[str]:
+    """Return the files of a prompt in order, those with a diff with an asterisk."""
+    shown = (one for one in made.prompt.segments if one.section in (Section.FILES, Section.CHANGED) and one.source)
+    return [one.source.removeprefix("src/") + "*" * (one.section is Section.CHANGED) for one in shown]
+
+
+def test_a_changed_file_is_named_and_shown_by_a_diff(folder: Path) -> None:
+    """The files before it and behind it are read from the cache; what is sent is still the file that was written."""
+    first, _ = say(folder, "First?")
+    edit(folder, "b.py", more="# more\n")
     made, done = say(folder, "Second?")
     assert made.report is not None
     assert (made.report.cause.value, made.report.where) == ("changed", "src/b.py")
-    assert [one.source for one in made.prompt.segments if one.source.startswith("src/")] == [
-        f"src/{name}.py" for name in "acb"
-    ]
-    assert done.reply.usage.cache_read > 0
+    assert (files_of(made), made.settled.older) == (["a.py", "b.py", "c.py", "b.py*"], ("src/b.py",))
+    assert Path(done.path).read_text(encoding="utf-8") == made.plan.text
+    assert "### File src/b.py (diff)\n\n```diff\n@@ -799,3 +799,4 @@\n" in made.plan.text
+    assert done.reply.usage.cache_read > 0.99 * first.plan.total
+    assert made.settled.extra < 150
     again, _ = say(folder, "Third?")
     assert again.report is not None
     assert again.report.cause.value == "appended"
+    edit(folder, "c.py", more="# more\n")
+    assert files_of(ready(folder, "Fourth?")) == ["a.py", "b.py", "c.py", "b.py*", "c.py*"]
+
+
+def test_without_diffs_a_changed_file_moves_behind_the_others(folder: Path) -> None:
+    """With the setting off every file is shown as it is now; the changed one is the likeliest to change again."""
+    with (folder / "manual_slop.toml").open("a", encoding="utf-8") as config:
+        config.write("[send]\ndiffs = false\n")
+    say(folder, "First?")
+    edit(folder, "b.py", more="# more\n")
+    made, done = say(folder, "Second?")
+    assert (files_of(made), made.settled.older, made.settled.extra) == (["a.py", "c.py", "b.py"], (), 0)
+    assert done.reply.usage.cache_read > 0
+
+
+def test_diffs_end_when_no_cache_holds_the_files(folder: Path) -> None:
+    """After the lifetime of the cache, for another model, and where the last prompt was edited, files are shown whole."""
+    _, done = say(folder, "First?")
+    edit(folder, "b.py", more="# more\n")
+    record = journal_path(Path(done.path))
+    assert files_of(ready(folder, "Second?")) == ["a.py", "b.py", "c.py", "b.py*"]
+    assert files_of(ready(folder, "?", Choice(provider="scripted", model="claude-opus-5"))) == ["a.py", "c.py", "b.py"]
+    os.utime(record, (record.stat().st_atime, record.stat().st_mtime - 301))
+    assert files_of(ready(folder, "Second?")) == ["a.py", "c.py", "b.py"]
+    os.utime(record)
+    Path(done.path).write_text("edited", encoding="utf-8")
+    assert files_of(ready(folder, "Second?")) == ["a.py", "c.py", "b.py"]
+
+
+def test_a_file_that_left_the_project_is_not_sent_again(folder: Path) -> None:
+    """Neither its older version nor a diff, whatever the cache holds."""
+    say(folder, "First?")
+    edit(folder, "a.py", more="# more\n")
+    say(folder, "Second?")
+    (folder / "src" / "a.py").unlink()
+    made, _ = say(folder, "Third?")
+    assert files_of(made) == ["b.py", "c.py"]
+    assert "# a\n" not in made.plan.text
 
 
 def test_the_record_is_read_back(folder: Path) -> None:

@@ -1,34 +1,34 @@
 """One turn of a discussion: compose, plan, send, keep the answer, record what was sent."""
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from aggregate import app
+from aggregate.app import compose_prompt
 from aggregate.clients.cache import Cache, expected
 from aggregate.clients.client import Client
-from aggregate.clients.plan import Layout, Plan, make_plan
+from aggregate.clients.plan import Plan, make_plan
 from aggregate.clients.protocol import OnText, Turn
 from aggregate.clients.providers import COMPATIBLE, SCRIPTED, open_client
-from aggregate.clients.rules import rules_for
+from aggregate.clients.rules import NO_CACHE, rules_for
 from aggregate.clients.scripted import scripted
 from aggregate.clients.window import check_window
-from aggregate.compose.journal import Run, Sent, recent_runs, write_run
+from aggregate.compose.journal import Run, Sent, write_run
 from aggregate.compose.layout import Strategy
-from aggregate.compose.numbering import journal_path, write_numbered
+from aggregate.compose.numbering import write_numbered
 from aggregate.compose.prefix import PrefixReport, compare
+from aggregate.compose.recall import recall
 from aggregate.compose.request import Request
-from aggregate.compose.settle import FORGET, count_changes, settle
+from aggregate.compose.settle import Settled, file_digests, settle
 from aggregate.config.load import Project, load_config
 from aggregate.config.schema import PersonaTable
 from aggregate.errors import ConfigError, PromptTooLongError, ProviderError
-from aggregate.models.chain import Chain, digest
+from aggregate.models.chain import Chain
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 from aggregate.models.usage import Usage
 from aggregate.presets.store import global_config_path
+from aggregate.project import request_for
 from aggregate.sources.discussion import append_turns, history_file
-from aggregate.sources.git import touched_files
 from aggregate.tokens.count import count, count_prompt
 
 USER, ASSISTANT = "User", "AI"
@@ -61,11 +61,11 @@ class Prepared:
         client: Who is asked.
         message: What the user says; it is the last excerpt of the prompt.
         request: What was composed.
-        prompt: In the order for sending.
+        settled: The prompt in the order for sending.
         chain: Its hashes.
         plan: The request.
         expected: What the provider's cache is expected to read and write.
-        changes: How often each file has changed.
+        sent: What will be recorded.
         report: What is kept of the prompt sent before, ``None`` for the first one.
         warnings: What was left out or is doubtful.
         max_output: The most tokens that the model may write.
@@ -74,14 +74,19 @@ class Prepared:
     client: Client
     message: str
     request: Request
-    prompt: Prompt
+    settled: Settled
     chain: Chain
     plan: Plan
     expected: Usage
-    changes: Mapping[str, float]
+    sent: Sent
     report: PrefixReport | None
     warnings: tuple[str, ...]
     max_output: int
+
+    @property
+    def prompt(self) -> Prompt:
+        """The prompt in the order for sending."""
+        return self.settled.prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,28 +116,42 @@ def prepare(
         PromptTooLongError: The prompt exceeds the model's context window.
     """
     persona = find_persona(project, choice.persona)
-    request = app.request_for(project, strategy=persona.aggregation_strategy or None, preset=persona.preset or None)
+    request = request_for(project, strategy=persona.aggregation_strategy or None, preset=persona.preset or None)
     request = replace(request, history=(*request.history, {"role": USER, "content": message}))
-    made = app.compose_prompt(request, on_start=on_start, on_done=on_done)
+    made = compose_prompt(request, on_start=on_start, on_done=on_done)
     tokens = count_prompt(made.prompt).segments
     system = persona.system_prompt.strip()
     client = _client(choice, persona, environ=environ, on_wait=on_wait)
-    before = _before(request, client, system)
-    changes = _changes(request, made.prompt, before)
-    prompt, tokens = settle(made.prompt, tokens, earlier=before.chain if before else None, changes=changes)
-    chain = Chain.of(prompt, tokens, system=system, system_tokens=count(system))
-    layout = _layout(before, client)
-    plan = make_plan(
-        prompt, chain, rules_for(client.provider, client.model), system=system, earlier=layout, changes=changes
+    memory = recall(request, provider=client.provider, model=client.model, system=system)
+    changes = memory.changes(made.prompt, request)
+    rules = rules_for(client.provider, client.model)
+    settled = settle(
+        made.prompt,
+        tokens,
+        rules if project.config.send.diffs else NO_CACHE,
+        earlier=memory.earlier(rules),
+        changes=changes,
     )
+    chain = Chain.of(settled.prompt, settled.tokens, system=system, system_tokens=count(system))
+    plan = make_plan(settled.prompt, chain, rules, system=system, earlier=memory.layout, weights=settled.weights)
     _check(plan, client, choice.max_output, request)
-    reads = expected(plan, layout, age=_age(before) if before else 0.0)
     if client.provider == SCRIPTED:
-        client = scripted(cache=Cache.after(layout) if layout else None, model=client.model)
-    report = compare(before.chain, chain) if before else None
+        client = scripted(cache=Cache.after(memory.layout) if memory.layout else None, model=client.model)
     return Prepared(
-        client, message, request, prompt, chain, plan, reads, changes, report, made.warnings, choice.max_output
-    )  # fmt: skip
+        client=client,
+        message=message,
+        request=request,
+        settled=settled,
+        chain=chain,
+        plan=plan,
+        expected=expected(plan, memory.layout, age=memory.age),
+        sent=Sent(
+            client.provider, client.model, plan.layout.ends, plan.layout.marks, changes, file_digests(made.prompt)
+        ),
+        report=compare(memory.chain, chain) if memory.chain else None,
+        warnings=made.warnings,
+        max_output=choice.max_output,
+    )
 
 
 def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = None) -> Delivered:
@@ -148,8 +167,7 @@ def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = No
     request, client = prepared.request, prepared.client
     path = write_numbered(request.output_dir, request.namespace, prepared.prompt.markdown)
     reply = client.exchange(prepared.plan, on_text=on_text, turn=Turn(max_output=prepared.max_output))
-    sent = Sent(client.provider, client.model, prepared.plan.layout.ends, prepared.plan.layout.marks, prepared.changes)
-    write_run(Run(path, prepared.chain, sent))
+    write_run(Run(path, prepared.chain, prepared.sent))
     if not reply.text.strip():
         raise ProviderError(f"{client.provider} answered nothing ({reply.stop.value}): the discussion stays as it was")
     history = history_file(project.path or project.folder / "manual_slop.toml")
@@ -205,48 +223,12 @@ def _client(
     )
 
 
-def _before(request: Request, client: Client, system: str) -> Run | None:
-    """Return the last send to the same model with the same instructions, whose cache counts, else the last send."""
-    runs = [run for run in recent_runs(request.output_dir, request.namespace) if run.sent]
-    to = (client.provider, client.model, digest(system))
-    alike = (run for run in runs if run.sent and (run.sent.provider, run.sent.model, run.chain.digests[0]) == to)
-    return next(alike, runs[0] if runs else None)
-
-
-def _changes(request: Request, prompt: Prompt, before: Run | None) -> dict[str, float]:
-    """Return how often each file has changed: by what was recorded, at first by the last commits."""
-    if before and before.sent:
-        return count_changes(prompt, earlier=before.chain, changes=before.sent.changes)
-    shown = {segment.source for segment in prompt.segments}
-    changes: dict[str, float] = {}
-    for number, names in enumerate(touched_files(str(request.base_dir))):
-        for name in shown.intersection(names):
-            changes[name] = changes.get(name, 0.0) + FORGET**number
-    return {path: round(often, 4) for path, often in sorted(changes.items())}
-
-
-def _layout(before: Run | None, client: Client) -> Layout | None:
-    """Return the layout of the last send, if the same model saw it."""
-    sent = before.sent if before else None
-    if before is None or sent is None or (sent.provider, sent.model) != (client.provider, client.model):
-        return None
-    return Layout(before.chain.digests, sent.ends, sent.marks)
-
-
-def _age(before: Run) -> float:
-    """Return the seconds since the last send."""
-    try:
-        return max(time.time() - journal_path(before.path).stat().st_mtime, 0.0)
-    except OSError:
-        return float("inf")
-
-
 def _check(plan: Plan, client: Client, max_output: int, request: Request) -> None:
     """Refuse a prompt that is too long, saying what the project could send instead."""
     try:
         check_window(plan, client.model, max_output)
     except PromptTooLongError as error:
-        smaller = app.compose_prompt(replace(request, strategy=Strategy.SUMMARIZE)).prompt
+        smaller = compose_prompt(replace(request, strategy=Strategy.SUMMARIZE)).prompt
         total = count_prompt(smaller).document + plan.tokens[0]
         fits = "fits" if total + max_output <= error.window else "would still be too long"
         raise PromptTooLongError(

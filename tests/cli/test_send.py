@@ -67,6 +67,7 @@ def test_a_dry_run_shows_the_plan_and_does_nothing(config: str, capsys: pytest.C
         " # # [files] … src/a.py",
         " ── breakpoint, # tokens ──",
         " # # src/b.py",
+        " ── breakpoint, # tokens ──",
         " # # [history]",
         " # # Discussion Excerpt #",
         " ── breakpoint, # tokens ──",

@@ -17,7 +17,6 @@ import pytest
 import sqlalchemy as sa
 from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, write_project
 
-from aggregate.app import open_project
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.database import WORKERS, Runs, database_url, open_engine
 from aggregate.conductor.durable import MAX_STARTS, DurableDesk, Workplace, prepare
@@ -28,6 +27,7 @@ from aggregate.conductor.tracks import Wish, cancel, conduct, status
 from aggregate.errors import StateError, TrackError
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt
+from aggregate.project import open_project
 from tests.fakes.conducting import Says
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, postgres_server
 

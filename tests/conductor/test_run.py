@@ -5,7 +5,6 @@ from time import sleep
 
 import pytest
 
-from aggregate.app import open_project
 from aggregate.clients.gemini_cli import text_of
 from aggregate.clients.protocol import ModelRequest
 from aggregate.clients.scripted import Scripted, scripted
@@ -23,6 +22,7 @@ from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.reply import Reply, Stop
 from aggregate.models.usage import Usage
+from aggregate.project import open_project
 from tests.fakes.conducting import TRACK, MemoryDesk, Says, conducted, track_project
 
 FAN_OUT = """\

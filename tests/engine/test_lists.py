@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.engine.lists import attached, filtered, find_list
@@ -104,7 +104,6 @@ def test_the_goal_of_an_item(template: str, item: Any, goal: str) -> None:
     assert item_goal(template, item, 3) == goal
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60), st.dictionaries(st.sampled_from(["id", "name", "x"]), st.text(max_size=5) | st.integers()))
 def test_no_field_is_left_unresolved(template: str, item: dict[str, Any]) -> None:
     """Whatever the template and the item, no ``{field}`` remains (P8)."""

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.engine import replies
@@ -111,7 +111,6 @@ def test_reflections(text: str | None, expected: tuple[str, str | None, Any]) ->
     assert (found["diagnosis"], found["suggested_fix"], found["suggested_params"]) == expected
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_no_answer_crashes_a_reader(text: str) -> None:
     """Whatever a model writes is read, or counts for nothing."""
@@ -123,7 +122,6 @@ def test_no_answer_crashes_a_reader(text: str) -> None:
     assert read_reflection(text).diagnosis is not None
 
 
-@settings(deadline=None)
 @given(st.lists(st.from_regex(r"[A-Z][a-z]{2,8} [a-z]{2,8}", fullmatch=True), min_size=1, max_size=6, unique=True))
 def test_a_numbered_list_is_read_back(steps: list[str]) -> None:
     """What was written as a list comes back in order."""

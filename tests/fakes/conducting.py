@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from aggregate.app import open_project
 from aggregate.conductor.assignment import Assignment, Outcome, WorkerReply
 from aggregate.conductor.context import Contexts
 from aggregate.conductor.lifecycle import work
@@ -13,6 +12,7 @@ from aggregate.conductor.papers import Papers
 from aggregate.conductor.run import Event, Pace, Result, TrackRun
 from aggregate.conductor.track import open_track
 from aggregate.conductor.worker import Worker
+from aggregate.project import open_project
 from tests.project import project
 
 TIME = datetime(2026, 1, 31, 10, 30, tzinfo=UTC)

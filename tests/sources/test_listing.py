@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aggregate import resolve_paths
-from aggregate.app import open_project, request_for, select_files
+from aggregate.app import select_files
+from aggregate.project import open_project, request_for
 from aggregate.sources.listing import Listing
 from aggregate.sources.walk import walk_files
 from tests.project import project

@@ -92,4 +92,4 @@ class Lifecycle(RuleBasedStateMachine):
 
 
 TestLifecycle = Lifecycle.TestCase
-TestLifecycle.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestLifecycle.settings = settings(max_examples=40, stateful_step_count=30)

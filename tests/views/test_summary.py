@@ -1,7 +1,7 @@
 """The digest: whatever the file, something short and true."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.viewing import outline_of, skeleton_of, summary_of
 
@@ -66,7 +66,6 @@ def test_an_empty_file_says_so(path: str, source: str) -> None:
     assert summary_of(path, source).endswith(", empty")
 
 
-@settings(deadline=None)  # the first example of a language loads its grammar
 @given(path=st.sampled_from(PATHS), source=st.text(max_size=400))
 @example(path="a.csv", source='"' + "x" * 200_000)
 @example(path="a.json", source="[" * 300)

@@ -69,9 +69,9 @@ def conduct(
     """
     if sum((dry_run, show_status, resume, end_run)) > 1:
         raise click.UsageError("--dry-run, --status, --resume and --cancel exclude each other: take one of them")
-    from aggregate import app
+    from aggregate.project import open_project
 
-    project = app.open_project(config)
+    project = open_project(config)
     if track is None:
         _list(project)
     elif dry_run:

@@ -16,12 +16,12 @@ def diff(earlier: str, later: str, config: Path) -> None:
 
     Both are numbers or paths of prompts that run or send has written.
     """
-    from aggregate import app
     from aggregate.compose.journal import find_run, read_run
     from aggregate.compose.prefix import compare
     from aggregate.errors import ConfigError
+    from aggregate.project import open_project, request_for
 
-    request = app.request_for(app.open_project(config), with_history=False)
+    request = request_for(open_project(config), with_history=False)
     chains = []
     for name in (earlier, later):
         path = find_run(request.output_dir, request.namespace, name)

@@ -46,14 +46,14 @@ def show(name: str, config: Path) -> None:
 @click.option("--global", "is_global", is_flag=True, help="Store it for all projects.")
 def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_global: bool) -> None:
     """Save PATHS, or the project's present files and screenshots, under NAME."""
-    from aggregate import app
     from aggregate.models.file_item import FileItem
     from aggregate.models.preset import ContextPreset
+    from aggregate.project import open_project, request_for
 
     if paths:
         made = ContextPreset(name, [FileItem(path) for path in paths], description=description)
     else:
-        request = app.request_for(app.open_project(config), with_history=False)
+        request = request_for(open_project(config), with_history=False)
         files = [entry.item for entry in request.entries]
         made = ContextPreset(name, files, list(request.screenshots), description)
     manager = _manager(config)

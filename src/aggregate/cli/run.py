@@ -39,18 +39,19 @@ def run(
     """Compose the prompt and write it to the next numbered file; print its path."""
     if to_stdout and as_json:
         raise click.UsageError("--stdout and --json exclude each other: take one of them")
-    from aggregate import app
+    from aggregate.app import compose_prompt
     from aggregate.cli.progress import progress
     from aggregate.compose.journal import record_run
     from aggregate.compose.numbering import write_numbered
+    from aggregate.project import open_project, request_for
     from aggregate.tokens.count import count_prompt
 
-    project = app.open_project(config)
-    request = app.request_for(
+    project = open_project(config)
+    request = request_for(
         project, strategy=strategy, preset=preset, focus_files=focus, tier=tier, with_history=not no_history
     )
     with progress("Rendering files", hidden=quiet) as bar:
-        made = app.compose_prompt(request, on_start=bar.start, on_done=bar.advance)
+        made = compose_prompt(request, on_start=bar.start, on_done=bar.advance)
     markdown = made.prompt.markdown
     path = None if to_stdout else write_numbered(request.output_dir, request.namespace, markdown)
     if to_stdout:
@@ -76,10 +77,10 @@ def run(
 @click.option("--keep", type=click.IntRange(min=0), required=True, metavar="N", help="How many prompts to keep.")
 def prune(config: Path, keep: int) -> None:
     """Delete all but the newest prompts; print what was deleted."""
-    from aggregate import app
     from aggregate.compose import numbering
+    from aggregate.project import open_project, request_for
 
-    request = app.request_for(app.open_project(config), with_history=False)
+    request = request_for(open_project(config), with_history=False)
     for path in numbering.prune(request.output_dir, request.namespace, keep=keep):
         click.echo(path)
 

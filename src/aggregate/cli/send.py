@@ -49,8 +49,8 @@ def send(
 
     MESSAGE "-" is read from standard input. Try it without a key: --provider scripted.
     """
-    from aggregate import app
     from aggregate.cli.progress import progress
+    from aggregate.project import open_project
     from aggregate.send import Choice, deliver, prepare
 
     text = sys.stdin.read() if message == "-" else message
@@ -58,7 +58,7 @@ def send(
         raise click.UsageError("the message is empty: say something")
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise click.UsageError("the message is not UTF-8: check the terminal's encoding")
-    project = app.open_project(config)
+    project = open_project(config)
     choice = Choice(provider, model, persona, base_url, max_output)
     with progress("Rendering files", hidden=quiet) as bar:
         ready = prepare(project, text, choice, on_wait=_tell_wait, on_start=bar.start, on_done=bar.advance)
@@ -94,6 +94,8 @@ def plan_lines(ready: "Prepared") -> list[str]:
         f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
         f"{cost} for the input",
     ]
+    if ready.settled.older:
+        lines.append(_told_by_diffs(ready))
     if ready.report:
         lines.append(ready.report.sentence)
     return lines
@@ -125,6 +127,7 @@ def plan_data(ready: "Prepared") -> dict[str, Any]:
         "expected": {"fresh": usage.fresh, "cache_write": usage.cache_write, "cache_read": usage.cache_read},
         "cost": None if price is None else float(price),
         "prefix": ready.report.sentence if ready.report else None,
+        "diffs": list(ready.settled.older),
     }
 
 
@@ -151,6 +154,8 @@ def _answer_data(ready: "Prepared", done: "Delivered") -> dict[str, Any]:
 def _tell(ready: "Prepared", done: "Delivered") -> None:
     """Print what was sent, read from the cache and paid to standard error."""
     reply, usage = done.reply, done.reply.usage
+    if ready.settled.older:
+        click.echo(_told_by_diffs(ready), err=True)
     if ready.report:
         click.echo(ready.report.sentence, err=True)
     if reply.stop.value != "end":
@@ -164,6 +169,11 @@ def _tell(ready: "Prepared", done: "Delivered") -> None:
         err=True,
     )
     click.echo(f"{done.path}, {done.history}", err=True)
+
+
+def _told_by_diffs(ready: "Prepared") -> str:
+    older, extra = ready.settled.older, ready.settled.extra
+    return f"shown as the cache holds them, with diffs ({extra:+,} tokens): {', '.join(older)}"
 
 
 def _cost(ready: "Prepared", usage: "Usage") -> "Decimal | None":

@@ -22,11 +22,12 @@ _PLAIN_WIDTH = 140
 @json_option
 def stats(config: Path, preset: str | None, as_json: bool) -> None:
     """Show the files by folder: lines, definitions, and tokens in each view."""
-    from aggregate import app
+    from aggregate.app import select_files
     from aggregate.cli.progress import progress
     from aggregate.compose.stats import measure_files
+    from aggregate.project import open_project, request_for
 
-    selection = app.select_files(app.request_for(app.open_project(config), preset=preset, with_history=False))
+    selection = select_files(request_for(open_project(config), preset=preset, with_history=False))
     with progress("Measuring files", hidden=False) as bar:
         sizes = measure_files(selection, on_start=bar.start, on_done=bar.advance)
     if as_json:

@@ -78,7 +78,7 @@ class Client:
             message=message,
             message_tokens=count(message),
             earlier=turn.earlier,
-            changes=turn.changes,
+            weights=turn.weights,
         )
 
     def send(

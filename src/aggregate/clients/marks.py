@@ -7,12 +7,12 @@ given how likely each file is to be the next one to change.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from aggregate.clients.rules import CacheRules
-from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.models.prompt import Section, Segment, Stability
 
 _CANDIDATES = 32
 _NEAREST = 8
@@ -23,25 +23,23 @@ _OFTEN = 1.0
 
 
 def choose_marks(
-    prompt: Prompt,
     tokens: Sequence[int],
     rules: CacheRules,
     *,
     body: int,
     ends: Sequence[int],
     old: Sequence[int],
-    changes: Mapping[str, float],
+    weights: Sequence[float],
 ) -> tuple[int, ...]:
     """Return behind which links to set breakpoints: at most ``rules.marks``, none below the minimum.
 
     Args:
-        prompt: The segments; link ``n`` is the system prompt and the first ``n - 1`` of them.
-        tokens: Tokens up to and with each link.
+        tokens: Tokens up to and with each link; link 1 is the system prompt, link ``n`` the segment ``n - 1``.
         rules: The provider's cache.
         body: How many links stand before the discussion.
         ends: Where blocks end for other reasons.
         old: Breakpoints of the last request whose bytes are the same still.
-        changes: How often each file changes, by its path.
+        weights: How likely each segment is the first one to change.
     """
     last = len(tokens)
     if tokens[-1] < rules.minimum:
@@ -54,7 +52,7 @@ def choose_marks(
     free = rules.marks - len(fixed)
     candidates = _candidates(tokens, body, hit, old, minimum=rules.minimum)
     within = frozenset(mark for mark in fixed if mark <= body)
-    inside = _best(candidates, free, Loss.of(prompt, tokens, body=body, changes=changes), body=body, fixed=within)
+    inside = _best(candidates, free, Loss.of(tokens, weights, body=body), body=body, fixed=within)
     return tuple(sorted(fixed | inside))
 
 
@@ -85,11 +83,11 @@ class Loss:
     moment: Sequence[float]
 
     @classmethod
-    def of(cls, prompt: Prompt, tokens: Sequence[int], *, body: int, changes: Mapping[str, float]) -> "Loss":
-        """Prepare the sums for the body of a prompt."""
-        weights = [0.0, *(_weight(segment, changes) for segment in prompt.segments[: body - 1])]
-        moments = (weight * start for weight, start in zip(weights, (0, *tokens), strict=False))
-        return cls(tokens, (0.0, *accumulate(weights)), (0.0, *accumulate(moments)))
+    def of(cls, tokens: Sequence[int], weights: Sequence[float], *, body: int) -> "Loss":
+        """Prepare the sums for the body of a prompt and the segment behind it."""
+        chances = [0.0, *weights[:body]]
+        moments = (chance * start for chance, start in zip(chances, (0, *tokens), strict=False))
+        return cls(tokens, (0.0, *accumulate(chances)), (0.0, *accumulate(moments)))
 
     def between(self, mark: int, end: int) -> float:
         """Return what is lost if any link from ``mark`` on and before ``end`` changes."""
@@ -97,10 +95,10 @@ class Loss:
         return self.moment[end] - self.moment[mark] - kept * (self.chance[end] - self.chance[mark])
 
 
-def _weight(segment: Segment, changes: Mapping[str, float]) -> float:
-    """Return how likely a segment is to be the next one to change."""
-    if segment.section is Section.FILES:
-        return changes.get(segment.source, 0.0) + SELDOM
+def usual_weight(segment: Segment) -> float:
+    """Return how likely a segment is the first one to change, where nothing else is known of it."""
+    if segment.section is Section.HISTORY:
+        return 0.0
     return _OFTEN if segment.stability is Stability.SLOW else SELDOM
 
 
@@ -119,5 +117,6 @@ def _best(candidates: Sequence[int], free: int, loss: Loss, *, body: int, fixed:
             if to[1] <= free and (to not in reached or total < reached[to][0]):
                 reached[to] = (total, chosen | {place})
         states = reached if place in fixed else states | reached
-    ends = ((lost + loss.between(mark, body), sorted(chosen)) for (mark, _), (lost, chosen) in states.items())
+    end = len(loss.chance) - 1
+    ends = ((lost + loss.between(mark, end), sorted(chosen)) for (mark, _), (lost, chosen) in states.items())
     return frozenset(min(ends)[1])

@@ -5,12 +5,12 @@ keeps its bytes whatever follows. Breakpoints that an earlier request set, and t
 are kept, because only there can a cache be read; new ones go where the next change is likely to cost least (``marks``).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from aggregate.clients.marks import choose_marks
+from aggregate.clients.marks import choose_marks, usual_weight
 from aggregate.clients.rules import CacheRules, Caching
 from aggregate.models.chain import Chain, common
 from aggregate.models.prompt import SEPARATOR, Prompt, Section
@@ -99,7 +99,7 @@ def make_plan(
     message: str = "",
     message_tokens: int = 0,
     earlier: Layout | None = None,
-    changes: Mapping[str, float] | None = None,
+    weights: Sequence[float] | None = None,
 ) -> Plan:
     """Plan the request that sends ``prompt`` and then ``message``.
 
@@ -111,11 +111,11 @@ def make_plan(
         message: What is said behind the prompt and will not be there next time; it is never marked.
         message_tokens: Its tokens.
         earlier: The layout of the last request, whose breakpoints are kept as far as the bytes are the same.
-        changes: How often each file changes, by its path; without it all files count alike.
+        weights: How likely each segment is the first one to change; without it all files count alike.
     """
     tokens = _running(chain)
     if rules.caching is Caching.MARKS:
-        layout = _marked(prompt, chain, tokens, rules, earlier, changes or {})
+        layout = _marked(prompt, chain, tokens, rules, earlier, weights or tuple(map(usual_weight, prompt.segments)))
     else:
         layout = Layout(chain.digests, tuple(range(1, len(tokens) + 1)), ())
     cuts = layout.ends if layout.marks else (1, len(tokens))
@@ -132,7 +132,7 @@ def _marked(
     tokens: Sequence[int],
     rules: CacheRules,
     earlier: Layout | None,
-    changes: Mapping[str, float],
+    weights: Sequence[float],
 ) -> Layout:
     digests = chain.digests
     kept = common(digests, earlier.digests) if earlier else 0
@@ -140,7 +140,7 @@ def _marked(
     old_ends = [end for end in earlier.ends if end <= kept] if earlier else []
     body = 1 + sum(segment.section is not Section.HISTORY for segment in prompt.segments)
     ends = {1, body, *old_ends, *range(body, len(digests) + 1)}
-    marks = choose_marks(prompt, tokens, rules, body=body, ends=sorted(ends), old=old_marks, changes=changes)
+    marks = choose_marks(tokens, rules, body=body, ends=sorted(ends), old=old_marks, weights=weights)
     return Layout(digests, tuple(sorted(ends | set(marks))), marks)
 
 

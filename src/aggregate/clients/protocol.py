@@ -1,7 +1,7 @@
 """What a client is to its callers, and what a provider's adapter is to the client."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from aggregate.clients.plan import Layout, Plan
@@ -21,7 +21,7 @@ class Turn:
         system: The instructions that go before everything.
         max_output: The most tokens that the model may write.
         earlier: The layout of the last request of the same discussion.
-        changes: How often each file changes, by its path.
+        weights: How likely each segment of the prompt is the first one to change.
         temperature: How freely the model chooses its words; left out where a provider takes none.
         schema: JSON schema of the answer. Every object in it names all its properties as required and allows no others,
             which all providers understand. Where a provider knows no schemas the answer is free text.
@@ -31,7 +31,7 @@ class Turn:
     system: str = ""
     max_output: int = 16_000
     earlier: Layout | None = None
-    changes: Mapping[str, float] = field(default_factory=dict)
+    weights: Sequence[float] | None = None
     temperature: float | None = None
     schema: Mapping[str, Any] | None = None
     seconds: float | None = None

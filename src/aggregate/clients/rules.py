@@ -53,7 +53,7 @@ _OPENAI_MARKS = CacheRules(Caching.MARKS, marks=4, seconds=1800, write=1.25)
 _GEMINI = CacheRules(Caching.PREFIX, minimum=4096)
 _DEEPSEEK = CacheRules(Caching.PREFIX, minimum=64, step=64, seconds=3600, read=0.02)
 _MINIMAX = CacheRules(Caching.MARKS, marks=4, look_back=20, minimum=512, write=1.25)
-_NONE = CacheRules(Caching.NONE, read=1.0)
+NO_CACHE = CacheRules(Caching.NONE, read=1.0)
 # What llama.cpp, vLLM and Ollama do: the longest common prefix stays in memory, at no price.
 _LOCAL = CacheRules(Caching.PREFIX, minimum=1, seconds=3600, read=1.0)
 
@@ -103,7 +103,7 @@ _WINDOWS = {
 
 def rules_for(provider: str, model: str) -> CacheRules:
     """Return the cache of a provider's model; a provider that is not in the table has none."""
-    base = _BY_PROVIDER.get(provider, _NONE)
+    base = _BY_PROVIDER.get(provider, NO_CACHE)
     name = _longest(model, _BY_MODEL)
     return _BY_MODEL[name] if name and provider != "compatible" else base
 

@@ -10,11 +10,11 @@ from typing import Any
 from aggregate.compose.numbering import journal_path, numbered_files
 from aggregate.compose.prefix import PrefixReport, compare
 from aggregate.compose.request import Request
-from aggregate.models.chain import Chain, Link
-from aggregate.models.prompt import Prompt
+from aggregate.models.chain import Chain, Link, digest
+from aggregate.models.prompt import SEPARATOR, Prompt
 from aggregate.sources.atomic import replace_text
 
-_VERSION = 1
+_VERSION = 2
 _RECENT = 20
 
 
@@ -28,6 +28,7 @@ class Sent:
         ends: Where blocks ended, as numbers of links.
         marks: Behind which links breakpoints stood.
         changes: How often each file has changed, by its path.
+        files: The hash of each file as it was then, by its path.
     """
 
     provider: str
@@ -35,6 +36,7 @@ class Sent:
     ends: tuple[int, ...]
     marks: tuple[int, ...]
     changes: Mapping[str, float] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def write_run(run: Run) -> None:
     Raises:
         OutputError: The file cannot be written.
     """
-    links = [[link.section, link.source, link.digest, link.tokens] for link in run.chain.links]
+    links = [[link.section, link.source, link.digest, link.tokens, link.size] for link in run.chain.links]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
     if run.sent:
         data["sent"] = asdict(run.sent)
@@ -84,7 +86,7 @@ def read_run(prompt: Path) -> Run | None:
         data = json.loads(journal_path(prompt).read_text(encoding="utf-8"))
         if data["version"] != _VERSION:
             return None
-        chain = Chain(tuple(Link(str(a), str(b), str(c), int(d)) for a, b, c, d in data["links"]))
+        chain = Chain(tuple(Link(str(a), str(b), str(c), int(d), int(e)) for a, b, c, d, e in data["links"]))
         return Run(prompt, chain, _sent(data.get("sent")))
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -104,6 +106,19 @@ def recent_runs(output_dir: Path, namespace: str, *, before: Path | None = None)
     yield from (run for _, path in reversed(files[-_RECENT:]) if (run := read_run(path)))
 
 
+def read_segment(run: Run, number: int) -> str | None:
+    """Return the text of a run's link as it was written, ``None`` where the prompt is gone or was edited."""
+    before = run.chain.links[1:number]
+    link = run.chain.links[number]
+    try:
+        with run.path.open("rb") as file:
+            file.seek(sum(one.size for one in before) + len(SEPARATOR) * len(before))
+            text = file.read(link.size).decode()
+    except (OSError, ValueError):
+        return None
+    return text if digest(text) == link.digest else None
+
+
 def find_run(output_dir: Path, namespace: str, name: str) -> Path:
     """Return the prompt that a person names by its number or its path; it need not exist."""
     if re.fullmatch(r"\d+", name):
@@ -117,4 +132,5 @@ def _sent(data: Mapping[str, Any] | None) -> Sent | None:
         return None
     changes = {str(path): float(often) for path, often in data["changes"].items()}
     ends, marks = (tuple(int(one) for one in data[key]) for key in ("ends", "marks"))
-    return Sent(str(data["provider"]), str(data["model"]), ends, marks, changes)
+    files = {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()}
+    return Sent(str(data["provider"]), str(data["model"]), ends, marks, changes, files)

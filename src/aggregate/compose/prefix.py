@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from aggregate.models.chain import SYSTEM, Chain, Link
+from aggregate.models.prompt import Section
 
 
 class Cause(StrEnum):
@@ -50,6 +51,10 @@ def compare(earlier: Chain, later: Chain) -> PrefixReport:
     kept = sum(link.tokens for link in later.links[:shared])
     old, new = earlier.links[shared : shared + 1], later.links[shared : shared + 1]
     cause, link = _cause(earlier, later, old, new)
+    if link and link.section == Section.CHANGED:
+        # A diff that comes, goes or is another one: the file itself has changed.
+        rest = (later if link in new else earlier).links[shared:]
+        cause, link = Cause.CHANGED, next(one for one in rest if one.source)
     # Counts of a segment depend by a token on whether something follows it.
     kept = min(kept, earlier.tokens) if earlier.tokens else kept
     return PrefixReport(kept, earlier.tokens, later.tokens, cause, _name(link) if link else "")

@@ -1,67 +1,126 @@
-"""The order of the Files section for sending: what seldom changes first, so that caches keep the most.
+"""The order of the files for sending: what seldom changes first, what changed last, so that caches keep the most.
 
 A file that changes ends the cached prefix. What stands behind it is written again, so over many turns the fewest tokens
 are written if files stand in the order of how often they change for each of their tokens (Smith's rule for the weighted
-sum of completion times). The order must not change where the prefix is intact: files keep their places up to the first
-one that changed since the last send, and only what is written again anyway is put in order.
+sum of completion times). The order must not change where the prefix is intact: files that were sent keep their places,
+some of them in older versions (``keep``), with diffs of these behind the files.
 
-All of it follows from what is recorded: the chain of the last send, and how often each file has changed.
+All of it follows from what is recorded: the last prompt that was sent, and how often each file has changed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from aggregate.clients.marks import SELDOM
-from aggregate.models.chain import Chain, digest
-from aggregate.models.prompt import Prompt, Section, Segment
+from aggregate.clients.marks import SELDOM, usual_weight
+from aggregate.clients.rules import CacheRules
+from aggregate.compose.keep import Earlier, Kept, Part, kept_files, still_shown
+from aggregate.models.chain import digest
+from aggregate.models.prompt import Prompt, Section
+from aggregate.sections.changed import changed_heading
 
 FORGET = 0.98
 """What a change counts after one further turn with changes."""
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A prompt in the order for sending.
+
+    Attributes:
+        prompt: Its segments.
+        tokens: Tokens of each segment.
+        weights: How likely each segment is the first one that the next request has to change.
+        older: The files that stand there in an older version, with a diff behind the files.
+        extra: How many tokens more that takes than the files as they are now.
+    """
+
+    prompt: Prompt
+    tokens: tuple[int, ...]
+    weights: tuple[float, ...]
+    older: tuple[str, ...]
+    extra: int
+
+
 def settle(
-    prompt: Prompt, tokens: Sequence[int], *, earlier: Chain | None, changes: Mapping[str, float]
-) -> tuple[Prompt, tuple[int, ...]]:
-    """Return the prompt with its files in the order for sending, and the tokens of its segments in that order.
+    prompt: Prompt,
+    tokens: Sequence[int],
+    rules: CacheRules,
+    *,
+    earlier: Earlier | None,
+    changes: Mapping[str, float],
+) -> Settled:
+    """Return the prompt in the order for sending.
 
     Args:
         prompt: The prompt in the order of the configuration.
         tokens: Tokens of each segment.
-        earlier: The chain of the last send.
+        rules: The provider's cache.
+        earlier: The last prompt that was sent, if a cache may still hold it.
         changes: How often each file changes, by its path.
     """
-    numbered = list(enumerate(prompt.segments))
-    files = [(i, one) for i, one in numbered if one.section is Section.FILES and one.source]
-    if not files:
-        return prompt, tuple(tokens)
-    kept = _kept(files, earlier)
-    tail = sorted(
-        (i for i, _ in files if i not in set(kept)),
-        key=lambda i: ((changes.get(prompt.segments[i].source, 0.0) + SELDOM) / max(tokens[i], 1), i),
-    )
-    first = files[0][0]
-    order = [*range(first), *kept, *tail, *(i for i, _ in numbered[first:] if i not in {n for n, _ in files})]
-    return Prompt(tuple(prompt.segments[i] for i in order)), tuple(tokens[i] for i in order)
+    parts = [Part.of(one, size) for one, size in zip(prompt.segments, tokens, strict=True)]
+    files = {one.path: one for one in parts if one.segment.section is Section.FILES and one.path}
+    head = [one for one in parts if one.segment.section is Section.FILES and not one.path]
+    rest = [one for one in parts if one.segment.section is not Section.FILES]
+
+    def by_change(some: Iterable[Part]) -> list[Part]:
+        return sorted(some, key=lambda one: _often(one, changes) / max(files[one.path].link.tokens, 1))
+
+    kept: list[Kept] = []
+    if earlier and earlier.begins_with([one.link for one in head]):
+        kept = kept_files(earlier, files, rules, behind=sum(one.link.tokens for one in rest))
+    there = {one.path: one for one in kept}
+    base = [*(one.base for one in kept), *by_change(part for path, part in files.items() if path not in there)]
+    first = still_shown(earlier, kept) if earlier and len(kept) == len(files) else []
+    shown = {one.path: one.diff for one in kept if one.diff}
+    changed = [*(shown[path] for path in first), *by_change(part for path, part in shown.items() if path not in first)]
+    heading = [Part.counted(changed_heading())] if changed else []
+    ordered = [*head, *base, *heading, *changed, *rest]
+    weights = _weights(ordered, changes, behind=rules.read < rules.write)
+    segments = tuple(one.segment for one in ordered)
+    sizes = tuple(one.link.tokens for one in ordered)
+    return Settled(Prompt(segments), sizes, weights, tuple(shown), sum(sizes) - sum(tokens))
 
 
-def count_changes(prompt: Prompt, *, earlier: Chain, changes: Mapping[str, float]) -> dict[str, float]:
-    """Return how often each file of the prompt has changed, this turn included; a new file counts as changed."""
-    old = {link.source: link.digest for link in earlier.links if link.section == Section.FILES and link.source}
-    files = [one for one in prompt.segments if one.section is Section.FILES and one.source]
-    changed = {one.source for one in files if old.get(one.source) != digest(one.text)}
+def count_changes(prompt: Prompt, *, seen: Mapping[str, str], changes: Mapping[str, float]) -> dict[str, float]:
+    """Return how often each file of the prompt has changed, this turn included; a new file counts as changed.
+
+    Args:
+        prompt: The prompt in the order of the configuration.
+        seen: The hash of each file when it was last sent.
+        changes: How often each file had changed by then.
+    """
+    now = file_digests(prompt)
+    changed = {path for path in now if seen.get(path) != now[path]}
     fade = FORGET if changed else 1.0
-    counted = {one.source: changes.get(one.source, 0.0) * fade + (one.source in changed) for one in files}
+    counted = {path: changes.get(path, 0.0) * fade + (path in changed) for path in now}
     return {path: round(often, 4) for path, often in counted.items() if often}
 
 
-def _kept(files: Sequence[tuple[int, Segment]], earlier: Chain | None) -> list[int]:
-    """Return the files, by number, that stand in their old places because nothing before them changed."""
-    kept: list[int] = []
-    present = {one.source: (i, one.text) for i, one in files}
-    for link in earlier.links if earlier else ():
-        if link.section != Section.FILES or not link.source:
-            continue
-        number, text = present.get(link.source, (-1, ""))
-        if number < 0 or digest(text) != link.digest:
-            break
-        kept.append(number)
-    return kept
+def file_digests(prompt: Prompt) -> dict[str, str]:
+    """Return the hash of each file's block by its path."""
+    files = (one for one in prompt.segments if one.section is Section.FILES and one.source)
+    return {one.source: digest(one.text) for one in files}
+
+
+def _weights(ordered: Sequence[Part], changes: Mapping[str, float], *, behind: bool) -> tuple[float, ...]:
+    """Return how likely each segment is the first one that the next request has to change.
+
+    Args:
+        ordered: The prompt's parts.
+        changes: How often each file changes, by its path.
+        behind: Whether a file that changes stays where it stands, so that the change shows behind the files.
+    """
+    weights = [usual_weight(one.segment) for one in ordered]
+    older = {one.path for one in ordered if one.segment.section is Section.CHANGED}
+    end = sum(one.segment.section in (Section.FILES, Section.CHANGED) for one in ordered)
+    for number, one in enumerate(ordered[:end]):
+        if one.segment.section is Section.CHANGED:
+            weights[number] += _often(one, changes)
+        elif one.path and one.path not in older:
+            weights[min(end, len(ordered) - 1) if behind else number] += _often(one, changes)
+    return tuple(weights)
+
+
+def _often(part: Part, changes: Mapping[str, float]) -> float:
+    return changes.get(part.path, 0.0) + SELDOM

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from aggregate.app import Gathered, arrange, compacted, gather, request_for
+from aggregate.app import Gathered, arrange, compacted, gather
 from aggregate.compose.request import Request
 from aggregate.compose.tier3 import FOCUS_TIER, is_focus
 from aggregate.conductor.assignment import Assignment
@@ -16,6 +16,7 @@ from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section
 from aggregate.models.result import CACHE_DIR, AggregatedResult
+from aggregate.project import request_for
 from aggregate.sections.results import results_segments
 from aggregate.send import find_persona
 from aggregate.text.fences import heading_text

@@ -146,6 +146,16 @@ class PersonaTable(_Table):
     preset: str = Field(default="", description="The context preset to take files and screenshots from.")
 
 
+class SendTable(_Table):
+    """How prompts are sent."""
+
+    diffs: bool = Field(
+        default=True,
+        description="Let a changed file stand as a cache holds it, with a diff behind the files, if that is cheaper; "
+        "false shows every file as it is now, in one piece.",
+    )
+
+
 class Config(_Table):
     """A project's configuration, ``manual_slop.toml``."""
 
@@ -154,6 +164,7 @@ class Config(_Table):
     files: FilesTable = Field(default=FilesTable(), description=str(FilesTable.__doc__))
     screenshots: ScreenshotsTable = Field(default=ScreenshotsTable(), description=str(ScreenshotsTable.__doc__))
     discussion: DiscussionTable = Field(default=DiscussionTable(), description=str(DiscussionTable.__doc__))
+    send: SendTable = Field(default=SendTable(), description=str(SendTable.__doc__))
     history: list[Turn] = Field(default_factory=list, description="Turns before those under discussion.")
     personas: dict[str, PersonaTable] = Field(default_factory=dict, description="Whom to send to, by name.")
     context_presets: dict[str, PresetTable] = Field(default_factory=dict, description="Context presets by name.")

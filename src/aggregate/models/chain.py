@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aggregate.models.prompt import Prompt
+from aggregate.models.prompt import Prompt, Segment
 
 SYSTEM = "system"
 """Stands for the section of the first link: the instructions that are sent before the prompt."""
@@ -12,12 +12,28 @@ SYSTEM = "system"
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One segment: where it comes from, a hash of its bytes, and its o200k tokens."""
+    """One segment: where it comes from, a hash of its bytes, its o200k tokens, and its size in bytes."""
 
     section: str
     source: str
     digest: str
     tokens: int
+    size: int
+
+    @classmethod
+    def of(cls, segment: Segment, tokens: int) -> "Link":
+        """Return the link of a segment that has ``tokens``."""
+        return cls._of(segment.section.value, segment.source, segment.text, tokens)
+
+    @classmethod
+    def of_system(cls, text: str, tokens: int) -> "Link":
+        """Return the first link of a chain."""
+        return cls._of(SYSTEM, "", text, tokens)
+
+    @classmethod
+    def _of(cls, section: str, source: str, text: str, tokens: int) -> "Link":
+        data = text.encode("utf-8", "surrogatepass")
+        return cls(section, source, _digest(data), tokens, len(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +45,8 @@ class Chain:
     @classmethod
     def of(cls, prompt: Prompt, tokens: Sequence[int], *, system: str = "", system_tokens: int = 0) -> "Chain":
         """Return the chain of a prompt whose segments have ``tokens``."""
-        first = Link(SYSTEM, "", digest(system), system_tokens)
-        rest = (
-            Link(segment.section.value, segment.source, digest(segment.text), number)
-            for segment, number in zip(prompt.segments, tokens, strict=True)
-        )
-        return cls((first, *rest))
+        links = (Link.of(segment, number) for segment, number in zip(prompt.segments, tokens, strict=True))
+        return cls((Link.of_system(system, system_tokens), *links))
 
     @property
     def digests(self) -> tuple[str, ...]:
@@ -53,7 +65,7 @@ class Chain:
 
 def digest(text: str) -> str:
     """Return a hash of a text, 16 hexadecimal digits: enough to tell the states of one project's files apart."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return _digest(text.encode("utf-8", "surrogatepass"))
 
 
 def common(one: Sequence[str], other: Sequence[str]) -> int:
@@ -64,3 +76,7 @@ def common(one: Sequence[str], other: Sequence[str]) -> int:
             break
         shared += 1
     return shared
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=8).hexdigest()

@@ -9,6 +9,7 @@ class Section(StrEnum):
     """The sections of a prompt, in the order in which they stand (rule 3.1)."""
 
     FILES = "files"
+    CHANGED = "changed"
     SCREENSHOTS = "screenshots"
     BEADS = "beads"
     RESULTS = "results"

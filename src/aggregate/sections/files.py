@@ -14,8 +14,13 @@ FILES_TIER3 = "## Files (Tier 3 - Focused)"
 
 def file_block(path: str, content: str, *, language: str = "text", excluded: bool = False) -> str:
     """Return a file's heading and its content in a fence that it cannot break (rule M-X16)."""
-    head = f"### File {heading_text(path)}"
+    head = file_heading(path)
     return f"{head} (excluded)\n\n{content}" if excluded else fence(content, language, before=f"{head}\n\n")
+
+
+def file_heading(path: str) -> str:
+    """Return the heading of a file's block."""
+    return f"### File {heading_text(path)}"
 
 
 def file_segment(path: str, block: str) -> Segment:

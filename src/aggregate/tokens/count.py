@@ -14,6 +14,8 @@ from aggregate.models.prompt import SEPARATOR, Prompt, Section
 from aggregate.tokens.vocabulary import encoding
 
 _BATCH_CHARACTERS = 4_000_000
+# Threads cost more than they save on less: 6 ms against 2 ms for 40,000 characters.
+_ALONE_CHARACTERS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +63,12 @@ def count_prompt(prompt: Prompt) -> PromptTokens:
     files: dict[str, int] = {}
     for segment, tokens in zip(prompt.segments, counts, strict=True):
         sections[segment.section] = sections.get(segment.section, 0) + tokens
-        if segment.section is Section.FILES and segment.source:
+        if segment.section in (Section.FILES, Section.CHANGED) and segment.source:
             files[segment.source] = files.get(segment.source, 0) + tokens
     return PromptTokens(sum(counts), tuple(counts), sections, files)
 
 
 def _count_batch(texts: list[str]) -> list[int]:
-    if not texts:
-        return []
+    if sum(map(len, texts)) < _ALONE_CHARACTERS:
+        return [count(text) for text in texts]
     return [len(tokens) for tokens in encoding().encode_ordinary_batch(texts, num_threads=os.cpu_count() or 1)]

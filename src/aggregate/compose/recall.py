@@ -1,0 +1,83 @@
+"""What is known of the last send when the next one is made: what a cache may hold of it, and what changes often."""
+
+import time
+from dataclasses import dataclass
+from functools import partial
+
+from aggregate.clients.plan import Layout
+from aggregate.clients.rules import CacheRules, Caching
+from aggregate.compose.journal import Run, read_segment, recent_runs
+from aggregate.compose.keep import Earlier
+from aggregate.compose.numbering import journal_path
+from aggregate.compose.request import Request
+from aggregate.compose.settle import FORGET, count_changes
+from aggregate.models.chain import Chain, digest
+from aggregate.models.prompt import Prompt, Section
+from aggregate.sources.git import touched_files
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The last send, as far as it matters for the next one.
+
+    Attributes:
+        run: What is recorded of it, ``None`` if there was none.
+        same_model: Whether it went to the model that is asked now, so that a cache may hold it.
+        age: Seconds since then.
+    """
+
+    run: Run | None = None
+    same_model: bool = False
+    age: float = 0.0
+
+    @property
+    def chain(self) -> Chain | None:
+        """The hashes of the prompt that was sent."""
+        return self.run.chain if self.run else None
+
+    @property
+    def layout(self) -> Layout | None:
+        """Where its blocks ended, if the same model saw them."""
+        if self.run is None or self.run.sent is None or not self.same_model:
+            return None
+        return Layout(self.run.chain.digests, self.run.sent.ends, self.run.sent.marks)
+
+    def earlier(self, rules: CacheRules) -> Earlier | None:
+        """Return its prompt, and where a cache can still be read that keeps to ``rules``."""
+        if self.run is None or self.run.sent is None:
+            return None
+        marks = self.run.sent.marks if rules.caching is Caching.MARKS else None
+        alive = self.same_model and self.age <= rules.seconds
+        return Earlier(self.run.chain, partial(read_segment, self.run), marks if alive else ())
+
+    def changes(self, prompt: Prompt, request: Request) -> dict[str, float]:
+        """Return how often each file has changed: by what was recorded, at first by the last commits."""
+        if self.run and self.run.sent:
+            return count_changes(prompt, seen=self.run.sent.files, changes=self.run.sent.changes)
+        return _committed(prompt, str(request.base_dir))
+
+
+def recall(request: Request, *, provider: str, model: str, system: str) -> Memory:
+    """Return the last send to the same model with the same instructions, else the last one to any."""
+    runs = [run for run in recent_runs(request.output_dir, request.namespace) if run.sent]
+    models = {run.path: run.sent and (run.sent.provider, run.sent.model) == (provider, model) for run in runs}
+    alike = (run for run in runs if models[run.path] and run.chain.digests[0] == digest(system))
+    run = next(alike, runs[0] if runs else None)
+    return Memory(run, bool(models[run.path]), _age(run)) if run else Memory()
+
+
+def _committed(prompt: Prompt, folder: str) -> dict[str, float]:
+    shown = {segment.source for segment in prompt.segments if segment.section is Section.FILES}
+    changes: dict[str, float] = {}
+    for number, names in enumerate(touched_files(folder)):
+        for name in shown.intersection(names):
+            changes[name] = changes.get(name, 0.0) + FORGET**number
+    return {path: round(often, 4) for path, often in sorted(changes.items())}
+
+
+def _age(run: Run) -> float:
+    """Return the seconds since a run."""
+    try:
+        return max(time.time() - journal_path(run.path).stat().st_mtime, 0.0)
+    except OSError:
+        return float("inf")

@@ -1,0 +1,179 @@
+"""The order of files for sending, and which older versions stay where a cache holds them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aggregate.clients.rules import NO_CACHE, CacheRules, Caching, rules_for
+from aggregate.compose.keep import LARGEST, Earlier
+from aggregate.compose.settle import Settled, count_changes, file_digests, settle
+from aggregate.models.chain import Chain
+from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.sections.changed import changed_segment
+from aggregate.sections.files import FILES, file_block, files_section
+from aggregate.tokens.count import count_prompt
+
+MARKS = rules_for("anthropic", "claude-sonnet-5")
+PREFIX = CacheRules(Caching.PREFIX)
+LOCAL = rules_for("compatible", "")
+NAMES = [f"{letter}.py" for letter in "abcdef"]
+
+
+def body(name: str, lines: int, changed: int = 0) -> str:
+    """Return a file; ``changed`` of its lines differ."""
+    return "".join(f"{name} {n}{' new' * (n < changed)}\n" for n in range(lines))
+
+
+SIZES = {"a.py": 60, "b.py": 120, "c.py": 240}
+CONTENT = {name: body(name, lines) for name, lines in SIZES.items()}
+
+
+def prompt_of(content: Mapping[str, str], said: int = 1) -> Prompt:
+    """Return a prompt of files and excerpts."""
+    files = files_section(FILES, ((path, file_block(path, text)) for path, text in content.items()))
+    heading = Segment(Section.HISTORY, "## Discussion History", Stability.VOLATILE)
+    excerpts = (Segment(Section.HISTORY, f"### {n}", Stability.VOLATILE, f"{n}") for n in range(said))
+    return Prompt((*files, heading, *excerpts))
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A prompt that was settled."""
+
+    plain: Prompt
+    settled: Settled
+
+    def earlier(self, marks: tuple[int, ...] | None = None) -> Earlier:
+        """Return it as the last prompt that was sent."""
+        texts = ("", *(one.text for one in self.settled.prompt.segments))
+        return Earlier(Chain.of(self.settled.prompt, self.settled.tokens), texts.__getitem__, marks)
+
+    @property
+    def shown(self) -> str:
+        """The files in their order; a diff with an asterisk."""
+        segments = (one for one in self.settled.prompt.segments if one.section is not Section.HISTORY and one.source)
+        return " ".join(one.source.removesuffix(".py") + "*" * (one.section is Section.CHANGED) for one in segments)
+
+
+def turn(
+    content: Mapping[str, str],
+    after: Turn | None = None,
+    *,
+    rules: CacheRules = PREFIX,
+    changes: Mapping[str, float] | None = None,
+    said: int = 1,
+) -> Turn:
+    """Settle a prompt behind another one."""
+    plain = prompt_of(content, said)
+    tokens = count_prompt(plain).segments
+    earlier = after.earlier() if after else None
+    return Turn(plain, settle(plain, tokens, rules, earlier=earlier, changes=changes or {}))
+
+
+def test_the_first_order_puts_what_changes_last() -> None:
+    """By how often a file changes for each of its tokens; a large file goes before a small one that changes as often."""
+    assert turn(CONTENT).shown == "c b a"
+    assert turn(CONTENT, changes={"c.py": 9.0}).shown == "b a c"
+
+
+def test_a_changed_file_stays_and_a_diff_follows() -> None:
+    """All old files keep their places and bytes; the next diff goes behind the first one, which stays if it can."""
+    first = turn(CONTENT)
+    second = turn(CONTENT | {"c.py": body("c.py", 240, 1)}, first)
+    assert (second.shown, second.settled.older) == ("c b a c*", ("c.py",))
+    assert second.settled.prompt.segments[:4] == first.settled.prompt.segments[:4]
+    assert second.settled.extra == sum(second.settled.tokens) - sum(count_prompt(second.plain).segments) > 0
+    assert sum(second.settled.tokens) == count_prompt(second.settled.prompt).document
+    third = turn(CONTENT | {name: body(name, SIZES[name], 1) for name in ("b.py", "c.py")}, second)
+    assert third.shown == "c b a c* b*"
+    assert third.settled.prompt.segments[:6] == second.settled.prompt.segments[:6]
+    assert turn(CONTENT | {"b.py": body("b.py", 120, 1)}, third).shown == "c b a b*"
+    assert turn(CONTENT, third).shown == "c b a"
+
+
+def test_a_file_that_changed_too_much_is_written_anew() -> None:
+    """Where the diff would be longer than the file, all from there on is written again, without older versions."""
+    first = turn(CONTENT)
+    second = turn(CONTENT | {"c.py": body("c.py", 240, 1)}, first)
+    assert turn(CONTENT | {"b.py": body("b.py", 120, 120)}, first).shown == "c b a"
+    third = turn({"a.py": CONTENT["a.py"], "b.py": body("b.py", 120, 120), "c.py": body("c.py", 240, 1)}, second)
+    assert third.shown == "c b a c*"
+    assert third.settled.older == ("c.py",)
+
+
+@pytest.mark.parametrize("rules", [NO_CACHE, LOCAL])
+def test_where_reading_saves_nothing_files_are_shown_whole(rules: CacheRules) -> None:
+    """Files keep their places up to the first changed one; the others are put in order behind it."""
+    first = turn(CONTENT, rules=rules)
+    changed = CONTENT | {"b.py": body("b.py", 120, 1)}
+    assert turn(changed, first, rules=rules, changes={"b.py": 9.0}).shown == "c a b"
+    assert turn(CONTENT, first, rules=rules, changes={"c.py": 9.0}).shown == "c b a"
+
+
+def test_another_heading_keeps_nothing() -> None:
+    """A prompt in summaries does not go on behind one in full."""
+    first = turn(CONTENT)
+    plain = Prompt((Segment(Section.FILES, "## Files (Summary)", Stability.STABLE), *prompt_of(CONTENT).segments[1:]))
+    tokens = count_prompt(plain).segments
+    changes = {"c.py": 9.0}
+    assert Turn(plain, settle(plain, tokens, PREFIX, earlier=first.earlier(), changes=changes)).shown == "b a c"
+
+
+def test_breakpoints_decide_what_is_worth_keeping() -> None:
+    """Old files are kept where a breakpoint lets them be read, and written anew where none does."""
+    first = turn(CONTENT)
+    changed = prompt_of(CONTENT | {"c.py": body("c.py", 240, 1)})
+    tokens = count_prompt(changed).segments
+    shown = [
+        Turn(changed, settle(changed, tokens, MARKS, earlier=first.earlier(marks), changes={})).shown
+        for marks in ((5,), ())
+    ]
+    assert shown == ["c b a c*", "c b a"]
+
+
+def test_changes_fade() -> None:
+    """A change counts 1, and a little less with each later change of another file; a quiet turn forgets nothing."""
+    plain = prompt_of(CONTENT)
+    seen = file_digests(plain)
+    changed = prompt_of(CONTENT | {"b.py": "new\n"})
+    assert count_changes(changed, seen=seen, changes={"a.py": 1.0}) == {"a.py": 0.98, "b.py": 1.0}
+    assert count_changes(plain, seen=seen, changes={"a.py": 1.0}) == {"a.py": 1.0}
+
+
+CONTENTS = st.dictionaries(
+    st.sampled_from(NAMES), st.builds(body, st.just("x"), st.integers(0, 40), st.integers(0, 8)), max_size=6
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(CONTENTS, min_size=1, max_size=8), st.sampled_from([PREFIX, MARKS, LOCAL]))
+def test_every_file_can_be_told_as_it_is(contents: list[dict[str, str]], rules: CacheRules) -> None:
+    """Whatever happens, each file stands there once, as it is or with the diff to that, and no other file does.
+
+    The tokens are those of the prompt, older versions take little, and settled again behind itself nothing moves.
+    """
+    last = None
+    for number, content in enumerate(contents):
+        now = turn(content, last, rules=rules, said=number + 1)
+        segments = now.settled.prompt.segments
+        files = {one.source: one for one in segments if one.section is Section.FILES and one.source}
+        diffs = {one.source: one for one in segments if one.section is Section.CHANGED and one.source}
+        current = {one.source: one for one in now.plain.segments if one.section is Section.FILES and one.source}
+        assert files.keys() == content.keys()
+        assert tuple(path for path in files if path in diffs) == now.settled.older
+        for path, one in files.items():
+            if path in diffs:
+                assert diffs[path] == changed_segment(one.text, current[path])
+            else:
+                assert one == current[path]
+        others = [one for one in segments if one.section is Section.HISTORY]
+        assert others == [one for one in now.plain.segments if one.section is Section.HISTORY]
+        assert len(segments) == len(now.settled.tokens) == len(now.settled.weights)
+        total = count_prompt(now.plain).document
+        assert sum(now.settled.tokens) == count_prompt(now.settled.prompt).document
+        assert now.settled.extra <= LARGEST * total + 40  # the section's heading
+        assert turn(content, now, rules=rules, said=number + 1).settled.prompt == now.settled.prompt
+        last = now
