@@ -11,7 +11,7 @@ from aggregate.clients.client import Client as ProviderClient
 from aggregate.clients.protocol import ModelRequest
 from aggregate.clients.scripted import Scripted
 from aggregate.engine import Call, NeuronAgent, replies, schemas
-from aggregate.errors import ProviderError
+from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.reply import Reply, Stop
 from aggregate.models.usage import Usage
 from aggregate.tools import make_tool
@@ -182,3 +182,10 @@ def test_a_failing_client_is_a_warning(tmp_path: Path) -> None:
     client = ProviderClient("scripted", Scripted(iter([ProviderError("it answered 401")])), "m")
     result = NeuronAgent(client, [], state_dir=tmp_path).execute_goal("Do it")
     assert "The model gave no answer to decompose: it answered 401" in result.warnings
+
+
+def test_a_client_that_cannot_ask_is_a_mistake_of_the_host(tmp_path: Path) -> None:
+    """It is raised as it is: that the goal could not be split would hide what to do."""
+    client = ProviderClient("scripted", Scripted(iter([])), model="")
+    with pytest.raises(ClientSetupError, match="no model is named"):
+        NeuronAgent(client, [], state_dir=tmp_path).execute_goal("Do it")

@@ -57,6 +57,9 @@ class NeuronAgent:
         Args:
             goal: What is wanted, in plain language.
             depth: 0 for a user's goal; a sub-task at ``limits.depth`` or below is refused.
+
+        Raises:
+            ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
         """
         node = Recorder(Kind.GOAL, "goal", goal, self.clock)
         spending = Spending(self.limits, self.clock)

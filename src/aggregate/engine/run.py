@@ -11,7 +11,7 @@ from aggregate.engine.schemas import SCHEMAS, Schema
 from aggregate.engine.shown import clip
 from aggregate.engine.trace import Kind, Recorder
 from aggregate.engine.wording import QUESTIONS
-from aggregate.errors import ModelError
+from aggregate.errors import ClientSetupError, ModelError
 from aggregate.models.plain import Value
 from aggregate.tools import Tool, ToolContext, ToolRegistry
 from aggregate.tools.daemons import started
@@ -42,12 +42,15 @@ class Run:
 
         Raises:
             LimitReached: No time or tokens are left.
+            ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
         """
         self.spending.check()
         child = node.child(Kind.MODEL, call.value, "")
         with child.timed():
             try:
                 text = self._answer(self._question(call, schema, fields, node.place), child)
+            except ClientSetupError:
+                raise  # the host's mistake, which no further question mends
             except Exception as error:  # noqa: BLE001 - whatever a client raises, the goal goes on without this answer
                 child.fail(f"{type(error).__name__}: {error!s:.300}")
                 node.warn(f"The model gave no answer to {call}: {error!s:.300}")
