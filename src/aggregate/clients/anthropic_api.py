@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from aggregate.clients.certificates import certificates
 from aggregate.clients.failures import Translated, missing_sdk, stop_of
 from aggregate.clients.key import Key, own_headers
 from aggregate.clients.plan import Plan, Role
@@ -51,6 +52,7 @@ class AnthropicApi:
             async with anthropic.AsyncAnthropic(
                 api_key=self.key.value or "none",
                 base_url=self.base_url,
+                http_client=anthropic.DefaultAsyncHttpxClient(verify=certificates()),
                 max_retries=0,
                 timeout=self.seconds,
                 default_headers=None

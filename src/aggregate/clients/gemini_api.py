@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from aggregate.clients.certificates import certificates
 from aggregate.clients.failures import Translated, missing_sdk, stop_of
 from aggregate.clients.key import Key
 from aggregate.clients.protocol import ModelRequest, OnText
@@ -42,7 +43,14 @@ class GeminiApi:
         except ImportError:
             raise missing_sdk(self.provider, "google-genai") from None
         address, version = _split(self.base_url)
-        options = types.HttpOptions(base_url=address, api_version=version, timeout=int(self.seconds * 1000))
+        checked = {"verify": certificates()}
+        options = types.HttpOptions(
+            base_url=address,
+            api_version=version,
+            timeout=int(self.seconds * 1000),
+            client_args=checked,
+            async_client_args=checked,
+        )
         with Translated(self.provider, self.key, errors.APIError):
             client = genai.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
             async with client.aio as session:

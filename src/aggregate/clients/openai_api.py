@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from aggregate.clients.certificates import certificates
 from aggregate.clients.failures import Translated, missing_sdk, stop_of
 from aggregate.clients.key import Key, own_headers
 from aggregate.clients.plan import Role
@@ -49,6 +50,7 @@ class OpenAiApi:
             async with openai.AsyncOpenAI(
                 api_key=self.key.value or "none",
                 base_url=self.base_url,
+                http_client=openai.DefaultAsyncHttpxClient(verify=certificates()),
                 max_retries=0,
                 timeout=self.seconds,
                 default_headers=None if self.provider == "openai" else own_headers(self.key, *_AMBIENT, openai.omit),
