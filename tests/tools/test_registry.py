@@ -367,6 +367,7 @@ def shaped(text: str = "", whole: int = 0, real: float = 0.0, names: dict[str, A
         ({"names": '{"a": 1}'}, ["", 0, 0.0, {"a": 1}]),
         ({"text": ["x"]}, "text must be str, not ['x']"),
         ({"text": True}, "text must be str, not True"),
+        ({"text": "\ud800"}, "text must be str, not '\\ud800'"),
         ({"real": True}, "real must be float, not True"),
         ({"real": "nan"}, "real must be float, not 'nan'"),
         ({"names": [1]}, "names must be dict, not [1]"),

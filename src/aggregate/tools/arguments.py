@@ -71,7 +71,9 @@ def _real(value: Any) -> float:  # noqa: ANN401 - whatever JSON holds
 def _text(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError
-    return str(value)
+    text = str(value)
+    text.encode()  # half a surrogate pair is no text
+    return text
 
 
 def _structure(value: Any, kind: type) -> Any:  # noqa: ANN401 - a list or an object
