@@ -29,7 +29,7 @@ class EngineLimits:
         attempts: Executions of one step.
         steps: Steps of one goal (rule X-4).
         dendrites: Items that one step may be spread over (rule D-10).
-        dendrites_in_all: Sub-tasks of the whole goal.
+        dendrites_in_all: Sub-tasks of the whole goal; those of one step get equal shares of what is left.
         duplicates: Equal items after which a step is spread no further (rule D-10).
         tokens: Of all questions and answers together; no question is asked beyond it, and no answer may be longer than
             what is left.
@@ -72,7 +72,6 @@ class Spending:
     limits: EngineLimits
     clock: Callable[[], float] = time.perf_counter
     tokens: int = 0
-    dendrites: int = 0
     cancelled: bool = False
     _started: float = 0.0
     _lock: Lock = field(default_factory=Lock)
@@ -109,9 +108,24 @@ class Spending:
         with self._lock:
             self.tokens += max(0, tokens)
 
-    def take_dendrites(self, wanted: int) -> int:
-        """Return how many of ``wanted`` sub-tasks may run, and count them."""
-        with self._lock:
-            taken = min(wanted, self.limits.dendrites, self.limits.dendrites_in_all - self.dendrites)
-            self.dendrites += taken
-            return taken
+
+@dataclass(slots=True)
+class Allowance:
+    """How many sub-tasks a branch may still begin, those of its sub-tasks included.
+
+    Sub-tasks get equal shares before they begin: which of them runs first decides nothing.
+    """
+
+    left: int = 0
+
+    def take(self, wanted: int, most: int) -> int:
+        """Return how many of ``wanted`` sub-tasks may begin at once, at most ``most``, and count them."""
+        taken = min(wanted, most, self.left)
+        self.left -= taken
+        return taken
+
+    def shares(self, number: int) -> list["Allowance"]:
+        """Return equal shares of what is left, which are taken from it."""
+        each = self.left // number if number else 0
+        self.left -= each * number
+        return [Allowance(each) for _ in range(number)]

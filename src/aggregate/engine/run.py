@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from aggregate.engine.limits import EngineLimits, Spending
+from aggregate.engine.limits import Allowance, EngineLimits, Spending
 from aggregate.engine.model import TEMPERATURES, Call, Model, Question
 from aggregate.engine.schemas import SCHEMAS, Schema
 from aggregate.engine.shown import clip
@@ -137,6 +137,7 @@ class Branch:
         lists: Digests of the lists that the branches above go through, and so it must not (rule D-34).
         done: Lists and templates that this branch has gone through.
         corrective: It may only work with what is there (rule P14).
+        allowance: How many sub-tasks it may begin.
     """
 
     goal: str
@@ -150,6 +151,7 @@ class Branch:
     lists: frozenset[str] = frozenset()
     done: set[tuple[str, str]] = field(default_factory=set)
     corrective: bool = False
+    allowance: Allowance = field(default_factory=Allowance)
 
     def wording(self, step: str) -> str:
         """Return the words that decide what ``step`` does."""

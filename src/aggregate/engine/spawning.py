@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from aggregate.engine import replies, shown
+from aggregate.engine.limits import Allowance
 from aggregate.engine.lists import (
     DENDRITES,
     Found,
@@ -158,7 +159,7 @@ def _chosen(run: Run, branch: Branch, items: Sequence[Value]) -> tuple[Value, ..
         if duplicates:
             branch.node.warn(f"{duplicates} of {len(items)} items were there before and are done once.")
     chosen = tuple(unique.values())
-    taken = run.spending.take_dendrites(len(chosen))
+    taken = branch.allowance.take(len(chosen), run.limits.dendrites)
     if taken < len(chosen):
         branch.node.warn(f"Only {taken} of {len(chosen)} items were processed: the limit of sub-tasks is reached.")
     return chosen[:taken]
@@ -173,28 +174,41 @@ def run_tasks(
     """
     depth = branch.depth + 1
     labels = tuple(f"{depth}.{number}" for number in range(1, len(tasks) + 1))
+    shares = branch.allowance.shares(len(tasks))
     branches = [
-        _below(branch, task, f"dendrite_item_{depth}_{number}", label, lists)
-        for number, (task, label) in enumerate(zip(tasks, labels, strict=True), 1)
+        _below(branch, task, number, share, lists)
+        for number, (task, share) in enumerate(zip(tasks, shares, strict=True), 1)
     ]
     workers = min(run.limits.workers, len(tasks)) if branch.depth == 0 else 1
-    if workers <= 1:
-        return [execute(run, one) for one in branches], labels
     try:
+        if workers <= 1:
+            return [execute(run, one) for one in branches], labels
         return in_order("dendrite", lambda one: execute(run, one), branches, workers=workers), labels
     except BaseException:
         run.spending.cancelled = True  # an interrupted goal asks nothing more in its other threads
         raise
+    finally:
+        branch.allowance.left += sum(share.left for share in shares)
 
 
-def _below(branch: Branch, task: Task, key: str, label: str, lists: frozenset[str]) -> Branch:
+def _below(branch: Branch, task: Task, number: int, allowance: Allowance, lists: frozenset[str]) -> Branch:
     """Return a branch with a context of its own: what it writes reaches no sibling and no parent (rules D-4, D-33)."""
+    depth = branch.depth + 1
     context = dict(branch.context)
     if task.item is not None:
-        context[key] = task.item
-    node = branch.node.child(Kind.DENDRITE, label, task.goal)
-    depth = branch.depth + 1
-    return Branch(task.goal, depth, node, context, task.item, task.noun, task.template, task.chosen, lists)
+        context[f"dendrite_item_{depth}_{number}"] = task.item
+    return Branch(
+        task.goal,
+        depth,
+        branch.node.child(Kind.DENDRITE, f"{depth}.{number}", task.goal),
+        context,
+        task.item,
+        task.noun,
+        task.template,
+        task.chosen,
+        lists,
+        allowance=allowance,
+    )
 
 
 def _envelope(branch: Branch, results: Sequence[Value]) -> dict[str, Any]:
