@@ -64,11 +64,11 @@ class AnthropicApi:
 
 async def _ask(client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText | None) -> dict[str, Any]:
     if on_text is None:
-        return (await client.messages.create(**body)).model_dump()  # type: ignore[no-any-return]
+        return (await client.messages.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
     async with client.messages.stream(**body) as stream:
         async for piece in stream.text_stream:
             on_text(piece)
-        return (await stream.get_final_message()).model_dump()
+        return (await stream.get_final_message()).model_dump(warnings=False)
 
 
 def body_of(request: ModelRequest) -> dict[str, Any]:

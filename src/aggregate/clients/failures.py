@@ -43,8 +43,13 @@ class Translated:
             what = "did not answer in time"
         elif isinstance(error, HTTPError | StreamError | OSError):
             what = "cannot be reached"
-        elif isinstance(error, ValueError | KeyError | AssertionError | RuntimeError | TypeError):
+        elif isinstance(error, ValueError | AssertionError | RuntimeError):
             what = "sent an answer that cannot be read"
+        elif isinstance(error, LookupError | TypeError | AttributeError):
+            # What Python says of a field that is missing helps nobody.
+            return ProviderError(
+                f"{self._provider} sent an answer of another form than its protocol has: check the address"
+            )
         else:
             return None
         return ProviderError(f"{self._provider} {what}: {_line(self._key.hide(str(error)), error)}", retryable=True)

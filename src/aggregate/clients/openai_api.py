@@ -61,14 +61,14 @@ class OpenAiApi:
 async def _ask(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | None) -> dict[str, Any]:
     """Return the answer as the JSON of an unstreamed one."""
     if on_text is None:
-        return (await client.chat.completions.create(**body)).model_dump()  # type: ignore[no-any-return]
+        return (await client.chat.completions.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
     pieces: list[str] = []
     whole: dict[str, Any] = {"usage": None, "model": "", "choices": [{"finish_reason": None, "message": {}}]}
     stream = await client.chat.completions.create(**body, stream=True, stream_options={"include_usage": True})
     async for event in stream:
         whole["model"] = event.model or whole["model"]
         if event.usage:
-            whole["usage"] = event.usage.model_dump()
+            whole["usage"] = event.usage.model_dump(warnings=False)
         for choice in event.choices[:1]:
             whole["choices"][0]["finish_reason"] = choice.finish_reason or whole["choices"][0]["finish_reason"]
             if choice.delta and choice.delta.content:
@@ -124,7 +124,10 @@ def reply_of(answer: Mapping[str, Any]) -> Reply:
     usage = answer.get("usage") or {}
     stop = Stop.REFUSED if choice["message"].get("refusal") else stop_of(choice.get("finish_reason"), _STOPS)
     raw = {"usage": dict(usage), "finish_reason": choice.get("finish_reason")}
-    return Reply(choice["message"].get("content") or "", usage_of(usage), stop, str(answer.get("model") or ""), raw)
+    text = choice["message"].get("content") or ""
+    if not isinstance(text, str):
+        raise TypeError("content is no text")
+    return Reply(text, usage_of(usage), stop, str(answer.get("model") or ""), raw)
 
 
 def usage_of(usage: Mapping[str, Any]) -> Usage:

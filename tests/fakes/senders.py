@@ -1,4 +1,4 @@
-"""A server that streams what it is told to and then hangs up."""
+"""A server that sends what it is told to and then hangs up."""
 
 import json
 import threading
@@ -49,24 +49,24 @@ REFUSAL = event(
 
 
 @contextmanager
-def streaming(text: str) -> Iterator[str]:
-    """Run a server that streams ``text``, and yield its address."""
+def sending(text: str, kind: str = "text/event-stream") -> Iterator[str]:
+    """Run a server that sends ``text`` as content of a ``kind``, and yield its address."""
 
-    class Streams(BaseHTTPRequestHandler):
-        """Streams."""
+    class Sends(BaseHTTPRequestHandler):
+        """Sends it."""
 
         def do_POST(self) -> None:
-            """Stream and hang up."""
+            """Send it and hang up."""
             self.rfile.read(int(self.headers.get("content-length", 0)))
             self.send_response(200)
-            self.send_header("content-type", "text/event-stream")
+            self.send_header("content-type", kind)
             self.end_headers()
             self.wfile.write(text.encode())
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Streams) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Sends) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
