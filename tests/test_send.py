@@ -13,6 +13,7 @@ from aggregate.compose.numbering import journal_path
 from aggregate.errors import ConfigError, PromptTooLongError, ProviderError
 from aggregate.models.prompt import Section
 from aggregate.models.usage import Usage
+from aggregate.project import open_project
 from aggregate.send import Choice, Delivered, Prepared, deliver, prepare
 from aggregate.sources.history import load_history
 from tests.project import project
@@ -60,7 +61,7 @@ def test_the_request_is_the_file_and_the_file_is_the_public_text(folder: Path) -
     """The text that is sent equals the numbered file, and the static part plus the discussion equal both (M-10, M-11)."""
     say(folder, "First?")
     made, done = say(folder, "Second?")
-    written = Path(done.path).read_text(encoding="utf-8")
+    written = done.path.read_text(encoding="utf-8")
     assert made.plan.text == written == made.prompt.markdown
     history = [*load_history(folder / "manual_slop_history.toml")[:-2], {"role": "User", "content": "Second?"}]
     static = build_markdown_no_history(build_file_items(folder, ["src/*.py"]), folder, [])
@@ -71,9 +72,9 @@ def test_both_turns_are_kept(folder: Path) -> None:
     """Question and answer are added to the discussion; the prompts are numbered."""
     _, first = say(folder, "First?", answer="One.\n")
     _, second = say(folder, "Second?", answer="Two.")
-    assert [Path(one.path).name for one in (first, second)] == ["demo_001.md", "demo_002.md"]
+    assert [one.path.name for one in (first, second)] == ["demo_001.md", "demo_002.md"]
     roles = [("User", "First?"), ("AI", "One.\n"), ("User", "Second?"), ("AI", "Two.")]
-    assert load_history(Path(second.history)) == [{"role": role, "content": text} for role, text in roles]
+    assert load_history(second.history) == [{"role": role, "content": text} for role, text in roles]
 
 
 def test_the_second_turn_reads_the_first(folder: Path) -> None:
@@ -107,7 +108,7 @@ def test_a_changed_file_is_named_and_shown_by_a_diff(folder: Path) -> None:
     assert made.report is not None
     assert (made.report.cause.value, made.report.where) == ("changed", "src/b.py")
     assert (files_of(made), made.settled.older) == (["a.py", "b.py", "c.py", "b.py*"], ("src/b.py",))
-    assert Path(done.path).read_text(encoding="utf-8") == made.plan.text
+    assert done.path.read_text(encoding="utf-8") == made.plan.text
     assert "### File src/b.py (diff)\n\n```diff\n@@ -799,3 +799,4 @@\n" in made.plan.text
     assert done.reply.usage.cache_read > 0.99 * first.plan.total
     assert made.settled.extra < 150
@@ -133,13 +134,13 @@ def test_diffs_end_when_no_cache_holds_the_files(folder: Path) -> None:
     """After the lifetime of the cache, for another model, and where the last prompt was edited, files are shown whole."""
     _, done = say(folder, "First?")
     edit(folder, "b.py", more="# more\n")
-    record = journal_path(Path(done.path))
+    record = journal_path(done.path)
     assert files_of(ready(folder, "Second?")) == ["a.py", "b.py", "c.py", "b.py*"]
     assert files_of(ready(folder, "?", Choice(provider="scripted", model="claude-opus-5"))) == ["a.py", "c.py", "b.py"]
     os.utime(record, (record.stat().st_atime, record.stat().st_mtime - 301))
     assert files_of(ready(folder, "Second?")) == ["a.py", "c.py", "b.py"]
     os.utime(record)
-    Path(done.path).write_text("edited", encoding="utf-8")
+    done.path.write_text("edited", encoding="utf-8")
     assert files_of(ready(folder, "Second?")) == ["a.py", "c.py", "b.py"]
 
 
@@ -157,7 +158,7 @@ def test_a_file_that_left_the_project_is_not_sent_again(folder: Path) -> None:
 def test_the_record_is_read_back(folder: Path) -> None:
     """What was sent, to whom, with which breakpoints."""
     made, done = say(folder, "First?")
-    run = read_run(Path(done.path))
+    run = read_run(done.path)
     assert run is not None
     assert run.sent is not None
     assert (run.chain, run.sent.provider, run.sent.model) == (made.chain, "scripted", "claude-sonnet-5")
@@ -217,3 +218,15 @@ def test_preparing_writes_nothing(folder: Path) -> None:
     made = ready(folder, "First?")
     assert sorted(folder.rglob("*")) == before
     assert made.expected == Usage(cache_write=made.plan.total)
+
+
+def test_a_project_that_is_no_file_keeps_no_discussion(folder: Path) -> None:
+    """Its caller keeps the turns, and hands them over with the next message."""
+    tables = {"files": {"base_dir": str(folder), "paths": ["src/a.py"]}, "output": {"output_dir": str(folder / "out")}}
+    made = prepare(open_project(tables), "First?", SCRIPTED)
+    done = deliver(made, open_project(tables))
+    assert (done.history, done.path.parent) == (None, folder / "out")
+    turns = [{"role": "User", "content": "First?"}, {"role": "AI", "content": done.reply.text}]
+    again = prepare(open_project({**tables, "history": turns}), "Second?", SCRIPTED)
+    assert again.report is not None
+    assert again.report.cause.value == "appended"

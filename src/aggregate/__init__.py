@@ -20,6 +20,9 @@ if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES,
     from aggregate.app import compose_prompt as compose_prompt
     from aggregate.app import run as run
     from aggregate.cli import main as main
+    from aggregate.clients.client import Client as Client
+    from aggregate.clients.protocol import Turn as Turn
+    from aggregate.clients.providers import open_client as open_client
     from aggregate.compose.layout import build_summary_markdown as build_summary_markdown
     from aggregate.compose.numbering import find_next_increment as find_next_increment
     from aggregate.compose.stats import compute_file_stats as compute_file_stats
@@ -27,20 +30,30 @@ if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES,
     from aggregate.config.load import Project as Project
     from aggregate.config.load import load_config as load_config
     from aggregate.errors import AggregateError as AggregateError
+    from aggregate.errors import ClientError as ClientError
+    from aggregate.errors import ClientSetupError as ClientSetupError
+    from aggregate.errors import ConfigError as ConfigError
+    from aggregate.errors import PromptTooLongError as PromptTooLongError
+    from aggregate.errors import ProviderError as ProviderError
     from aggregate.models.file_item import FileItem as FileItem
     from aggregate.models.file_item import FileRecord as FileRecord
     from aggregate.models.preset import ContextFileEntry as ContextFileEntry
     from aggregate.models.preset import ContextPreset as ContextPreset
     from aggregate.models.prompt import Prompt as Prompt
     from aggregate.models.prompt import Segment as Segment
+    from aggregate.models.reply import Reply as Reply
+    from aggregate.models.reply import Stop as Stop
     from aggregate.models.result import AggregatedResult as AggregatedResult
     from aggregate.models.result import Answer as Answer
     from aggregate.models.result import CompilationContext as CompilationContext
     from aggregate.models.result import LabelledOutput as LabelledOutput
+    from aggregate.models.usage import Usage as Usage
     from aggregate.models.view import View as View
     from aggregate.models.view import ViewMode as ViewMode
     from aggregate.monitor import get_monitor as get_monitor
     from aggregate.presets.store import ContextPresetManager as ContextPresetManager
+    from aggregate.project import open_project as open_project
+    from aggregate.project import request_for as request_for
     from aggregate.sections.beads import build_beads_section as build_beads_section
     from aggregate.sections.discussion import build_discussion_section as build_discussion_section
     from aggregate.sections.discussion import build_discussion_text as build_discussion_text
@@ -82,6 +95,9 @@ _HOMES = {
         "run",
     ),
     "aggregate.cli": ("main",),
+    "aggregate.clients.client": ("Client",),
+    "aggregate.clients.protocol": ("Turn",),
+    "aggregate.clients.providers": ("open_client",),
     "aggregate.compose.layout": ("build_summary_markdown",),
     "aggregate.compose.numbering": ("find_next_increment",),
     "aggregate.compose.stats": (
@@ -92,7 +108,14 @@ _HOMES = {
         "Project",
         "load_config",
     ),
-    "aggregate.errors": ("AggregateError",),
+    "aggregate.errors": (
+        "AggregateError",
+        "ClientError",
+        "ClientSetupError",
+        "ConfigError",
+        "PromptTooLongError",
+        "ProviderError",
+    ),
     "aggregate.models.file_item": (
         "FileItem",
         "FileRecord",
@@ -105,18 +128,27 @@ _HOMES = {
         "Prompt",
         "Segment",
     ),
+    "aggregate.models.reply": (
+        "Reply",
+        "Stop",
+    ),
     "aggregate.models.result": (
         "AggregatedResult",
         "Answer",
         "CompilationContext",
         "LabelledOutput",
     ),
+    "aggregate.models.usage": ("Usage",),
     "aggregate.models.view": (
         "View",
         "ViewMode",
     ),
     "aggregate.monitor": ("get_monitor",),
     "aggregate.presets.store": ("ContextPresetManager",),
+    "aggregate.project": (
+        "open_project",
+        "request_for",
+    ),
     "aggregate.sections.beads": ("build_beads_section",),
     "aggregate.sections.discussion": (
         "build_discussion_section",

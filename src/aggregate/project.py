@@ -4,10 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aggregate.clients.rules import COMPATIBLE
 from aggregate.compose.layout import Strategy
 from aggregate.compose.request import Request, namespace_of
 from aggregate.compose.selection import display_path
 from aggregate.config.load import Project, load_config, validate
+from aggregate.config.schema import PersonaTable
+from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.presets.store import ContextPresetManager, global_config_path
@@ -67,6 +70,33 @@ def request_for(
         focus_files=tuple(display_path(Path(f), base_dir) if Path(f).is_absolute() else f for f in focus_files),
         tier=tier,
     )
+
+
+def find_persona(project: Project, name: str) -> PersonaTable:
+    """Return a persona of the project, or else of all projects; an empty one for no name.
+
+    Raises:
+        ConfigError: There is no such persona.
+    """
+    if not name:
+        return PersonaTable()
+    shared = global_config_path()
+    personas = dict(load_config(shared).config.personas) if shared.is_file() else {}
+    personas |= project.config.personas
+    path = str(project.path) if project.path else None
+    if name not in personas:
+        known = f"known are {', '.join(sorted(personas))}" if personas else f"write a table [personas.{name}]"
+        raise ConfigError(f'there is no persona "{name}": {known}', path=path, key="personas")
+    found = personas[name]
+    if name in project.config.personas and found.base_url and found.provider not in ("", COMPATIBLE):
+        # Else a project that came from somebody else could have the key sent to an address of theirs.
+        raise ConfigError(
+            f"a project's persona may name an address for {COMPATIBLE} only, so that no other key is sent there: "
+            f"move it to {shared}, or add --base-url",
+            path=path,
+            key=f"personas.{name}.base_url",
+        )
+    return found
 
 
 def _history(project: Project) -> tuple[object, ...]:

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from aggregate.app import compose_prompt
 from aggregate.clients.cache import Cache, expected
 from aggregate.clients.client import Client
 from aggregate.clients.plan import Plan, make_plan
 from aggregate.clients.protocol import OnText, Turn
-from aggregate.clients.providers import COMPATIBLE, SCRIPTED, open_client
-from aggregate.clients.rules import NO_CACHE, rules_for
+from aggregate.clients.providers import open_client
+from aggregate.clients.rules import NO_CACHE, SCRIPTED, rules_for
 from aggregate.clients.scripted import scripted
 from aggregate.clients.window import check_window
 from aggregate.compose.journal import Run, Sent, write_run
@@ -19,15 +20,14 @@ from aggregate.compose.prefix import PrefixReport, compare
 from aggregate.compose.recall import recall
 from aggregate.compose.request import Request
 from aggregate.compose.settle import Settled, file_digests, settle
-from aggregate.config.load import Project, load_config
+from aggregate.config.load import Project
 from aggregate.config.schema import PersonaTable
-from aggregate.errors import ConfigError, PromptTooLongError, ProviderError
-from aggregate.models.chain import Chain
+from aggregate.errors import PromptTooLongError, ProviderError
+from aggregate.models.chain import Chain, Link
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 from aggregate.models.usage import Usage
-from aggregate.presets.store import global_config_path
-from aggregate.project import request_for
+from aggregate.project import find_persona, request_for
 from aggregate.sources.discussion import append_turns, history_file
 from aggregate.tokens.count import count, count_prompt
 
@@ -91,11 +91,17 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """A turn that was answered: the answer, the file of the prompt, the file of the discussion."""
+    """A turn that was answered.
+
+    Attributes:
+        reply: The answer.
+        path: The file of the prompt.
+        history: The file of the discussion; ``None`` for a project that is no file, whose caller keeps the turns.
+    """
 
     reply: Reply
-    path: str
-    history: str
+    path: Path
+    history: Path | None = None
 
 
 def prepare(
@@ -132,7 +138,7 @@ def prepare(
         earlier=memory.earlier(rules),
         changes=changes,
     )
-    chain = Chain.of(settled.prompt, settled.tokens, system=system, system_tokens=count(system))
+    chain = Chain((Link.of_system(system, count(system)), *settled.links))
     plan = make_plan(settled.prompt, chain, rules, system=system, earlier=memory.layout, weights=settled.weights)
     _check(plan, client, choice.max_output, request)
     if client.provider == SCRIPTED:
@@ -158,7 +164,7 @@ def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = No
     """Send a prepared turn; keep the prompt, both turns, and what was sent.
 
     The prompt is written before it is sent, so that it is there whatever happens then. Without an answer the
-    discussion stays as it was.
+    discussion stays as it was. Where the project is a mapping and not a file, its caller keeps the turns.
 
     Raises:
         ClientError: The provider refused, failed, or answered nothing.
@@ -170,39 +176,11 @@ def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = No
     write_run(Run(path, prepared.chain, prepared.sent))
     if not reply.text.strip():
         raise ProviderError(f"{client.provider} answered nothing ({reply.stop.value}): the discussion stays as it was")
-    history = history_file(project.path or project.folder / "manual_slop.toml")
-    append_turns(
-        history,
-        [{"role": USER, "content": prepared.message}, {"role": ASSISTANT, "content": reply.text}],
-    )
-    return Delivered(reply, str(path), str(history))
-
-
-def find_persona(project: Project, name: str) -> PersonaTable:
-    """Return a persona of the project, or else of all projects; an empty one for no name.
-
-    Raises:
-        ConfigError: There is no such persona.
-    """
-    if not name:
-        return PersonaTable()
-    shared = global_config_path()
-    personas = dict(load_config(shared).config.personas) if shared.is_file() else {}
-    personas |= project.config.personas
-    path = str(project.path) if project.path else None
-    if name not in personas:
-        known = f"known are {', '.join(sorted(personas))}" if personas else f"write a table [personas.{name}]"
-        raise ConfigError(f'there is no persona "{name}": {known}', path=path, key="personas")
-    found = personas[name]
-    if name in project.config.personas and found.base_url and found.provider not in ("", COMPATIBLE):
-        # Else a project that came from somebody else could have the key sent to an address of theirs.
-        raise ConfigError(
-            f"a project's persona may name an address for {COMPATIBLE} only, so that no other key is sent there: "
-            f"move it to {shared}, or add --base-url",
-            path=path,
-            key=f"personas.{name}.base_url",
-        )
-    return found
+    if project.path is None:
+        return Delivered(reply, path)
+    turns = [{"role": USER, "content": prepared.message}, {"role": ASSISTANT, "content": reply.text}]
+    append_turns(history := history_file(project.path), turns)
+    return Delivered(reply, path, history)
 
 
 def _client(

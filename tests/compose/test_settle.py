@@ -49,7 +49,12 @@ class Turn:
     def earlier(self, marks: tuple[int, ...] | None = None) -> Earlier:
         """Return it as the last prompt that was sent."""
         texts = ("", *(one.text for one in self.settled.prompt.segments))
-        return Earlier(Chain.of(self.settled.prompt, self.settled.tokens), texts.__getitem__, marks)
+        return Earlier(Chain.of(self.settled.prompt, self.tokens), texts.__getitem__, marks)
+
+    @property
+    def tokens(self) -> list[int]:
+        """The tokens of its segments."""
+        return [link.tokens for link in self.settled.links]
 
     @property
     def shown(self) -> str:
@@ -85,8 +90,8 @@ def test_a_changed_file_stays_and_a_diff_follows() -> None:
     second = turn(CONTENT | {"c.py": body("c.py", 240, 1)}, first)
     assert (second.shown, second.settled.older) == ("c b a c*", ("c.py",))
     assert second.settled.prompt.segments[:4] == first.settled.prompt.segments[:4]
-    assert second.settled.extra == sum(second.settled.tokens) - sum(count_prompt(second.plain).segments) > 0
-    assert sum(second.settled.tokens) == count_prompt(second.settled.prompt).document
+    assert second.settled.extra == sum(second.tokens) - sum(count_prompt(second.plain).segments) > 0
+    assert sum(second.tokens) == count_prompt(second.settled.prompt).document
     third = turn(CONTENT | {name: body(name, SIZES[name], 1) for name in ("b.py", "c.py")}, second)
     assert third.shown == "c b a c* b*"
     assert third.settled.prompt.segments[:6] == second.settled.prompt.segments[:6]
@@ -171,9 +176,10 @@ def test_every_file_can_be_told_as_it_is(contents: list[dict[str, str]], rules: 
                 assert one == current[path]
         others = [one for one in segments if one.section is Section.HISTORY]
         assert others == [one for one in now.plain.segments if one.section is Section.HISTORY]
-        assert len(segments) == len(now.settled.tokens) == len(now.settled.weights)
+        assert len(segments) == len(now.tokens) == len(now.settled.weights)
         total = count_prompt(now.plain).document
-        assert sum(now.settled.tokens) == count_prompt(now.settled.prompt).document
+        assert sum(now.tokens) == count_prompt(now.settled.prompt).document
+        assert now.settled.links == Chain.of(now.settled.prompt, now.tokens).links[1:]
         assert now.settled.extra <= LARGEST * total + 40  # the section's heading
         assert turn(content, now, rules=rules, said=number + 1).settled.prompt == now.settled.prompt
         last = now

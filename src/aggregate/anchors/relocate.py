@@ -84,7 +84,8 @@ def _ambiguous(anchor: Anchor, exact: ExactPlaces) -> Resolution:
     if exact.tied:
         reason = f"{exact.total} places match equally well: lines {places}"
     else:
-        reason = f"the same text stands at lines {places}, but what surrounds it is not what surrounded the slice"
+        word = "line" if places.isdecimal() else "lines"
+        reason = f"the same text stands at {word} {places}, but what surrounds it is not what surrounded the slice"
     return Resolution(0, 0, AnchorState.AMBIGUOUS, reason, tuple((at + 1, at + anchor.size) for at in shown))
 
 

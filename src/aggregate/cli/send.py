@@ -138,8 +138,8 @@ def _answer_data(ready: "Prepared", done: "Delivered") -> dict[str, Any]:
         "text": done.reply.text,
         "stop": done.reply.stop.value,
         "model": done.reply.model,
-        "path": done.path,
-        "history": done.history,
+        "path": str(done.path),
+        "history": str(done.history),
         "usage": {
             "fresh": usage.fresh,
             "cache_write": usage.cache_write,

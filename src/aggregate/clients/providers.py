@@ -12,10 +12,9 @@ from aggregate.clients.key import Key, find_key
 from aggregate.clients.openai_api import OpenAiApi
 from aggregate.clients.protocol import Transport
 from aggregate.clients.retry import Retry
+from aggregate.clients.rules import COMPATIBLE, SCRIPTED
 from aggregate.clients.scripted import scripted
 from aggregate.errors import ClientSetupError, ProviderError
-
-COMPATIBLE, SCRIPTED = "compatible", "scripted"
 
 
 @dataclass(frozen=True, slots=True)

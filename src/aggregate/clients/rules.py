@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 AS_OF = "2026-11-20"
+COMPATIBLE, SCRIPTED = "compatible", "scripted"
+"""The providers that are no company: a server of one's own, and no model at all."""
 
 
 class Caching(StrEnum):
@@ -64,8 +66,8 @@ _BY_PROVIDER = {
     "gemini-cli": _GEMINI,
     "deepseek": _DEEPSEEK,
     "minimax": _MINIMAX,
-    "compatible": _LOCAL,
-    "scripted": _ANTHROPIC,
+    COMPATIBLE: _LOCAL,
+    SCRIPTED: _ANTHROPIC,
 }
 # By the beginning of the model's name; the longest one that fits holds.
 _BY_MODEL: dict[str, CacheRules] = {
@@ -105,7 +107,7 @@ def rules_for(provider: str, model: str) -> CacheRules:
     """Return the cache of a provider's model; a provider that is not in the table has none."""
     base = _BY_PROVIDER.get(provider, NO_CACHE)
     name = _longest(model, _BY_MODEL)
-    return _BY_MODEL[name] if name and provider != "compatible" else base
+    return _BY_MODEL[name] if name and provider != COMPATIBLE else base
 
 
 def known_window(model: str) -> int | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from aggregate.clients.marks import SELDOM, usual_weight
 from aggregate.clients.rules import CacheRules
 from aggregate.compose.keep import Earlier, Kept, Part, kept_files, still_shown
-from aggregate.models.chain import digest
+from aggregate.models.chain import Link, digest
 from aggregate.models.prompt import Prompt, Section
 from aggregate.sections.changed import changed_heading
 
@@ -28,14 +28,14 @@ class Settled:
 
     Attributes:
         prompt: Its segments.
-        tokens: Tokens of each segment.
+        links: Where each segment comes from, its hash and its tokens.
         weights: How likely each segment is the first one that the next request has to change.
         older: The files that stand there in an older version, with a diff behind the files.
         extra: How many tokens more that takes than the files as they are now.
     """
 
     prompt: Prompt
-    tokens: tuple[int, ...]
+    links: tuple[Link, ...]
     weights: tuple[float, ...]
     older: tuple[str, ...]
     extra: int
@@ -78,8 +78,8 @@ def settle(
     ordered = [*head, *base, *heading, *changed, *rest]
     weights = _weights(ordered, changes, behind=rules.read < rules.write)
     segments = tuple(one.segment for one in ordered)
-    sizes = tuple(one.link.tokens for one in ordered)
-    return Settled(Prompt(segments), sizes, weights, tuple(shown), sum(sizes) - sum(tokens))
+    links = tuple(one.link for one in ordered)
+    return Settled(Prompt(segments), links, weights, tuple(shown), sum(link.tokens for link in links) - sum(tokens))
 
 
 def count_changes(prompt: Prompt, *, seen: Mapping[str, str], changes: Mapping[str, float]) -> dict[str, float]:

@@ -16,9 +16,8 @@ from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section
 from aggregate.models.result import CACHE_DIR, AggregatedResult
-from aggregate.project import request_for
+from aggregate.project import find_persona, request_for
 from aggregate.sections.results import results_segments
-from aggregate.send import find_persona
 from aggregate.text.fences import heading_text
 
 TIER3 = "tier3"

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Protocol
 
 from aggregate.clients.protocol import Asks, Turn
-from aggregate.clients.providers import PROVIDERS, SCRIPTED, open_client
+from aggregate.clients.providers import PROVIDERS, open_client
+from aggregate.clients.rules import SCRIPTED
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.scripted import ScriptedWorker, load_script
 from aggregate.engine import ClientModel, NeuronAgent

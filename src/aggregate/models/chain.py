@@ -23,7 +23,7 @@ class Link:
     @classmethod
     def of(cls, segment: Segment, tokens: int) -> "Link":
         """Return the link of a segment that has ``tokens``."""
-        return cls._of(segment.section.value, segment.source, segment.text, tokens)
+        return cls._of(segment.section, segment.source, segment.text, tokens)
 
     @classmethod
     def of_system(cls, text: str, tokens: int) -> "Link":
