@@ -168,7 +168,7 @@ def test_half_an_answer_is_none(tmp_path: Path, text: str, stop: Stop, reason: s
     client = ProviderClient("scripted", Scripted(iter([cut])), "m")
     result = NeuronAgent(client, [nothing], state_dir=tmp_path).execute_goal("Do it")
     assert (result.success, result.trace.tokens) == (False, 15)
-    assert f"The model gave no answer to decompose: {reason}" in result.warnings
+    assert f'The model gave no answer to "decompose": {reason}' in result.warnings
 
 
 def test_answers_without_a_count_are_counted(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_failing_client_is_a_warning(tmp_path: Path) -> None:
     """Its sentence is the warning."""
     client = ProviderClient("scripted", Scripted(iter([ProviderError("it answered 401")])), "m")
     result = NeuronAgent(client, [], state_dir=tmp_path).execute_goal("Do it")
-    assert "The model gave no answer to decompose: it answered 401" in result.warnings
+    assert 'The model gave no answer to "decompose": it answered 401' in result.warnings
 
 
 def test_a_client_that_cannot_ask_is_a_mistake_of_the_host(tmp_path: Path) -> None:

@@ -3,12 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from aggregate.clients.protocol import Turn
+from aggregate.clients.protocol import USUAL, Turn
 from aggregate.engine.model import Answered, Model, Question
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply, Stop
 
-MOST_OUTPUT: Final = 16_000
 _PROBLEMS: Final = {Stop.REFUSED: "it refused to answer", Stop.LENGTH: "its answer was cut at the limit of tokens"}
 
 
@@ -46,9 +45,9 @@ def model_of(client: Model | Sends) -> Model:
 
 
 def _turn(question: Question) -> Turn:
-    left = MOST_OUTPUT if question.tokens_left is None else question.tokens_left
+    left = USUAL.max_output if question.tokens_left is None else question.tokens_left
     return Turn(
-        max_output=max(1, min(MOST_OUTPUT, left)),
+        max_output=max(1, min(USUAL.max_output, left)),
         temperature=question.temperature,
         schema=question.schema,
         seconds=question.seconds_left,

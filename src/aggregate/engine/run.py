@@ -53,11 +53,11 @@ class Run:
                 raise  # the host's mistake, which no further question mends
             except Exception as error:  # noqa: BLE001 - whatever a client raises, the goal goes on without this answer
                 child.fail(f"{type(error).__name__}: {error!s:.300}")
-                node.warn(f"The model gave no answer to {call}: {error!s:.300}")
+                node.warn(f'The model gave no answer to "{call}": {error!s:.300}')
                 return None
         child.text = clip(" ".join(text[: NOTE * 2].split()), NOTE)
         if len(text) > MOST_ANSWER:
-            node.warn(f"The answer to {call} was cut at {MOST_ANSWER:,} of {len(text):,} characters.")
+            node.warn(f'The answer to "{call}" was cut at {MOST_ANSWER:,} of {len(text):,} characters.')
         # Half a surrogate pair cannot be written anywhere.
         return text[:MOST_ANSWER].encode("utf-8", "replace").decode()
 
