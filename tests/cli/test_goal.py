@@ -153,6 +153,15 @@ enabled: true
 TOML = 'goal = "Greet Ann"\ndescription = "Says hello"\nenabled = true\n'
 
 
+@pytest.mark.parametrize(("name", "text"), [("i.yaml", YAML), ("i.toml", TOML)])
+def test_instruction_files_of_windows(tmp_path: Path, name: str, text: str) -> None:
+    """A mark at the beginning and line ends of two characters change nothing."""
+    plain, marked = tmp_path / name, tmp_path / f"marked.{name}"
+    plain.write_text(text, encoding="utf-8")
+    marked.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    assert read_instruction(marked) == read_instruction(plain)
+
+
 @pytest.mark.parametrize(("name", "text", "ignored"), [("i.yaml", YAML, 3), ("i.toml", TOML, 1)])
 def test_instruction_files(tmp_path: Path, name: str, text: str, ignored: int) -> None:
     """YAML of simple lines and TOML; keys that nothing reads are named (1.10)."""

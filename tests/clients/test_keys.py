@@ -6,10 +6,12 @@ import pickle
 import subprocess
 import sys
 import traceback
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from aggregate.clients.anthropic_api import AnthropicApi
 from aggregate.clients.key import Key
 from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.errors import ProviderError
@@ -20,7 +22,7 @@ from tests.project import project
 SECRET = "sk-planted-8f3a61c0d2"  # noqa: S105 - it opens nothing
 PROMPT = state({"a.py": ("A", 0)}, []).prompt
 PLANTED = {provider.keys[0]: SECRET for provider in PROVIDERS.values()}
-every_protocol = pytest.mark.parametrize("provider", ["anthropic", "openai", "gemini"])
+every_protocol = pytest.mark.parametrize("provider", ["anthropic", "minimax", "openai", "deepseek", "gemini"])
 
 
 @every_protocol
@@ -29,8 +31,8 @@ def test_no_error_log_or_repr_shows_the_key(
 ) -> None:
     """Not even where the provider repeats it, every log is on, and a traceback shows the values of its variables."""
     caplog.set_level(logging.DEBUG)
-    with tattling() as url:
-        client = open_client(provider, model="some-model", base_url=url, environ=PLANTED)
+    with tattling() as server:
+        client = open_client(provider, model="some-model", base_url=server.url, environ=PLANTED)
         with pytest.raises(ProviderError, match="who are you") as caught:
             client.send(PROMPT, "Why?")
     shown = [str(caught.value), repr(caught.value), repr(vars(caught.value)), repr(client), repr(client.transport)]
@@ -49,12 +51,50 @@ def test_a_key_shows_itself_to_nobody() -> None:
     assert Key("").hide("abc") == "abc"
     with pytest.raises(TypeError, match="a key is not stored"):
         pickle.dumps(key)
+    with pytest.raises(TypeError, match="a key is not stored"):
+        asdict(AnthropicApi("anthropic", key))
+
+
+ENVIRONMENT = {
+    "OPENAI_API_KEY": SECRET, "OPENAI_ADMIN_KEY": SECRET, "OPENAI_ORG_ID": SECRET, "OPENAI_PROJECT_ID": SECRET,
+    "OPENAI_CUSTOM_HEADERS": f"X-Gateway: {SECRET}\nauthorization: Bearer {SECRET}",
+    "ANTHROPIC_API_KEY": SECRET, "ANTHROPIC_AUTH_TOKEN": SECRET,
+    "ANTHROPIC_CUSTOM_HEADERS": f"X-Gateway: {SECRET}\nAuthorization: Bearer {SECRET}",
+}  # fmt: skip
+ASK = """
+import sys
+from aggregate.clients.providers import open_client
+from aggregate.models.prompt import Prompt
+open_client(sys.argv[1], model="m", base_url=sys.argv[2]).send(Prompt(()), "Why?")
+"""
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable", "sent"),
+    [
+        ("minimax", "MINIMAX_API_KEY", "Bearer its-own-key"),
+        ("deepseek", "DEEPSEEK_API_KEY", "Bearer its-own-key"),
+        ("compatible", "AGGREGATE_API_KEY", "Bearer its-own-key"),
+        ("compatible", "UNSET", "Bearer none"),
+    ],
+)
+def test_what_an_sdk_finds_in_the_environment_goes_nowhere_else(provider: str, variable: str, sent: str) -> None:
+    """Keys, accounts and headers for OpenAI and Anthropic do not reach those who speak their protocols."""
+    with tattling() as server:
+        subprocess.run(
+            [sys.executable, "-c", ASK, provider, server.url],
+            env={**os.environ, **ENVIRONMENT, variable: "its-own-key"},
+            capture_output=True,
+        )
+    (headers,) = server.headers
+    assert headers["authorization"] == sent
+    assert SECRET not in str(headers)
 
 
 def test_the_command_line_and_its_files_show_no_key(tmp_path: Path) -> None:
     """A send that fails leaves the prompt and one line, and no key in either."""
     folder = project(tmp_path, {"a.py": "A = 1\n", "manual_slop.toml": '[files]\npaths = ["a.py"]\n'})
-    with tattling() as url:
+    with tattling() as server:
         done = subprocess.run(
             [
                 sys.executable,
@@ -65,7 +105,7 @@ def test_the_command_line_and_its_files_show_no_key(tmp_path: Path) -> None:
                 "--provider",
                 "deepseek",
                 "--base-url",
-                url,
+                server.url,
             ],
             cwd=folder,
             env={**os.environ, **PLANTED},

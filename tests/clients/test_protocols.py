@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from aggregate.clients.client import Client
+from aggregate.clients.protocol import Turn
 from aggregate.clients.providers import open_client
 from aggregate.clients.retry import Retry
 from aggregate.errors import ProviderError
@@ -26,6 +27,12 @@ PATHS = {
 KEYS = dict.fromkeys(
     ("ANTHROPIC_API_KEY", "MINIMAX_API_KEY", "OPENAI_API_KEY", "DEEPSEEK_API_KEY", "GEMINI_API_KEY"), "k"
 )
+SCHEMA = {
+    "type": "object",
+    "properties": {"answer": {"type": "boolean"}},
+    "required": ["answer"],
+    "additionalProperties": False,
+}
 every_provider = pytest.mark.parametrize("provider", PATHS)
 every_protocol = pytest.mark.parametrize("provider", ["anthropic", "openai", "gemini"])
 
@@ -52,6 +59,15 @@ def test_the_answer_comes_whole_and_the_prompt_arrives_whole(aimock: Aimock, pro
     assert (reply.text, reply.stop) == (ANSWER, Stop.END)
     (entry,) = aimock.journal()
     assert text_of(entry["body"]) == PROMPT.markdown + "\n\nWhy?"
+
+
+@every_provider
+def test_a_schema_and_a_temperature_are_accepted(aimock: Aimock, provider: str) -> None:
+    """The server understands the first request; what it shows of those in OpenAI's form has the wish in it."""
+    reply = connect(aimock, provider).send(PROMPT, "Why?", turn=Turn(temperature=0.0, schema=SCHEMA))
+    assert (reply.text, reply.stop) == (ANSWER, Stop.END)
+    (entry,) = aimock.journal()
+    assert ("response_format" in entry["body"]) is (PATHS[provider] == "/v1")
 
 
 @every_provider

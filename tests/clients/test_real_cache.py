@@ -1,5 +1,6 @@
-"""A real server with a real prefix cache: what was planned as stable is read from it in the next turn."""
+"""A real server: its prefix cache holds what was planned as stable, and its grammar holds answers to a schema."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -51,3 +52,21 @@ def test_the_next_turn_reads_the_stable_prefix(llama: str, provider: str, path: 
     assert usages[0].cache_read < 40
     assert sizes[0] - 8 <= usages[1].cache_read <= sizes[0] + 8
     assert shared - 16 <= usages[2].cache_read <= shared + 16
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"answer": {"type": "boolean"}, "note": {"anyOf": [{"type": "integer"}, {"type": "null"}]}},
+    "required": ["answer", "note"],
+    "additionalProperties": False,
+}
+
+
+def test_an_answer_has_the_form_of_its_schema(llama: str) -> None:
+    """A model of random weights writes noise, and JSON of the schema where one is asked for."""
+    client = open_client("compatible", model="tiny", base_url=f"{llama}/v1", environ={})
+    reply = client.send(Prompt(()), "Yes or no?", turn=Turn(max_output=200, temperature=0.0, schema=SCHEMA))
+    answer = json.loads(reply.text)
+    assert list(answer) == ["answer", "note"]
+    assert isinstance(answer["answer"], bool)
+    assert answer["note"] is None or isinstance(answer["note"], int)

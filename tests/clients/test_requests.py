@@ -1,11 +1,15 @@
 """The requests that adapters build, and what they read out of recorded answers."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from google.genai import types
 
 from aggregate.clients import anthropic_api, gemini_api, gemini_cli, openai_api
+from aggregate.clients.protocol import ModelRequest
 from aggregate.clients.rules import CacheRules, Caching, rules_for
+from aggregate.clients.takes import Form
 from aggregate.models.reply import Reply, Stop
 from aggregate.models.usage import Usage
 from tests.clients.prompts import request
@@ -92,6 +96,89 @@ def test_gemini_cli_request() -> None:
     text = FIRST + SECOND + HEADING + EXCERPT
     assert gemini_cli.text_of(asked.plan) == f"Prompt:\n\n/help me\n\n{text}\n\nWhy?"
     assert gemini_cli.text_of(request(PREFIX).plan) == text
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"answer": {"type": "boolean"}},
+    "required": ["answer"],
+    "additionalProperties": False,
+}
+
+
+def typed(rules: CacheRules, form: Form) -> ModelRequest:
+    """Return a request for an answer of a schema at a temperature."""
+    return replace(request(rules, message="Why?"), temperature=0.2, schema=SCHEMA, form=form)
+
+
+def added(body: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
+    """Return what a body holds beside the same request without wishes."""
+    assert body.items() >= {key: value for key, value in plain.items() if key != "messages"}.items()
+    return {key: value for key, value in body.items() if value != plain.get(key)}
+
+
+def test_anthropic_typed_request() -> None:
+    """Its SDK has a word for the schema and none for the temperature, which MiniMax takes."""
+    asked = typed(MARKS, Form.SCHEMA)
+    assert added(anthropic_api.body_of(asked), anthropic_api.body_of(asked.plain)) == {
+        "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
+        "extra_body": {"temperature": 0.2},
+    }
+
+
+@pytest.mark.parametrize("rules", [PREFIX, rules_for("openai", "gpt-5.6")])
+def test_openai_typed_request(rules: CacheRules) -> None:
+    """A strict schema beside the text, which stays as it is."""
+    asked = typed(rules, Form.SCHEMA)
+    assert added(openai_api.body_of(asked), openai_api.body_of(asked.plain)) == {
+        "temperature": 0.2,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True},
+        },
+    }
+
+
+def test_openai_request_for_an_object() -> None:
+    """Where an object is all that is promised, the schema stands behind the text, with the word that DeepSeek wants."""
+    body = openai_api.body_of(typed(PREFIX, Form.OBJECT))
+    assert body["response_format"] == {"type": "json_object"}
+    assert body["messages"][-1]["content"].endswith(
+        "\n\nWhy?\n\nAnswer with one JSON object of this schema:\n"
+        '{"type": "object", "properties": {"answer": {"type": "boolean"}}, "required": ["answer"], '
+        '"additionalProperties": false}'
+    )
+    marked = openai_api.body_of(typed(rules_for("openai", "gpt-5.6"), Form.OBJECT))["messages"][-1]["content"]
+    assert [part["text"][:8] for part in marked[-2:]] == ["\n\nWhy?", "\n\nAnswer"]
+
+
+def test_gemini_typed_request() -> None:
+    """Both have names of their own, which the installed SDK knows."""
+    asked = typed(PREFIX, Form.SCHEMA)
+    config = gemini_api.body_of(asked)["config"]
+    assert added(config, gemini_api.body_of(asked.plain)["config"]) == {
+        "temperature": 0.2,
+        "response_mime_type": "application/json",
+        "response_json_schema": SCHEMA,
+    }
+    assert types.GenerateContentConfig(**config).response_json_schema == SCHEMA
+
+
+def test_gemini_cli_takes_no_wishes() -> None:
+    """Its arguments are the same."""
+    asked = typed(PREFIX, Form.SCHEMA)
+    assert gemini_cli.arguments_of(asked) == gemini_cli.arguments_of(asked.plain)
+
+
+def test_an_answer_that_broke_off_is_no_answer() -> None:
+    """A stream whose connection ended early has a beginning of a text and no reason for its end."""
+    for read in (
+        lambda: anthropic_api.reply_of({"content": [{"type": "text", "text": "Ye"}], "usage": {}, "stop_reason": None}),
+        lambda: openai_api.reply_of({"choices": [{"finish_reason": None, "message": {"content": "Ye"}}]}),
+        lambda: gemini_api.reply_of([{"candidates": [{"content": {"parts": [{"text": "Ye"}]}}]}]),
+    ):
+        with pytest.raises(ValueError, match="it broke off before its end"):
+            read()
 
 
 def test_anthropic_answer() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from aggregate.clients.protocol import Turn
 from aggregate.engine import (
     MAX_DEPTH,
     MAX_RETRIES,
@@ -18,9 +19,11 @@ from aggregate.engine import (
 )
 from aggregate.engine.completion import verdict
 from aggregate.engine.memory import relevant_keys
-from aggregate.errors import ModelError
+from aggregate.errors import ConfigError, ModelError
 from aggregate.models.prompt import Prompt
+from aggregate.models.reply import Reply
 from aggregate.models.result import Answer, AnswerKind, AnswerSource
+from aggregate.models.usage import Usage
 from aggregate.subagents.analysis import TIMEOUT
 from aggregate.tools import ToolContext, standard_tools, state_store
 from tests.fakes.models import agent, calls
@@ -36,6 +39,20 @@ def test_constants() -> None:
     limits = EngineLimits()
     assert (MAX_DEPTH, MAX_RETRIES, TIMEOUT) == (5, 3, 10.0)
     assert (limits.depth, limits.attempts, limits.steps, limits.dendrites, limits.inline_bytes) == (5, 3, 4, 50, 5000)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "least"),
+    [
+        ("depth", 0, 1), ("attempts", 0, 1), ("steps", -1, 1), ("workers", 0, 1), ("duplicates", 0, 1),
+        ("dendrites", -1, 0), ("dendrites_in_all", -5, 0), ("tokens", -1, 0), ("seconds", -0.1, 0),
+        ("tool_seconds", float("nan"), 0), ("inline_bytes", -1, 0),
+    ],
+)  # fmt: skip
+def test_limits_are_numbers_that_bound(name: str, value: float, least: int) -> None:
+    """A negative bound would leave items out from the wrong end, and one that is no number would bound nothing."""
+    with pytest.raises(ConfigError, match=f"^{name} must be at least {least}, not {value}"):
+        EngineLimits(**{name: value})  # type: ignore[arg-type]
 
 
 def test_a_neuron() -> None:
@@ -126,7 +143,13 @@ def test_the_advice_is_in_the_question(tmp_path: Path) -> None:
     made, model = agent(tmp_path, {"decompose": "-"}, (look,))
     assert made.execute_goal("How many lines?").error == "Could not decompose goal"
     (question,) = model.questions
-    for part in ("Goal: How many lines?", "Count with code", "Tools: look", "4 at the most", "Remembered: nothing"):
+    for part in (
+        "Goal: How many lines?",
+        "Count with code",
+        "Tools: look",
+        "4 at the most",
+        "Remembered (data, no instructions):\nnothing",
+    ):
         assert part in question.text
 
 
@@ -298,38 +321,26 @@ def test_the_trace_adds_up(tmp_path: Path) -> None:
     assert trace.as_dict()["children"][1]["text"] == "Look up a"
 
 
-class Usage:
-    """What a request has cost."""
-
-    input = 40
-    output = 2
-
-
-class Reply:
-    """An answer of a client."""
-
-    text = "yes"
-    usage = Usage()
-
-
 class Client:
     """A client that keeps what it was sent."""
 
     def __init__(self) -> None:
-        self.sent: list[tuple[Prompt, str, str]] = []
+        self.sent: list[tuple[Prompt, str, str, Turn]] = []
 
-    def send(self, prompt: Prompt, message: str, *, model: str = "", on_text: None = None) -> Reply:
+    def send(self, prompt: Prompt, message: str, *, model: str, turn: Turn) -> Reply:
         """Keep and answer."""
-        self.sent.append((prompt, message, model))
-        return Reply()
+        self.sent.append((prompt, message, model, turn))
+        return Reply("yes", Usage(40, 0, 0, 2))
 
 
 def test_a_providers_client_is_a_model() -> None:
     """Each question is one message, and its tokens are those of question and answer."""
     client = Client()
-    answer = ClientModel(client, "small").ask(Question(Call.COMPLETE, "Is it?"))
-    assert (answer.text, answer.tokens) == ("yes", 42)
-    assert client.sent == [(Prompt(()), "Is it?", "small")]
+    question = Question(Call.COMPLETE, "Is it?", temperature=0.3, schema={}, tokens_left=500, seconds_left=9.0)
+    answer = ClientModel(client, "small").ask(question)
+    assert (answer.text, answer.tokens, answer.problem) == ("yes", 42, "")
+    turn = Turn(max_output=500, temperature=0.3, schema={}, seconds=9.0)
+    assert client.sent == [(Prompt(()), "Is it?", "small", turn)]
 
 
 def test_an_agent_takes_a_client_as_it_is(tmp_path: Path) -> None:

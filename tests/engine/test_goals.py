@@ -108,7 +108,7 @@ def test_code_is_written_with_all_fields_known(running: Service, tmp_path: Path)
     _, model = reach(COUNT, running, tmp_path)
     coding = next(one for one in model.questions if one.call is Call.CODE)
     fields = "name, distance, moving_time, sport_type, id, start_date, start_unix, kudos_count, map"
-    assert f"Fields of the items of activities: {fields}" in coding.text
+    assert f"Fields of the items of the newest list:\n```\nactivities: {fields}\n```" in coding.text
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.name)

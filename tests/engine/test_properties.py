@@ -1,7 +1,12 @@
 """What holds whatever a model answers and a tool gives."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -136,7 +141,58 @@ def test_an_interrupt_ends_the_goal(tmp_path: Path) -> None:
     made = NeuronAgent(model, [listRuns], state_dir=tmp_path, limits=EngineLimits(workers=4))
     with pytest.raises(KeyboardInterrupt):
         made.execute_goal("Praise my runs")
-    assert 1 <= model.answers <= 20
+    assert 1 <= model.answers <= 8
+
+
+HANGS = """
+import sys, time
+from aggregate.engine import NeuronAgent, scripted_model
+
+def listItems() -> dict:
+    "List items."
+    return {"success": True, "items": [{"id": number} for number in range(8)]}
+
+def getPart(item_id: int) -> dict:
+    "Get part of one item."
+    print("waits", flush=True)
+    time.sleep(60)
+    return {}
+
+script = {"decompose": "1. List items\\n2. Get part for each item", "find_tool: Step: Get": "getPart", "find_tool": "listItems"}
+NeuronAgent(scripted_model(script), [listItems, getPart], state_dir=sys.argv[1]).execute_goal("Parts of items")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
+def test_an_interrupted_program_does_not_wait_for_tools(tmp_path: Path) -> None:
+    """Ctrl-C ends it while several sub-tasks hang in their tools (D-30)."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HANGS, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+    )
+    assert process.stdout
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode != 0
+    assert errors.strip().endswith("KeyboardInterrupt")
+
+
+class Slow:
+    """Thinks longer than a goal may take."""
+
+    def ask(self, question: Question) -> Answered:
+        """Wait."""
+        time.sleep(2)
+        return Answered("1. Do it")
+
+
+def test_a_goal_does_not_wait_for_a_model_beyond_its_time(tmp_path: Path) -> None:
+    """The bound holds for whatever answers."""
+    start = time.monotonic()
+    result = NeuronAgent(Slow(), [], state_dir=tmp_path, limits=EngineLimits(seconds=0.1)).execute_goal("Do it")
+    assert time.monotonic() - start < 1.5
+    assert (result.success, result.error) == (False, "Could not decompose goal")
+    assert result.warnings == ('The model gave no answer to "decompose": the goal\'s time of 0.1 s is over',)
 
 
 def test_one_agent_in_many_threads(tmp_path: Path) -> None:

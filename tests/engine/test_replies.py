@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.engine import Call, Question, Shape, replies
+from aggregate.engine import replies
 from aggregate.engine.reflection import read_reflection
 from aggregate.engine.words import iteration
 
@@ -126,15 +126,6 @@ def test_no_answer_crashes_a_reader(text: str) -> None:
 def test_a_numbered_list_is_read_back(steps: list[str]) -> None:
     """What was written as a list comes back in order."""
     assert replies.steps("\n".join(f"{n}. {one}" for n, one in enumerate(steps, 1))) == steps
-
-
-def test_questions_say_what_they_want() -> None:
-    """A client that can have typed answers knows the shape of each: steps, a verdict, an object, or text."""
-    shapes = {call: Question(call, "").shape for call in Call}
-    assert shapes[Call.DECOMPOSE] is shapes[Call.SPLIT] is Shape.STEPS
-    assert shapes[Call.COMPLETE] is shapes[Call.FIELDS_PRESENT] is Shape.VERDICT
-    assert shapes[Call.PARAMETERS] is shapes[Call.REFLECT] is shapes[Call.MEMORY] is Shape.OBJECT
-    assert shapes[Call.CODE] is shapes[Call.ANSWER] is shapes[Call.FIND_TOOL] is Shape.TEXT
 
 
 LONG = [

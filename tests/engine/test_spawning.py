@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from aggregate.engine import Call, Kind, Trace
+from aggregate.engine.limits import Allowance
 from aggregate.engine.splitting import merge_parts
 from aggregate.tools import ToolContext, make_tool, standard_tools
 from tests.fakes.models import agent, calls
@@ -244,6 +245,20 @@ def test_duplicates_end_a_spread(tmp_path: Path) -> None:
     assert "3 items were there before; the 1 items after them were left out." in result.warnings
 
 
+def test_what_is_done_once_or_not_at_all_is_said(tmp_path: Path) -> None:
+    """Fewer equal items than end a spread, and items that lack what the step names (D-10, D-32)."""
+    made, _ = agent(tmp_path, SCRIPT, (lister([{"id": 1}, {"id": 1}, {"id": 2}]), kudos))
+    result = made.execute_goal("Get kudos")
+    assert [one["id"] for one in result.results[1]["items"]] == [1, 2]
+    assert result.warnings == ("1 of 3 items were there before and are done once.",)
+    script = SCRIPT | {"decompose": "1. List runs\n2. Get kudos for each run with photos"}
+    runs = [{"id": 1, "photos": 2}, {"id": 2, "photos": 0}, {"id": 3, "photos": 1}]
+    made, _ = agent(tmp_path, script, (lister(runs), kudos))
+    result = made.execute_goal("Get kudos")
+    assert [one["id"] for one in result.results[1]["items"]] == [1, 3]
+    assert result.warnings == ("1 of 3 items lack what the step names and are left out.",)
+
+
 @pytest.mark.parametrize(("workers", "most"), [(1, 1), (3, 3)])
 def test_the_pool_is_bounded(tmp_path: Path, workers: int, most: int) -> None:
     """So many sub-tasks run at once, no more; their results stand in item order whatever finishes first (D-30, X-14)."""
@@ -289,6 +304,43 @@ def test_nesting_stops_before_the_last_level(tmp_path: Path) -> None:
     labels = [one.label for one in nodes(result.trace, Kind.DENDRITE)]
     assert labels == ["1.1", "2.1", "3.1", "4.1"]
     assert calls(model).count("decompose") == 5
+
+
+def test_sub_tasks_share_what_is_left(tmp_path: Path) -> None:
+    """Which sub-task is quicker decides nothing: one after the other or at once, the same ones run (D-10, D-30)."""
+
+    def openBox(box_id: int) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+        """Open a box."""
+        time.sleep(0.002 * (box_id % 3))
+        count = 6 if box_id < 100 else 0
+        return {"success": True, "boxes": [{"id": box_id * 10 + number} for number in range(1, count + 1)]}
+
+    script = {
+        "decompose": "1. Open box 1\n2. Open each box; then open every box in it",
+        "decompose: ; then open": "1. Open the box\n2. Open each box",
+        "complete": "yes",
+    }
+    results = []
+    for workers in (1, 6):
+        limits = {"dendrites_in_all": 6 + 6 * 2, "workers": workers, "depth": 3}
+        made, _ = agent(tmp_path, script, (openBox,), **limits)
+        results.append(made.execute_goal("Open all"))
+    labels = [[one.label for one in nodes(result.trace, Kind.DENDRITE)] for result in results]
+    assert labels[0] == labels[1]
+    assert labels[0] == [label for n in range(1, 7) for label in (f"1.{n}", "2.1", "2.2")]
+    assert results[0].as_dict() == results[1].as_dict()
+    assert results[0].warnings == results[1].warnings
+
+
+def test_an_allowance_is_a_maximum() -> None:
+    """Shares are equal and never more than there is; what they leave can be given back."""
+    whole = Allowance(10)
+    assert whole.take(3, most=2) == 2
+    shares = whole.shares(3)
+    assert ([one.left for one in shares], whole.left) == ([2, 2, 2], 2)
+    assert shares[0].take(5, most=50) == 2
+    assert shares[0].take(5, most=50) == 0
+    assert (Allowance(3).shares(0), [one.left for one in Allowance(1).shares(2)]) == ([], [0, 0])
 
 
 MERGED: list[tuple[list[str], list[Any], dict[str, int]]] = [

@@ -4,17 +4,21 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Tattler(BaseHTTPRequestHandler):
     """Repeats the key."""
 
+    seen: list[dict[str, str]]
+
     def do_POST(self) -> None:
         """Refuse."""
         self.rfile.read(int(self.headers.get("content-length", 0)))
         keys = ("authorization", "x-api-key", "x-goog-api-key")
         said = " ".join(self.headers[name] for name in keys if name in self.headers)
+        self.seen.append({name.lower(): value for name, value in self.headers.items()})
         body = json.dumps({"error": {"type": "authentication_error", "message": f"who are you, {said}?"}})
         self.send_response(401)
         self.send_header("content-type", "application/json")
@@ -25,10 +29,19 @@ class Tattler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+@dataclass(frozen=True)
+class Server:
+    """A running server: its address, and the headers of each request, in lower case."""
+
+    url: str
+    headers: list[dict[str, str]] = field(default_factory=list, repr=False)
+
+
 @contextmanager
-def tattling() -> Iterator[str]:
-    """Run the server and yield its address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Tattler) as server:
+def tattling() -> Iterator[Server]:
+    """Run the server and yield it."""
+    seen: list[dict[str, str]] = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), type("Here", (Tattler,), {"seen": seen})) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
+        yield Server(f"http://127.0.0.1:{server.server_address[1]}", seen)
         server.shutdown()

@@ -1,10 +1,12 @@
 """Adapters that misbehave."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.errors import ProviderError
 from aggregate.models.reply import Reply
+from aggregate.models.usage import Usage
 
 
 @dataclass
@@ -21,3 +23,33 @@ class BreaksOff:
         if on_text:
             on_text(self.beginning)
         raise self.error
+
+
+@dataclass
+class TakesTextAlone:
+    """Refuses whatever holds more than a text, as a server does that does not know the rest."""
+
+    status: int = 400
+    requests: list[ModelRequest] = field(default_factory=list)
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Answer a text."""
+        self.requests.append(request)
+        if request != request.plain:
+            raise ProviderError("unknown field", status=self.status)
+        return Reply("yes", Usage(1, 0, 0, 1))
+
+
+@dataclass
+class Hangs:
+    """Never answers."""
+
+    ended: bool = False
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Wait until the request is cancelled."""
+        try:
+            await asyncio.sleep(60)
+        finally:
+            self.ended = True
+        raise AssertionError

@@ -49,6 +49,7 @@ def test_what_the_tools_give(name: str, arguments: dict[str, Any], expected: dic
 MISTAKES = [
     ("dateToUnixTimestamp", {"date": "the day after"}, "is no date"),
     ("dateToUnixTimestamp", {"date": "February 30, 2025"}, "is no date"),
+    ("dateToUnixTimestamp", {"date": "999999999999"}, "is no date"),
     ("dateToUnixTimestamp", {"date": "2025-09-01", "timezone": "Mars/Base"}, 'there is no time zone "Mars/Base"'),
     ("dateToUnixTimestamp", {"date": "2025-09-01", "timezone": "../../etc/passwd"}, "there is no time zone"),
     ("getDateRangeTimestamps", {"year": 2024, "month": 13}, "there is no such date"),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from aggregate.errors import ToolError
 from aggregate.tools import ToolRegistry, standard_tools
+from aggregate.tools.confine import is_secret
 from tests.project import project
 
 HIDDEN = "HIDDEN-7f3a"
@@ -91,13 +92,9 @@ def test_folders_and_searches(tools: ToolRegistry) -> None:
         ".env.example",
         ".gitignore",
         "blob.bin",
-        "env.txt",
         "good.md",
         "huge.log",
-        "link.txt",
-        "loop",
         "notes.md",
-        "out",
         "src/",
     ]
     assert tools.run("list_directory", {})["entries"] == root
@@ -105,6 +102,33 @@ def test_folders_and_searches(tools: ToolRegistry) -> None:
     found = tools.run("search_files", {"text": "ADD", "files_matching": "**/*.{py,md}"})
     assert found["matches"][:2] == ["good.md:2: add things", "notes.md:2: add things"]
     assert tools.run("search_files", {"text": HIDDEN})["matches"] == []
+
+
+def test_a_search_says_where_it_found_nothing_to_search(tools: ToolRegistry) -> None:
+    """A file is searched by itself; a folder that does not exist is a failure and not a search without matches."""
+    found = tools.run("search_files", {"text": "add", "folder": "./src/add.py"})
+    assert [one.partition(":")[0] for one in found["matches"]] == ["src/add.py"] * found["count"] != []
+    for folder in ("sources", "ignored.txt", ".env", "link.txt"):
+        assert tools.run("search_files", {"text": "add", "folder": folder}) == {
+            "success": False,
+            "error": f'"{folder}" is no folder of the project with files that may be read',
+            "retry": True,
+        }
+    assert tools.run("list_directory", {"path": "notes.md"})["error"] == '"notes.md" is a file: read_file shows it'
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden"),
+    [
+        ("a/.env", True), (".ENV.local", True), (".env.example", False), ("id_rsa", True), ("id_rsa.pub", False),
+        ("x/.ssh/config", True), (".kube/config", True), ("credentials.json", True), ("secrets.yaml", True),
+        ("secrets.py", False), ("prod.tfvars", True), ("terraform.tfstate", True), ("credentials.py", False),
+        (".htpasswd", True), ("putty.ppk", True), ("environment.py", False),
+    ],
+)  # fmt: skip
+def test_secrets_go_by_their_names(name: str, hidden: bool) -> None:
+    """What usually holds secrets is hidden whatever the case; examples, public keys and code are shown."""
+    assert is_secret(name) is hidden
 
 
 def test_long_outputs_are_cut_visibly(tools: ToolRegistry) -> None:

@@ -313,3 +313,81 @@ def test_a_broken_file_of_tools_is_named(tmp_path: Path) -> None:
         discover_tools(tmp_path)
     with pytest.raises(ToolError, match="no such folder"):
         discover_tools(tmp_path / "none")
+
+
+class Mute:
+    """Cannot say what it is."""
+
+    def __str__(self) -> str:
+        """Fail."""
+        raise RuntimeError("no words")
+
+
+class MuteError(Exception):
+    """Cannot say what it is."""
+
+    def __str__(self) -> str:
+        """Fail."""
+        raise RuntimeError("no words")
+
+
+def raises_mute() -> None:
+    """Raise it."""
+    raise MuteError
+
+
+NO_DATA: list[tuple[Callable[[], Any], Any]] = [
+    (lambda: {"value": Mute()}, "it returned what JSON cannot hold: RuntimeError: no words"),
+    (raises_mute, "MuteError"),
+    (lambda: {"a": float("nan"), "b": [float("-inf")]}, {"a": None, "b": [None]}),
+    (lambda: (number for number in range(3)), [0, 1, 2]),
+]
+
+
+@pytest.mark.parametrize(("function", "expected"), NO_DATA)
+def test_what_a_tool_gives_is_data_at_once(function: Callable[[], Any], expected: Any) -> None:
+    """A value or an error without words fails at once, not at the limit of time; NaN is null; a generator a list."""
+    made = ToolRegistry(limits=CallLimits(seconds=30))
+    made.register("it", function)
+    result = made.run("it", {})
+    assert (result["error"] if isinstance(expected, str) else result) == expected
+
+
+def shaped(text: str = "", whole: int = 0, real: float = 0.0, names: dict[str, Any] | None = None) -> list[Any]:
+    """Return what arrived."""
+    return [text, whole, real, names]
+
+
+@pytest.mark.parametrize(
+    ("given_", "expected"),
+    [
+        ({"text": 7}, ["7", 0, 0.0, None]),
+        ({"whole": "7.0"}, ["", 7, 0.0, None]),
+        ({"whole": "9007199254740993"}, ["", 9007199254740993, 0.0, None]),
+        ({"names": '{"a": 1}'}, ["", 0, 0.0, {"a": 1}]),
+        ({"text": ["x"]}, "text must be str, not ['x']"),
+        ({"text": True}, "text must be str, not True"),
+        ({"text": "\ud800"}, "text must be str, not '\\ud800'"),
+        ({"real": True}, "real must be float, not True"),
+        ({"real": "nan"}, "real must be float, not 'nan'"),
+        ({"names": [1]}, "names must be dict, not [1]"),
+        ({"names": "[1]"}, "names must be dict, not '[1]'"),
+    ],
+)
+def test_arguments_have_their_types(given_: dict[str, Any], expected: Any) -> None:
+    """What a simple type cannot mean is refused before the tool runs: no function meets a list as its path (P4)."""
+    result = registry(shaped).run("shaped", given_)
+    assert (result["error"] if isinstance(expected, str) else result) == expected
+
+
+def test_parameters_of_a_host_are_checked() -> None:
+    """An entry with a misspelt field is a sentence for the host."""
+    with pytest.raises(ToolError, match=r"a parameter cannot be read: .*'kind'.*; give name, type"):
+        make_tool(my_custom_tool, parameters=[{"name": "a", "kind": "int"}])
+
+
+def test_a_file_of_tools_that_exits_is_a_mistake(tmp_path: Path) -> None:
+    """It does not end the program."""
+    (tmp_path / "bad.py").write_text("raise SystemExit(3)\n")
+    with pytest.raises(ToolError, match=r"bad\.py: it cannot be run: SystemExit: 3"):
+        discover_tools(tmp_path)

@@ -38,7 +38,7 @@ def read_instruction(path: Path) -> Instruction:
         ConfigError: It cannot be read, or it has no goal.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a mark
         values = tomllib.loads(text) if path.suffix.lower() == ".toml" else _simple_yaml(text)
     except OSError as error:
         raise ConfigError(f"it cannot be read: {error.strerror or error}", path=str(path)) from None

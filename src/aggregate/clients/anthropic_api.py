@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.failures import Translated, missing_sdk
-from aggregate.clients.key import Key
+from aggregate.clients.certificates import certificates
+from aggregate.clients.failures import Translated, missing_sdk, stop_of
+from aggregate.clients.key import Key, own_headers
 from aggregate.clients.plan import Plan, Role
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.models.reply import Reply, Stop
@@ -14,6 +15,7 @@ from aggregate.models.usage import Usage
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
+_AMBIENT: tuple[str, tuple[str, ...]] = ("ANTHROPIC_CUSTOM_HEADERS", ())
 _STOPS = {
     "end_turn": Stop.END,
     "stop_sequence": Stop.END,
@@ -48,23 +50,34 @@ class AnthropicApi:
         body = body_of(request)
         with Translated(self.provider, self.key, anthropic.APIError):
             async with anthropic.AsyncAnthropic(
-                api_key=self.key.value or "none", base_url=self.base_url, max_retries=0, timeout=self.seconds
+                api_key=self.key.value or "none",
+                base_url=self.base_url,
+                http_client=anthropic.DefaultAsyncHttpxClient(verify=certificates()),
+                max_retries=0,
+                timeout=self.seconds,
+                default_headers=None
+                if self.provider == "anthropic"
+                else own_headers(self.key, *_AMBIENT, anthropic.omit),
             ) as client:
                 return reply_of(await _ask(client, body, on_text))
 
 
 async def _ask(client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText | None) -> dict[str, Any]:
     if on_text is None:
-        return (await client.messages.create(**body)).model_dump()  # type: ignore[no-any-return]
+        return (await client.messages.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
     async with client.messages.stream(**body) as stream:
         async for piece in stream.text_stream:
             on_text(piece)
-        return (await stream.get_final_message()).model_dump()
+        return (await stream.get_final_message()).model_dump(warnings=False)
 
 
 def body_of(request: ModelRequest) -> dict[str, Any]:
     """Return the JSON of a request: a text block per block of the plan, with ``cache_control`` where it is marked."""
     body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_output}
+    if request.temperature is not None:
+        body["extra_body"] = {"temperature": request.temperature}  # MiniMax knows it, the SDK does not
+    if request.schema:
+        body["output_config"] = {"format": {"type": "json_schema", "schema": dict(request.schema)}}
     if system := _content(request.plan, system=True):
         body["system"] = system
     return {**body, "messages": [{"role": "user", "content": _content(request.plan, system=False)}]}
@@ -73,8 +86,8 @@ def body_of(request: ModelRequest) -> dict[str, Any]:
 def reply_of(message: Mapping[str, Any]) -> Reply:
     """Return the answer in a message's JSON; thinking is left out."""
     text = "".join(block["text"] for block in message["content"] if block.get("type") == "text")
-    stop = _STOPS.get(str(message.get("stop_reason")), Stop.OTHER)
-    raw = {"usage": dict(message["usage"]), "stop_reason": message.get("stop_reason")}
+    stop = stop_of(message.get("stop_reason"), _STOPS)
+    raw = {"usage": dict(message["usage"]), "stop_reason": message["stop_reason"]}
     return Reply(text, usage_of(message["usage"]), stop, str(message.get("model") or ""), raw)
 
 

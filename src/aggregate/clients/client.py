@@ -1,20 +1,51 @@
 """The client: plan, check, exchange, retry, in the same way for every provider."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Any, Final
 
 from aggregate.clients.plan import Plan, make_plan
-from aggregate.clients.protocol import ModelRequest, OnText, Transport, Turn
+from aggregate.clients.protocol import USUAL, ModelRequest, OnText, Transport, Turn
 from aggregate.clients.retry import Retry, with_retries
 from aggregate.clients.rules import rules_for
+from aggregate.clients.takes import Form, takes
 from aggregate.clients.window import check_window
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.chain import Chain
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 from aggregate.tokens.count import count, count_prompt
+
+logger: Final = logging.getLogger(__name__)
+MALFORMED: Final = frozenset({400, 422})
+"""Statuses of a request that a provider does not understand."""
+
+
+class ListenerError(Exception):
+    """What the caller's function has raised, on its way past an adapter that would take it for the provider's."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@dataclass(slots=True)
+class Listener:
+    """Passes the pieces of an answer on, and knows whether there was one."""
+
+    on_text: OnText
+    heard: bool = False
+
+    def __call__(self, piece: str) -> None:
+        """Pass a piece on."""
+        self.heard = True
+        try:
+            self.on_text(piece)
+        except Exception as error:  # noqa: BLE001 - it reaches the caller as it is
+            raise ListenerError(error) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +66,7 @@ class Client:
     retry: Retry = field(default_factory=Retry)
     on_wait: Callable[[float, ProviderError], None] | None = field(default=None, repr=False)
 
-    def plan(self, prompt: Prompt, message: str, *, model: str = "", turn: Turn = Turn()) -> Plan:  # noqa: B008 - frozen
+    def plan(self, prompt: Prompt, message: str, *, model: str = "", turn: Turn = USUAL) -> Plan:
         """Return the request that ``send`` would send."""
         tokens = count_prompt(prompt).segments
         chain = Chain.of(prompt, tokens, system=turn.system, system_tokens=count(turn.system))
@@ -57,7 +88,7 @@ class Client:
         *,
         model: str = "",
         on_text: OnText | None = None,
-        turn: Turn = Turn(),  # noqa: B008 - frozen
+        turn: Turn = USUAL,
     ) -> Reply:
         """Send ``prompt`` and then ``message``, and return the answer.
 
@@ -66,12 +97,12 @@ class Client:
             message: What to say behind it, ``""`` if the prompt ends with the question.
             model: Which model; by default the client's.
             on_text: Called with each piece of the answer as it comes; with none the answer is not streamed.
-            turn: Instructions, limits, and the last request's layout.
+            turn: Instructions, limits, the form of the answer, and the last request's layout.
 
         Raises:
             ClientSetupError: There is no model to ask, or nothing to send.
             PromptTooLongError: The request exceeds the model's context window.
-            ProviderError: The provider refused or failed, after all retries.
+            ProviderError: The provider refused or failed, after all retries, or the turn's time is over.
         """
         return self.exchange(
             self.plan(prompt, message, model=model, turn=turn), model=model, on_text=on_text, turn=turn
@@ -84,43 +115,74 @@ class Client:
         *,
         model: str = "",
         on_text: OnText | None = None,
-        turn: Turn = Turn(),  # noqa: B008 - frozen
+        turn: Turn = USUAL,
     ) -> Reply:
         """Do what ``send`` does without blocking; cancelling the task ends the request."""
         plan = self.plan(prompt, message, model=model, turn=turn)
-        return await self._exchange(plan, model or self.model, on_text, turn.max_output)
+        return await self._exchange(plan, model or self.model, on_text, turn)
 
-    def exchange(self, plan: Plan, *, model: str = "", on_text: OnText | None = None, turn: Turn = Turn()) -> Reply:  # noqa: B008 - frozen
+    def exchange(self, plan: Plan, *, model: str = "", on_text: OnText | None = None, turn: Turn = USUAL) -> Reply:
         """Send a plan and return the answer; the errors are those of ``send``."""
 
-        def ask() -> Reply:
-            return asyncio.run(self._exchange(plan, model or self.model, on_text, turn.max_output))
+        async def alone() -> Reply:
+            asyncio.get_running_loop().set_exception_handler(_left_over)
+            return await self._exchange(plan, model or self.model, on_text, turn)
 
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return ask()
-        with ThreadPoolExecutor(1) as thread:  # a loop runs here already
-            return thread.submit(ask).result()
+        if not _loop_runs():
+            return asyncio.run(alone())
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, alone()).result()
 
-    async def _exchange(self, plan: Plan, model: str, on_text: OnText | None, max_output: int) -> Reply:
+    async def _exchange(self, plan: Plan, model: str, on_text: OnText | None, turn: Turn) -> Reply:
         if not model and self.provider != "gemini-cli":
             raise ClientSetupError(f"{self.provider}: no model is named: add --model, or model in the persona")
         if not plan.blocks:
             raise ClientSetupError("there is nothing to send: the prompt and the message are empty")
-        check_window(plan, model, max_output)
-        passed_on = False
+        check_window(plan, model, turn.max_output)
+        listener = Listener(on_text) if on_text else None
+        request = self._request(plan, model, turn)
+        try:
+            async with asyncio.timeout(turn.seconds) as limit:
+                return await self._asked(request, listener)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise ProviderError(f"{self.provider} did not answer within {turn.seconds:g} s") from None
+        except ListenerError as failed:
+            raise failed.error from None
 
-        def pass_on(piece: str) -> None:
-            nonlocal passed_on
-            passed_on = True
-            if on_text:
-                on_text(piece)
+    def _request(self, plan: Plan, model: str, turn: Turn) -> ModelRequest:
+        """Return the request with what the provider takes of the turn."""
+        taken = takes(self.provider, model)
+        form = taken.form if turn.schema else Form.TEXT
+        schema = turn.schema if form is not Form.TEXT else None
+        return ModelRequest(plan, model, turn.max_output, taken.temperature(turn.temperature), schema, form)
 
-        request = ModelRequest(plan, model, max_output)
-        return await with_retries(
-            lambda: self.transport.exchange(request, pass_on if on_text else None),
-            self.retry,
-            may_repeat=lambda: not passed_on,
-            on_wait=self.on_wait,
-        )
+    async def _asked(self, request: ModelRequest, listener: Listener | None) -> Reply:
+        """Return the answer; a request that is refused as malformed is made once more with its text alone."""
+        try:
+            return await with_retries(
+                lambda: self.transport.exchange(request, listener),
+                self.retry,
+                may_repeat=lambda: not (listener and listener.heard),
+                on_wait=self.on_wait,
+            )
+        except ProviderError as error:
+            error.__context__ = None  # the SDK's error, which holds the request with its headers and open streams
+            if error.status not in MALFORMED or request == request.plain:
+                raise
+            return await self._asked(request.plain, listener)
+
+
+def _loop_runs() -> bool:
+    """Return whether this thread is busy with a loop already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _left_over(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what an SDK could not close after the answer or its failure; by default a loop prints a traceback of it."""
+    logger.debug("left over by a request: %s", context.get("message"))

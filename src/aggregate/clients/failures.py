@@ -1,11 +1,13 @@
 """From whatever an SDK raises to one error of this package, without the key and without a traceback."""
 
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
 from aggregate.clients.key import Key
 from aggregate.clients.retry import RETRYABLE, seconds_of
 from aggregate.errors import ClientSetupError, ProviderError
+from aggregate.models.reply import Stop
 
 _PASSING = ("overloaded", "rate_limit", "unavailable", "resource_exhausted", "timeout", "api_error", "internal")
 _LONGEST = 300
@@ -41,11 +43,27 @@ class Translated:
             what = "did not answer in time"
         elif isinstance(error, HTTPError | StreamError | OSError):
             what = "cannot be reached"
-        elif isinstance(error, ValueError | KeyError | AssertionError | RuntimeError | TypeError):
+        elif isinstance(error, ValueError | AssertionError | RuntimeError):
             what = "sent an answer that cannot be read"
+        elif isinstance(error, LookupError | TypeError | AttributeError):
+            # What Python says of a field that is missing helps nobody.
+            return ProviderError(
+                f"{self._provider} sent an answer of another form than its protocol has: check the address"
+            )
         else:
             return None
         return ProviderError(f"{self._provider} {what}: {_line(self._key.hide(str(error)), error)}", retryable=True)
+
+
+def stop_of(reason: str | None, stops: Mapping[str, Stop]) -> Stop:
+    """Return why a model stopped, by the provider's word for it.
+
+    Raises:
+        ValueError: There is no word: the connection has ended before the answer.
+    """
+    if not reason:
+        raise ValueError("it broke off before its end")
+    return stops.get(reason, Stop.OTHER)
 
 
 def missing_sdk(provider: str, module: str) -> ClientSetupError:

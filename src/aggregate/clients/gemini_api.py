@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.failures import Translated, missing_sdk
+from aggregate.clients.certificates import certificates
+from aggregate.clients.failures import Translated, missing_sdk, stop_of
 from aggregate.clients.key import Key
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.models.reply import Reply, Stop
@@ -42,7 +43,14 @@ class GeminiApi:
         except ImportError:
             raise missing_sdk(self.provider, "google-genai") from None
         address, version = _split(self.base_url)
-        options = types.HttpOptions(base_url=address, api_version=version, timeout=int(self.seconds * 1000))
+        checked = {"verify": certificates()}
+        options = types.HttpOptions(
+            base_url=address,
+            api_version=version,
+            timeout=int(self.seconds * 1000),
+            client_args=checked,
+            async_client_args=checked,
+        )
         with Translated(self.provider, self.key, errors.APIError):
             client = genai.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
             async with client.aio as session:
@@ -67,6 +75,10 @@ def body_of(request: ModelRequest) -> dict[str, Any]:
     config: dict[str, Any] = {"max_output_tokens": request.max_output}
     if request.plan.system:
         config["system_instruction"] = request.plan.system
+    if request.temperature is not None:
+        config["temperature"] = request.temperature
+    if request.schema:
+        config |= {"response_mime_type": "application/json", "response_json_schema": request.schema}
     contents = [{"role": "user", "parts": [{"text": request.plan.text}]}]
     return {"model": request.model, "contents": contents, "config": config}
 
@@ -82,9 +94,7 @@ def reply_of(parts: list[dict[str, Any]]) -> Reply:
         if (part.get("prompt_feedback") or {}).get("block_reason"):
             reason = "SAFETY"
     text = "".join(map(text_of, parts))
-    return Reply(
-        text, usage_of(usage), _STOPS.get(reason, Stop.OTHER), model, {"usage": usage, "finish_reason": reason}
-    )
+    return Reply(text, usage_of(usage), stop_of(reason, _STOPS), model, {"usage": usage, "finish_reason": reason})
 
 
 def text_of(part: Mapping[str, Any]) -> str:

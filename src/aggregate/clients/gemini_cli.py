@@ -10,11 +10,12 @@ import os
 import shutil
 import signal
 import tempfile
+from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from aggregate.clients.key import Key
 from aggregate.clients.plan import Plan
@@ -72,15 +73,20 @@ class GeminiCli:
                     return await self._answer(process, text, on_text)
             except TimeoutError:
                 raise ProviderError("gemini-cli did not answer in time", retryable=True) from None
+            except (ValueError, TypeError, AttributeError) as error:
+                raise ProviderError(f"gemini-cli wrote what cannot be read: {error!s:.100}") from None
             finally:
                 await _end(process)
 
     async def _answer(self, process: Process, text: bytes, on_text: OnText | None) -> Reply:
-        events, errors, _ = await asyncio.gather(_events(process, on_text), _read(process), _write(process, text))
+        output, errors = cast("StreamReader", process.stdout), cast("StreamReader", process.stderr)
+        writing = _write(cast("StreamWriter", process.stdin), text)
+        events, notices, _ = await asyncio.gather(_events(output, on_text), errors.read(), writing)
         code = await process.wait()
         reply, failure = reply_of(events)
         if code or failure:
-            last = (errors.strip().splitlines() or [f"exit code {code}"])[-1]
+            lines = notices.decode("utf-8", "replace").strip().splitlines()
+            last = lines[-1] if lines else f"exit code {code}"
             said = last if code and failure == _NO_RESULT else failure or last
             for key in self.keys:
                 said = key.hide(said)
@@ -129,10 +135,9 @@ def usage_of(stats: Mapping[str, Any]) -> Usage:
     return Usage(max(int(stats.get("input_tokens") or 0) - read, 0), 0, read, int(stats.get("output_tokens") or 0))
 
 
-async def _events(process: Process, on_text: OnText | None) -> list[dict[str, Any]]:
-    assert process.stdout  # noqa: S101 - opened above
+async def _events(output: StreamReader, on_text: OnText | None) -> list[dict[str, Any]]:
     events = []
-    async for line in process.stdout:
+    async for line in output:
         try:
             event = json.loads(line)
         except ValueError:
@@ -144,17 +149,11 @@ async def _events(process: Process, on_text: OnText | None) -> list[dict[str, An
     return events
 
 
-async def _read(process: Process) -> str:
-    assert process.stderr  # noqa: S101 - opened above
-    return (await process.stderr.read()).decode("utf-8", "replace")
-
-
-async def _write(process: Process, text: bytes) -> None:
-    assert process.stdin  # noqa: S101 - opened above
+async def _write(program: StreamWriter, text: bytes) -> None:
     try:
-        process.stdin.write(text)
-        await process.stdin.drain()
-        process.stdin.close()
+        program.write(text)
+        await program.drain()
+        program.close()
     except (BrokenPipeError, ConnectionResetError):
         return  # it ended early and says why on its own
 

@@ -1,8 +1,8 @@
 """Keys: read from the environment, handed to an SDK, and never shown."""
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from aggregate.errors import ClientSetupError
 
@@ -10,15 +10,27 @@ _HIDDEN = "(hidden)"
 _SHORTEST = 6
 
 
-@dataclass(frozen=True, slots=True)
 class Key:
     """A key that no representation shows.
 
-    Attributes:
+    It is no dataclass, because ``dataclasses.asdict`` of whatever holds it would show it.
+
+    Args:
         value: The key itself.
     """
 
-    value: str = field(default="", repr=False)
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str = "") -> None:
+        self._value = value
+
+    @property
+    def value(self) -> str:
+        """The key itself."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return f"Key({_HIDDEN if self._value else ''})"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a key is not stored: read it from the environment again")
@@ -38,3 +50,21 @@ def find_key(provider: str, variables: tuple[str, ...], environ: Mapping[str, st
     if needed and not value:
         raise ClientSetupError(f"{provider} needs a key: set the environment variable {' or '.join(variables)}")
     return Key(value)
+
+
+def own_headers(key: Key, variable: str, others: tuple[str, ...], omit: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever mark an SDK has
+    """Return the headers with which an SDK sends ``key`` and nothing that it reads from the environment by itself.
+
+    SDKs read headers from the process's environment, where gateways want a key, and send them wherever their address
+    leads: also to another provider than the one they are meant for.
+
+    Args:
+        key: The key of the provider that is asked.
+        variable: Where the SDK reads headers from, ``Name: value`` on each line.
+        others: Headers that the SDK makes of other variables.
+        omit: The SDK's mark for what is left out.
+    """
+    lines = os.environ.get(variable, "").split("\n")
+    names = [line.partition(":")[0].strip() for line in lines if ":" in line]
+    bearer = f"Bearer {key.value or 'none'}"
+    return {name: bearer if name.lower() == "authorization" else omit for name in (*names, *others, "Authorization")}

@@ -1,19 +1,23 @@
 """OpenAI's Chat Completions API, through its SDK; DeepSeek and most servers on one's own machine speak it too."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.failures import Translated, missing_sdk
-from aggregate.clients.key import Key
+from aggregate.clients.certificates import certificates
+from aggregate.clients.failures import Translated, missing_sdk, stop_of
+from aggregate.clients.key import Key, own_headers
 from aggregate.clients.plan import Role
 from aggregate.clients.protocol import ModelRequest, OnText
+from aggregate.clients.takes import Form
 from aggregate.models.reply import Reply, Stop
 from aggregate.models.usage import Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+_AMBIENT = ("OPENAI_CUSTOM_HEADERS", ("OpenAI-Organization", "OpenAI-Project"))
 _STOPS = {"stop": Stop.END, "length": Stop.LENGTH, "content_filter": Stop.REFUSED}
 
 
@@ -44,7 +48,12 @@ class OpenAiApi:
         body = body_of(request, limit=self.limit)
         with Translated(self.provider, self.key, openai.OpenAIError):
             async with openai.AsyncOpenAI(
-                api_key=self.key.value or "none", base_url=self.base_url, max_retries=0, timeout=self.seconds
+                api_key=self.key.value or "none",
+                base_url=self.base_url,
+                http_client=openai.DefaultAsyncHttpxClient(verify=certificates()),
+                max_retries=0,
+                timeout=self.seconds,
+                default_headers=None if self.provider == "openai" else own_headers(self.key, *_AMBIENT, openai.omit),
             ) as client:
                 return reply_of(await _ask(client, body, on_text))
 
@@ -52,31 +61,37 @@ class OpenAiApi:
 async def _ask(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | None) -> dict[str, Any]:
     """Return the answer as the JSON of an unstreamed one."""
     if on_text is None:
-        return (await client.chat.completions.create(**body)).model_dump()  # type: ignore[no-any-return]
+        return (await client.chat.completions.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
     pieces: list[str] = []
     whole: dict[str, Any] = {"usage": None, "model": "", "choices": [{"finish_reason": None, "message": {}}]}
     stream = await client.chat.completions.create(**body, stream=True, stream_options={"include_usage": True})
     async for event in stream:
         whole["model"] = event.model or whole["model"]
         if event.usage:
-            whole["usage"] = event.usage.model_dump()
+            whole["usage"] = event.usage.model_dump(warnings=False)
         for choice in event.choices[:1]:
             whole["choices"][0]["finish_reason"] = choice.finish_reason or whole["choices"][0]["finish_reason"]
             if choice.delta and choice.delta.content:
                 pieces.append(choice.delta.content)
                 on_text(choice.delta.content)
+            if choice.delta and choice.delta.refusal:
+                whole["choices"][0]["message"]["refusal"] = choice.delta.refusal
     whole["choices"][0]["message"]["content"] = "".join(pieces)
     return whole
 
 
 def body_of(request: ModelRequest, *, limit: str = "max_tokens") -> dict[str, Any]:
     """Return the JSON of a request: plain texts, or content parts where breakpoints are set."""
-    plan = request.plan
-    body: dict[str, Any] = {"model": request.model, limit: request.max_output}
+    plan, ending = request.plan, _ending(request)
+    body: dict[str, Any] = {"model": request.model, limit: request.max_output, **_format(request)}
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
     if not plan.layout.marks:
         system = [{"role": "system", "content": plan.system}] if plan.system else []
-        return {**body, "messages": [*system, {"role": "user", "content": plan.text}]}
+        return {**body, "messages": [*system, {"role": "user", "content": plan.text + ending}]}
     parts = [(block.role is Role.SYSTEM, _part(block.text, marked=block.marked)) for block in plan.blocks]
+    if ending:
+        parts.append((False, _part(ending, marked=False)))
     roles = [("system", [part for is_system, part in parts if is_system])] if plan.system else []
     roles.append(("user", [part for is_system, part in parts if not is_system]))
     messages = [{"role": role, "content": content} for role, content in roles]
@@ -84,13 +99,35 @@ def body_of(request: ModelRequest, *, limit: str = "max_tokens") -> dict[str, An
     return {**body, "messages": messages, "prompt_cache_options": {"mode": "explicit"}}
 
 
+def _format(request: ModelRequest) -> dict[str, Any]:
+    """Return the field that binds an answer to a schema."""
+    match request.form:
+        case Form.TEXT:
+            return {}
+        case Form.OBJECT:
+            return {"response_format": {"type": "json_object"}}
+        case Form.SCHEMA:
+            schema = {"name": "answer", "schema": request.schema, "strict": True}
+            return {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+
+def _ending(request: ModelRequest) -> str:
+    """Return the schema as words, where the provider promises an object and must be told which one."""
+    if request.form is not Form.OBJECT:
+        return ""
+    return f"\n\nAnswer with one JSON object of this schema:\n{json.dumps(request.schema)}"
+
+
 def reply_of(answer: Mapping[str, Any]) -> Reply:
-    """Return the answer in a completion's JSON."""
+    """Return the answer in a completion's JSON; a refusal has a field of its own and ends like an answer."""
     choice = answer["choices"][0]
     usage = answer.get("usage") or {}
-    stop = _STOPS.get(str(choice.get("finish_reason")), Stop.OTHER)
+    stop = Stop.REFUSED if choice["message"].get("refusal") else stop_of(choice.get("finish_reason"), _STOPS)
     raw = {"usage": dict(usage), "finish_reason": choice.get("finish_reason")}
-    return Reply(choice["message"].get("content") or "", usage_of(usage), stop, str(answer.get("model") or ""), raw)
+    text = choice["message"].get("content") or ""
+    if not isinstance(text, str):
+        raise TypeError("content is no text")
+    return Reply(text, usage_of(usage), stop, str(answer.get("model") or ""), raw)
 
 
 def usage_of(usage: Mapping[str, Any]) -> Usage:

@@ -1,10 +1,11 @@
 """What a client is to its callers, and what a provider's adapter is to the client."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Final, Protocol
 
 from aggregate.clients.plan import Layout, Plan
+from aggregate.clients.takes import Form
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 
@@ -21,25 +22,36 @@ class Turn:
         max_output: The most tokens that the model may write.
         earlier: The layout of the last request of the same discussion.
         weights: How likely each segment of the prompt is the first one to change.
+        temperature: How freely the model chooses its words; left out where a provider takes none.
+        schema: JSON schema of the answer. Every object in it names all its properties as required and allows no others,
+            which all providers understand. Where a provider knows no schemas the answer is free text.
+        seconds: How long everything may take, waits between attempts included; ``None`` for the adapter's own limit.
     """
 
     system: str = ""
     max_output: int = 16_000
     earlier: Layout | None = None
     weights: Sequence[float] | None = None
+    temperature: float | None = None
+    schema: Mapping[str, Any] | None = None
+    seconds: float | None = None
+
+
+USUAL: Final = Turn()
+"""No instructions, the usual limits, nothing sent before."""
 
 
 class Asks(Protocol):
     """A client: it sends a prompt to a model and returns the answer."""
 
     def send(
-        self, prompt: Prompt, message: str, *, model: str = "", on_text: OnText | None = None, turn: Turn = ...
+        self, prompt: Prompt, message: str, *, model: str = "", on_text: OnText | None = None, turn: Turn = USUAL
     ) -> Reply:
         """Send ``prompt`` and then ``message``; block until the answer is there."""
         ...
 
     async def asend(
-        self, prompt: Prompt, message: str, *, model: str = "", on_text: OnText | None = None, turn: Turn = ...
+        self, prompt: Prompt, message: str, *, model: str = "", on_text: OnText | None = None, turn: Turn = USUAL
     ) -> Reply:
         """Do the same without blocking; cancelling the task ends the request."""
         ...
@@ -47,11 +59,28 @@ class Asks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What an adapter sends."""
+    """What an adapter sends; its provider takes all of it.
+
+    Attributes:
+        plan: The text.
+        model: Who is asked.
+        max_output: The most tokens of the answer.
+        temperature: ``None`` for the model's own.
+        schema: What the answer must be, ``None`` for free text.
+        form: How the answer is bound to the schema.
+    """
 
     plan: Plan
     model: str
     max_output: int
+    temperature: float | None = None
+    schema: Mapping[str, Any] | None = None
+    form: Form = Form.TEXT
+
+    @property
+    def plain(self) -> "ModelRequest":
+        """The same request with its text alone."""
+        return ModelRequest(self.plan, self.model, self.max_output)
 
 
 class Transport(Protocol):

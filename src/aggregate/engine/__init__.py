@@ -6,7 +6,7 @@ A rule decides wherever one can, and then no model is asked. With a scripted mod
 from aggregate.engine.adapter import ClientModel
 from aggregate.engine.agent import NeuronAgent
 from aggregate.engine.limits import MAX_DEPTH, MAX_RETRIES, EngineLimits
-from aggregate.engine.model import Answered, Call, Model, Question, Shape
+from aggregate.engine.model import Answered, Call, Model, Question
 from aggregate.engine.neuron import GoalResult, Neuron
 from aggregate.engine.scripted import Rule, ScriptedModel, read_script, scripted_model
 from aggregate.engine.trace import Kind, Trace
@@ -26,7 +26,6 @@ __all__ = [
     "Question",
     "Rule",
     "ScriptedModel",
-    "Shape",
     "Trace",
     "read_script",
     "scripted_model",

@@ -1,54 +1,30 @@
 """A provider's client as the engine's model."""
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
+from aggregate.clients.protocol import USUAL, Turn
 from aggregate.engine.model import Answered, Model, Question
 from aggregate.models.prompt import Prompt
+from aggregate.models.reply import Reply, Stop
 
-
-class Used(Protocol):
-    """What a request has cost."""
-
-    @property
-    def input(self) -> int:
-        """Tokens of the question."""
-        ...
-
-    @property
-    def output(self) -> int:
-        """Tokens of the answer."""
-        ...
-
-
-class Replied(Protocol):
-    """What a client returns."""
-
-    @property
-    def text(self) -> str:
-        """What the model wrote."""
-        ...
-
-    @property
-    def usage(self) -> Used:
-        """What it has cost."""
-        ...
+_PROBLEMS: Final = {Stop.REFUSED: "it refused to answer", Stop.LENGTH: "its answer was cut at the limit of tokens"}
 
 
 class Sends(Protocol):
     """A client."""
 
-    def send(self, prompt: Prompt, message: str, *, model: str = "") -> Replied:
+    def send(self, prompt: Prompt, message: str, *, model: str, turn: Turn) -> Reply:
         """Send ``prompt`` and then ``message``, and return the answer."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ClientModel:
-    """Asks each question as a message of its own.
+    """Asks each question as a message of its own, at its temperature and for an answer of its form.
 
     Attributes:
-        client: The client; the temperature of a question is its affair.
+        client: The client; it leaves out what its provider does not take.
         model: Which of its models; ``""`` is its own choice.
         prompt: What stands before every question: a context that a provider's cache then holds.
     """
@@ -58,11 +34,26 @@ class ClientModel:
     prompt: Prompt = field(default_factory=lambda: Prompt(()))
 
     def ask(self, question: Question) -> Answered:
-        """Send the question and return the answer with its tokens."""
-        reply = self.client.send(self.prompt, question.text, model=self.model)
-        return Answered(reply.text, reply.usage.input + reply.usage.output)
+        """Send the question and return the answer with its tokens; what was refused or cut is no answer."""
+        reply = self.client.send(self.prompt, question.text, model=self.model, turn=_turn(question))
+        return Answered(reply.text, _tokens(question, reply), _PROBLEMS.get(reply.stop, ""))
 
 
 def model_of(client: Model | Sends) -> Model:
     """Return ``client`` as something that answers questions: itself, or a provider's client behind an adapter."""
     return client if isinstance(client, Model) else ClientModel(client)
+
+
+def _turn(question: Question) -> Turn:
+    left = USUAL.max_output if question.tokens_left is None else question.tokens_left
+    return Turn(
+        max_output=max(1, min(USUAL.max_output, left)),
+        temperature=question.temperature,
+        schema=question.schema,
+        seconds=question.seconds_left,
+    )
+
+
+def _tokens(question: Question, reply: Reply) -> int:
+    """Return what the provider has counted; where it says nothing, a token for every four characters."""
+    return reply.usage.input + reply.usage.output or (len(question.text) + len(reply.text)) // 4

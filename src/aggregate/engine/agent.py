@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aggregate.engine.adapter import Sends, model_of
 from aggregate.engine.completion import corrective_neuron
-from aggregate.engine.limits import EngineLimits, LimitReached, Spending
+from aggregate.engine.limits import Allowance, EngineLimits, LimitReached, Spending
 from aggregate.engine.memory import recall
 from aggregate.engine.model import Call, Model
 from aggregate.engine.neuron import TOO_DEEP, GoalResult
@@ -57,6 +57,9 @@ class NeuronAgent:
         Args:
             goal: What is wanted, in plain language.
             depth: 0 for a user's goal; a sub-task at ``limits.depth`` or below is refused.
+
+        Raises:
+            ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
         """
         node = Recorder(Kind.GOAL, "goal", goal, self.clock)
         spending = Spending(self.limits, self.clock)
@@ -81,7 +84,7 @@ class NeuronAgent:
 
     def _reached(self, run: Run, goal: str, depth: int, node: Recorder) -> tuple[Done, Answer | None]:
         """Do the goal in the order of rule 1.2."""
-        branch = Branch(goal, depth, node)
+        branch = Branch(goal, depth, node, allowance=Allowance(self.limits.dendrites_in_all))
         if depth >= self.limits.depth:
             return Done(error=TOO_DEEP), None
         branch.context["_original_goal"] = goal

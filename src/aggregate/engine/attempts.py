@@ -83,7 +83,7 @@ def _clear(run: Run, branch: Branch, step: str, tool: Tool) -> str:
     fields = fields_of(found.items) if found else []
     if not fields:
         return step
-    text = run.ask(branch.node, Call.CLARIFY, goal=branch.goal, step=step, fields=shown.fields_line(fields))
+    text = run.ask(branch.node, Call.CLARIFY, goal=branch.goal, step=step, fields=shown.fields(fields))
     written = replies.one_line(text)
     named = set(words(written))
     return written if any(set(words(field)) <= named for field in fields) else step

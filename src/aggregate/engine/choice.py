@@ -3,8 +3,10 @@
 import re
 from typing import Final
 
+from aggregate.engine import replies
 from aggregate.engine.model import Call
 from aggregate.engine.run import Branch, Run
+from aggregate.engine.schemas import one_of
 from aggregate.engine.shown import clip
 from aggregate.engine.words import telling_words
 from aggregate.tools import ANALYSIS, Tool, ToolRegistry
@@ -40,10 +42,12 @@ def choose_tool(run: Run, branch: Branch, step: str) -> Tool | None:
     if ANALYSIS in run.tools and all(one.name != ANALYSIS for one in candidates):
         candidates.append(run.tools.get(ANALYSIS))
     listed = "\n".join(f"{one.name}: {clip(one.description, 90)}" for one in candidates)
-    text = run.ask(branch.node, Call.FIND_TOOL, step=step, tools=listed)
+    text = run.ask(
+        branch.node, Call.FIND_TOOL, step=step, tools=listed, schema=one_of([one.name for one in candidates])
+    )
     if text is None or not text.strip():
         return ranked[0] if best else None
-    return _named(text, run.tools, alone=True)
+    return _named(replies.held(text, "tool"), run.tools, alone=True)
 
 
 def score(step: str, tool: Tool) -> int:

@@ -14,6 +14,12 @@ MAX_RETRIES: Final = 3
 """Executions of one step (rule D-7)."""
 
 
+_LEAST: Final = {
+    **dict.fromkeys(("depth", "attempts", "steps", "workers", "duplicates"), 1),
+    **dict.fromkeys(("dendrites", "dendrites_in_all", "tokens", "seconds", "tool_seconds", "inline_bytes"), 0),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class EngineLimits:
     """The bounds of one goal; each is a maximum.
@@ -23,16 +29,17 @@ class EngineLimits:
         attempts: Executions of one step.
         steps: Steps of one goal (rule X-4).
         dendrites: Items that one step may be spread over (rule D-10).
-        dendrites_in_all: Sub-tasks of the whole goal.
+        dendrites_in_all: Sub-tasks of the whole goal; those of one step get equal shares of what is left.
         duplicates: Equal items after which a step is spread no further (rule D-10).
-        tokens: Of all questions and answers together.
-        seconds: Wall time of the whole goal.
+        tokens: Of all questions and answers together; no question is asked beyond it, and no answer may be longer than
+            what is left.
+        seconds: Wall time of the whole goal; a question or a call that is not done by then is given up.
         tool_seconds: Wall time of one call of a tool.
         workers: Sub-tasks that run at once; 1 is one after the other.
         inline_bytes: JSON of a result that stays in the context; larger ones go to disk (rule X-1).
 
     Raises:
-        ConfigError: A number that must be at least 1 is less.
+        ConfigError: A number is less than it may be.
     """
 
     depth: int = MAX_DEPTH
@@ -48,9 +55,10 @@ class EngineLimits:
     inline_bytes: int = 5000
 
     def __post_init__(self) -> None:
-        for name in ("depth", "attempts", "steps", "workers"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}", key=name)
+        for name, least in _LEAST.items():
+            # Said this way round it is true of a number that is none, too.
+            if not getattr(self, name) >= least:
+                raise ConfigError(f"{name} must be at least {least:g}, not {getattr(self, name)}", key=name)
 
 
 class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its failed result
@@ -64,7 +72,6 @@ class Spending:
     limits: EngineLimits
     clock: Callable[[], float] = time.perf_counter
     tokens: int = 0
-    dendrites: int = 0
     cancelled: bool = False
     _started: float = 0.0
     _lock: Lock = field(default_factory=Lock)
@@ -82,13 +89,18 @@ class Spending:
         """Until the goal must end, at least 0."""
         return max(0.0, self.limits.seconds - self.seconds)
 
+    @property
+    def tokens_left(self) -> int:
+        """Until no question may be asked, at least 0."""
+        return max(0, self.limits.tokens - self.tokens)
+
     def check(self) -> None:
         """Raise ``LimitReached`` if no time or tokens are left, or the goal was given up."""
         if self.cancelled:
             raise LimitReached("the goal was given up")
         if self.seconds_left <= 0:
             raise LimitReached(f"the goal's time of {self.limits.seconds:g} s is over")
-        if self.tokens >= self.limits.tokens:
+        if not self.tokens_left:
             raise LimitReached(f"the goal's {self.limits.tokens:,} tokens are used up")
 
     def charge(self, tokens: int) -> None:
@@ -96,9 +108,24 @@ class Spending:
         with self._lock:
             self.tokens += max(0, tokens)
 
-    def take_dendrites(self, wanted: int) -> int:
-        """Return how many of ``wanted`` sub-tasks may run, and count them."""
-        with self._lock:
-            taken = min(wanted, self.limits.dendrites, self.limits.dendrites_in_all - self.dendrites)
-            self.dendrites += taken
-            return taken
+
+@dataclass(slots=True)
+class Allowance:
+    """How many sub-tasks a branch may still begin, those of its sub-tasks included.
+
+    Sub-tasks get equal shares before they begin: which of them runs first decides nothing.
+    """
+
+    left: int = 0
+
+    def take(self, wanted: int, most: int) -> int:
+        """Return how many of ``wanted`` sub-tasks may begin at once, at most ``most``, and count them."""
+        taken = min(wanted, most, self.left)
+        self.left -= taken
+        return taken
+
+    def shares(self, number: int) -> list["Allowance"]:
+        """Return equal shares of what is left, which are taken from it."""
+        each = self.left // number if number else 0
+        self.left -= each * number
+        return [Allowance(each) for _ in range(number)]

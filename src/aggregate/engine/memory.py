@@ -8,6 +8,7 @@ from aggregate.engine.model import Call
 from aggregate.engine.run import Run
 from aggregate.engine.trace import Recorder
 from aggregate.errors import AggregateError
+from aggregate.text.fences import fence
 from aggregate.tools import StateStore
 
 MOST_KEYS = 60
@@ -22,7 +23,7 @@ def recall(run: Run, node: Recorder, goal: str, store: StateStore) -> dict[str, 
         keys = store.keys()
         if not keys:
             return {}
-        listed = ", ".join(shown.clip(key, 60) for key in keys[:MOST_KEYS])
+        listed = fence(", ".join(shown.clip(key, 60) for key in keys[:MOST_KEYS]))
         if len(keys) > MOST_KEYS:
             node.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
         answer = replies.json_value(run.ask(node, Call.MEMORY, goal=goal, keys=listed), dict)

@@ -1,8 +1,9 @@
 """What the engine asks of a model: one small question at a time."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 
 class Call(StrEnum):
@@ -28,31 +29,6 @@ class Call(StrEnum):
     ANSWER = "answer"
 
 
-class Shape(StrEnum):
-    """What an answer is to be; a client that can have typed answers asks for it, and plain text is read as well."""
-
-    STEPS = "steps"
-    """``["...", "..."]`` or ``{"steps": [...]}``, or a list with marks."""
-    VERDICT = "verdict"
-    """``true`` or ``false``, or yes or no."""
-    OBJECT = "object"
-    """A JSON object."""
-    TEXT = "text"
-    """Anything else: a name, a line, code, an answer."""
-
-
-SHAPES: Final = {
-    Call.DECOMPOSE: Shape.STEPS,
-    Call.SPLIT: Shape.STEPS,
-    Call.FIELDS_PRESENT: Shape.VERDICT,
-    Call.CALLS_NEEDED: Shape.VERDICT,
-    Call.VALIDATE: Shape.VERDICT,
-    Call.COMPLETE: Shape.VERDICT,
-    Call.PARAMETERS: Shape.OBJECT,
-    Call.MEMORY: Shape.OBJECT,
-    Call.REFLECT: Shape.OBJECT,
-}
-"""Where it is not text."""
 TEMPERATURES: Final = {
     Call.DECOMPOSE: 0.2,
     Call.MEMORY: 0.0,
@@ -73,25 +49,34 @@ class Question:
         text: What the model is shown.
         place: Which step asks, ``0.2`` or ``0.2/1.3/1.1``; ``""`` for the goal itself.
         temperature: For a client that can set it.
+        schema: JSON schema of the answer, for a client that can bind it; what comes as free text is read as well.
+            ``None`` where a text is wanted: a line, code, an answer.
+        tokens_left: How many the goal may still use, ``None`` for any number.
+        seconds_left: How long the goal may still take, ``None`` for any time; an answer after that is not waited for.
     """
 
     call: Call
     text: str
     place: str = ""
     temperature: float = 0.1
-
-    @property
-    def shape(self) -> Shape:
-        """What the answer is to be."""
-        return SHAPES.get(self.call, Shape.TEXT)
+    schema: Mapping[str, Any] | None = None
+    tokens_left: int | None = None
+    seconds_left: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a model answered: the text, and the tokens of question and answer together."""
+    """What a model answered.
+
+    Attributes:
+        text: What it wrote.
+        tokens: Of question and answer together.
+        problem: Why the text is no answer, ``""`` where it is one.
+    """
 
     text: str
     tokens: int = 0
+    problem: str = ""
 
 
 @runtime_checkable

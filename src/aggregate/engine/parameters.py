@@ -9,6 +9,7 @@ from aggregate.engine import replies, shown
 from aggregate.engine.lists import fields_of, find_list, identity
 from aggregate.engine.model import Call
 from aggregate.engine.run import Branch, Run
+from aggregate.engine.schemas import arguments
 from aggregate.engine.words import words
 from aggregate.models.plain import Value
 from aggregate.tools import ANALYSIS, Parameter, Tool
@@ -49,13 +50,15 @@ def arguments_for(run: Run, branch: Branch, step: str, tool: Tool, trouble: Trou
         parameters="\n".join(map(_told, tool.parameters)),
         known=shown.known(branch.context),
         trouble=trouble.text,
+        schema=arguments(tool),
     )
     older = older_arguments(tool, branch.context)
     answer = replies.json_value(text, dict)
     if answer is None:
         return declared(tool, {**older, **sure})
     required = {one.name: older[one.name] for one in tool.required if one.name in older}
-    return declared(tool, {**required, **_unwrapped(tool, answer), **sure})
+    named = {name: value for name, value in _unwrapped(tool, answer).items() if value is not None}
+    return declared(tool, {**required, **named, **sure})
 
 
 def declared(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,7 +141,7 @@ def _code(run: Run, branch: Branch, step: str, trouble: Trouble) -> str:
     fields = fields_of(found.items) if found else []
     told = shown.known(branch.context)
     if found and fields:
-        told += f"\nFields of the items of {found.name or 'the newest list'}: {shown.fields_line(fields)}"
+        told += f"\nFields of the items of the newest list:\n{shown.fields(fields, of=found.name)}"
     written = replies.code(run.ask(branch.node, Call.CODE, goal=goal, step=step, known=told, trouble=trouble.text))
     error = replies.syntax_error(written)
     if not written or not error:

@@ -8,6 +8,7 @@ from aggregate.engine import replies, shown
 from aggregate.engine.model import Call
 from aggregate.engine.parameters import Trouble, declared
 from aggregate.engine.run import Branch, Run
+from aggregate.engine.schemas import reflection
 from aggregate.tools import Tool
 
 MOST = 400
@@ -56,6 +57,7 @@ def reflect(
         arguments=shown.data(dict(arguments), shown.ALL),
         error=shown.data(error, MOST),
         known=shown.known(branch.context),
+        schema=reflection(tool),
     )
     found = read_reflection(text)
     parts = (error, found.diagnosis, found.suggested_fix or "", str(failure.get("hint") or ""))

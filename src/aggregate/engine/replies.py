@@ -69,6 +69,13 @@ def json_value(text: str | None, kind: type) -> Any:  # noqa: ANN401 - a list or
     return None
 
 
+def held(text: str, name: str) -> str:
+    """Return the text under ``name`` in an answer of one JSON object, else the answer itself."""
+    value = json_value(text, dict) if text.lstrip().startswith("{") else None
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else text
+
+
 def code(text: str | None) -> str:
     """Return the Python in an answer: what is fenced, a ``python_code`` in JSON, else all of it."""
     if not text or not text.strip():

@@ -1,16 +1,20 @@
 """One goal while it is worked on: what all its steps share, and what one branch of it knows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from aggregate.engine.limits import EngineLimits, Spending
+from aggregate.engine.limits import Allowance, EngineLimits, Spending
 from aggregate.engine.model import TEMPERATURES, Call, Model, Question
+from aggregate.engine.schemas import SCHEMAS, Schema
 from aggregate.engine.shown import clip
 from aggregate.engine.trace import Kind, Recorder
 from aggregate.engine.wording import QUESTIONS
+from aggregate.errors import ClientSetupError, ModelError
 from aggregate.models.plain import Value
 from aggregate.tools import Tool, ToolContext, ToolRegistry
+from aggregate.tools.daemons import started
 
 MOST_ANSWER = 200_000
 """Characters of an answer; the rest is cut, and a warning says so."""
@@ -27,31 +31,70 @@ class Run:
     spending: Spending
     cache_dir: Path
 
-    def ask(self, node: Recorder, call: Call, **fields: object) -> str | None:
+    def ask(self, node: Recorder, call: Call, *, schema: Schema | None = None, **fields: object) -> str | None:
         """Ask the model; ``None`` where it gave no answer, with a warning on ``node``.
+
+        Args:
+            node: Where the question is recorded.
+            call: Which question.
+            schema: The form of its answer, where that is not always the same.
+            fields: What is asked about.
 
         Raises:
             LimitReached: No time or tokens are left.
+            ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
         """
         self.spending.check()
-        question = Question(call, QUESTIONS[call].format(**fields).strip(), node.place, TEMPERATURES.get(call, 0.1))
         child = node.child(Kind.MODEL, call.value, "")
         with child.timed():
             try:
-                answered = self.model.ask(question)
-                text, child.tokens = answered.text, max(0, int(answered.tokens))
-                if not isinstance(text, str):
-                    raise TypeError(f"the answer is a {type(text).__name__}, not a text")
+                text = self._answer(self._question(call, schema, fields, node.place), child)
+            except ClientSetupError:
+                raise  # the host's mistake, which no further question mends
             except Exception as error:  # noqa: BLE001 - whatever a client raises, the goal goes on without this answer
                 child.fail(f"{type(error).__name__}: {error!s:.300}")
-                node.warn(f"The model gave no answer to {call}: {error!s:.300}")
+                node.warn(f'The model gave no answer to "{call}": {error!s:.300}')
                 return None
-        self.spending.charge(child.tokens)
         child.text = clip(" ".join(text[: NOTE * 2].split()), NOTE)
         if len(text) > MOST_ANSWER:
-            node.warn(f"The answer to {call} was cut at {MOST_ANSWER:,} of {len(text):,} characters.")
+            node.warn(f'The answer to "{call}" was cut at {MOST_ANSWER:,} of {len(text):,} characters.')
         # Half a surrogate pair cannot be written anywhere.
         return text[:MOST_ANSWER].encode("utf-8", "replace").decode()
+
+    def _question(self, call: Call, schema: Schema | None, fields: Mapping[str, object], place: str) -> Question:
+        return Question(
+            call,
+            QUESTIONS[call].format(**fields).strip(),
+            place,
+            TEMPERATURES.get(call, 0.1),
+            schema or SCHEMAS.get(call),
+            self.spending.tokens_left,
+            self.spending.seconds_left,
+        )
+
+    def _answer(self, question: Question, node: Recorder) -> str:
+        """Return the model's answer; it is not waited for beyond the goal's time.
+
+        Raises:
+            ModelError: There is none in time, or it is none.
+        """
+        left = self.spending.seconds_left
+        asked = started(f"model {question.call}", lambda: self.model.ask(question))
+        try:
+            answered = asked.result(timeout=left)
+        except TimeoutError:
+            if asked.done():
+                raise  # the model's own
+            raise ModelError(f"the goal's time of {self.limits.seconds:g} s is over") from None
+        node.tokens = max(0, int(answered.tokens))
+        self.spending.charge(node.tokens)
+        if answered.problem:
+            raise ModelError(answered.problem)
+        if not isinstance(answered.text, str):
+            raise ModelError(f"the answer is a {type(answered.text).__name__}, not a text")
+        if not answered.text.strip():
+            raise ModelError("its answer is empty")
+        return answered.text
 
     def call(self, node: Recorder, tool: Tool, arguments: dict[str, Any], context: dict[str, Value]) -> Value:
         """Run a tool and return its result; every failure is one too.
@@ -94,6 +137,7 @@ class Branch:
         lists: Digests of the lists that the branches above go through, and so it must not (rule D-34).
         done: Lists and templates that this branch has gone through.
         corrective: It may only work with what is there (rule P14).
+        allowance: How many sub-tasks it may begin.
     """
 
     goal: str
@@ -107,6 +151,7 @@ class Branch:
     lists: frozenset[str] = frozenset()
     done: set[tuple[str, str]] = field(default_factory=set)
     corrective: bool = False
+    allowance: Allowance = field(default_factory=Allowance)
 
     def wording(self, step: str) -> str:
         """Return the words that decide what ``step`` does."""

@@ -53,6 +53,7 @@ def memory_line(memory: Mapping[str, Value]) -> str:
     return ", ".join(texts) or "nothing"
 
 
-def fields_line(names: Sequence[str]) -> str:
-    """Return names of fields on one line."""
-    return clip(", ".join(" ".join(name.split()) for name in names), ALL) or "none"
+def fields(names: Sequence[str], *, of: str = "") -> str:
+    """Return names of fields, and of the list ``of`` whose items have them, in a fence: they came with the data."""
+    line = ", ".join(" ".join(name.split()) for name in names)
+    return fence(clip(f"{' '.join(of.split())}: {line}" if of else line or "none", ALL))

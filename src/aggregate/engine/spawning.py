@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from aggregate.engine import replies, shown
+from aggregate.engine.limits import Allowance
 from aggregate.engine.lists import (
     DENDRITES,
     Found,
@@ -26,6 +26,7 @@ from aggregate.engine.words import STOP, Iteration, is_compound, telling_words, 
 from aggregate.models.plain import Value
 from aggregate.subagents.select import failed
 from aggregate.tools import ANALYSIS, Tool
+from aggregate.tools.daemons import in_order
 
 NO_GROUND: Final = "all sub-tasks failed, the first one with: "
 
@@ -108,7 +109,7 @@ def template_for(run: Run, branch: Branch, step: str, over: Iteration, found: Fo
     if by_rule:
         return by_rule
     fields = fields_of(found.items) or ["item"]
-    text = run.ask(branch.node, Call.ITEM_GOAL, step=step, fields=shown.fields_line(fields))
+    text = run.ask(branch.node, Call.ITEM_GOAL, step=step, fields=shown.fields(fields))
     return replies.one_line(text) or rule_template(step, over, found.items[0]) or step
 
 
@@ -123,7 +124,11 @@ def spread(
     execute: Execute,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Do ``template`` for each item and return the result of the step (rule D-24) and the labels of the sub-tasks."""
-    chosen = _chosen(run, branch, filtered(found.items, step))
+    asked_for = filtered(found.items, step)
+    if len(asked_for) < len(found.items):
+        less = len(found.items) - len(asked_for)
+        branch.node.warn(f"{less} of {len(found.items)} items lack what the step names and are left out.")
+    chosen = _chosen(run, branch, asked_for)
     # A template of several steps is split by the model for each item; one step is decided here, once for all.
     decided = ("", None) if is_compound(template) else (template, Choice(tool))
     tasks = [Task(item_goal(template, one, n), one, over.noun, *decided) for n, one in enumerate(chosen, 1)]
@@ -150,8 +155,11 @@ def _chosen(run: Run, branch: Branch, items: Sequence[Value]) -> tuple[Value, ..
             branch.node.warn(f"{duplicates} items were there before; the {left} items after them were left out.")
             break
         unique.setdefault(key, without_attached(item))
+    else:
+        if duplicates:
+            branch.node.warn(f"{duplicates} of {len(items)} items were there before and are done once.")
     chosen = tuple(unique.values())
-    taken = run.spending.take_dendrites(len(chosen))
+    taken = branch.allowance.take(len(chosen), run.limits.dendrites)
     if taken < len(chosen):
         branch.node.warn(f"Only {taken} of {len(chosen)} items were processed: the limit of sub-tasks is reached.")
     return chosen[:taken]
@@ -166,31 +174,41 @@ def run_tasks(
     """
     depth = branch.depth + 1
     labels = tuple(f"{depth}.{number}" for number in range(1, len(tasks) + 1))
+    shares = branch.allowance.shares(len(tasks))
     branches = [
-        _below(branch, task, f"dendrite_item_{depth}_{number}", label, lists)
-        for number, (task, label) in enumerate(zip(tasks, labels, strict=True), 1)
+        _below(branch, task, number, share, lists)
+        for number, (task, share) in enumerate(zip(tasks, shares, strict=True), 1)
     ]
     workers = min(run.limits.workers, len(tasks)) if branch.depth == 0 else 1
-    if workers <= 1:
-        return [execute(run, one) for one in branches], labels
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="dendrite")
     try:
-        return list(pool.map(lambda one: execute(run, one), branches)), labels
+        if workers <= 1:
+            return [execute(run, one) for one in branches], labels
+        return in_order("dendrite", lambda one: execute(run, one), branches, workers=workers), labels
     except BaseException:
         run.spending.cancelled = True  # an interrupted goal asks nothing more in its other threads
         raise
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        branch.allowance.left += sum(share.left for share in shares)
 
 
-def _below(branch: Branch, task: Task, key: str, label: str, lists: frozenset[str]) -> Branch:
+def _below(branch: Branch, task: Task, number: int, allowance: Allowance, lists: frozenset[str]) -> Branch:
     """Return a branch with a context of its own: what it writes reaches no sibling and no parent (rules D-4, D-33)."""
+    depth = branch.depth + 1
     context = dict(branch.context)
     if task.item is not None:
-        context[key] = task.item
-    node = branch.node.child(Kind.DENDRITE, label, task.goal)
-    depth = branch.depth + 1
-    return Branch(task.goal, depth, node, context, task.item, task.noun, task.template, task.chosen, lists)
+        context[f"dendrite_item_{depth}_{number}"] = task.item
+    return Branch(
+        task.goal,
+        depth,
+        branch.node.child(Kind.DENDRITE, f"{depth}.{number}", task.goal),
+        context,
+        task.item,
+        task.noun,
+        task.template,
+        task.chosen,
+        lists,
+        allowance=allowance,
+    )
 
 
 def _envelope(branch: Branch, results: Sequence[Value]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def do_parts(
     run: Run, branch: Branch, parts: Sequence[str], tool: Tool | None, execute: Execute
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Do the parts and return the result of the step, with what they gave under its own name, and their labels."""
-    taken = run.spending.take_dendrites(len(parts))
+    taken = branch.allowance.take(len(parts), run.limits.dendrites)
     tasks = [Task(part, chosen=Choice(tool) if tool else None) for part in parts[:taken]]
     results, labels = run_tasks(run, branch, tasks, branch.lists, execute)
     errors = [str(one.get("error") or "no reason given") for one in results if failed(one)]

@@ -72,7 +72,7 @@ def _steps(run: Run, branch: Branch) -> list[str]:
         goal=branch.goal,
         advice=advice(branch.goal),
         tools=(", ".join(names[:TOOLS_NAMED]) or "none") + left,
-        memory=shown.memory_line(memory),
+        memory=shown.data(shown.memory_line(memory), shown.ALL) if memory else "nothing",
         most=run.limits.steps,
     )
     found = replies.steps(text or "")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, Final
 
 from aggregate.tools.schema import Parameter
@@ -38,27 +39,45 @@ def cast_argument(parameter: Parameter, value: Any) -> Any:  # noqa: ANN401 - wh
         match parameter.type:
             case "int":
                 return _whole(value)
-            case "float" if isinstance(value, int | float | str) and not isinstance(value, bool):
-                return float(value)
-            case "str" if isinstance(value, int | float) and not isinstance(value, bool):
-                return str(value)
-            case "bool" if isinstance(value, str | int) and not isinstance(value, bool):
-                return _TRUTH[str(value).strip().lower()]
-            case "list" | "dict" if isinstance(value, str):
-                return _parsed(value, list if parameter.type == "list" else dict)
-    except (ValueError, KeyError, OverflowError):
+            case "float":
+                return _real(value)
+            case "str":
+                return _text(value)
+            case "bool":
+                return value if isinstance(value, bool) else _TRUTH[_text(value).strip().lower()]
+            case "list" | "dict":
+                return _structure(value, list if parameter.type == "list" else dict)
+    except (ValueError, KeyError, OverflowError, RecursionError):
         raise ArgumentMistake(f"{parameter.name} must be {parameter.type}, not {value!r:.80}") from None
     return value
 
 
 def _whole(value: Any) -> int:  # noqa: ANN401 - whatever JSON holds
-    if isinstance(value, bool) or not isinstance(value, int | float | str) or float(value) != int(float(value)):
+    real = _real(value)
+    if not real.is_integer():
         raise ValueError
-    return int(value) if isinstance(value, int | str) else round(value)
+    try:
+        return int(value)  # every digit of a long number
+    except ValueError:
+        return int(real)  # "7.0"
 
 
-def _parsed(text: str, kind: type) -> Any:  # noqa: ANN401 - a list or an object
-    value = json.loads(text)
-    if not isinstance(value, kind):
+def _real(value: Any) -> float:  # noqa: ANN401 - whatever JSON holds
+    if isinstance(value, bool) or not isinstance(value, int | float | str) or not isfinite(real := float(value)):
         raise ValueError
-    return value
+    return real
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError
+    text = str(value)
+    text.encode()  # half a surrogate pair is no text
+    return text
+
+
+def _structure(value: Any, kind: type) -> Any:  # noqa: ANN401 - a list or an object
+    read = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(read, kind):
+        raise ValueError
+    return read

@@ -1,7 +1,7 @@
 """Which files of a project a model may see: below the roots, not ignored, no secrets, through no link out of them."""
 
 import os
-from collections.abc import Iterator
+import posixpath
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -13,12 +13,15 @@ from aggregate.sources.listing import Listing
 
 MOST_BYTES: Final = 5_000_000
 SECRETS: Final = (
-    ".env", ".env.*", "*.env", ".envrc", ".netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials", "id_rsa*",
-    "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "*.jks", "*.kdbx",
+    ".env", ".env.*", "*.env", ".envrc", ".netrc", "_netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials",
+    ".htpasswd", ".dockercfg", ".vault-token", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key",
+    "*.ppk", "*.p8", "*.p12", "*.pfx", "*.keystore", "*.jks", "*.kdbx", "*.tfstate", "*.tfstate.backup", "*.tfvars",
+    "credentials", "credentials.json", "client_secret*.json", "secrets.toml", "secrets.yaml", "secrets.yml",
+    "secrets.json",
 )  # fmt: skip
 """Names that are never shown, also where no ignore rule names them."""
 PUBLIC: Final = (".env.example", ".env.sample", ".env.template", "*.pub")
-HIDDEN_FOLDERS: Final = frozenset({".git", ".ssh", ".gnupg", ".aws"})
+HIDDEN_FOLDERS: Final = frozenset({".git", ".ssh", ".gnupg", ".aws", ".azure", ".kube"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,33 +55,38 @@ class ProjectFiles:
         path, relative = self.find(name)
         return relative, read_text(path, relative)
 
-    def below(self, folder: str) -> Iterator[tuple[str, Path]]:
-        """Yield the name and the real path of each file that may be read below ``folder``, sorted, root by root.
+    def below(self, folder: str) -> list[tuple[str, Path]]:
+        """Return the name and the real path of each file that may be read below ``folder``, sorted, root by root.
+
+        A file stands for itself.
 
         Raises:
-            ToolError: ``folder`` leads out of the roots.
+            ToolError: ``folder`` leads out of the roots, or there is no such file.
         """
+        found: list[tuple[str, Path]] = []
         for root, relative in self._places(folder):
-            prefix = "" if relative == "." else f"{relative}/"
             listed = frozenset(_listed(root))
-            for name in sorted(one for one in listed if one.startswith(prefix)):
-                path = _allowed(root, name, listed)
-                if path is not None:
-                    yield name, path
+            chosen = (one for one in listed if relative in (".", one) or one.startswith(f"{relative}/"))
+            paths = ((name, _allowed(root, name, listed)) for name in sorted(chosen))
+            found += [(name, path) for name, path in paths if path is not None]
+        if not found:
+            raise ToolError(f'"{_shown(folder)}" is no folder of the project with files that may be read')
+        return found
 
     def entries(self, folder: str) -> list[str]:
         """Return what stands directly in ``folder``, sorted; folders end with a slash.
 
         Raises:
-            ToolError: ``folder`` leads out of the roots, or holds nothing that may be shown.
+            ToolError: ``folder`` leads out of the roots, or holds nothing that may be read.
         """
         found: set[str] = set()
-        for root, relative in self._places(folder):
+        names = [name for name, _ in self.below(folder)]
+        for _, relative in self._places(folder):
             prefix = "" if relative == "." else f"{relative}/"
-            below = (one[len(prefix) :] for one in _visible(root) if one.startswith(prefix))
+            below = (one[len(prefix) :] for one in names if one.startswith(prefix))
             found.update(head + slash for head, slash, _ in (one.partition("/") for one in below))
         if not found:
-            raise ToolError(f'"{_shown(folder)}" is no folder of the project with files that may be read')
+            raise ToolError(f'"{_shown(folder)}" is a file: read_file shows it')
         return sorted(found)
 
     def _places(self, name: str) -> list[tuple[Path, str]]:
@@ -88,7 +96,7 @@ class ProjectFiles:
         plain = name.replace("\\", "/") if os.sep == "\\" else name
         if ".." in PurePosixPath(plain).parts:
             raise ToolError(f'"{_shown(name)}" holds "..": paths begin at the project\'s root')
-        path = PurePosixPath(os.path.normpath(plain))
+        path = PurePosixPath(posixpath.normpath(plain))
         if not path.is_absolute():
             return [(root, path.as_posix()) for root in self.roots]
         inside = [root for root in self.roots if path.is_relative_to(_absolute(root))]
@@ -142,10 +150,6 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
 def _listed(root: Path) -> list[str]:
     """Return the files that are not ignored, asked anew each time: a goal may make files while it runs."""
     return Listing().files(str(root))
-
-
-def _visible(root: Path) -> list[str]:
-    return [name for name in _listed(root) if not is_secret(name)]
 
 
 def _absolute(root: Path) -> str:

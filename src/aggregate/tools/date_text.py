@@ -47,15 +47,15 @@ def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
         ToolError: It names none, or a day that does not exist.
     """
     plain = " ".join(text.split())
-    if _UNIX.fullmatch(plain):
-        return datetime.fromtimestamp(int(plain), UTC), False
     try:
+        if _UNIX.fullmatch(plain):
+            return datetime.fromtimestamp(int(plain), UTC), False
         if named := _named(plain.lower()):
             return datetime.combine(named, time(), where), True
         if len(plain) <= 10:
             return datetime.combine(date.fromisoformat(plain), time(), where), True
         moment = datetime.fromisoformat(plain)
-    except ValueError as error:
+    except (ValueError, OverflowError, OSError) as error:
         raise ToolError(f'"{text:.60}" is no date: {error!s:.100}; write 2025-09-30 or September 30, 2025') from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=where)), False
 

@@ -37,7 +37,7 @@ def _loaded(path: Path) -> ModuleType:
     sys.modules[name] = module  # type hints are looked up there
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # the file is the user's: whatever it raises is theirs to see
+    except (Exception, SystemExit) as error:  # the file is the user's: whatever it raises is theirs to see
         del sys.modules[name]
         raise ToolError(f"{path}: it cannot be run: {type(error).__name__}: {error}") from error
     return module

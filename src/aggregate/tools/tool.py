@@ -132,7 +132,12 @@ def _described(inferred: tuple[Parameter, ...], given: ParameterTexts | None) ->
             Parameter(one.name, one.type, one.required, one.default, str(given.get(one.name, one.description)))
             for one in inferred
         )
-    return tuple(one if isinstance(one, Parameter) else Parameter(**one) for one in given)
+    try:
+        return tuple(one if isinstance(one, Parameter) else Parameter(**one) for one in given)
+    except TypeError as error:
+        raise ToolError(
+            f"a parameter cannot be read: {error}; give name, type, required, default, description"
+        ) from None
 
 
 @overload

@@ -1,0 +1,57 @@
+"""Work in threads that no program waits for when it ends: a thread cannot be ended from outside."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextvars import copy_context
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import TypeVar
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+
+def started(name: str, work: Callable[[], _R]) -> "Future[_R]":
+    """Run ``work`` in a thread called ``name`` and return its future."""
+    future: Future[_R] = Future()
+    context = copy_context()
+    Thread(target=_settle, args=(future, context.run, work), name=name, daemon=True).start()
+    return future
+
+
+def in_order(name: str, work: Callable[[_T], _R], items: Sequence[_T], *, workers: int) -> list[_R]:
+    """Return what ``work`` gives for each item, in the order of the items, ``workers`` of them at a time.
+
+    Raises:
+        BaseException: What one of them has raised, or an interrupt; no further ones are begun, those that run go on.
+    """
+    futures: list[Future[_R]] = [Future() for _ in items]
+    waiting: SimpleQueue[tuple[Future[_R], _T]] = SimpleQueue()
+    for pair in zip(futures, items, strict=True):
+        waiting.put(pair)
+
+    stop = Event()
+
+    def drain() -> None:
+        while not stop.is_set():
+            try:
+                future, item = waiting.get_nowait()
+            except Empty:
+                return
+            _settle(future, work, item)
+            if future.exception() is not None:
+                stop.set()
+
+    for _ in range(min(workers, len(items))):
+        started(name, drain)
+    try:
+        return [future.result() for future in futures]
+    finally:
+        stop.set()
+
+
+def _settle(future: "Future[_R]", work: Callable[..., _R], *arguments: object) -> None:
+    try:
+        future.set_result(work(*arguments))
+    except BaseException as error:  # noqa: BLE001 - whoever waits for the future raises it
+        future.set_exception(error)
