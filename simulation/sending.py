@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from statistics import median
 from time import perf_counter
 
+from aggregate.clients.certificates import certificates
 from aggregate.clients.plan import make_plan
 from aggregate.clients.protocol import Asks
 from aggregate.clients.providers import open_client
@@ -142,9 +143,10 @@ def main() -> None:
 
 
 async def _by_sdk(url: str, text: str) -> str:
-    from anthropic import AsyncAnthropic
+    from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 
-    async with AsyncAnthropic(api_key="none-needed", base_url=url, max_retries=0) as client:
+    http = DefaultAsyncHttpxClient(verify=certificates())  # else the SDK would load them for each client: 25 to 40 ms
+    async with AsyncAnthropic(api_key="none-needed", base_url=url, http_client=http, max_retries=0) as client:
         messages = [{"role": "user", "content": [{"type": "text", "text": text}]}]
         answer = await client.messages.create(model=MODEL, max_tokens=16_000, messages=messages)  # type: ignore[arg-type]
         return str(answer.content)
