@@ -7,6 +7,7 @@ answers nothing, or answers what looks like a heading. All collect into one vari
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -63,7 +64,7 @@ class FaultyWorker:
     shown: str = ""
     late: list[str] = field(default_factory=list)
 
-    def work(self, assignment: Assignment) -> WorkerReply:
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Answer, or not."""
         ticket, fault = assignment.ticket, fault_of(assignment.ticket)
         if ticket == SUMMARY:

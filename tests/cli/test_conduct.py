@@ -91,7 +91,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here"),
         (["demo", "--resume"], f"{TRACK}: no run to resume: all are over"),
         (["demo", "--cancel"], f"{TRACK}: there is no run to cancel: all are over"),
-        (["demo", "--dry-run", "--resume"], "--dry-run, --status, --resume and --cancel exclude each other"),
+        (["demo", "--dry-run", "--resume"], "--dry-run, --status, --resume, --cancel and --forget exclude each other"),
         (["demo", "--database", "mysql://h/d"], "mysql://... is no database that runs can use"),
     ],
 )

@@ -19,7 +19,7 @@ from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, writ
 
 from aggregate.app import open_project
 from aggregate.conductor.assignment import Assignment
-from aggregate.conductor.database import WORKERS, Runs, database_url, open_engine
+from aggregate.conductor.database import LEASES, Runs, database_url, open_engine
 from aggregate.conductor.durable import MAX_STARTS, DurableDesk, Workplace, prepare
 from aggregate.conductor.leases import Leases, Process, this_process
 from aggregate.conductor.run import Pace
@@ -99,7 +99,7 @@ def test_an_assignment_is_worked_on_once(engine: sa.Engine) -> None:
         desk.put(assignment("b"))
         until(lambda: desk.ended(["r/b"]))
     assert worker.order == ["a", "b"]
-    assert desk.known(["r/a", "r/b", "r/c"]) == {"r/a", "r/b"}
+    assert desk.known(["r/a", "r/b", "r/c"]) == {"r/a": False, "r/b": False}
     assert desk.ended(["r/a"])["r/a"].text == "answer of a"
 
 
@@ -167,7 +167,7 @@ def test_each_process_has_its_own_id(engine: sa.Engine) -> None:
     assert first.executor_id != second.executor_id
     assert "local" not in (first.executor_id, second.executor_id)
     with Workplace(engine, Says()) as place, engine.connect() as connection:
-        assert connection.execute(sa.select(WORKERS.c.executor_id)).scalars().all() == [place.executor_id]
+        assert connection.execute(sa.select(LEASES.c.executor_id)).scalars().all() == [place.executor_id]
 
 
 def pending(engine: sa.Engine, executor: str, *keys: str) -> None:
@@ -200,7 +200,7 @@ def test_who_is_dead(engine: sa.Engine, host: str, pid: str, age: float, dead: b
     if host != "unknown":
         Leases(engine, other, adopt=adopted.append).sign_in()
         with engine.begin() as connection:
-            connection.execute(WORKERS.update().values(beat=WORKERS.c.beat - age))
+            connection.execute(LEASES.update().values(until=LEASES.c.until - age))
     DurableDesk(engine).put(assignment("a"))
     pending(engine, "other", "r/a")
     mine = Leases(engine, me, lease=30, adopt=adopted.append)
@@ -275,12 +275,13 @@ def test_runs_are_numbered(engine: sa.Engine) -> None:
     tickets = Tickets(tickets=(Ticket(id="a", prompt="x"),))
     runs = Runs(engine, "p", "t")
     assert runs.latest() is None
-    run = runs.begin(tickets)
+    run = runs.begin(tickets, 1)
+    assert runs.begin(tickets, 1) == run
     assert (run.run_id, run.tickets, runs.state(run)) == ("p/t/001", tickets, "running")
     runs.set_state(run, "cancelled")
     runs.set_state(run, "finished")
     assert runs.state(run) == "cancelled"
-    assert (runs.begin(tickets).run_id, Runs(engine, "q", "t").latest()) == ("p/t/002", None)
+    assert (runs.begin(tickets, 2).run_id, Runs(engine, "q", "t").latest()) == ("p/t/002", None)
 
 
 @pytest.mark.parametrize(

@@ -12,20 +12,23 @@ What is set here, and why:
 
 import logging
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import asdict
+from functools import cache
 from threading import BoundedSemaphore, Event
 from time import monotonic, sleep
 from typing import Any, Self
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSClient, DBOSConfig
+from dbos import DBOS, DBOSClient, DBOSConfig, EnqueueOptions, WorkflowStatus
 
 from aggregate.conductor.assignment import Assignment, Outcome
 from aggregate.conductor.attempt import STOP_SECONDS, Attempt, Stopping, attempt
-from aggregate.conductor.database import explained, open_engine
+from aggregate.conductor.database import explained, open_engine, patiently
 from aggregate.conductor.leases import LEASE_SECONDS, Leases, this_process
 from aggregate.conductor.lifecycle import work
 from aggregate.conductor.worker import Worker
+from aggregate.errors import StateError
 from aggregate.models.group import RunStatus
 
 APPLICATION = "aggregate-conductor"
@@ -42,6 +45,8 @@ MAX_STARTS = 20
 """Starts of one ticket in processes that were killed; one that kills its workers is given up after these."""
 CLOSE_SECONDS = 2.0
 """What a process that ends gives its attempts to notice; another worker takes them up."""
+_BEGUN = "begun"
+"""The attribute of a workflow whose answer has begun to come."""
 _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 
@@ -61,14 +66,18 @@ class DurableDesk:
     """A desk in a database; many processes may use it at one time."""
 
     def __init__(self, engine: sa.Engine) -> None:
-        self._url = str(engine.url)
+        self._engine = engine
         self._client = DBOSClient(
-            system_database_engine=engine, application_name=APPLICATION, use_listen_notify=False, lazy=True
+            system_database_engine=engine,
+            application_name=APPLICATION,
+            use_listen_notify=False,
+            lazy=True,
+            retry_connection_errors=False,
         )
 
     def set_places(self, places: int | None) -> None:
         """Say how many tickets every worker on this database works on at one time; ``None`` leaves it as it was."""
-        with explained(self._url):
+        with explained(str(self._engine.url)):
             self._client.register_queue(
                 QUEUE,
                 worker_concurrency=places or PLACES,
@@ -76,52 +85,63 @@ class DurableDesk:
                 on_conflict="always_update" if places else "never_update",
             )
 
-    def known(self, keys: Collection[str]) -> set[str]:
-        """Return which of ``keys`` were put here before."""
-        if not keys:
-            return set()
-        with explained(self._url):
-            found = self._client.list_workflows(workflow_ids=list(keys), load_input=False, load_output=False)
-        return {one.workflow_id for one in found}
+    def places(self) -> int:
+        """Return how many tickets a worker on this database works on at one time."""
+        queue = patiently(self._engine, lambda: self._client.retrieve_queue(QUEUE))
+        return (queue.worker_concurrency if queue else None) or PLACES
+
+    def known(self, keys: Collection[str]) -> dict[str, bool]:
+        """Return which of ``keys`` were put here before, and whether the answer to each has begun to come."""
+        found = self._find(keys, load_output=False)
+        return {one.workflow_id: _BEGUN in (one.attributes or {}) for one in found}
 
     def put(self, assignment: Assignment) -> None:
         """Enqueue an assignment; one with a known key changes nothing."""
-        with explained(self._url):
-            self._client.enqueue(
-                {
-                    "workflow_name": WORKFLOW,
-                    "queue_name": QUEUE,
-                    "workflow_id": assignment.key,
-                    "app_version": VERSION,
-                },
-                assignment.to_json(),
-            )
+        options: EnqueueOptions = {
+            "workflow_name": WORKFLOW,
+            "queue_name": QUEUE,
+            "workflow_id": assignment.key,
+            "app_version": VERSION,
+        }
+        patiently(self._engine, lambda: self._client.enqueue(options, assignment.to_json()))
+
+    def begun(self, key: str) -> None:
+        """Note that the answer to an assignment has begun to come; without a database nobody needs to know."""
+        with suppress(StateError, Stopping):
+            patiently(self._engine, lambda: self._client.update_workflow_attributes(key, {_BEGUN: True}), patience=0)
 
     def ended(self, keys: Collection[str]) -> dict[str, Outcome]:
         """Return the outcomes that there are, by key."""
-        if not keys:
-            return {}
-        with explained(self._url):
-            found = self._client.list_workflows(workflow_ids=list(keys), status=_ENDED, load_input=False)
-        return {one.workflow_id: _outcome(one) for one in found}
+        return {one.workflow_id: _outcome(one) for one in self._find(keys, status=_ENDED)}
 
     def withdraw(self, keys: Collection[str]) -> None:
         """Cancel what has not ended; what a worker still gives for it is dropped."""
-        waiting = self.known(keys) - set(self.ended(keys))
+        waiting = sorted(self.known(keys).keys() - self.ended(keys).keys())
         if waiting:
-            with explained(self._url):
-                self._client.cancel_workflows(sorted(waiting))
+            patiently(self._engine, lambda: self._client.cancel_workflows(waiting))
 
-    def places(self) -> int:
-        """Return how many tickets a worker on this database works on at one time."""
-        with explained(self._url):
-            queue = self._client.retrieve_queue(QUEUE)
-            return (queue.worker_concurrency if queue else None) or PLACES
+    def forget(self, keys: Collection[str]) -> None:
+        """Delete what the database has of ``keys``."""
+        known = sorted(self.known(keys))
+        if known:
+            patiently(self._engine, lambda: self._client.delete_workflows(known))
+
+    def _find(
+        self, keys: Collection[str], *, status: list[str] | None = None, load_output: bool = True
+    ) -> list[WorkflowStatus]:
+        if not keys:
+            return []
+        return patiently(
+            self._engine,
+            lambda: self._client.list_workflows(
+                workflow_ids=list(keys), status=status, load_input=False, load_output=load_output
+            ),
+        )
 
 
-def _outcome(workflow: Any) -> Outcome:  # noqa: ANN401 - DBOS's own record
+def _outcome(workflow: WorkflowStatus) -> Outcome:
     if workflow.status == "SUCCESS":
-        return Outcome.from_json(workflow.output)
+        return Outcome.from_json(str(workflow.output))
     ticket = workflow.workflow_id.rpartition("/")[2]
     if workflow.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
         reason = f"given up: {MAX_STARTS} workers were killed while they had it"
@@ -145,7 +165,8 @@ class Workplace:
         self._engine = open_engine(engine.url.render_as_string(hide_password=False))
         self._worker = worker
         self._leases = Leases(self._engine, this_process(), lease=lease, adopt=_adopt)
-        self._places = BoundedSemaphore(DurableDesk(engine).places())
+        self._desk = DurableDesk(self._engine)
+        self._places = BoundedSemaphore(self._desk.places())
         self._stop = Event()
         self._busy: set[str] = set()
 
@@ -206,9 +227,11 @@ class Workplace:
         """Make one attempt, in one of this worker's places until it is recorded: a kill repeats no more than these."""
         while not self._places.acquire(timeout=STOP_SECONDS):
             self._go_on()
+        # Once, however many pieces come; and only where others wait for it.
+        begun = cache(lambda: self._desk.begun(assignment.key) if assignment.ahead else None)
         try:
             made = DBOS.run_step(
-                {"name": "attempt"}, lambda: asdict(attempt(worker, assignment, number, stop=self._stop))
+                {"name": "attempt"}, lambda: asdict(attempt(worker, assignment, number, begun=begun, stop=self._stop))
             )
         finally:
             self._places.release()
