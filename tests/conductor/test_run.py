@@ -1,5 +1,6 @@
 """Runs from outside: tickets in, prompts, marks and a report out; the desk is in memory."""
 
+from dataclasses import replace
 from pathlib import Path
 from time import sleep
 
@@ -12,6 +13,7 @@ from aggregate.clients.scripted import Scripted, scripted
 from aggregate.conductor.assignment import Assignment, Outcome, WorkerReply
 from aggregate.conductor.attempt import attempt, backoff
 from aggregate.conductor.context import Contexts
+from aggregate.conductor.fold import fold
 from aggregate.conductor.lifecycle import run_worker_lifecycle, work
 from aggregate.conductor.papers import Papers
 from aggregate.conductor.run import Pace
@@ -212,6 +214,16 @@ def test_one_worker_is_sent_ahead(tmp_path: Path) -> None:
     assert len({one.prompt for one in run.worker.given}) == 1
 
 
+def test_the_others_start_at_its_first_words(tmp_path: Path) -> None:
+    """When the answer of the one sent ahead has begun to come, the others are laid down though it has not ended."""
+    many = "\n".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x{i}"\n' for i in range(3))
+    worker = Says()
+    desk = MemoryDesk(worker, begun={"demo/1/t0"})
+    run = conducted(track_project(tmp_path, many), desk=desk)
+    assert run.events[:3] == ["started t0", "started t1", "started t2"]
+    assert [one.ahead for one in sorted(worker.given, key=lambda one: one.ticket)] == [True, False, False]
+
+
 def test_strategies(tmp_path: Path) -> None:
     """Another strategy than tier3 shows the other files by it, and focus files in full all the same (M-30)."""
     ticket = '[[tickets]]\nid = "a"\nprompt = "x"\nfocus_files = ["one.py"]\naggregation_strategy = "{}"\n'
@@ -279,6 +291,23 @@ def test_a_client_as_worker() -> None:
         "## Files",
         "## Task: a",
     ]
+
+
+@pytest.mark.parametrize(("ahead", "heard"), [(True, 2), (False, 0)])
+def test_a_client_that_is_sent_ahead(ahead: bool, heard: int) -> None:
+    """The answer is streamed where others wait for its first words, and nowhere else."""
+    begun: list[None] = []
+    reply = ModelWorker(scripted(["one\ntwo\n"])).work(replace(ASKED, ahead=ahead), lambda: begun.append(None))
+    assert (reply.text, len(begun)) == ("one\ntwo\n", heard)
+
+
+def test_an_answer_that_was_cut_off() -> None:
+    """It is an answer, with a warning that its readers see in the merged result."""
+    worker = ModelWorker(scripted([Reply("Once upon", Usage(), stop=Stop.LENGTH)]))
+    outcome = Outcome.from_json(work(worker, ASKED).to_json())
+    assert (outcome.status, outcome.text) == (RunStatus.SUCCESS, "Once upon")
+    folded = fold([Ticket(id="a", prompt="x", collect_into="$all")], [outcome])
+    assert folded["$all"].warnings == ("a: the answer is not complete (length)",)
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,10 @@ class TrackRun:
 
     def _take_up(self) -> bool:
         """Take up what has ended; tell whether anything has."""
-        self._hear_of([self._key(name) for name in self._schedule.ahead])
+        ahead = self._schedule.ahead
+        self._hear_of([self._key(name) for name in ahead])
+        if self._schedule.ahead != ahead:
+            return True  # those that waited are laid down before anything else is looked at
         ended = self._desk.ended([self._key(name) for name in self._schedule.under_way])
         for key, outcome in ended.items():
             self._end(self._name(key), outcome)
