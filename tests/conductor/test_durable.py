@@ -152,13 +152,14 @@ def test_attempts_that_were_recorded_are_not_made_again(engine: sa.Engine) -> No
 
 def test_a_withdrawn_assignment_has_no_outcome(engine: sa.Engine) -> None:
     """What is cancelled while it waits is never begun; what a worker gives for it later is dropped."""
-    desk, begun = DurableDesk(engine), []
+    desk, begun, go = DurableDesk(engine), [], Event()
     desk.put(assignment("slow"))
-    with Workplace(engine, Says(lambda given: (begun.append(given.ticket), time.sleep(0.3), "late")[-1])):
+    with Workplace(engine, Says(lambda given: (begun.append(given.ticket), go.wait(20), "late")[-1])):
         until(lambda: begun)
         desk.put(assignment("never"))
         desk.withdraw(["r/slow", "r/never", "r/unknown"])
-        time.sleep(0.6)
+        go.set()
+        time.sleep(0.3)
     assert desk.ended(["r/slow", "r/never"]) == {}
     assert begun in (["slow"], ["slow", "never"])
 

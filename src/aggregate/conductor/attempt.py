@@ -81,9 +81,9 @@ def _ask(worker: Worker, assignment: Assignment, begun: Callable[[], None]) -> A
     return Attempt(RunStatus.SUCCESS, reply.text, int(reply.tokens), warning=reply.warning)
 
 
-def backoff(number: int, seconds: float = BACKOFF_SECONDS) -> float:
-    """Return the seconds to wait after the ``number``-th failed attempt: doubling, at most eight times the first."""
-    return float(min(seconds * 2 ** (number - 1), seconds * MAX_BACKOFF_SECONDS / BACKOFF_SECONDS))
+def backoff(number: int) -> float:
+    """Return the seconds to wait after the ``number``-th failed attempt: doubling, at most eight."""
+    return float(min(BACKOFF_SECONDS * 2 ** (number - 1), MAX_BACKOFF_SECONDS))
 
 
 def outcome_of(assignment: Assignment, attempts: list[Attempt]) -> Outcome:

@@ -39,7 +39,7 @@ WORKFLOW = "ticket"
 POLL_SECONDS = 0.02
 PLACES = 8
 """Tickets that a worker works on at one time where nobody said otherwise."""
-LISTEN_SECONDS = 0.2
+LISTEN_SECONDS = 0.05
 """How long a closing process waits for a listener that runs do not need, at the most."""
 MAX_STARTS = 20
 """Starts of one ticket in processes that were killed; one that kills its workers is given up after these."""
