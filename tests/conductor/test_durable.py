@@ -15,6 +15,7 @@ from itertools import count
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError, Event, Lock
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, write_project
@@ -210,6 +211,27 @@ def test_who_is_dead(engine: sa.Engine, host: str, pid: str, age: float, dead: b
     mine = Leases(engine, me, lease=1, adopt=adopted.append)
     mine.sign_in()
     assert mine.watch("tickets") == (["other"] if dead else []) == adopted
+
+
+def test_a_database_that_records_nothing_for_a_moment(engine: sa.Engine) -> None:
+    """A failing disk is no failure of the ticket: what could not be recorded is done again, and the run does not hang."""
+    desk, worker = DurableDesk(engine), Says()
+    place = Workplace(engine, worker, lease=0.5)
+
+    def fail(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if len(worker.given) == 1 and statement.startswith(("INSERT", "UPDATE")) and "leases" not in statement:
+            raise sa.exc.OperationalError(statement, None, psycopg.errors.IoError("the disk fails"))
+
+    sa.event.listen(place._engine, "before_cursor_execute", fail)
+    with place:
+        desk.put(assignment("a"))
+        until(lambda: worker.order == ["a"])
+        time.sleep(0.1)
+        sa.event.remove(place._engine, "before_cursor_execute", fail)
+        until(lambda: desk.ended(["r/a"]))
+    outcome = desk.ended(["r/a"])["r/a"]
+    assert (outcome.text, outcome.errors) == ("answer of a", ())
+    assert worker.order == ["a", "a"]
 
 
 def test_a_server_that_goes_away_for_a_moment(server: str) -> None:

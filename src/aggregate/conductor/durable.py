@@ -21,6 +21,7 @@ from typing import Any, Self
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig, EnqueueOptions, WorkflowStatus
+from sqlalchemy.exc import SQLAlchemyError
 
 from aggregate.conductor.assignment import Assignment, Outcome
 from aggregate.conductor.attempt import STOP_SECONDS, Attempt, Stopping, attempt
@@ -120,6 +121,18 @@ class DurableDesk:
         if waiting:
             patiently(self._engine, lambda: self._client.cancel_workflows(waiting))
 
+    def held(self, executor_id: str) -> set[str]:
+        """Return the keys of what a worker took and has not ended."""
+        found = self._client.list_workflows(
+            executor_id=executor_id, status="PENDING", queue_name=QUEUE, load_input=False, load_output=False
+        )
+        return {one.workflow_id for one in found}
+
+    def lay_again(self, keys: Collection[str]) -> None:
+        """Lay what has not ended down for any worker once more."""
+        if keys:
+            self._client.resume_workflows(sorted(keys), queue_name=QUEUE)
+
     def forget(self, keys: Collection[str]) -> None:
         """Delete what the database has of ``keys``."""
         known = sorted(self.known(keys))
@@ -164,11 +177,12 @@ class Workplace:
     def __init__(self, engine: sa.Engine, worker: Worker, *, lease: float = LEASE_SECONDS) -> None:
         self._engine = open_engine(engine.url.render_as_string(hide_password=False))
         self._worker = worker
-        self._leases = Leases(self._engine, this_process(), lease=lease, adopt=_adopt)
+        self._leases = Leases(self._engine, this_process(), lease=lease, adopt=_adopt, beat=self._give_back)
         self._desk = DurableDesk(self._engine)
         self._places = BoundedSemaphore(self._desk.places())
         self._stop = Event()
         self._busy: set[str] = set()
+        self._idle: set[str] = set()
 
     @property
     def executor_id(self) -> str:
@@ -218,6 +232,8 @@ class Workplace:
             self._busy.add(given.key)
             try:
                 return work(self._worker, given, once=self._record, wait=self._wait).to_json()
+            except SQLAlchemyError as error:
+                raise Stopping from error  # nothing could be recorded: no outcome of the ticket's, which is given back
             finally:
                 self._busy.discard(given.key)
 
@@ -236,6 +252,12 @@ class Workplace:
         finally:
             self._places.release()
         return Attempt(**{**made, "status": RunStatus(made["status"])})
+
+    def _give_back(self) -> None:
+        """Lay down again what this process took and does not work on; DBOS would leave it for ever."""
+        held = self._desk.held(self.executor_id)
+        idle, self._idle = self._idle, held - self._busy
+        self._desk.lay_again(idle & self._idle)  # seen twice: what was taken a moment ago is not busy yet
 
     def _wait(self, seconds: float) -> None:
         self._stop.wait(seconds)

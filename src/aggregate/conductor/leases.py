@@ -66,15 +66,23 @@ class Leases:
         me: This process.
         lease: Seconds that a sign of life of this process holds.
         adopt: Gives a dead worker's tickets back to the queue.
+        beat: Called after each sign of life.
     """
 
     def __init__(
-        self, engine: sa.Engine, me: Process, *, lease: float = LEASE_SECONDS, adopt: Callable[[str], None]
+        self,
+        engine: sa.Engine,
+        me: Process,
+        *,
+        lease: float = LEASE_SECONDS,
+        adopt: Callable[[str], None],
+        beat: Callable[[], None] = lambda: None,
     ) -> None:
         self.me = me
         self._engine = engine
         self._lease = lease
         self._adopt = adopt
+        self._beat = beat
         self._stop = Event()
         self._thread: Thread | None = None
         postgres = engine.dialect.name == "postgresql"
@@ -122,6 +130,7 @@ class Leases:
             try:
                 self._sign()
                 self.watch(queue)
+                self._beat()
             except (SQLAlchemyError, dbos_errors.DBOSException):
                 continue  # the database is away: the lease runs out if it stays away, and that is right
 
