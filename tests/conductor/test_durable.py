@@ -174,6 +174,15 @@ def test_each_process_has_its_own_id(engine: sa.Engine) -> None:
         assert connection.execute(sa.select(LEASES.c.executor_id)).scalars().all() == [place.executor_id]
 
 
+def test_one_workplace_in_a_process(engine: sa.Engine) -> None:
+    """A second one is refused with one sentence, for DBOS would leave one of them without tickets; later there may be another."""
+    second = Workplace(engine, Says())
+    with Workplace(engine, Says()), pytest.raises(StateError, match="this process works on tickets already"):
+        second.__enter__()
+    with second:
+        pass
+
+
 def pending(engine: sa.Engine, executor: str, *keys: str) -> None:
     """Make it look as if ``executor`` were at work on ``keys``."""
     table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
-from threading import BoundedSemaphore, Event
+from threading import BoundedSemaphore, Event, Lock
 from time import monotonic, sleep
 from typing import Any, Self
 
@@ -46,6 +46,8 @@ MAX_STARTS = 20
 """Starts of one ticket in processes that were killed; one that kills its workers is given up after these."""
 CLOSE_SECONDS = 2.0
 """What a process that ends gives its attempts to notice; another worker takes them up."""
+_ONLY = Lock()
+"""Held by the one workplace that is open in this process."""
 _BEGUN = "begun"
 """The attribute of a workflow whose answer has begun to come."""
 _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
@@ -171,7 +173,10 @@ class Workplace:
     Args:
         engine: The database.
         worker: Who answers; called from several threads at once.
-        lease: Seconds after which a worker that gives no sign of life counts as dead.
+        lease: Seconds after which this process counts as dead if it gives no sign of life.
+
+    Raises:
+        StateError: On entering: another one is open in this process, or the database cannot be used.
     """
 
     def __init__(self, engine: sa.Engine, worker: Worker, *, lease: float = LEASE_SECONDS) -> None:
@@ -190,7 +195,27 @@ class Workplace:
         return self._leases.me.executor_id
 
     def __enter__(self) -> Self:
-        url = str(self._engine.url)
+        if not _ONLY.acquire(blocking=False):
+            raise StateError("this process works on tickets already: wait for it, or use a process for each run")
+        try:
+            self._launch()
+        except BaseException:
+            _ONLY.release()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._close()
+        finally:
+            _ONLY.release()
+
+    def _launch(self) -> None:
+        """Sign in and let DBOS take tickets.
+
+        Raises:
+            StateError: The database cannot be used.
+        """
         config: DBOSConfig = {
             "name": APPLICATION,
             "system_database_url": self._engine.url.render_as_string(hide_password=False),
@@ -202,15 +227,15 @@ class Workplace:
             "log_level": "CRITICAL",
             "notification_listener_polling_interval_sec": LISTEN_SECONDS,
         }
-        with explained(url):
+        with explained(str(self._engine.url)):
             self._leases.sign_in()
             DBOS(config=config)
             DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MAX_STARTS)(self._workflow())
             DBOS.launch()
             self._leases.start(QUEUE)
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def _close(self) -> None:
+        """Stop taking tickets, leave those under way to others, and take DBOS down."""
         self._stop.set()
         until = monotonic() + CLOSE_SECONDS
         while self._busy and monotonic() < until:
@@ -218,7 +243,7 @@ class Workplace:
         self._leases.sign_out()
         # DBOS leaves threads behind that wait for what others record; they must not reach for the database any more.
         sa.event.listen(self._engine, "do_connect", _refuse)
-        sa.event.listen(self._engine, "checkin", _close)
+        sa.event.listen(self._engine, "checkin", _disconnect)
         DBOS.destroy(destroy_registry=True)
         self._engine.dispose()
 
@@ -280,7 +305,7 @@ def _refuse(*_: object) -> None:
     raise Stopping
 
 
-def _close(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
+def _disconnect(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
     if connection is not None:
         connection.close()
 
