@@ -23,11 +23,12 @@ from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, writ
 from aggregate.app import open_project
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.database import LEASES, RunRow, Runs, database_url, open_engine, patiently
-from aggregate.conductor.durable import MAX_STARTS, DurableDesk, Workplace, prepare
+from aggregate.conductor.durable import MAX_STARTS, DurableDesk, prepare
 from aggregate.conductor.leases import Leases, Process, this_process
 from aggregate.conductor.run import Pace
 from aggregate.conductor.tickets import Ticket, Tickets, load_tickets
 from aggregate.conductor.tracks import Wish, cancel, conduct, forget, status
+from aggregate.conductor.workplace import Workplace
 from aggregate.errors import StateError, TrackError
 from aggregate.models.group import OnError, RunStatus
 from aggregate.models.prompt import Prompt

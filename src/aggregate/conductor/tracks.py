@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from aggregate.conductor.context import Contexts
 from aggregate.conductor.database import CANCELLED, FINISHED, RUNNING, RunRow, Runs, database_url, open_engine
-from aggregate.conductor.durable import DurableDesk, Workplace, prepare
+from aggregate.conductor.durable import DurableDesk, prepare
 from aggregate.conductor.leases import LEASE_SECONDS
 from aggregate.conductor.marks import Mark
 from aggregate.conductor.metadata import TrackStatus
@@ -20,6 +20,7 @@ from aggregate.conductor.run import Event, Pace, Result, TrackRun
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track import Track, open_track
 from aggregate.conductor.worker import Worker
+from aggregate.conductor.workplace import Workplace
 from aggregate.config.load import Project
 from aggregate.errors import TrackError
 from aggregate.models.group import OnError
