@@ -85,7 +85,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixtur
     )
     assert "a: no way" in Path(captured.out.strip()).read_text()
     assert aggregate(folder, "conduct", "demo", "--status")[0] == 0
-    assert capsys.readouterr().out.splitlines()[1:] == ["  a: failed (no way \\x1b[2J)", "  b: waiting"]
+    assert capsys.readouterr().out.splitlines()[1:] == ["  a: failed (no way \\x1b[2J)", "  b: not run"]
 
 
 @pytest.mark.parametrize(
