@@ -7,6 +7,7 @@ from time import sleep
 import pytest
 
 from aggregate.app import open_project
+from aggregate.clients.client import Client
 from aggregate.clients.gemini_cli import text_of
 from aggregate.clients.protocol import ModelRequest
 from aggregate.clients.scripted import Scripted, scripted
@@ -26,6 +27,7 @@ from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.reply import Reply, Stop
 from aggregate.models.usage import Usage
 from tests.fakes.conducting import TRACK, MemoryDesk, Says, conducted, track_project
+from tests.fakes.transports import Hangs
 
 FAN_OUT = """\
 [[tickets]]
@@ -299,6 +301,15 @@ def test_a_client_that_is_sent_ahead(ahead: bool, heard: int) -> None:
     begun: list[None] = []
     reply = ModelWorker(scripted(["one\ntwo\n"])).work(replace(ASKED, ahead=ahead), lambda: begun.append(None))
     assert (reply.text, len(begun)) == ("one\ntwo\n", heard)
+
+
+def test_a_request_ends_with_its_attempt() -> None:
+    """A model that does not answer in time is hung up on; the attempt says that it timed out."""
+    hangs = Hangs()
+    worker = ModelWorker(Client("scripted", hangs, "claude-sonnet-5"))
+    made = attempt(worker, replace(ASKED, timeout=0.05), 1)
+    assert (made.status, made.text, made.again) == (RunStatus.TIMEOUT, "timeout after 0.05 s", True)
+    assert hangs.stopped.wait(10)
 
 
 def test_an_answer_that_was_cut_off() -> None:

@@ -1,6 +1,8 @@
 """Adapters that misbehave."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
+from threading import Event
 
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.errors import ProviderError
@@ -21,3 +23,18 @@ class BreaksOff:
         if on_text:
             on_text(self.beginning)
         raise self.error
+
+
+@dataclass
+class Hangs:
+    """Never answers, and notes that it was told to stop."""
+
+    stopped: Event = field(default_factory=Event)
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Wait for ever."""
+        try:
+            await asyncio.Event().wait()
+            raise AssertionError
+        finally:
+            self.stopped.set()
