@@ -54,7 +54,7 @@ class Pace:
         lead: Send one worker ahead of others that share its prefix.
     """
 
-    window: int = 64
+    window: int = 256
     poll: float = 0.02
     lead: bool = True
 
