@@ -126,6 +126,19 @@ def test_a_failed_ticket(tmp_path: Path, on_error: str, shown: str, ran: bool) -
     assert '"status": "in_progress"' in (run.folder / f"conductor/tracks/{TRACK}/metadata.json").read_text()
 
 
+def test_half_a_surrogate_pair(tmp_path: Path) -> None:
+    """An answer or an error that no file can hold is written with a question mark in its place; the run ends."""
+
+    def answer(assignment: Assignment) -> str:
+        if assignment.ticket == "b":
+            raise OSError("half \ud83d of a pair")
+        return "half \ud83d of a pair"
+
+    run = conducted(track_project(tmp_path, FAN_OUT), Says(answer))
+    assert "a: half ? of a pair" in run.prompt("sum")
+    assert "b: OSError: half ? of a pair" in run.report
+
+
 def test_all_failed(tmp_path: Path) -> None:
     """When everybody failed the run ends all the same, with an empty value and all reasons (O-49)."""
     worker = ScriptedWorker({name: Answer(fail="no", refuse=True) for name in ("a", "b", "sum")})
@@ -165,6 +178,13 @@ def test_a_slow_worker() -> None:
     sleep(0.3)
     assert late == [1]
     assert outcome.text == ""
+
+
+def test_a_worker_that_answers_nonsense() -> None:
+    """What is no text is an error at once, not a timeout after ten minutes."""
+    outcome = work(Says(lambda _: None), Assignment("r/a", "a", Prompt(()), "x"), wait=lambda _: None)  # type: ignore[arg-type,return-value]
+    assert outcome.status is RunStatus.ERROR
+    assert "AttributeError" in outcome.errors[0]
 
 
 def test_an_empty_answer_is_an_answer(tmp_path: Path) -> None:

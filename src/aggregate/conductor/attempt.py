@@ -74,11 +74,16 @@ def attempt(
 def _ask(worker: Worker, assignment: Assignment, begun: Callable[[], None]) -> Attempt:
     try:
         reply = worker.work(assignment, begun)
+        return Attempt(RunStatus.SUCCESS, _writable(reply.text), int(reply.tokens), warning=_writable(reply.warning))
     except WorkerError as error:
-        return Attempt(RunStatus.ERROR, str(error), again=error.again)
+        return Attempt(RunStatus.ERROR, _writable(str(error)), again=error.again)
     except Exception as error:  # noqa: BLE001 - a worker's failure is the ticket's, never the run's
-        return Attempt(RunStatus.ERROR, f"{type(error).__name__}: {error}", again=True)
-    return Attempt(RunStatus.SUCCESS, reply.text, int(reply.tokens), warning=reply.warning)
+        return Attempt(RunStatus.ERROR, _writable(f"{type(error).__name__}: {error}"), again=True)
+
+
+def _writable(text: str) -> str:
+    """Return ``text`` without halves of surrogate pairs, which models write and no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def backoff(number: int) -> float:

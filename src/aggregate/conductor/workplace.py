@@ -1,5 +1,6 @@
 """A process that works on tickets: DBOS takes them from the queue, a worker answers, and a lease says that it lives."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache
@@ -25,6 +26,8 @@ LISTEN_SECONDS = 0.05
 """How long a closing process waits for a listener that runs do not need, at the most."""
 CLOSE_SECONDS = 2.0
 """What a process that ends gives its attempts to notice; another worker takes them up."""
+GIVEN_BACK = 3
+"""How often one process gives a ticket back that it could not record: each time a model is asked again."""
 _ONLY = Lock()
 """Held by the one workplace that is open in this process."""
 
@@ -52,6 +55,7 @@ class Workplace:
         self._stop = Event()
         self._busy: set[str] = set()
         self._idle: set[str] = set()
+        self._given: Counter[str] = Counter()
 
     @property
     def executor_id(self) -> str:
@@ -146,7 +150,9 @@ class Workplace:
         """Lay down again what this process took and does not work on; DBOS would leave it for ever."""
         held = self._desk.held(self.executor_id)
         idle, self._idle = self._idle, held - self._busy
-        self._desk.lay_again(idle & self._idle)  # seen twice: what was taken a moment ago is not busy yet
+        seen_twice = idle & self._idle  # what was taken a moment ago is not busy yet
+        self._desk.lay_again({key for key in seen_twice if self._given[key] < GIVEN_BACK})
+        self._given.update(seen_twice)
 
     def _wait(self, seconds: float) -> None:
         self._stop.wait(seconds)
