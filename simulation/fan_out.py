@@ -1,12 +1,13 @@
-"""A fan-out of workers with faults, and what becomes of them: ``python -m simulation.fan_out [workers]``.
+"""A fan-out of workers with faults, and what becomes of them.
 
 Each worker has one fault, chosen by its number: it crashes, crashes once, hangs past its time, refuses, is slow,
 answers nothing, or answers what looks like a heading. All collect into one variable that a last worker is shown.
 """
 
-import sys
+import argparse
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -63,7 +64,7 @@ class FaultyWorker:
     shown: str = ""
     late: list[str] = field(default_factory=list)
 
-    def work(self, assignment: Assignment) -> WorkerReply:
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Answer, or not."""
         ticket, fault = assignment.ticket, fault_of(assignment.ticket)
         if ticket == SUMMARY:
@@ -129,7 +130,9 @@ def simulate(workers: int) -> tuple[Counter[tuple[Fault, str]], list[str], float
 
 def main() -> None:
     """Print the table; the exit code is 1 if anything is wrong."""
-    workers = int(sys.argv[1]) if len(sys.argv) > 1 else 64
+    parser = argparse.ArgumentParser(description="Run a fan-out in which every kind of fault happens.")
+    parser.add_argument("workers", type=int, nargs="?", default=64, help="default: 64")
+    workers = parser.parse_args().workers
     counts, wrong, seconds = simulate(workers)
     for (fault, state), number in sorted(counts.items()):
         print(f"{number:>5}  {fault.value:24} {state}")

@@ -10,6 +10,7 @@ import sqlite3
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -31,7 +32,7 @@ class LoggedWorker:
     log: Path
     seconds: float
 
-    def work(self, assignment: Assignment) -> WorkerReply:
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Answer with the ticket's id."""
         self._write(f"asked {assignment.ticket}\n")
         time.sleep(self.seconds)

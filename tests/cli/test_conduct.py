@@ -55,6 +55,10 @@ def test_a_run_and_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out == f"demo/{TRACK}/002: finished, 2 of 2 tickets have ended\n  a: done\n  b: done\n"
     assert aggregate(folder, "conduct")[0] == 0
     assert capsys.readouterr().out == f"[x] {TRACK}: A demo\n"
+    assert aggregate(folder, "conduct", TRACK, "--forget")[0] == 0
+    assert capsys.readouterr().out == f"forgot demo/{TRACK}/001\nforgot demo/{TRACK}/002\n"
+    assert aggregate(folder, "conduct", TRACK, "--forget")[0] == 0
+    assert capsys.readouterr().out == "no run that is over\n"
 
 
 def test_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,14 +74,18 @@ def test_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A run with a failed ticket ends with 1, and prints the report's path all the same."""
+    """A run with a failed ticket ends with 1, and prints the report's path all the same; an error is one line, without a terminal's commands."""
     script = tmp_path / "script.json"
-    script.write_text('{"answers": {"a": {"fail": "no", "refuse": true}}}')
+    script.write_text('{"answers": {"a": {"fail": "no\\nway \\u001b[2J", "refuse": true}}}')
     folder = track_project(tmp_path / "p", TICKETS)
     assert aggregate(folder, "conduct", "demo", "--worker", f"scripted:{script}", "--on-error", "fail")[0] == 1
     captured = capsys.readouterr()
-    assert captured.err == 'started  a\nfailed   a: no\nnot run  b: not run: it depends on "a", which failed\n'
-    assert "a: no" in Path(captured.out.strip()).read_text()
+    assert captured.err == (
+        'started  a\nfailed   a: no way \\x1b[2J\nnot run  b: not run: it depends on "a", which failed\n'
+    )
+    assert "a: no way" in Path(captured.out.strip()).read_text()
+    assert aggregate(folder, "conduct", "demo", "--status")[0] == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["  a: failed (no way \\x1b[2J)", "  b: not run"]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +99,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here"),
         (["demo", "--resume"], f"{TRACK}: no run to resume: all are over"),
         (["demo", "--cancel"], f"{TRACK}: there is no run to cancel: all are over"),
-        (["demo", "--dry-run", "--resume"], "--dry-run, --status, --resume and --cancel exclude each other"),
+        (["demo", "--dry-run", "--resume"], "--dry-run, --status, --resume, --cancel and --forget exclude each other"),
         (["demo", "--database", "mysql://h/d"], "mysql://... is no database that runs can use"),
     ],
 )

@@ -91,7 +91,7 @@ def test_a_turn_has_its_time() -> None:
     start = time.monotonic()
     with pytest.raises(ProviderError, match=r"^compatible did not answer within 0\.05 s$"):
         Client("compatible", transport, "m").send(PROMPT, "Why?", turn=Turn(seconds=0.05))
-    assert transport.ended
+    assert transport.stopped.is_set()
     assert time.monotonic() - start < 5
 
 

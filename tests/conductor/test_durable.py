@@ -8,28 +8,32 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from threading import Barrier, BrokenBarrierError, Lock
+from threading import Barrier, BrokenBarrierError, Event, Lock
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, write_project
 
-from aggregate.conductor.assignment import Assignment
-from aggregate.conductor.database import WORKERS, Runs, database_url, open_engine
-from aggregate.conductor.durable import MAX_STARTS, DurableDesk, Workplace, prepare
+from aggregate.conductor.assignment import Assignment, WorkerReply
+from aggregate.conductor.database import LEASES, RunRow, Runs, database_url, open_engine, patiently
+from aggregate.conductor.durable import MAX_STARTS, DurableDesk, prepare
 from aggregate.conductor.leases import Leases, Process, this_process
 from aggregate.conductor.run import Pace
-from aggregate.conductor.tickets import Ticket, Tickets
-from aggregate.conductor.tracks import Wish, cancel, conduct, status
+from aggregate.conductor.tickets import Ticket, Tickets, load_tickets
+from aggregate.conductor.tracks import Wish, cancel, conduct, forget, status
+from aggregate.conductor.workplace import Workplace
 from aggregate.errors import StateError, TrackError
-from aggregate.models.group import RunStatus
+from aggregate.models.group import OnError, RunStatus
 from aggregate.models.prompt import Prompt
 from aggregate.project import open_project
 from tests.fakes.conducting import Says
-from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, postgres_server
+from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +103,7 @@ def test_an_assignment_is_worked_on_once(engine: sa.Engine) -> None:
         desk.put(assignment("b"))
         until(lambda: desk.ended(["r/b"]))
     assert worker.order == ["a", "b"]
-    assert desk.known(["r/a", "r/b", "r/c"]) == {"r/a", "r/b"}
+    assert desk.known(["r/a", "r/b", "r/c"]) == {"r/a": False, "r/b": False}
     assert desk.ended(["r/a"])["r/a"].text == "answer of a"
 
 
@@ -150,13 +154,14 @@ def test_attempts_that_were_recorded_are_not_made_again(engine: sa.Engine) -> No
 
 def test_a_withdrawn_assignment_has_no_outcome(engine: sa.Engine) -> None:
     """What is cancelled while it waits is never begun; what a worker gives for it later is dropped."""
-    desk, begun = DurableDesk(engine), []
+    desk, begun, go = DurableDesk(engine), [], Event()
     desk.put(assignment("slow"))
-    with Workplace(engine, Says(lambda given: (begun.append(given.ticket), time.sleep(0.3), "late")[-1])):
+    with Workplace(engine, Says(lambda given: (begun.append(given.ticket), go.wait(20), "late")[-1])):
         until(lambda: begun)
         desk.put(assignment("never"))
         desk.withdraw(["r/slow", "r/never", "r/unknown"])
-        time.sleep(0.6)
+        go.set()
+        time.sleep(0.3)
     assert desk.ended(["r/slow", "r/never"]) == {}
     assert begun in (["slow"], ["slow", "never"])
 
@@ -167,7 +172,16 @@ def test_each_process_has_its_own_id(engine: sa.Engine) -> None:
     assert first.executor_id != second.executor_id
     assert "local" not in (first.executor_id, second.executor_id)
     with Workplace(engine, Says()) as place, engine.connect() as connection:
-        assert connection.execute(sa.select(WORKERS.c.executor_id)).scalars().all() == [place.executor_id]
+        assert connection.execute(sa.select(LEASES.c.executor_id)).scalars().all() == [place.executor_id]
+
+
+def test_one_workplace_in_a_process(engine: sa.Engine) -> None:
+    """A second one is refused with one sentence, for DBOS would leave one of them without tickets; later there may be another."""
+    second = Workplace(engine, Says())
+    with Workplace(engine, Says()), pytest.raises(StateError, match="this process works on tickets already"):
+        second.__enter__()
+    with second:
+        pass
 
 
 def pending(engine: sa.Engine, executor: str, *keys: str) -> None:
@@ -187,11 +201,12 @@ def pending(engine: sa.Engine, executor: str, *keys: str) -> None:
         ("here", "mine", 60.0, True),
         ("elsewhere", "gone", 0.0, False),
         ("elsewhere", "gone", 60.0, True),
+        ("elsewhere", "gone", 10.0, False),
         ("unknown", "gone", 0.0, True),
     ],
 )
 def test_who_is_dead(engine: sa.Engine, host: str, pid: str, age: float, dead: bool) -> None:
-    """A worker is dead when its process is gone on this machine, when its lease ran out, or when nobody knows it."""
+    """A worker is dead when its process is gone on this machine, its own lease ran out, or nobody knows it."""
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     me = this_process()
@@ -200,12 +215,70 @@ def test_who_is_dead(engine: sa.Engine, host: str, pid: str, age: float, dead: b
     if host != "unknown":
         Leases(engine, other, adopt=adopted.append).sign_in()
         with engine.begin() as connection:
-            connection.execute(WORKERS.update().values(beat=WORKERS.c.beat - age))
+            connection.execute(LEASES.update().values(until=LEASES.c.until - age))
     DurableDesk(engine).put(assignment("a"))
     pending(engine, "other", "r/a")
-    mine = Leases(engine, me, lease=30, adopt=adopted.append)
+    mine = Leases(engine, me, lease=1, adopt=adopted.append)
     mine.sign_in()
     assert mine.watch("tickets") == (["other"] if dead else []) == adopted
+
+
+def test_a_database_that_records_nothing_for_a_moment(engine: sa.Engine) -> None:
+    """A failing disk is no failure of the ticket: what could not be recorded is done again, and the run does not hang."""
+    desk, worker = DurableDesk(engine), Says()
+    place = Workplace(engine, worker, lease=0.5)
+
+    def fail(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if len(worker.given) == 1 and statement.startswith(("INSERT", "UPDATE")) and "leases" not in statement:
+            raise sa.exc.OperationalError(statement, None, psycopg.errors.IoError("the disk fails"))
+
+    sa.event.listen(place._engine, "before_cursor_execute", fail)
+    with place:
+        desk.put(assignment("a"))
+        until(lambda: worker.order == ["a"])
+        time.sleep(0.1)
+        sa.event.remove(place._engine, "before_cursor_execute", fail)
+        until(lambda: desk.ended(["r/a"]))
+    outcome = desk.ended(["r/a"])["r/a"]
+    assert (outcome.text, outcome.errors) == ("answer of a", ())
+    assert worker.order == ["a", "a"]
+
+
+def test_a_server_that_goes_away_for_a_moment(server: str) -> None:
+    """What ended meanwhile is recorded when it is back: no ticket stays with a worker that does not work on it any more."""
+    engine = open_engine(database_url(server))
+    prepare(engine)
+    desk, asked, go = DurableDesk(engine), Event(), Event()
+    desk.put(assignment("away"))
+
+    def slow(_: Assignment) -> str:
+        asked.set()
+        go.wait(30)
+        return "here"
+
+    with Workplace(engine, Says(slow)), ThreadPoolExecutor(1) as pool:
+        assert asked.wait(30)
+        with outage(database_url(server)):
+            look = pool.submit(desk.ended, ["r/away"])
+            go.set()
+            time.sleep(0.3)
+        assert look.result(30) == {}
+        until(lambda: desk.ended(["r/away"]))
+    assert desk.ended(["r/away"])["r/away"].text == "here"
+    engine.dispose()
+
+
+def test_a_server_that_stays_away(server: str) -> None:
+    """After some patience that is one sentence, and a worker that ends then ends without another one."""
+    engine = open_engine(database_url(server))
+    prepare(engine)
+    place = Workplace(engine, Says())
+    place.__enter__()
+    with outage(database_url(server)):
+        with pytest.raises(StateError, match="the database cannot be used"):
+            patiently(engine, lambda: engine.connect().close(), patience=0)
+        place.__exit__()
+    engine.dispose()
 
 
 def test_tickets_of_a_dead_worker_are_taken_over(engine: sa.Engine) -> None:
@@ -275,12 +348,13 @@ def test_runs_are_numbered(engine: sa.Engine) -> None:
     tickets = Tickets(tickets=(Ticket(id="a", prompt="x"),))
     runs = Runs(engine, "p", "t")
     assert runs.latest() is None
-    run = runs.begin(tickets)
+    run = runs.begin(tickets, 1)
+    assert runs.begin(tickets, 1) == run
     assert (run.run_id, run.tickets, runs.state(run)) == ("p/t/001", tickets, "running")
     runs.set_state(run, "cancelled")
     runs.set_state(run, "finished")
     assert runs.state(run) == "cancelled"
-    assert (runs.begin(tickets).run_id, Runs(engine, "q", "t").latest()) == ("p/t/002", None)
+    assert (runs.begin(tickets, 2).run_id, Runs(engine, "q", "t").latest()) == ("p/t/002", None)
 
 
 @pytest.mark.parametrize(
@@ -342,6 +416,109 @@ def test_conduct_status_cancel(tmp_path: Path, url: str) -> None:
     assert found.state == "cancelled"
 
 
+class Waits:
+    """A worker whose first answer begins to come, and ends only when another ticket was asked."""
+
+    def __init__(self) -> None:
+        self.other = Event()
+
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+        """Answer."""
+        if not assignment.ahead:
+            self.other.set()
+            return WorkerReply("other")
+        for _ in range(3):
+            begun()
+        return WorkerReply("first" if self.other.wait(20) else "alone")
+
+
+def test_the_first_words_set_the_others_free(tmp_path: Path, url: str) -> None:
+    """The others start while the one sent ahead still answers, though its first words are heard by way of the database."""
+    folder = write_project(tmp_path / "p", 3, chained=False)
+    result = conduct(open_project(folder / "manual_slop.toml"), TRACK, Waits(), wish=Wish(database=url))
+    assert "t0000: first" in result.report.read_text()
+
+
+def test_a_run_on_another_database(tmp_path: Path) -> None:
+    """Runs that know nothing of each other have folders of their own: no reply is ever written over."""
+    folder = write_project(tmp_path / "p", 1)
+    loaded = open_project(folder / "manual_slop.toml")
+    reports = []
+    for name in ("a", "b"):
+        wish = Wish(database=str(tmp_path / name))
+        reports.append(conduct(loaded, TRACK, Says(lambda _, name=name: name), wish=wish).report)  # type: ignore[misc]
+    assert [report.parent.name for report in reports] == [f"{TRACK}_001", f"{TRACK}_002"]
+    assert "t0000: a" in reports[0].read_text()
+
+
+def dead_run(folder: Path, url: str) -> RunRow:
+    """Leave a run of three tickets behind as a kill does: one has ended, one was begun."""
+    engine = open_engine(url)
+    prepare(engine)
+    run = Runs(engine, "p", TRACK).begin(load_tickets(folder / f"conductor/tracks/{TRACK}/tickets.toml"), 1)
+    desk = DurableDesk(engine)
+    for ticket in ("t0000", "t0001"):
+        desk.put(replace(assignment(ticket), key=f"{run.run_id}/{ticket}"))
+        if ticket == "t0000":
+            with Workplace(engine, Says()):
+                until(lambda: desk.ended([f"{run.run_id}/t0000"]))
+    (folder / f"conductor/tracks/{TRACK}/plan.md").write_text("- [x] `t0000`\n- [~] `t0001`\n- [ ] `t0002`\n")
+    engine.dispose()
+    return run
+
+
+def test_a_dead_run_is_cancelled(tmp_path: Path, url: str) -> None:
+    """Its tickets that were under way are open again in the plan, and nothing of it counts as under way."""
+    folder = write_project(tmp_path / "p", 3, chained=False)
+    loaded, run = open_project(folder / "manual_slop.toml"), dead_run(folder, url)
+    found = status(loaded, TRACK, database=url)
+    assert found is not None
+    assert (found.waiting, found.untouched) == (("t0001",), ("t0002",))
+    assert forget(loaded, TRACK, database=url) == []
+    assert cancel(loaded, TRACK, database=url) == run.run_id
+    plan = folder / f"conductor/tracks/{TRACK}/plan.md"
+    assert plan.read_text() == "- [x] `t0000`\n- [ ] `t0001`\n- [ ] `t0002`\n"
+    found = status(loaded, TRACK, database=url)
+    assert found is not None
+    assert (found.state, len(found.lines), found.waiting, found.untouched) == ("cancelled", 1, (), ("t0001", "t0002"))
+
+
+def test_runs_that_are_over_are_forgotten(tmp_path: Path, url: str) -> None:
+    """The database keeps nothing of them, their files stay, and the next run has the next number."""
+    folder = write_project(tmp_path / "p", 2)
+    loaded = open_project(folder / "manual_slop.toml")
+    first = conduct(loaded, TRACK, Says(), wish=Wish(database=url))
+    assert forget(loaded, TRACK, database=url) == [f"p/{TRACK}/001"]
+    assert forget(loaded, TRACK, database=url) == []
+    assert status(loaded, TRACK, database=url) is None
+    engine = open_engine(url)
+    tables = [f"dbos.{one}" if engine.dialect.name == "postgresql" else one for one in KEPT]
+    with engine.connect() as connection:
+        assert [connection.execute(sa.text(f"SELECT count(*) FROM {one}")).scalar() for one in tables] == [0] * len(
+            KEPT
+        )
+    engine.dispose()
+    assert first.report.exists()
+    assert conduct(loaded, TRACK, Says(), wish=Wish(database=url)).report.parent.name == f"{TRACK}_002"
+
+
+KEPT = ("workflow_status", "workflow_input", "workflow_output", "operation_outputs")
+
+
+def test_tickets_that_changed_under_a_run(tmp_path: Path, url: str) -> None:
+    """A run goes on with the tickets it began with, and says so."""
+    folder = write_project(tmp_path / "p", 3, chained=False)
+    dead_run(folder, url)
+    told: list[str] = []
+    wish = Wish(database=url, on_error=OnError.FAIL, resume=True)
+    result = conduct(open_project(folder / "manual_slop.toml"), TRACK, Says(), wish=wish, tell=told.append)
+    assert len(result.lines) == 3
+    assert told == [
+        f"going on with p/{TRACK}/001",
+        "its tickets were others when it began: it goes on with these; --cancel ends it",
+    ]
+
+
 def cancelling(folder: Path, url: str) -> str:
     """Cancel the run, and answer all the same."""
     cancel(open_project(folder / "manual_slop.toml"), TRACK, database=url)
@@ -376,6 +553,19 @@ def answered(folder: Path) -> set[str]:
             return {str(row[0]).rpartition("/")[2] for row in connection.execute(query)}
     except sqlite3.Error:
         return set()
+
+
+def test_two_conductors_at_once(tmp_path: Path) -> None:
+    """Started at the same moment on the same track they share one run, and nobody is asked twice."""
+    folder = write_project(tmp_path / "p", 12, chained=False)
+    both = [start("conduct", folder, "", 0.05) for _ in range(2)]
+    for process in both:
+        process.join(60)
+    assert [process.exitcode for process in both] == [0, 0], (folder / "stderr.log").read_text()
+    left = read_leftovers(folder, 1)
+    assert left.exact(12)
+    assert left.asked_again == 0
+    assert [path.name for path in (folder / "md_gen").iterdir()] == [f"{TRACK}_001"]
 
 
 def test_two_workers_and_one_is_killed(tmp_path: Path, server: str) -> None:

@@ -1,6 +1,7 @@
 """The Conductor's files: read in both forms, and changed by one mark and nothing else."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -173,8 +174,36 @@ def test_tracks_that_cannot_be_opened(tmp_path: Path, name: str, message: str) -
 
 
 def test_links_cannot_leave_the_folder() -> None:
-    """The id is the last part of the link and must be a plain name."""
+    """The id is the last part of the link and must be a plain name, in whatever script, written out or escaped."""
     entry = "- [ ] **Track: a**\n*Link: [x]({})*\n"
-    assert [read_register(entry.format(link))[0].track_id for link in ("../../etc/", "..", "a b", "/x/..", "t_1/spec.md")] == [
-        "etc", "", "", "", "t_1",
+    links = (
+        "../../etc/",
+        "..",
+        "a b",
+        "/x/..",
+        "t_1/spec.md",
+        "./tracks/größe_1/",
+        "./tracks/gr%C3%B6%C3%9Fe_1/",
+        "%2e%2e/",
+    )
+    assert [read_register(entry.format(link))[0].track_id for link in links] == [
+        "etc", "", "", "", "t_1", "größe_1", "größe_1", "",
     ]  # fmt: skip
+
+
+def test_conductors_that_mark_at_once(tmp_path: Path) -> None:
+    """Of marks that are set at the same moment, in the plan or in the register, none is lost."""
+    plan = "".join(f"- [ ] T{i}\n" for i in range(8))
+    register = "".join(f"- [ ] **Track: {i}**\n*Link: [x](./tracks/t_{i}/)*\n" for i in range(8))
+    files = {"conductor/tracks.md": register, **{f"conductor/tracks/t_{i}/plan.md": plan for i in range(8)}}
+    folder = project(tmp_path, files)
+    first = open_track(folder, "t_0")
+
+    def mark(number: int) -> None:
+        first.mark_plan({("", f"T{number}"): Mark.DONE})
+        open_track(folder, f"t_{number}").set_status(TrackStatus.COMPLETED, TIME)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(mark, range(8)))
+    assert first.text("plan.md") == plan.replace("[ ]", "[x]")
+    assert first.register.read_text(encoding="utf-8") == register.replace("[ ]", "[x]")

@@ -1,16 +1,19 @@
 """Runs from outside: tickets in, prompts, marks and a report out; the desk is in memory."""
 
+from dataclasses import replace
 from pathlib import Path
 from time import sleep
 
 import pytest
 
+from aggregate.clients.client import Client
 from aggregate.clients.gemini_cli import text_of
 from aggregate.clients.protocol import ModelRequest
 from aggregate.clients.scripted import Scripted, scripted
 from aggregate.conductor.assignment import Assignment, Outcome, WorkerReply
 from aggregate.conductor.attempt import attempt, backoff
 from aggregate.conductor.context import Contexts
+from aggregate.conductor.fold import fold
 from aggregate.conductor.lifecycle import run_worker_lifecycle, work
 from aggregate.conductor.papers import Papers
 from aggregate.conductor.run import Pace
@@ -24,6 +27,7 @@ from aggregate.models.reply import Reply, Stop
 from aggregate.models.usage import Usage
 from aggregate.project import open_project
 from tests.fakes.conducting import TRACK, MemoryDesk, Says, conducted, track_project
+from tests.fakes.transports import Hangs
 
 FAN_OUT = """\
 [[tickets]]
@@ -122,6 +126,19 @@ def test_a_failed_ticket(tmp_path: Path, on_error: str, shown: str, ran: bool) -
     assert '"status": "in_progress"' in (run.folder / f"conductor/tracks/{TRACK}/metadata.json").read_text()
 
 
+def test_half_a_surrogate_pair(tmp_path: Path) -> None:
+    """An answer or an error that no file can hold is written with a question mark in its place; the run ends."""
+
+    def answer(assignment: Assignment) -> str:
+        if assignment.ticket == "b":
+            raise OSError("half \ud83d of a pair")
+        return "half \ud83d of a pair"
+
+    run = conducted(track_project(tmp_path, FAN_OUT), Says(answer))
+    assert "a: half ? of a pair" in run.prompt("sum")
+    assert "b: OSError: half ? of a pair" in run.report
+
+
 def test_all_failed(tmp_path: Path) -> None:
     """When everybody failed the run ends all the same, with an empty value and all reasons (O-49)."""
     worker = ScriptedWorker({name: Answer(fail="no", refuse=True) for name in ("a", "b", "sum")})
@@ -161,6 +178,13 @@ def test_a_slow_worker() -> None:
     sleep(0.3)
     assert late == [1]
     assert outcome.text == ""
+
+
+def test_a_worker_that_answers_nonsense() -> None:
+    """What is no text is an error at once, not a timeout after ten minutes."""
+    outcome = work(Says(lambda _: None), Assignment("r/a", "a", Prompt(()), "x"), wait=lambda _: None)  # type: ignore[arg-type,return-value]
+    assert outcome.status is RunStatus.ERROR
+    assert "AttributeError" in outcome.errors[0]
 
 
 def test_an_empty_answer_is_an_answer(tmp_path: Path) -> None:
@@ -210,6 +234,16 @@ def test_one_worker_is_sent_ahead(tmp_path: Path) -> None:
     run = conducted(track_project(tmp_path, many))
     assert run.events[:3] == ["started t0", "done t0", "started t1"]
     assert len({one.prompt for one in run.worker.given}) == 1
+
+
+def test_the_others_start_at_its_first_words(tmp_path: Path) -> None:
+    """When the answer of the one sent ahead has begun to come, the others are laid down though it has not ended."""
+    many = "\n".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x{i}"\n' for i in range(3))
+    worker = Says()
+    desk = MemoryDesk(worker, begun={"demo/1/t0"})
+    run = conducted(track_project(tmp_path, many), desk=desk)
+    assert run.events[:3] == ["started t0", "started t1", "started t2"]
+    assert [one.ahead for one in sorted(worker.given, key=lambda one: one.ticket)] == [True, False, False]
 
 
 def test_strategies(tmp_path: Path) -> None:
@@ -279,6 +313,32 @@ def test_a_client_as_worker() -> None:
         "## Files",
         "## Task: a",
     ]
+
+
+@pytest.mark.parametrize(("ahead", "heard"), [(True, 2), (False, 0)])
+def test_a_client_that_is_sent_ahead(ahead: bool, heard: int) -> None:
+    """The answer is streamed where others wait for its first words, and nowhere else."""
+    begun: list[None] = []
+    reply = ModelWorker(scripted(["one\ntwo\n"])).work(replace(ASKED, ahead=ahead), lambda: begun.append(None))
+    assert (reply.text, len(begun)) == ("one\ntwo\n", heard)
+
+
+def test_a_request_ends_with_its_attempt() -> None:
+    """A model that does not answer in time is hung up on; the attempt says that it timed out."""
+    hangs = Hangs()
+    worker = ModelWorker(Client("scripted", hangs, "claude-sonnet-5"))
+    made = attempt(worker, replace(ASKED, timeout=0.05), 1)
+    assert (made.status, made.text, made.again) == (RunStatus.TIMEOUT, "timeout after 0.05 s", True)
+    assert hangs.stopped.wait(10)
+
+
+def test_an_answer_that_was_cut_off() -> None:
+    """It is an answer, with a warning that its readers see in the merged result."""
+    worker = ModelWorker(scripted([Reply("Once upon", Usage(), stop=Stop.LENGTH)]))
+    outcome = Outcome.from_json(work(worker, ASKED).to_json())
+    assert (outcome.status, outcome.text) == (RunStatus.SUCCESS, "Once upon")
+    folded = fold([Ticket(id="a", prompt="x", collect_into="$all")], [outcome])
+    assert folded["$all"].warnings == ("a: the answer is not complete (length)",)
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,25 @@ def test_one_is_sent_ahead_of_those_that_share_its_prefix() -> None:
     assert waves(Schedule(tickets("a b c X Y"), lead=False)) == ["abcXY"]
 
 
+def test_the_first_words_set_the_others_free() -> None:
+    """Those that share a prefix start when the first answer begins to come, not only when it has ended."""
+    schedule = Schedule(tickets("a b c<-a X"))
+    assert [one.id for one in schedule.start(9)] == ["a", "X"]
+    assert schedule.ahead == ("a",)
+    schedule.begin("a")
+    assert schedule.ahead == ()
+    assert [one.id for one in schedule.start(9)] == ["b"]
+    schedule.end("a", failed=False)
+    assert [one.id for one in schedule.start(9)] == ["c"]
+
+
+def test_a_prefix_of_one_is_not_sent_ahead() -> None:
+    """A ticket that shares its prefix with no other is waited for by nobody."""
+    schedule = Schedule(tickets("X Y"))
+    schedule.start(9)
+    assert schedule.ahead == ()
+
+
 def test_most() -> None:
     """No more start than there is room for, and none is forgotten."""
     assert waves(Schedule(tickets("A B C D E"), lead=False), most=2) == ["AB", "CD", "E"]

@@ -39,7 +39,7 @@ class Says:
     answer: Callable[[Assignment], str] = lambda assignment: f"answer of {assignment.ticket}"
     given: list[Assignment] = field(default_factory=list)
 
-    def work(self, assignment: Assignment) -> WorkerReply:
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Answer; 5 tokens."""
         self.given.append(assignment)
         return WorkerReply(self.answer(assignment), 5)
@@ -59,10 +59,12 @@ class MemoryDesk:
     waiting: dict[str, Assignment] = field(default_factory=dict)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     most: int = 0
+    begun: set[str] = field(default_factory=set)
 
-    def known(self, keys: Collection[str]) -> set[str]:
-        """Return which were put here."""
-        return set(keys) & (self.waiting.keys() | self.outcomes.keys())
+    def known(self, keys: Collection[str]) -> dict[str, bool]:
+        """Return which were put here; an answer comes at once or not at all, unless ``begun`` says otherwise."""
+        there = self.waiting.keys() | self.outcomes.keys()
+        return {key: key in self.begun or key in self.outcomes for key in keys if key in there}
 
     def put(self, assignment: Assignment) -> None:
         """Keep it."""

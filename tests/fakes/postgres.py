@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
+import sqlalchemy as sa
+
 HOW_TO_GET_IT = "no Postgres server here: apt-get install -y postgresql"
 
 
@@ -40,6 +42,22 @@ def postgres_server() -> Iterator[str]:
             _run(programs / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def outage(url: str) -> Iterator[None]:
+    """Let the server of ``url`` be out of reach while the block runs, and end all connections to its database."""
+    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    socket = Path(str(engine.url.query["host"])) / ".s.PGSQL.5432"
+    with engine.connect() as connection:
+        socket.rename(socket.with_suffix(".away"))
+        others = "datname = current_database() AND pid <> pg_backend_pid()"
+        connection.execute(sa.text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"))
+        try:
+            yield
+        finally:
+            socket.with_suffix(".away").rename(socket)
+    engine.dispose()
 
 
 def _run(*command: str | Path) -> None:

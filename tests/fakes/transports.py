@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from threading import Event
 
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.errors import ProviderError
@@ -42,14 +43,14 @@ class TakesTextAlone:
 
 @dataclass
 class Hangs:
-    """Never answers."""
+    """Never answers, and notes that it was told to stop."""
 
-    ended: bool = False
+    stopped: Event = field(default_factory=Event)
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        """Wait until the request is cancelled."""
+        """Wait for ever."""
         try:
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
+            raise AssertionError
         finally:
-            self.ended = True
-        raise AssertionError
+            self.stopped.set()

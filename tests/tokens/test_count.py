@@ -105,3 +105,23 @@ def test_counting_needs_no_network() -> None:
         """)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"2\n", b"")
+
+
+def test_threads_share_one_vocabulary() -> None:
+    """Threads that count at the same moment wait for one loading: eight would take eight times its time and memory."""
+    script = """
+        from concurrent.futures import ThreadPoolExecutor
+        from threading import Barrier
+        from aggregate.tokens.vocabulary import encoding
+
+        ready = Barrier(4)
+
+        def load(_):
+            ready.wait()
+            return id(encoding())
+
+        with ThreadPoolExecutor(4) as pool:
+            print(len(set(pool.map(load, range(4)))))
+    """
+    done = subprocess.run([sys.executable, "-c", dedent(script)], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("1\n", "")

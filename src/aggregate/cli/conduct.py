@@ -26,7 +26,7 @@ _lease = click.option(
     type=click.FloatRange(min=0.5),
     default=15.0,
     show_default=True,
-    help="Seconds without a sign of life until a worker counts as dead.",
+    help="Seconds without a sign of life until this process counts as dead.",
 )
 
 
@@ -47,6 +47,7 @@ _lease = click.option(
 @click.option("--status", "show_status", is_flag=True, help="Show how the latest run stands.")
 @click.option("--resume", is_flag=True, help="Go on with an unfinished run; never begin one.")
 @click.option("--cancel", "end_run", is_flag=True, help="End the run that is under way.")
+@click.option("--forget", is_flag=True, help="Delete runs that are over from the database; their files stay.")
 def conduct(
     track: str | None,
     config: Path,
@@ -62,13 +63,16 @@ def conduct(
     show_status: bool,
     resume: bool,
     end_run: bool,
+    forget: bool,
 ) -> None:
     """Run the tickets of TRACK, or go on with its unfinished run; print the report's path.
 
     Without TRACK: list the tracks. The exit code is 1 if a ticket failed.
     """
-    if sum((dry_run, show_status, resume, end_run)) > 1:
-        raise click.UsageError("--dry-run, --status, --resume and --cancel exclude each other: take one of them")
+    if sum((dry_run, show_status, resume, end_run, forget)) > 1:
+        raise click.UsageError(
+            "--dry-run, --status, --resume, --cancel and --forget exclude each other: take one of them"
+        )
     from aggregate.project import open_project
 
     project = open_project(config)
@@ -76,8 +80,10 @@ def conduct(
         _list(project)
     elif dry_run:
         _preview(project, track, lead=lead)
-    elif show_status or end_run:
-        _look(project, track, database, end_run=end_run)
+    elif show_status:
+        _status(project, track, database)
+    elif end_run or forget:
+        _end(project, track, database, forget=forget)
     else:
         wish = _wish(database, places, lease, on_error, resume=resume, lead=lead)
         _run(project, track, None if no_work else spec, wish, plain=plain)
@@ -153,13 +159,21 @@ def _preview(project: "Project", name: str, *, lead: bool) -> None:
     click.echo(f"{len(steps):,} tickets, {sum(step.tokens for step in steps):,} tokens before results are folded in")
 
 
-def _look(project: "Project", name: str, database: str, *, end_run: bool) -> None:
+def _end(project: "Project", name: str, database: str, *, forget: bool) -> None:
     _need_dbos()
     from aggregate.conductor import tracks as runs
 
-    if end_run:
+    if forget:
+        gone = runs.forget(project, name, database=database)
+        click.echo("\n".join(f"forgot {run}" for run in gone) or "no run that is over")
+    else:
         click.echo(f"cancelled {runs.cancel(project, name, database=database)}")
-        return
+
+
+def _status(project: "Project", name: str, database: str) -> None:
+    _need_dbos()
+    from aggregate.conductor import tracks as runs
+
     found = runs.status(project, name, database=database)
     if found is None:
         click.echo("no run yet")
@@ -168,14 +182,16 @@ def _look(project: "Project", name: str, database: str, *, end_run: bool) -> Non
 
 
 def _show(found: "Status") -> None:
+    from aggregate.sections.results import one_line
+
     total = len(found.lines) + len(found.waiting) + len(found.untouched)
     click.echo(f"{found.run_id}: {found.state}, {len(found.lines):,} of {total:,} tickets have ended")
     for line in found.lines:
-        click.echo(f"  {line.ticket.id}: {line.state}" + (f" ({line.errors[-1]})" if line.errors else ""))
+        click.echo(f"  {line.ticket.id}: {line.state}" + (f" ({one_line(line.errors[-1])})" if line.errors else ""))
     for name in found.waiting:
         click.echo(f"  {name}: under way")
     for name in found.untouched:
-        click.echo(f"  {name}: waiting")
+        click.echo(f"  {name}: {'waiting' if found.state == 'running' else 'not run'}")
 
 
 def _list(project: "Project") -> None:

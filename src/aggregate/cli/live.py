@@ -10,6 +10,7 @@ import click
 
 from aggregate.conductor.run import Event, State
 from aggregate.conductor.tickets import Ticket
+from aggregate.sections.results import one_line
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,7 +35,7 @@ def watch(tickets: Sequence[Ticket], *, plain: bool) -> Iterator[Callable[[Event
 
 
 def _print(event: Event) -> None:
-    detail = f": {' '.join(event.detail.split())}" if event.detail else ""
+    detail = f": {one_line(event.detail)}" if event.detail else ""
     click.echo(f"{event.state.value:<8} {event.ticket.id}{detail}", err=True)
 
 
@@ -50,8 +51,10 @@ def _table(tickets: Sequence[Ticket], states: dict[str, Event]) -> "Table":
         table.add_column(column)
     for ticket in sorted(tickets, key=lambda one: _urgency(states.get(one.id)))[:_ROWS]:
         event = states.get(ticket.id)
-        state = f"[{_COLOURS[event.state]}]{event.state.value}[/] {escape(event.detail)}" if event else _WAITING
-        table.add_row(ticket.id, escape(ticket.title), state)
+        state = (
+            f"[{_COLOURS[event.state]}]{event.state.value}[/] {escape(one_line(event.detail))}" if event else _WAITING
+        )
+        table.add_row(ticket.id, escape(one_line(ticket.title)), state)
     return table
 
 

@@ -23,6 +23,7 @@ class Assignment:
         timeout: Seconds that one attempt may take.
         retries: Further attempts after a failed one.
         attempt: The number of this attempt, from 1.
+        ahead: Others wait until the answer to this one begins to come.
     """
 
     key: str
@@ -34,6 +35,7 @@ class Assignment:
     timeout: float = 600
     retries: int = 0
     attempt: int = 1
+    ahead: bool = False
 
     @property
     def text(self) -> str:
@@ -62,10 +64,12 @@ class WorkerReply:
     Attributes:
         text: The answer.
         tokens: What it has cost, input and output together; 0 where the worker does not know.
+        warning: What is doubtful about it, or ``""``.
     """
 
     text: str
     tokens: int = 0
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ class Outcome:
         text: The answer, ``""`` unless it succeeded.
         tokens: What the answer has cost.
         errors: Why attempts failed, in order; the last one is the ticket's reason where it failed.
+        warning: What is doubtful about the answer, or ``""``.
     """
 
     ticket: str
@@ -85,6 +90,7 @@ class Outcome:
     text: str = ""
     tokens: int = 0
     errors: tuple[str, ...] = ()
+    warning: str = ""
 
     @property
     def failure(self) -> str | None:

@@ -39,6 +39,11 @@ class Contexts:
         self._system = lru_cache(maxsize=KEPT)(lambda name: find_persona(project, name).system_prompt.strip())
 
     @property
+    def output_dir(self) -> Path:
+        """The folder that the project's prompts are written to; the runs' folders lie in it."""
+        return self._project.folder / self._project.config.output.output_dir
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What was left out of the files or is doubtful, one sentence each."""
         return self._gathered.warnings if self._gathered else ()

@@ -1,15 +1,16 @@
 """The database of durable runs: one engine for DBOS and for the tables of our own."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from time import monotonic, sleep
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from dbos import error as dbos_errors
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from aggregate.conductor.tickets import Tickets
 from aggregate.errors import StateError
@@ -26,15 +27,19 @@ RUNS = sa.Table(
     sa.Column("tickets", sa.Text, nullable=False),
     sa.UniqueConstraint("project", "track", "number"),
 )
-WORKERS = sa.Table(
-    "conductor_workers",
+LEASES = sa.Table(
+    "conductor_leases",
     _METADATA,
     sa.Column("executor_id", sa.Text, primary_key=True),
     sa.Column("host", sa.Text, nullable=False),
     sa.Column("pid", sa.Integer, nullable=False),
-    sa.Column("beat", sa.Double, nullable=False),
+    sa.Column("until", sa.Double, nullable=False),
 )
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
+PATIENCE_SECONDS = 60.0
+"""How long a run waits for a database that went away; workers wait for as long as it takes."""
+_AGAIN_SECONDS = 0.5
+_T = TypeVar("_T")
 
 
 def database_url(text: str) -> str:
@@ -68,6 +73,8 @@ def open_engine(url: str) -> sa.Engine:
         engine = sa.create_engine(url, pool_size=16, max_overflow=48, pool_pre_ping=not url.startswith("sqlite"))
         if engine.dialect.name == "sqlite":
             sa.event.listen(engine, "connect", _prepare_sqlite)
+        else:
+            sa.event.listen(engine, "handle_error", _is_away)
         with engine.begin() as connection:
             if engine.dialect.name == "sqlite":
                 connection.execute(sa.text("BEGIN IMMEDIATE"))
@@ -92,6 +99,32 @@ def explained(url: str) -> Iterator[None]:
         raise StateError(
             f"{where}: the database cannot be used ({reason}): check --database and that it is up"
         ) from error
+
+
+def patiently(engine: sa.Engine, ask: Callable[[], _T], *, patience: float = PATIENCE_SECONDS) -> _T:
+    """Return what ``ask`` does, which may be repeated; a server that went away is waited for.
+
+    Raises:
+        StateError: It stays away for ``patience`` seconds, or something else is wrong with it.
+    """
+    end = monotonic() + patience
+    with explained(str(engine.url)):
+        while True:
+            try:
+                return ask()
+            except DBAPIError as error:
+                if not error.connection_invalidated or monotonic() >= end:
+                    raise
+            sleep(_AGAIN_SECONDS)
+
+
+def _is_away(context: sa.engine.ExceptionContext) -> None:
+    """Let no connection count as a lost one, whatever the reason: what is under way then waits for the server.
+
+    DBOS knows some reasons by their words only; with the others it would give up a ticket that its process still holds.
+    """
+    if context.connection is None:
+        context.is_disconnect = True
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
@@ -124,40 +157,52 @@ class Runs:
         self._engine = engine
         self._project = project
         self._track = track
+        self._mine = (RUNS.c.project == project) & (RUNS.c.track == track)
 
     def latest(self) -> RunRow | None:
         """Return the newest run, ``None`` where there is none."""
-        mine = (RUNS.c.project == self._project) & (RUNS.c.track == self._track)
-        query = sa.select(RUNS).where(mine).order_by(RUNS.c.number.desc()).limit(1)
-        with explained(str(self._engine.url)), self._engine.connect() as connection:
-            row = connection.execute(query).mappings().first()
-        if row is None:
-            return None
-        return RunRow(row["run_id"], row["number"], row["state"], Tickets.model_validate(json.loads(row["tickets"])))
+        query = sa.select(RUNS).where(self._mine).order_by(RUNS.c.number.desc()).limit(1)
+        return next(map(_run_row, self._execute(query)), None)
 
-    def begin(self, tickets: Tickets) -> RunRow:
-        """Enter a new run under the next number; of two processes that try at once, both get the same one."""
-        number = (latest.number if (latest := self.latest()) else 0) + 1
+    def over(self) -> list[RunRow]:
+        """Return the runs that are finished or cancelled, the oldest first."""
+        query = sa.select(RUNS).where(self._mine, RUNS.c.state != RUNNING).order_by(RUNS.c.number)
+        return [_run_row(row) for row in self._execute(query)]
+
+    def begin(self, tickets: Tickets, number: int) -> RunRow:
+        """Enter a new run; of two processes that do so at once under one number, both get the same run."""
         run = RunRow(f"{self._project}/{self._track}/{number:03d}", number, RUNNING, tickets)
         values = {"project": self._project, "track": self._track, "tickets": tickets.model_dump_json()}
         try:
-            with self._engine.begin() as connection:
-                connection.execute(RUNS.insert().values(run_id=run.run_id, number=number, state=RUNNING, **values))
-        except IntegrityError:
-            entered = self.latest()
-            if entered is not None:
-                return entered
-            raise
+            self._execute(RUNS.insert().values(run_id=run.run_id, number=number, state=RUNNING, **values))
+        except StateError as error:
+            if not isinstance(error.__cause__, IntegrityError):
+                raise
+            return self.latest() or run
         return run
 
     def set_state(self, run: RunRow, state: str) -> None:
         """Write how a run stands; one that is over stays as it is."""
-        with explained(str(self._engine.url)), self._engine.begin() as connection:
-            running = (RUNS.c.run_id == run.run_id) & (RUNS.c.state == RUNNING)
-            connection.execute(RUNS.update().where(running).values(state=state))
+        running = (RUNS.c.run_id == run.run_id) & (RUNS.c.state == RUNNING)
+        self._execute(RUNS.update().where(running).values(state=state))
 
     def state(self, run: RunRow) -> str:
-        """Return how a run stands now."""
-        with explained(str(self._engine.url)), self._engine.connect() as connection:
-            query = sa.select(RUNS.c.state).where(RUNS.c.run_id == run.run_id)
-            return str(connection.execute(query).scalar() or CANCELLED)
+        """Return how a run stands now; one that was forgotten is cancelled."""
+        rows = self._execute(sa.select(RUNS.c.state).where(RUNS.c.run_id == run.run_id))
+        return str(rows[0]["state"]) if rows else CANCELLED
+
+    def forget(self, run: RunRow) -> None:
+        """Delete a run that is over."""
+        self._execute(RUNS.delete().where(RUNS.c.run_id == run.run_id, RUNS.c.state != RUNNING))
+
+    def _execute(self, statement: sa.Executable) -> Sequence[sa.RowMapping]:
+        def execute() -> Sequence[sa.RowMapping]:
+            with self._engine.begin() as connection:
+                result = connection.execute(statement)
+                return result.mappings().all() if result.returns_rows else ()
+
+        return patiently(self._engine, execute)
+
+
+def _run_row(row: sa.RowMapping) -> RunRow:
+    return RunRow(row["run_id"], row["number"], row["state"], Tickets.model_validate(json.loads(row["tickets"])))

@@ -9,8 +9,8 @@ from aggregate.conductor.assignment import Assignment, Outcome
 class Desk(Protocol):
     """Keeps each assignment by its key until it has one outcome, whatever happens to processes meanwhile."""
 
-    def known(self, keys: Collection[str]) -> set[str]:
-        """Return which of ``keys`` were put here before."""
+    def known(self, keys: Collection[str]) -> dict[str, bool]:
+        """Return which of ``keys`` were put here before, and whether the answer to each has begun to come."""
         ...
 
     def put(self, assignment: Assignment) -> None:

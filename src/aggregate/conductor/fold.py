@@ -1,6 +1,7 @@
 """Outcomes folded into variables: what the next worker is shown, and what the report holds."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from aggregate.conductor.assignment import Outcome
 from aggregate.conductor.tickets import Ticket
@@ -38,4 +39,6 @@ def _merged(
     strategy = (chosen.merge_strategy if chosen else None) or alone
     outputs = [LabelledOutput(ended[one.id].text, one.id, one.id, ended[one.id].failure) for one in group]
     ending = Ending(name, GroupStatus.COMPLETE, None, on_error is not OnError.SKIP)
-    return merge_outputs(outputs, strategy, custom_function=chosen.custom_function if chosen else None, ending=ending)
+    result = merge_outputs(outputs, strategy, custom_function=chosen.custom_function if chosen else None, ending=ending)
+    doubtful = (f"{one.id}: {ended[one.id].warning}" for one in group if ended[one.id].warning)
+    return replace(result, warnings=(*doubtful, *result.warnings))

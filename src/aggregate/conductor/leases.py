@@ -3,15 +3,17 @@
 import os
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from threading import Event, Thread
 
 import sqlalchemy as sa
+from dbos import error as dbos_errors
 from sqlalchemy.exc import SQLAlchemyError
 
-from aggregate.conductor.database import WORKERS
+from aggregate.conductor.database import LEASES
 
 LEASE_SECONDS = 15.0
 _SIGNS_PER_LEASE = 3
@@ -21,7 +23,13 @@ _STATUS = sa.table("workflow_status", sa.column("executor_id"), sa.column("statu
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process that works on tickets."""
+    """A process that works on tickets.
+
+    Attributes:
+        executor_id: Its name in the database.
+        host: Where its number means something; ``""`` where that is not known, and its end shows by its lease alone.
+        pid: Its number there.
+    """
 
     executor_id: str
     host: str
@@ -30,12 +38,15 @@ class Process:
 
 def this_process() -> Process:
     """Return this process under an id that no other ever has."""
-    host = f"{socket.gethostname()}:{_boot()}"
-    return Process(f"{socket.gethostname()}-{os.getpid()}-{token_hex(6)}", host, os.getpid())
+    name, boot = socket.gethostname(), _boot()
+    return Process(f"{name}-{os.getpid()}-{token_hex(6)}", f"{name}:{boot}" if boot else "", os.getpid())
 
 
 def _boot() -> str:
-    """Return what tells two machines, or two containers on one, apart; process ids mean nothing across them."""
+    """Return what tells two machines, or two containers on one, apart; process ids mean nothing across them.
+
+    ``""`` where the system does not say.
+    """
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot}:{Path('/proc/self/ns/pid').readlink()}"
@@ -47,23 +58,31 @@ class Leases:
     """This worker's lease, and the watch over the others'.
 
     A worker is dead when its lease has run out, by the database's clock, or when its process is gone on this machine.
-    One that was only slow loses nothing but time: what it still gives for a ticket that was taken over is not recorded
-    twice.
+    Each says itself how long its lease is, so workers with different ones do not take each other for dead. One that
+    was only slow loses nothing but time: what it still gives for a ticket that was taken over is not recorded twice.
 
     Args:
         engine: The database.
         me: This process.
-        lease: Seconds that a sign of life holds.
+        lease: Seconds that a sign of life of this process holds.
         adopt: Gives a dead worker's tickets back to the queue.
+        beat: Called after each sign of life.
     """
 
     def __init__(
-        self, engine: sa.Engine, me: Process, *, lease: float = LEASE_SECONDS, adopt: Callable[[str], None]
+        self,
+        engine: sa.Engine,
+        me: Process,
+        *,
+        lease: float = LEASE_SECONDS,
+        adopt: Callable[[str], None],
+        beat: Callable[[], None] = lambda: None,
     ) -> None:
         self.me = me
         self._engine = engine
         self._lease = lease
         self._adopt = adopt
+        self._beat = beat
         self._stop = Event()
         self._thread: Thread | None = None
         postgres = engine.dialect.name == "postgresql"
@@ -74,7 +93,7 @@ class Leases:
     def sign_in(self) -> None:
         """Enter this process; to be done before it takes any ticket."""
         with self._engine.begin() as connection:
-            connection.execute(WORKERS.insert().values(**self._values()))
+            connection.execute(LEASES.insert().values(**self._values()))
 
     def start(self, queue: str) -> None:
         """Take over what dead workers left, and go on doing so in a thread."""
@@ -87,20 +106,20 @@ class Leases:
         self._stop.set()
         if self._thread:
             self._thread.join(timeout=5)
-        with self._engine.begin() as connection:
-            connection.execute(WORKERS.update().where(WORKERS.c.executor_id == self.me.executor_id).values(beat=0))
+        with suppress(SQLAlchemyError), self._engine.begin() as connection:  # else it runs out by itself
+            connection.execute(LEASES.update().where(LEASES.c.executor_id == self.me.executor_id).values(until=0))
 
     def watch(self, queue: str) -> list[str]:
         """Give the tickets of dead workers back to the queue; return whose they were."""
         with self._engine.begin() as connection:
-            rows = connection.execute(sa.select(WORKERS, (self._now - WORKERS.c.beat).label("age"))).mappings().all()
+            rows = connection.execute(sa.select(LEASES, (LEASES.c.until - self._now).label("left"))).mappings().all()
             status = sa.table("workflow_status", *(sa.column(c.name) for c in _STATUS.c), schema=self._schema)
             query = sa.select(status.c.executor_id).distinct()
             mine = (status.c.status == "PENDING") & (status.c.queue_name == queue)
             working = {str(one) for one in connection.execute(query.where(mine)).scalars() if one}
-            forgotten = [row["executor_id"] for row in rows if row["age"] > _FORGOTTEN_SECONDS]
-            connection.execute(WORKERS.delete().where(WORKERS.c.executor_id.in_(set(forgotten) - working)))
-        alive = {row["executor_id"] for row in rows if row["age"] <= self._lease and not self._is_gone(row)}
+            forgotten = [row["executor_id"] for row in rows if row["left"] < -_FORGOTTEN_SECONDS]
+            connection.execute(LEASES.delete().where(LEASES.c.executor_id.in_(set(forgotten) - working)))
+        alive = {row["executor_id"] for row in rows if row["left"] >= 0 and not self._is_gone(row)}
         dead = sorted(working - alive - {self.me.executor_id})
         for one in dead:
             self._adopt(one)
@@ -111,21 +130,22 @@ class Leases:
             try:
                 self._sign()
                 self.watch(queue)
-            except SQLAlchemyError:
+                self._beat()
+            except (SQLAlchemyError, dbos_errors.DBOSException):
                 continue  # the database is away: the lease runs out if it stays away, and that is right
 
     def _sign(self) -> None:
         with self._engine.begin() as connection:
-            mine = WORKERS.c.executor_id == self.me.executor_id
-            if not connection.execute(WORKERS.update().where(mine).values(beat=self._now)).rowcount:
-                connection.execute(WORKERS.insert().values(**self._values()))
+            mine = LEASES.c.executor_id == self.me.executor_id
+            if not connection.execute(LEASES.update().where(mine).values(until=self._now + self._lease)).rowcount:
+                connection.execute(LEASES.insert().values(**self._values()))
 
     def _values(self) -> dict[str, object]:
         me = self.me
-        return {"executor_id": me.executor_id, "host": me.host, "pid": me.pid, "beat": self._now}
+        return {"executor_id": me.executor_id, "host": me.host, "pid": me.pid, "until": self._now + self._lease}
 
     def _is_gone(self, row: sa.RowMapping) -> bool:
-        if row["host"] != self.me.host:
+        if not self.me.host or row["host"] != self.me.host:
             return False
         try:
             os.kill(row["pid"], 0)

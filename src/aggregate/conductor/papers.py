@@ -1,10 +1,19 @@
 """The files of a run: each worker's prompt and reply under its number, and the report."""
 
+import glob
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from aggregate.conductor.assignment import Assignment, Outcome
+from aggregate.conductor.tickets import Ticket
 from aggregate.sources.atomic import replace_text
+
+
+def last_number(output_dir: Path, track_id: str) -> int:
+    """Return the number of a track's last run that has a folder, 0 for none; its database may be another one."""
+    names = (path.name.removeprefix(f"{track_id}_") for path in output_dir.glob(f"{glob.escape(track_id)}_*"))
+    return max((int(name) for name in names if name.isdecimal()), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +30,11 @@ class Papers:
 
     folder: Path
     numbers: dict[str, int]
+
+    @classmethod
+    def of(cls, output_dir: Path, track_id: str, number: int, tickets: Sequence[Ticket]) -> "Papers":
+        """Return the papers of a track's run."""
+        return cls(output_dir / f"{track_id}_{number:03d}", {ticket.id: i for i, ticket in enumerate(tickets, 1)})
 
     def prompt(self, assignment: Assignment) -> Path:
         """Write what a worker is shown."""

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from urllib.parse import unquote
 
 from aggregate.conductor.marks import Mark, lines_outside_fences, put_marks
 
@@ -10,8 +11,8 @@ _ENTRY = re.compile(
     r"(?:- \[(?P<new>[ ~xX])\] \*\*Track: (?P<what>.*?)\*\*|#{2,3} \[(?P<old>[ ~xX])\] Track: (?P<was>.*?))\s*"
 )
 _LINK = re.compile(r"\]\((?P<link>[^)]+)\)")
-TRACK_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-"""What a track's id may be; it is a folder's name."""
+TRACK_ID = re.compile(r"\w[\w.-]*")
+"""What a track's id may be, in any script; it is a folder's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,6 @@ def mark_track(text: str, track_id: str, mark: Mark) -> str:
 
 
 def _track_id(link: str) -> str:
-    path = PurePosixPath(link.strip())
+    path = PurePosixPath(unquote(link.strip()))
     name = path.parent.name if path.suffix == ".md" else path.name
     return name if TRACK_ID.fullmatch(name) else ""

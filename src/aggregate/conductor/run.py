@@ -1,7 +1,7 @@
 """One run of a track: lay ready tickets down, take outcomes up, until all have ended."""
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -54,7 +54,7 @@ class Pace:
         lead: Send one worker ahead of others that share its prefix.
     """
 
-    window: int = 64
+    window: int = 256
     poll: float = 0.02
     lead: bool = True
 
@@ -145,7 +145,7 @@ class TrackRun:
         keys = [self._key(ticket.id) for ticket in self._tickets.tickets]
         laid: set[str] = set()
         for chunk in _chunks(keys):
-            laid |= {self._name(key) for key in self._desk.known(chunk)}
+            laid |= self._hear_of(chunk)
             for key, outcome in self._desk.ended(chunk).items():
                 self._end(self._name(key), outcome, again=True)
         return laid
@@ -158,12 +158,24 @@ class TrackRun:
                 results = fold(self._tickets.tickets, self._outcomes(needed), on_error=self._tickets.on_error)
                 assignment = self._contexts.assignment(ticket, results, self._key(ticket.id))
                 self._papers.prompt(assignment)
-                self._desk.put(assignment)
+                self._desk.put(replace(assignment, ahead=ticket.id in self._schedule.ahead))
             self._marks.set(ticket, Mark.STARTED)
             self._observe(Event(ticket, State.STARTED))
 
+    def _hear_of(self, keys: Collection[str]) -> set[str]:
+        """Tell the schedule whose answer has begun to come; return the tickets that lie at the desk."""
+        known = {self._name(key): begun for key, begun in self._desk.known(keys).items()}
+        for name, begun in known.items():
+            if begun:
+                self._schedule.begin(name)
+        return set(known)
+
     def _take_up(self) -> bool:
         """Take up what has ended; tell whether anything has."""
+        ahead = self._schedule.ahead
+        self._hear_of([self._key(name) for name in ahead])
+        if self._schedule.ahead != ahead:
+            return True  # those that waited are laid down before anything else is looked at
         ended = self._desk.ended([self._key(name) for name in self._schedule.under_way])
         for key, outcome in ended.items():
             self._end(self._name(key), outcome)

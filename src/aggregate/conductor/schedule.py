@@ -1,5 +1,6 @@
 """Which ticket may start next."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from aggregate.conductor.graph import dependencies
@@ -20,7 +21,8 @@ class Schedule:
     Args:
         tickets: All tickets of the track.
         on_error: ``fail`` keeps the dependents of a failed ticket from running.
-        lead: Send one worker ahead of others that share its prefix: a cache can be read only after a first answer.
+        lead: Send one worker ahead of others that share its prefix: a cache can be read only when a first answer has
+            begun to come.
     """
 
     def __init__(self, tickets: Sequence[Ticket], *, on_error: OnError = OnError.REPORT, lead: bool = True) -> None:
@@ -28,7 +30,6 @@ class Schedule:
         self.waits_for = dependencies(tickets)
         self.left_out: dict[str, str] = {}
         self._on_error = on_error
-        self._lead = lead
         self._position = {ticket.id: i for i, ticket in enumerate(tickets)}
         self._open = {name: set(ids) for name, ids in self.waits_for.items()}
         self._dependents: dict[str, list[str]] = {}
@@ -37,13 +38,19 @@ class Schedule:
                 self._dependents.setdefault(one, []).append(name)
         self._ready = [ticket.id for ticket in tickets if not self.waits_for[ticket.id]]
         self._under_way: set[str] = set()
-        self._warm: set[Prefix] = set()
+        shared = Counter(map(prefix_of, tickets))
+        self._warm = {prefix for prefix, number in shared.items() if number == 1 or not lead}
         self._leading: dict[Prefix, str] = {}
 
     @property
     def under_way(self) -> tuple[str, ...]:
         """Tickets that were started and have not ended, in order."""
         return tuple(sorted(self._under_way, key=self._position.__getitem__))
+
+    @property
+    def ahead(self) -> tuple[str, ...]:
+        """Tickets under way that others with their prefix wait for."""
+        return tuple(self._leading.values())
 
     @property
     def finished(self) -> bool:
@@ -57,7 +64,7 @@ class Schedule:
             if len(started) >= most:
                 break
             prefix = prefix_of(self.tickets[name])
-            if self._lead and prefix not in self._warm:
+            if prefix not in self._warm:
                 if prefix in self._leading:
                     continue
                 self._leading[prefix] = name
@@ -71,10 +78,14 @@ class Schedule:
         """Hear that a ticket has ended; what waited only for it becomes ready, or is left out."""
         self._under_way.discard(name)
         self._ready = [one for one in self._ready if one != name]
+        self.begin(name)
+        self._release(name, failed=failed)
+
+    def begin(self, name: str) -> None:
+        """Hear that the answer to a ticket has begun to come; those that share its prefix wait no longer."""
         prefix = prefix_of(self.tickets[name])
         self._warm.add(prefix)
         self._leading.pop(prefix, None)
-        self._release(name, failed=failed)
 
     def _release(self, name: str, *, failed: bool) -> None:
         freed: list[str] = []

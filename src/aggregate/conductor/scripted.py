@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -62,8 +62,9 @@ class ScriptedWorker:
     def __init__(self, answers: Mapping[str, Answer]) -> None:
         self._answers = answers
 
-    def work(self, assignment: Assignment) -> WorkerReply:
-        """Return the scripted answer, or fail as the script says."""
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+        """Return the scripted answer, or fail as the script says; it begins at once and ends after its time."""
+        begun()
         answer = self._answers.get(assignment.ticket)
         if answer is None:
             return WorkerReply(describe(assignment), count(assignment.text))

@@ -1,6 +1,6 @@
 """A track: its folder in ``conductor/tracks/``, and what its files say."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +11,7 @@ from aggregate.conductor.plan import mark_tasks
 from aggregate.conductor.register import Registered, mark_track, read_register
 from aggregate.conductor.tickets import TICKETS, Tickets, load_tickets
 from aggregate.errors import TrackError
-from aggregate.sources.atomic import replace_text
+from aggregate.sources.atomic import alone, replace_text
 
 FOLDER = "conductor"
 REGISTER = "tracks.md"
@@ -58,11 +58,7 @@ class Track:
 
     def mark_plan(self, marks: Mapping[tuple[str, str], Mark]) -> None:
         """Set the marks of tickets (id and title) in ``plan.md``; without such tasks nothing is written."""
-        path = self.folder / "plan.md"
-        before = _read(path)
-        after = mark_tasks(before, marks)
-        if after != before:
-            replace_text(path, after)
+        _change(self.folder / "plan.md", lambda text: mark_tasks(text, marks))
 
     def set_status(self, status: TrackStatus, time: datetime) -> None:
         """Write the status into ``metadata.json`` and its mark into the register, where they say something else.
@@ -70,18 +66,17 @@ class Track:
         Raises:
             TrackError: ``metadata.json`` is no JSON object.
         """
+
+        def changed(text: str) -> str:
+            after = set_values(text, {"status": status.value}) if text else ""
+            return set_values(after, {"updated_at": stamp(time)}) if after != text else text
+
         path = self.folder / "metadata.json"
-        before = _read(path)
         try:
-            after = set_values(before, {"status": status.value}) if before else ""
-            if after != before:
-                replace_text(path, set_values(after, {"updated_at": stamp(time)}))
+            _change(path, changed)
         except ValueError as error:
             raise TrackError(f"{path}: is no JSON object ({error}): correct it or delete it") from None
-        listed = _read(self.register)
-        marked = mark_track(listed, self.track_id, MARKS[status])
-        if marked != listed:
-            replace_text(self.register, marked)
+        _change(self.register, lambda text: mark_track(text, self.track_id, MARKS[status]))
 
 
 def open_track(project_folder: Path, name: str) -> Track:
@@ -115,10 +110,19 @@ def _pick(tracks: list[Registered], name: str, register: Path) -> Registered:
     found = exact or [one for one in tracks if one.track_id.startswith(name)]
     if len(found) == 1 or exact:
         return found[0]
-    known = ", ".join(one.track_id for one in (found or tracks)) or "none"
+    known = ", ".join(one.track_id for one in (found or tracks)) or "none with a link to its folder"
     if found:
         raise TrackError(f"{register}: {name} is the beginning of several tracks ({known}): write more of it")
     raise TrackError(f"{register}: there is no track {name}: it has {known}")
+
+
+def _change(path: Path, change: Callable[[str], str]) -> None:
+    """Replace a file by what ``change`` makes of it, unless that is the same; other conductors wait meanwhile."""
+    with alone(path):
+        before = _read(path)
+        after = change(before)
+        if after != before:
+            replace_text(path, after)
 
 
 def _read(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Conducting a track: its latest run begun, resumed, looked at or cancelled, over a database."""
+"""Conducting a track: its latest run begun, resumed, looked at, cancelled or forgotten, over a database."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,15 +10,17 @@ import sqlalchemy as sa
 
 from aggregate.conductor.context import Contexts
 from aggregate.conductor.database import CANCELLED, FINISHED, RUNNING, RunRow, Runs, database_url, open_engine
-from aggregate.conductor.durable import DurableDesk, Workplace, prepare
+from aggregate.conductor.durable import DurableDesk, prepare
 from aggregate.conductor.leases import LEASE_SECONDS
+from aggregate.conductor.marks import Mark
 from aggregate.conductor.metadata import TrackStatus
-from aggregate.conductor.papers import Papers
+from aggregate.conductor.papers import Papers, last_number
 from aggregate.conductor.report import Line
 from aggregate.conductor.run import Event, Pace, Result, TrackRun
-from aggregate.conductor.tickets import Tickets
+from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track import Track, open_track
 from aggregate.conductor.worker import Worker
+from aggregate.conductor.workplace import Workplace
 from aggregate.config.load import Project
 from aggregate.errors import TrackError
 from aggregate.models.group import OnError
@@ -37,7 +39,7 @@ class Wish:
         database: A URL or a file; by default SQLite in the project's ``state`` folder.
         places: Tickets that every worker on the database works on at one time; by default as they were, at first 8.
         lease: Seconds after which a worker without a sign of life counts as dead.
-        on_error: What a failed ticket does, instead of what ``tickets.toml`` says; of no effect on a run under way.
+        on_error: What a failed ticket does, instead of what ``tickets.toml`` says; a run under way keeps what it has.
         resume: Only go on with a run that was not finished, begin none.
         pace: The window, the polling, and whether one worker is sent ahead.
     """
@@ -59,7 +61,7 @@ class Status:
         state: ``running``, ``finished`` or ``cancelled``.
         lines: One for each ticket that has ended.
         waiting: Tickets that lie at the desk or are being worked on.
-        untouched: Tickets that nothing was done for yet.
+        untouched: Tickets that nothing was done for yet, or that were not over when the run was cancelled.
     """
 
     run_id: str
@@ -94,23 +96,13 @@ def conduct(
         StateError: The database cannot be used.
     """
     track = open_track(project.folder, name)
-    tickets = track.tickets()
     contexts = Contexts(project)
     with ExitStack() as stack:
         engine = stack.enter_context(_opened(project, wish.database))
-        runs = Runs(engine, _project_name(project), track.track_id)
-        run = runs.latest()
-        if run is None or run.state != RUNNING:
-            if wish.resume:
-                raise TrackError(f"{track.track_id}: no run to resume: all are over; run it without --resume")
-            wanted = tickets.model_copy(update={"on_error": wish.on_error}) if wish.on_error else tickets
-            _check(contexts, wanted)
-            run = runs.begin(wanted)
-        else:
-            tell(f"going on with {run.run_id}")
-            if run.tickets.tickets != tickets.tickets:
-                tell("tickets.toml has changed since this run began: it goes on with the old ones; --cancel ends it")
-        desk = stack.enter_context(_desk(engine, wish.places))
+        desk, runs = DurableDesk(engine), Runs(engine, _project_name(project), track.track_id)
+        run = _entered(runs, track, contexts, wish=wish, tell=tell)
+        if wish.places is not None:
+            desk.set_places(wish.places)
         if worker is not None:
             stack.enter_context(Workplace(engine, worker, lease=wish.lease))
         result = TrackRun(
@@ -119,7 +111,7 @@ def conduct(
             run.tickets,
             contexts=contexts,
             desk=desk,
-            papers=_papers(project, track, run),
+            papers=Papers.of(contexts.output_dir, track.track_id, run.number, run.tickets.tickets),
             pace=wish.pace,
             observe=observe,
             cancelled=_cancelled(runs, run),
@@ -135,13 +127,16 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
         TrackError: There is no such track, or no run under way.
     """
     track = open_track(project.folder, name)
-    with _opened(project, database) as engine, _desk(engine, None) as desk:
-        runs = Runs(engine, _project_name(project), track.track_id)
+    with _opened(project, database) as engine:
+        desk, runs = DurableDesk(engine), Runs(engine, _project_name(project), track.track_id)
         run = runs.latest()
         if run is None or run.state != RUNNING:
             raise TrackError(f"{track.track_id}: there is no run to cancel: all are over")
         runs.set_state(run, CANCELLED)
-        desk.withdraw([f"{run.run_id}/{ticket.id}" for ticket in run.tickets.tickets])
+        keys = _keys(run)
+        desk.withdraw(keys)
+        dropped = desk.known(keys).keys() - desk.ended(keys).keys()
+        track.mark_plan({(keys[key].id, keys[key].name): Mark.OPEN for key in dropped})
         track.set_status(TrackStatus.CANCELLED, datetime.now(UTC))
         return run.run_id
 
@@ -153,16 +148,32 @@ def status(project: Project, name: str, *, database: str = "") -> Status | None:
         TrackError: There is no such track.
     """
     track = open_track(project.folder, name)
-    with _opened(project, database) as engine, _desk(engine, None) as desk:
-        run = Runs(engine, _project_name(project), track.track_id).latest()
+    with _opened(project, database) as engine:
+        desk, run = DurableDesk(engine), Runs(engine, _project_name(project), track.track_id).latest()
         if run is None:
             return None
-        keys = {f"{run.run_id}/{ticket.id}": ticket for ticket in run.tickets.tickets}
-        ended, known = desk.ended(keys), desk.known(keys)
+        keys = _keys(run)
+        ended, known = desk.ended(keys), desk.known(keys) if run.state == RUNNING else {}
         lines = tuple(Line.of(keys[key], ended[key]) for key in keys if key in ended)
         waiting = tuple(ticket.id for key, ticket in keys.items() if key in known and key not in ended)
-        untouched = tuple(ticket.id for key, ticket in keys.items() if key not in known)
+        untouched = tuple(ticket.id for key, ticket in keys.items() if key not in known and key not in ended)
         return Status(run.run_id, run.state, lines, waiting, untouched)
+
+
+def forget(project: Project, name: str, *, database: str = "") -> list[str]:
+    """Delete what the database has of a track's runs that are over; their files stay. Returns the runs' names.
+
+    Raises:
+        TrackError: There is no such track.
+    """
+    track = open_track(project.folder, name)
+    with _opened(project, database) as engine:
+        desk, runs = DurableDesk(engine), Runs(engine, _project_name(project), track.track_id)
+        over = runs.over()
+        for run in over:
+            desk.forget(_keys(run))
+            runs.forget(run)
+        return [run.run_id for run in over]
 
 
 @contextmanager
@@ -181,9 +192,27 @@ def workplace(database: str, worker: Worker, *, lease: float = LEASE_SECONDS) ->
         engine.dispose()
 
 
-def _check(contexts: Contexts, tickets: Tickets) -> None:
-    for ticket in tickets.tickets:
+def _entered(runs: Runs, track: Track, contexts: Contexts, *, wish: Wish, tell: Callable[[str], None]) -> RunRow:
+    """Return the track's unfinished run, or a new one whose tickets were checked."""
+    tickets = track.tickets()
+    wanted = tickets.model_copy(update={"on_error": wish.on_error}) if wish.on_error else tickets
+    # Read before the database: if another process begins a run meanwhile, both take the same number, and thus its run.
+    number = last_number(contexts.output_dir, track.track_id)
+    run = runs.latest()
+    if run is not None and run.state == RUNNING:
+        tell(f"going on with {run.run_id}")
+        if run.tickets != wanted:
+            tell("its tickets were others when it began: it goes on with these; --cancel ends it")
+        return run
+    if wish.resume:
+        raise TrackError(f"{track.track_id}: no run to resume: all are over; run it without --resume")
+    for ticket in wanted.tickets:
         contexts.check(ticket)
+    return runs.begin(wanted, max(number, run.number if run else 0) + 1)
+
+
+def _keys(run: RunRow) -> dict[str, Ticket]:
+    return {f"{run.run_id}/{ticket.id}": ticket for ticket in run.tickets.tickets}
 
 
 @contextmanager
@@ -196,21 +225,8 @@ def _opened(project: Project, database: str) -> Iterator[sa.Engine]:
         engine.dispose()
 
 
-@contextmanager
-def _desk(engine: sa.Engine, places: int | None) -> Iterator[DurableDesk]:
-    desk = DurableDesk(engine)
-    if places is not None:
-        desk.set_places(places)
-    yield desk
-
-
 def _project_name(project: Project) -> str:
     return project.config.project.name or project.folder.resolve().name
-
-
-def _papers(project: Project, track: Track, run: RunRow) -> Papers:
-    folder = project.folder / project.config.output.output_dir / f"{track.track_id}_{run.number:03d}"
-    return Papers(folder, {ticket.id: i for i, ticket in enumerate(run.tickets.tickets, 1)})
 
 
 def _cancelled(runs: Runs, run: RunRow) -> Callable[[], bool]:

@@ -1,5 +1,7 @@
 """Who works on an assignment: the protocol, and the one place where workers are made."""
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -11,15 +13,22 @@ from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.scripted import ScriptedWorker, load_script
 from aggregate.engine import ClientModel, NeuronAgent
 from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
-from aggregate.models.reply import Stop
+from aggregate.models.reply import Reply, Stop
 from aggregate.tools import Tool, standard_tools
+
+_GRACE_SECONDS = 0.5
+"""How much later than its attempt a request ends, so that the attempt is what has timed out."""
 
 
 class Worker(Protocol):
     """Answers assignments; it is called from several threads at once."""
 
-    def work(self, assignment: Assignment) -> WorkerReply:
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Return the answer.
+
+        Args:
+            assignment: What is asked.
+            begun: May be called when the answer begins to come; for one that is sent ahead, others start then.
 
         Raises:
             WorkerError: There is none; with ``again`` off it is not asked for again. Any other exception is a failed
@@ -42,25 +51,35 @@ class ModelWorker:
     model: str = ""
     root: Path = Path()
 
-    def work(self, assignment: Assignment) -> WorkerReply:
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Send the context with the task behind it, or reach the task as a goal over the context.
 
         Raises:
             WorkerError: The provider refused or failed, the model refused to answer, or a tool does not exist.
         """
         try:
-            return self._reach(assignment) if assignment.tools else self._ask(assignment)
+            return self._reach(assignment) if assignment.tools else self._ask(assignment, begun)
         except ProviderError as error:
             raise WorkerError(str(error), again=error.retryable) from error
         except ClientError as error:
             raise WorkerError(str(error), again=False) from error
 
-    def _ask(self, assignment: Assignment) -> WorkerReply:
-        turn = Turn(system=assignment.persona)
-        reply = self.client.send(assignment.prompt, assignment.message, model=self.model, turn=turn)
+    def _ask(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+        reply = asyncio.run(self._answer(assignment, begun))
         if reply.stop is Stop.REFUSED:
             raise WorkerError("the model refused to answer", again=False)
-        return WorkerReply(reply.text, reply.usage.input + reply.usage.output)
+        warning = "" if reply.stop is Stop.END else f"the answer is not complete ({reply.stop.value})"
+        return WorkerReply(reply.text, reply.usage.input + reply.usage.output, warning)
+
+    async def _answer(self, assignment: Assignment, begun: Callable[[], None]) -> Reply:
+        """Return the answer; a request whose attempt is over is ended, so that nobody pays for what nobody reads."""
+        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
+        on_text = (lambda _piece: begun()) if assignment.ahead else None
+        turn = Turn(system=assignment.persona)
+        async with asyncio.timeout(assignment.timeout + _GRACE_SECONDS):
+            return await self.client.asend(
+                assignment.prompt, assignment.message, model=self.model, on_text=on_text, turn=turn
+            )
 
     def _reach(self, assignment: Assignment) -> WorkerReply:
         asked = ClientModel(self.client, self.model, assignment.prompt)

@@ -10,6 +10,7 @@ from binascii import a2b_base64
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from aggregate.errors import TokenizerError
@@ -35,13 +36,21 @@ _PATTERN = "|".join(
 )
 
 
-@cache
+_LOADING = Lock()
+
+
 def encoding() -> "Encoding":
-    """Return the tokenizer, loaded once: 0.3 s and about 100 MB.
+    """Return the tokenizer, loaded once, also by threads that ask at the same moment: 0.3 s and about 100 MB.
 
     Raises:
         TokenizerError: The bundled vocabulary is missing or damaged.
     """
+    with _LOADING:
+        return _load()
+
+
+@cache
+def _load() -> "Encoding":
     from tiktoken import Encoding  # heavy, and needed only where tokens are counted
 
     data = _vocabulary()
