@@ -28,6 +28,10 @@ def main() -> None:
     if name not in known:
         raise SystemExit(f"there is no simulation {name!r}: take one of {', '.join(known)}")
     sys.argv[:2] = [f"python -m simulation {name}"]
+    source = (Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8")
+    if "ArgumentParser" not in source and len(sys.argv) > 1:
+        print(ast.get_docstring(ast.parse(source)))
+        return
     runpy.run_module(f"simulation.{name}", run_name="__main__")
 
 

@@ -395,6 +395,7 @@ def test_conduct_status_cancel(tmp_path: Path, url: str) -> None:
     folder = write_project(tmp_path / "p", 6)
     loaded = open_project(folder / "manual_slop.toml")
     assert status(loaded, TRACK, database=url) is None
+    assert not url.startswith("sqlite:///") or not Path(url.removeprefix("sqlite:///")).exists()
     result = conduct(loaded, TRACK, Says(), wish=Wish(database=url))
     assert result.succeeded
     found = status(loaded, TRACK, database=url)

@@ -126,6 +126,15 @@ def test_a_failed_ticket(tmp_path: Path, on_error: str, shown: str, ran: bool) -
     assert '"status": "in_progress"' in (run.folder / f"conductor/tracks/{TRACK}/metadata.json").read_text()
 
 
+def test_a_variable_that_cannot_be_merged(tmp_path: Path) -> None:
+    """Every ticket has an answer, and yet the run has not succeeded: the report says why."""
+    custom = 'collect_into = "$found"\nmerge_strategy = "custom"\ncustom_function = "lambda results: 1 / 0"\n'
+    run = conducted(track_project(tmp_path, FAN_OUT.replace('collect_into = "$found"\n', custom, 1)))
+    assert run.events[-1] == "done sum"
+    assert (run.result.unmerged, run.result.succeeded) == (("$found",), False)
+    assert "division by zero" in run.result.report.read_text(encoding="utf-8")
+
+
 def test_half_a_surrogate_pair(tmp_path: Path) -> None:
     """An answer or an error that no file can hold is written with a question mark in its place; the run ends."""
 

@@ -67,7 +67,7 @@ def conduct(
 ) -> None:
     """Run the tickets of TRACK, or go on with its unfinished run; print the report's path.
 
-    Without TRACK: list the tracks. The exit code is 1 if a ticket failed.
+    Without TRACK: list the tracks. The exit code is 1 if a ticket failed or a variable could not be merged.
     """
     if sum((dry_run, show_status, resume, end_run, forget)) > 1:
         raise click.UsageError(
@@ -140,6 +140,8 @@ def _run(project: "Project", name: str, spec: str | None, wish: "Wish", *, plain
             project, track.track_id, who, wish=wish, observe=observe, tell=lambda line: click.echo(line, err=True)
         )
     click.echo(result.report)
+    if result.unmerged:
+        click.echo(f"could not be merged: {', '.join(result.unmerged)}; the report says why", err=True)
     if not result.succeeded:
         raise click.exceptions.Exit(1)
 

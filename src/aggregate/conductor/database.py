@@ -1,6 +1,7 @@
 """The database of durable runs: one engine for DBOS and for the tables of our own."""
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,10 +36,13 @@ LEASES = sa.Table(
     sa.Column("pid", sa.Integer, nullable=False),
     sa.Column("until", sa.Double, nullable=False),
 )
+SQLITE = "sqlite:///"
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
 PATIENCE_SECONDS = 60.0
 """How long a run waits for a database that went away; workers wait for as long as it takes."""
 _AGAIN_SECONDS = 0.5
+_BUSY_SECONDS = 30
+"""How long SQLite waits for other processes."""
 _T = TypeVar("_T")
 
 
@@ -51,11 +55,11 @@ def database_url(text: str) -> str:
     for scheme in ("postgres://", "postgresql://"):
         if text.startswith(scheme):
             return "postgresql+psycopg://" + text.removeprefix(scheme)
-    if text.startswith(("postgresql+psycopg://", "sqlite:///")):
+    if text.startswith(("postgresql+psycopg://", SQLITE)):
         return text
     if "://" in text:
         raise StateError(f"{text.split('://')[0]}://... is no database that runs can use: give postgresql:// or a file")
-    return f"sqlite:///{Path(text).absolute()}"
+    return f"{SQLITE}{Path(text).absolute()}"
 
 
 def open_engine(url: str) -> sa.Engine:
@@ -68,8 +72,8 @@ def open_engine(url: str) -> sa.Engine:
         StateError: The database cannot be reached.
     """
     with explained(url):
-        if url.startswith("sqlite:///"):
-            Path(url.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
+        if url.startswith(SQLITE):
+            Path(url.removeprefix(SQLITE)).parent.mkdir(parents=True, exist_ok=True)
         engine = sa.create_engine(url, pool_size=16, max_overflow=48, pool_pre_ping=not url.startswith("sqlite"))
         if engine.dialect.name == "sqlite":
             sa.event.listen(engine, "connect", _prepare_sqlite)
@@ -129,8 +133,22 @@ def _is_away(context: sa.engine.ExceptionContext) -> None:
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
     connection.isolation_level = "IMMEDIATE"
-    for pragma in ("busy_timeout=30000", "foreign_keys=ON", "journal_mode=WAL", "synchronous=NORMAL"):
+    for pragma in (f"busy_timeout={_BUSY_SECONDS * 1000}", "foreign_keys=ON", "synchronous=NORMAL"):
         connection.execute(f"PRAGMA {pragma}")
+    _write_ahead(connection)
+
+
+def _write_ahead(connection: Any) -> None:  # noqa: ANN401 - as above
+    """Put the file into write-ahead mode; while another process does so SQLite refuses without waiting."""
+    end = monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() >= end:
+                raise
+        sleep(0.02)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,16 +67,18 @@ class Result:
         report: The report's file.
         lines: One for each ticket, in order.
         cancelled: It was stopped before its end.
+        unmerged: Variables that could not be merged; the report says why.
     """
 
     report: Path
     lines: tuple[Line, ...]
     cancelled: bool = False
+    unmerged: tuple[str, ...] = ()
 
     @property
     def succeeded(self) -> bool:
-        """Whether every ticket has an answer."""
-        return all(line.status is RunStatus.SUCCESS for line in self.lines)
+        """Whether every ticket has an answer, and every variable a value."""
+        return not self.unmerged and all(line.status is RunStatus.SUCCESS for line in self.lines)
 
 
 class TrackRun:
@@ -209,7 +211,8 @@ class TrackRun:
         for name in self._schedule.under_way:
             self._marks.set(self._schedule.tickets[name], Mark.OPEN)
         self._marks.write(last=True)
-        result = Result(path, lines, cancelled)
+        unmerged = tuple(name for name, one in results.items() if len(one.errors) > one.failed)
+        result = Result(path, lines, cancelled, unmerged)
         status = TrackStatus.COMPLETED if result.succeeded else TrackStatus.IN_PROGRESS
         self._track.set_status(TrackStatus.CANCELLED if cancelled else status, self._clock())
         return result

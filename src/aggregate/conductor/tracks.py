@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from time import monotonic
 
 import sqlalchemy as sa
 
 from aggregate.conductor.context import Contexts
-from aggregate.conductor.database import CANCELLED, FINISHED, RUNNING, RunRow, Runs, database_url, open_engine
+from aggregate.conductor.database import CANCELLED, FINISHED, RUNNING, SQLITE, RunRow, Runs, database_url, open_engine
 from aggregate.conductor.durable import DurableDesk, prepare
 from aggregate.conductor.leases import LEASE_SECONDS
 from aggregate.conductor.marks import Mark
@@ -127,11 +128,14 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
         TrackError: There is no such track, or no run under way.
     """
     track = open_track(project.folder, name)
+    nothing = TrackError(f"{track.track_id}: there is no run to cancel: all are over")
+    if not _is_there(project, database):
+        raise nothing
     with _opened(project, database) as engine:
         desk, runs = DurableDesk(engine), Runs(engine, _project_name(project), track.track_id)
         run = runs.latest()
         if run is None or run.state != RUNNING:
-            raise TrackError(f"{track.track_id}: there is no run to cancel: all are over")
+            raise nothing
         runs.set_state(run, CANCELLED)
         keys = _keys(run)
         desk.withdraw(keys)
@@ -148,6 +152,8 @@ def status(project: Project, name: str, *, database: str = "") -> Status | None:
         TrackError: There is no such track.
     """
     track = open_track(project.folder, name)
+    if not _is_there(project, database):
+        return None
     with _opened(project, database) as engine:
         desk, run = DurableDesk(engine), Runs(engine, _project_name(project), track.track_id).latest()
         if run is None:
@@ -167,6 +173,8 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
         TrackError: There is no such track.
     """
     track = open_track(project.folder, name)
+    if not _is_there(project, database):
+        return []
     with _opened(project, database) as engine:
         desk, runs = DurableDesk(engine), Runs(engine, _project_name(project), track.track_id)
         over = runs.over()
@@ -217,12 +225,22 @@ def _keys(run: RunRow) -> dict[str, Ticket]:
 
 @contextmanager
 def _opened(project: Project, database: str) -> Iterator[sa.Engine]:
-    engine = open_engine(database_url(database or str(project.folder / DATABASE)))
+    engine = open_engine(_url(project, database))
     try:
         prepare(engine)
         yield engine
     finally:
         engine.dispose()
+
+
+def _url(project: Project, database: str) -> str:
+    return database_url(database or str(project.folder / DATABASE))
+
+
+def _is_there(project: Project, database: str) -> bool:
+    """Return whether there is a database to look into: asking about runs makes none."""
+    url = _url(project, database)
+    return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
 
 
 def _project_name(project: Project) -> str:

@@ -1,6 +1,5 @@
 """Who works on an assignment: the protocol, and the one place where workers are made."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +10,9 @@ from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.clients.rules import SCRIPTED
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.scripted import ScriptedWorker, load_script
-from aggregate.engine import ClientModel, NeuronAgent
+from aggregate.engine import ClientModel, EngineLimits, NeuronAgent
 from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
-from aggregate.models.reply import Reply, Stop
+from aggregate.models.reply import Stop
 from aggregate.tools import Tool, standard_tools
 
 _GRACE_SECONDS = 0.5
@@ -65,25 +64,20 @@ class ModelWorker:
             raise WorkerError(str(error), again=False) from error
 
     def _ask(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        reply = asyncio.run(self._answer(assignment, begun))
+        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
+        on_text = (lambda _piece: begun()) if assignment.ahead else None
+        # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
+        turn = Turn(system=assignment.persona, seconds=assignment.timeout + _GRACE_SECONDS)
+        reply = self.client.send(assignment.prompt, assignment.message, model=self.model, on_text=on_text, turn=turn)
         if reply.stop is Stop.REFUSED:
             raise WorkerError("the model refused to answer", again=False)
         warning = "" if reply.stop is Stop.END else f"the answer is not complete ({reply.stop.value})"
         return WorkerReply(reply.text, reply.usage.input + reply.usage.output, warning)
 
-    async def _answer(self, assignment: Assignment, begun: Callable[[], None]) -> Reply:
-        """Return the answer; a request whose attempt is over is ended, so that nobody pays for what nobody reads."""
-        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
-        on_text = (lambda _piece: begun()) if assignment.ahead else None
-        turn = Turn(system=assignment.persona)
-        async with asyncio.timeout(assignment.timeout + _GRACE_SECONDS):
-            return await self.client.asend(
-                assignment.prompt, assignment.message, model=self.model, on_text=on_text, turn=turn
-            )
-
     def _reach(self, assignment: Assignment) -> WorkerReply:
         asked = ClientModel(self.client, self.model, assignment.prompt)
-        agent = NeuronAgent(asked, self._tools(assignment), state_dir=self.root / "state")
+        limits = EngineLimits(seconds=assignment.timeout + _GRACE_SECONDS)
+        agent = NeuronAgent(asked, self._tools(assignment), state_dir=self.root / "state", limits=limits)
         goal = "\n\n".join(part for part in (assignment.persona, assignment.message) if part)
         result = agent.execute_goal(goal)
         if not result.success:
