@@ -27,8 +27,14 @@ if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES,
     from aggregate.compose.numbering import find_next_increment as find_next_increment
     from aggregate.compose.stats import compute_file_stats as compute_file_stats
     from aggregate.compose.stats import group_files_by_dir as group_files_by_dir
+    from aggregate.conductor.lifecycle import run_worker_lifecycle as run_worker_lifecycle
+    from aggregate.conductor.tracks import Wish as Wish
+    from aggregate.conductor.tracks import conduct as conduct
+    from aggregate.conductor.worker import make_worker as make_worker
     from aggregate.config.load import Project as Project
     from aggregate.config.load import load_config as load_config
+    from aggregate.engine import GoalResult as GoalResult
+    from aggregate.engine import NeuronAgent as NeuronAgent
     from aggregate.errors import AggregateError as AggregateError
     from aggregate.errors import ClientError as ClientError
     from aggregate.errors import ClientSetupError as ClientSetupError
@@ -74,6 +80,8 @@ if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES,
     from aggregate.subagents import select_answer as select_answer
     from aggregate.subagents import sessions_spawn as sessions_spawn
     from aggregate.tokens.count import count as count
+    from aggregate.tools import ToolRegistry as ToolRegistry
+    from aggregate.tools import standard_tools as standard_tools
     from aggregate.views.parser import ASTParser as ASTParser
     from aggregate.views.summary import summarise_file as summarise_file
 
@@ -104,9 +112,19 @@ _HOMES = {
         "compute_file_stats",
         "group_files_by_dir",
     ),
+    "aggregate.conductor.lifecycle": ("run_worker_lifecycle",),
+    "aggregate.conductor.tracks": (
+        "Wish",
+        "conduct",
+    ),
+    "aggregate.conductor.worker": ("make_worker",),
     "aggregate.config.load": (
         "Project",
         "load_config",
+    ),
+    "aggregate.engine": (
+        "GoalResult",
+        "NeuronAgent",
     ),
     "aggregate.errors": (
         "AggregateError",
@@ -173,6 +191,10 @@ _HOMES = {
         "sessions_spawn",
     ),
     "aggregate.tokens.count": ("count",),
+    "aggregate.tools": (
+        "ToolRegistry",
+        "standard_tools",
+    ),
     "aggregate.views.parser": ("ASTParser",),
     "aggregate.views.summary": ("summarise_file",),
 }
