@@ -103,21 +103,23 @@ def kept_files(earlier: Earlier, files: Mapping[str, Part], rules: CacheRules, *
         behind: Tokens of what stands behind the files.
     """
     old = earlier.links(Section.FILES)
-    candidates = list(_candidates(old, earlier, files))
     readable = earlier.readable()
     total = sum(part.link.tokens for part in files.values()) + behind
     best, least = 0, rules.write * total
-    extra = list(accumulate(one.more(files[one.path]) for one in candidates))
-    for count_kept, more in enumerate(extra, start=1):
-        if more > LARGEST * total:
+    kept: list[Kept] = []
+    more = 0
+    for one in _candidates(old, earlier, files):
+        kept.append(one)
+        more += one.more(files[one.path])
+        if more > LARGEST * total:  # ends here also because diffs take time: a branch may have changed all files
             break
-        whole = count_kept == len(old) == len(files)
-        same = _same_behind(earlier, candidates) if whole else old[count_kept - 1][0] + 1
+        whole = len(kept) == len(old) == len(files)
+        same = _same_behind(earlier, kept) if whole else old[len(kept) - 1][0] + 1
         read = readable[same]
         price = rules.write * (total + more - read) + rules.read * (read + TURNS * more)
         if price <= least:
-            best, least = count_kept, price
-    return candidates[:best]
+            best, least = len(kept), price
+    return kept[:best]
 
 
 def still_shown(earlier: Earlier, kept: Sequence[Kept]) -> list[str]:
