@@ -556,6 +556,16 @@ def answered(folder: Path) -> set[str]:
         return set()
 
 
+def test_the_time_in_parts_of_a_second(tmp_path: Path) -> None:
+    """DBOS asks SQLite for it in a way that older ones do not know."""
+    engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
+    with engine.connect() as connection:
+        now = connection.scalar(sa.text("SELECT unixepoch('subsec')"))
+    engine.dispose()
+    assert isinstance(now, float)
+    assert abs(now - time.time()) < 60
+
+
 def test_two_conductors_at_once(tmp_path: Path) -> None:
     """Started at the same moment on the same track they share one run, and nobody is asked twice."""
     folder = write_project(tmp_path / "p", 12, chained=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -41,6 +41,7 @@ RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
 PATIENCE_SECONDS = 60.0
 """How long a run waits for a database that went away; workers wait for as long as it takes."""
 _AGAIN_SECONDS = 0.5
+_SUBSEC_SINCE = (3, 42)
 _BUSY_SECONDS = 30
 """How long SQLite waits for other processes."""
 _T = TypeVar("_T")
@@ -135,6 +136,9 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 -
     connection.isolation_level = "IMMEDIATE"
     for pragma in (f"busy_timeout={_BUSY_SECONDS * 1000}", "foreign_keys=ON", "synchronous=NORMAL"):
         connection.execute(f"PRAGMA {pragma}")
+    if sqlite3.sqlite_version_info < _SUBSEC_SINCE:
+        # From Python 3.12 on DBOS takes the time by unixepoch('subsec'), which is NULL in an older SQLite.
+        connection.create_function("unixepoch", 1, lambda _: time())
     _write_ahead(connection)
 
 
