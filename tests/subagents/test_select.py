@@ -120,7 +120,8 @@ def test_the_order_of_preference(goal: str, results: list[Any], summary: str, in
 
 
 @pytest.mark.parametrize(
-    "results", [[], [FAILED], [None], [[], {}, ""], [python("  ")], [{"error": "x", "result": "y"}]]
+    "results",
+    [[], [FAILED], [None], [[], {}, ""], [["", ""]], [["\x85"]], [python("  ")], [{"error": "x", "result": "y"}]],
 )
 def test_without_a_usable_result_the_answer_says_so(results: list[Any]) -> None:
     """Success is false when no step gave anything usable (X-12)."""

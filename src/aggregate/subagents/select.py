@@ -146,9 +146,8 @@ def _rendered(result: Value) -> str:
     count, value = count_of(result), content(result)
     if count is not None and (not isinstance(value, Mapping | list) or value == {"count": count}):
         return f"Success: {count} items"
-    if isinstance(value, str) and not value.strip():
-        return ""
-    return "" if value is None or value in ([], {}) else value_lines(value)
+    text = "" if value is None or value in ([], {}) else value_lines(value)
+    return text if text.strip() else ""
 
 
 def _failures(results: Sequence[Value], descriptions: Sequence[str] | None) -> list[str]:
