@@ -81,7 +81,7 @@ def test_a_preset_for_all_projects_is_hidden_by_the_projects_own(tmp_path: Path,
     project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": ""})
     assert aggregate("preset", "save", "mine", "a.py", "b.py", "--global").code == 0
     assert aggregate("preset", "save", "mine").code == 0
-    assert aggregate("preset", "list").out == "mine\tproject\t1 files\n"
+    assert aggregate("preset", "list").out == "mine\tproject\t1 file\n"
     assert aggregate("preset", "delete", "mine").code == 0
     assert aggregate("preset", "list").out == "mine\tglobal\t2 files\n"
     assert (tmp_path / ".xdg/manual_slop/manual_slop.toml").is_file()

@@ -8,6 +8,7 @@ import click
 from aggregate.cli.options import config_option
 
 if TYPE_CHECKING:
+    from aggregate.models.preset import ContextPreset
     from aggregate.presets.store import ContextPresetManager
 
 
@@ -23,7 +24,7 @@ def list_(config: Path) -> None:
     manager = _manager(config)
     presets, warnings = manager.reload_context_presets()
     for name, one in presets.items():
-        click.echo("\t".join([name, manager.scope_of(name), f"{len(one.files)} files", one.description]).rstrip())
+        click.echo("\t".join([name, manager.scope_of(name), _files(one), one.description]).rstrip())
     for warning in warnings:
         click.echo(f"warning: {warning}", err=True)
 
@@ -58,7 +59,7 @@ def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_g
         made = ContextPreset(name, files, list(request.screenshots), description)
     manager = _manager(config)
     manager.save_preset(made, scope="global" if is_global else "project")
-    click.echo(f'saved "{name}": {len(made.files)} files', err=True)
+    click.echo(f'saved "{name}": {_files(made)}', err=True)
     for warning in manager.reload_context_presets()[1]:
         if warning.startswith(f'preset "{name}": '):
             click.echo(f"warning: {warning}", err=True)
@@ -70,7 +71,7 @@ def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_g
 def apply(name: str, config: Path) -> None:
     """Make NAME the active composition of the project."""
     made = _manager(config).apply_preset(name)
-    click.echo(f'"{name}" is active: {len(made.files)} files', err=True)
+    click.echo(f'"{name}" is active: {_files(made)}', err=True)
 
 
 @preset.command()
@@ -86,3 +87,7 @@ def _manager(config: Path) -> "ContextPresetManager":
     from aggregate.presets.store import ContextPresetManager, global_config_path
 
     return ContextPresetManager(config, global_config_path())
+
+
+def _files(preset: "ContextPreset") -> str:
+    return "1 file" if len(preset.files) == 1 else f"{len(preset.files):,} files"
