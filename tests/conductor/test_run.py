@@ -6,9 +6,11 @@ from time import sleep
 
 import pytest
 
+from aggregate.clients.cache import Cache, charge
 from aggregate.clients.client import Client
 from aggregate.clients.gemini_cli import text_of
 from aggregate.clients.protocol import ModelRequest
+from aggregate.clients.providers import open_client
 from aggregate.clients.scripted import Scripted, scripted
 from aggregate.conductor.assignment import Assignment, Outcome, WorkerReply
 from aggregate.conductor.attempt import attempt, backoff
@@ -243,6 +245,24 @@ def test_one_worker_is_sent_ahead(tmp_path: Path) -> None:
     run = conducted(track_project(tmp_path, many))
     assert run.events[:3] == ["started t0", "done t0", "started t1"]
     assert len({one.prompt for one in run.worker.given}) == 1
+
+
+def test_workers_share_what_nobody_focuses_on(tmp_path: Path) -> None:
+    """It goes first in every context, one worker is sent ahead of all, and the others read it from the cache (M-53)."""
+    folder = track_project(tmp_path, FAN_OUT)
+    body = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(300))
+    for name in ("a", "one2", "z"):
+        (folder / "src" / f"{name}.py").write_text(f"# {name}\n{body}", encoding="utf-8")
+    run = conducted(folder)
+    assert run.events[:4] == ["started a", "done a", "started b", "done b"]
+    client, cache, shares = open_client("scripted"), Cache(), []
+    for one in run.worker.given:
+        order = [segment.source for segment in one.prompt.segments if segment.section is Section.FILES][1:]
+        assert order == [f"src/{name}.py" for name in ("a", "one2", "z", "one", "two")]
+        usage, cache = charge(client.plan(one.prompt, one.message), cache)
+        shares.append(usage.cache_share)
+    assert shares[0] == 0
+    assert min(shares[1:]) > 0.95
 
 
 def test_the_others_start_at_its_first_words(tmp_path: Path) -> None:

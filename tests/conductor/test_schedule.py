@@ -40,6 +40,11 @@ def test_one_is_sent_ahead_of_those_that_share_its_prefix() -> None:
     assert waves(Schedule(tickets("a b c X Y"), lead=False)) == ["abcXY"]
 
 
+def test_different_focus_files_may_share_a_prefix() -> None:
+    """Where what nobody focuses on goes first, one is sent ahead of all."""
+    assert waves(Schedule(tickets("a b X Y"), wide=True)) == ["a", "bXY"]
+
+
 def test_the_first_words_set_the_others_free() -> None:
     """Those that share a prefix start when the first answer begins to come, not only when it has ended."""
     schedule = Schedule(tickets("a b c<-a X"))

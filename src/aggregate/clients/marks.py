@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from aggregate.clients.rules import CacheRules
-from aggregate.models.prompt import Section, Segment, Stability
+from aggregate.models.prompt import Prompt, Section, Segment, Stability
 
 _CANDIDATES = 32
 _NEAREST = 8
@@ -51,9 +51,20 @@ def choose_marks(
         fixed.add(hit)
     free = rules.marks - len(fixed)
     candidates = _candidates(tokens, body, hit, old, minimum=rules.minimum)
+    edge = _edge(weights, body)
+    if hit < edge and tokens[edge - 1] >= rules.minimum:
+        candidates.append(edge)
     within = frozenset(mark for mark in fixed if mark <= body)
     inside = _best(candidates, free, Loss.of(tokens, weights, body=body), body=body, fixed=within)
     return tuple(sorted(fixed | inside))
+
+
+def _edge(weights: Sequence[float], body: int) -> int:
+    """Return how many links stand before the first segment that is likely to change, ``0`` for none in the body.
+
+    It is the one place that requests of different workers agree on, who share what stands before it and no more.
+    """
+    return next((number for number in range(1, body) if weights[number - 1] >= _OFTEN), 0)
 
 
 def _candidates(tokens: Sequence[int], body: int, hit: int, old: Sequence[int], *, minimum: int) -> list[int]:
@@ -95,6 +106,15 @@ class Loss:
         return self.moment[end] - self.moment[mark] - kept * (self.chance[end] - self.chance[mark])
 
 
+def usual_weights(prompt: Prompt) -> tuple[float, ...]:
+    """Return how likely each segment is the first one to change, where nothing else is known.
+
+    If some files are told to change, as they do from one worker to the next, the others are not expected to.
+    """
+    told = any(one.section is Section.FILES and one.stability is Stability.SLOW for one in prompt.segments)
+    return tuple(0.0 if told and one.stability is Stability.STABLE else usual_weight(one) for one in prompt.segments)
+
+
 def usual_weight(segment: Segment) -> float:
     """Return how likely a segment is the first one to change, where nothing else is known of it."""
     if segment.section is Section.HISTORY:
@@ -118,5 +138,7 @@ def _best(candidates: Sequence[int], free: int, loss: Loss, *, body: int, fixed:
                 reached[to] = (total, chosen | {place})
         states = reached if place in fixed else states | reached
     end = len(loss.chance) - 1
-    ends = ((lost + loss.between(mark, end), sorted(chosen)) for (mark, _), (lost, chosen) in states.items())
-    return frozenset(min(ends)[1])
+    ends = (
+        (lost + loss.between(mark, end), len(chosen), sorted(chosen)) for (mark, _), (lost, chosen) in states.items()
+    )
+    return frozenset(min(ends)[2])

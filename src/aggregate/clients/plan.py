@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from aggregate.clients.marks import choose_marks, usual_weight
+from aggregate.clients.marks import choose_marks, usual_weights
 from aggregate.clients.rules import CacheRules, Caching
 from aggregate.models.chain import Chain, common
 from aggregate.models.prompt import SEPARATOR, Prompt, Section
@@ -115,7 +115,7 @@ def make_plan(
     """
     tokens = _running(chain)
     if rules.caching is Caching.MARKS:
-        layout = _marked(prompt, chain, tokens, rules, earlier, weights or tuple(map(usual_weight, prompt.segments)))
+        layout = _marked(prompt, chain, tokens, rules, earlier, weights or usual_weights(prompt))
     else:
         layout = Layout(chain.digests, tuple(range(1, len(tokens) + 1)), ())
     cuts = layout.ends if layout.marks else (1, len(tokens))

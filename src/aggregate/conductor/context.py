@@ -1,6 +1,6 @@
 """The context of each worker: the project's files once, the focus files of each ticket, and what others found."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -14,13 +14,15 @@ from aggregate.config.load import Project
 from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
-from aggregate.models.prompt import Prompt, Section
+from aggregate.models.prompt import Prompt, Section, Stability
 from aggregate.models.result import CACHE_DIR, AggregatedResult
 from aggregate.project import find_persona, request_for
 from aggregate.sections.results import results_segments
 from aggregate.text.fences import heading_text
 
 TIER3 = "tier3"
+MUCH = 20_000
+"""Characters that workers share if one is sent ahead for all: more than the 4,096 tokens of the largest minimum."""
 KEPT = 16
 """Contexts that are kept for tickets with the same focus."""
 
@@ -35,6 +37,7 @@ class Contexts:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._gathered: Gathered | None = None
+        self._focused: tuple[str, ...] = ()
         self._context = lru_cache(maxsize=KEPT)(self._compose)
         self._system = lru_cache(maxsize=KEPT)(lambda name: find_persona(project, name).system_prompt.strip())
 
@@ -47,6 +50,16 @@ class Contexts:
     def warnings(self) -> tuple[str, ...]:
         """What was left out of the files or is doubtful, one sentence each."""
         return self._gathered.warnings if self._gathered else ()
+
+    def share(self, tickets: Sequence[Ticket]) -> bool:
+        """Let the workers of these tickets share their beginning: the files that none of them focuses on go first.
+
+        Returns whether these are so many that a provider's cache can hold them.
+        """
+        self._focused = tuple(dict.fromkeys(focus for ticket in tickets for focus in ticket.focus_files))
+        self._context.cache_clear()
+        records = self._files(self._request(TIER3)).records
+        return sum(len(record["content"]) for record in records if not is_focus(record, self._focused)) >= MUCH
 
     def check(self, ticket: Ticket) -> None:
         """Make sure that the ticket's persona and focus files exist.
@@ -90,7 +103,19 @@ class Contexts:
             own = gather(replace(request, entries=added))
             kept = tuple(record for record in gathered.records if record["path"] not in shown)
             gathered = Gathered((*kept, *own.records), gathered.warnings)
-        return arrange(request, gathered).prompt
+        return self._ordered(request, gathered)
+
+    def _ordered(self, request: Request, gathered: Gathered) -> Prompt:
+        """Lay out a context whose beginning is the same for all workers; what some focus on is marked as changing."""
+        own = {str(record["path"]) for record in gathered.records if is_focus(record, self._focused)}
+        records = sorted(gathered.records, key=lambda record: record["path"] in own)
+        prompt = arrange(request, Gathered(tuple(records), gathered.warnings)).prompt
+        return Prompt(
+            tuple(
+                replace(one, stability=Stability.SLOW) if one.section is Section.FILES and one.source in own else one
+                for one in prompt.segments
+            )
+        )
 
     def _request(self, strategy: str) -> Request:
         if strategy == TIER3:

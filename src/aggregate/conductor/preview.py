@@ -36,7 +36,8 @@ def preview(tickets: Tickets, contexts: Contexts, *, lead: bool = True) -> list[
     Raises:
         ConfigError: A focus file is missing.
     """
-    schedule = Schedule(tickets.tickets, on_error=tickets.on_error, lead=lead)
+    wide = contexts.share(tickets.tickets)
+    schedule = Schedule(tickets.tickets, on_error=tickets.on_error, lead=lead, wide=wide)
     steps: list[Step] = []
     wave = 0
     while started := schedule.start(len(tickets.tickets)):

@@ -125,7 +125,8 @@ class TrackRun:
         self._observe = observe
         self._cancelled = cancelled
         self._clock = clock
-        self._schedule = Schedule(tickets.tickets, on_error=tickets.on_error, lead=pace.lead)
+        wide = contexts.share(tickets.tickets)
+        self._schedule = Schedule(tickets.tickets, on_error=tickets.on_error, lead=pace.lead, wide=wide)
         self._lines: dict[str, Line] = {}
         self._marks = _PlanMarks(track)
 

@@ -10,9 +10,14 @@ from aggregate.models.group import OnError
 Prefix = tuple[object, ...]
 
 
-def prefix_of(ticket: Ticket) -> Prefix:
-    """Return what decides the stable beginning of a ticket's request: equal for tickets that share a cached prefix."""
-    return (ticket.persona, ticket.tools, ticket.aggregation_strategy, ticket.focus_files)
+def prefix_of(ticket: Ticket, *, wide: bool = False) -> Prefix:
+    """Return what decides the stable beginning of a ticket's request: equal for tickets that share a cached prefix.
+
+    Args:
+        ticket: The ticket.
+        wide: Whether tickets with different focus files begin alike, too.
+    """
+    return (ticket.persona, ticket.tools, ticket.aggregation_strategy, () if wide else ticket.focus_files)
 
 
 class Schedule:
@@ -23,9 +28,17 @@ class Schedule:
         on_error: ``fail`` keeps the dependents of a failed ticket from running.
         lead: Send one worker ahead of others that share its prefix: a cache can be read only when a first answer has
             begun to come.
+        wide: Whether tickets with different focus files share a prefix, too.
     """
 
-    def __init__(self, tickets: Sequence[Ticket], *, on_error: OnError = OnError.REPORT, lead: bool = True) -> None:
+    def __init__(
+        self,
+        tickets: Sequence[Ticket],
+        *,
+        on_error: OnError = OnError.REPORT,
+        lead: bool = True,
+        wide: bool = False,
+    ) -> None:
         self.tickets = {ticket.id: ticket for ticket in tickets}
         self.waits_for = dependencies(tickets)
         self.left_out: dict[str, str] = {}
@@ -38,7 +51,8 @@ class Schedule:
                 self._dependents.setdefault(one, []).append(name)
         self._ready = [ticket.id for ticket in tickets if not self.waits_for[ticket.id]]
         self._under_way: set[str] = set()
-        shared = Counter(map(prefix_of, tickets))
+        self._prefixes = {ticket.id: prefix_of(ticket, wide=wide) for ticket in tickets}
+        shared = Counter(self._prefixes.values())
         self._warm = {prefix for prefix, number in shared.items() if number == 1 or not lead}
         self._leading: dict[Prefix, str] = {}
 
@@ -63,7 +77,7 @@ class Schedule:
         for name in self._ready:
             if len(started) >= most:
                 break
-            prefix = prefix_of(self.tickets[name])
+            prefix = self._prefixes[name]
             if prefix not in self._warm:
                 if prefix in self._leading:
                     continue
@@ -83,7 +97,7 @@ class Schedule:
 
     def begin(self, name: str) -> None:
         """Hear that the answer to a ticket has begun to come; those that share its prefix wait no longer."""
-        prefix = prefix_of(self.tickets[name])
+        prefix = self._prefixes[name]
         self._warm.add(prefix)
         self._leading.pop(prefix, None)
 
