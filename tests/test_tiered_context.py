@@ -4,9 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aggregate import build_file_items, build_markdown_from_items, build_tier3_context, run
-from aggregate.compose.tier3 import is_focus
+from aggregate.compose.tier3 import focus_paths, is_focus
 from tests.project import project
 
 CODE = "def work():\n    return 1 + 1\n"
@@ -125,3 +127,19 @@ def test_run_accepts_focus_and_tier(base: Path) -> None:
     assert (focused.count(CODE), focused.count(SKELETON)) == (1, 1)
     plain, _, _ = run(config, tier=3)
     assert plain.count(SKELETON) == 2
+
+
+NAMES = st.lists(st.sampled_from(["a", "b", "a.py", "b.py", "..", ".", "*.py", ""]), min_size=1, max_size=4)
+PATHS = st.builds(
+    lambda parts, slash, start: start + slash.join(parts),
+    NAMES,
+    st.sampled_from(["/", "\\"]),
+    st.sampled_from(["", "/"]),
+)
+
+
+@given(st.lists(st.tuples(PATHS, PATHS), max_size=5), st.lists(PATHS, max_size=5))
+def test_focus_files_of_many_records(paths: list[tuple[str, str]], focus: list[str]) -> None:
+    """All records at once are the same as one by one (M-X7)."""
+    records = [{"path": path, "entry": entry} for path, entry in paths]
+    assert focus_paths(records, focus) == {one["path"] or one["entry"] for one in records if is_focus(one, focus)}

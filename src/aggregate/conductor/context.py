@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aggregate.app import Gathered, arrange, compacted, gather
 from aggregate.compose.request import Request
-from aggregate.compose.tier3 import FOCUS_TIER, is_focus
+from aggregate.compose.tier3 import FOCUS_TIER, focus_paths, is_focus
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.tickets import Ticket
 from aggregate.config.load import Project
@@ -37,7 +37,7 @@ class Contexts:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._gathered: Gathered | None = None
-        self._focused: tuple[str, ...] = ()
+        self._focused: frozenset[str] = frozenset()
         self._context = lru_cache(maxsize=KEPT)(self._compose)
         self._system = lru_cache(maxsize=KEPT)(lambda name: find_persona(project, name).system_prompt.strip())
 
@@ -56,10 +56,10 @@ class Contexts:
 
         Returns whether these are so many that a provider's cache can hold them.
         """
-        self._focused = tuple(dict.fromkeys(focus for ticket in tickets for focus in ticket.focus_files))
-        self._context.cache_clear()
         records = self._files(self._request(TIER3)).records
-        return sum(len(record["content"]) for record in records if not is_focus(record, self._focused)) >= MUCH
+        self._focused = focus_paths(records, (focus for ticket in tickets for focus in ticket.focus_files))
+        self._context.cache_clear()
+        return sum(len(record["content"]) for record in records if record["path"] not in self._focused) >= MUCH
 
     def check(self, ticket: Ticket) -> None:
         """Make sure that the ticket's persona and focus files exist.
@@ -98,16 +98,17 @@ class Contexts:
         request = replace(self._request(strategy), focus_files=focus_files if strategy == TIER3 else ())
         gathered = self._files(request)
         added = self._added(focus_files, gathered, full=strategy != TIER3)
+        own = self._focused
         if added:
             shown = {entry.item.path for entry in added}
-            own = gather(replace(request, entries=added))
+            more = gather(replace(request, entries=added))
             kept = tuple(record for record in gathered.records if record["path"] not in shown)
-            gathered = Gathered((*kept, *own.records), gathered.warnings)
-        return self._ordered(request, gathered)
+            gathered = Gathered((*kept, *more.records), gathered.warnings)
+            own |= {record["path"] for record in more.records}
+        return self._ordered(request, gathered, own)
 
-    def _ordered(self, request: Request, gathered: Gathered) -> Prompt:
-        """Lay out a context whose beginning is the same for all workers; what some focus on is marked as changing."""
-        own = {str(record["path"]) for record in gathered.records if is_focus(record, self._focused)}
+    def _ordered(self, request: Request, gathered: Gathered, own: frozenset[str]) -> Prompt:
+        """Lay out a context whose beginning is the same for all workers; what only some focus on is marked so."""
         records = sorted(gathered.records, key=lambda record: record["path"] in own)
         prompt = arrange(request, Gathered(tuple(records), gathered.warnings)).prompt
         return Prompt(
