@@ -30,6 +30,9 @@ CONFIG = """
     model = "claude-opus-4-5"
     system_prompt = "Review it."
     aggregation_strategy = "summarize"
+    [personas.brief]
+    provider = "scripted"
+    system_prompt = "Be brief."
     [personas.elsewhere]
     provider = "anthropic"
     base_url = "http://127.0.0.1:9"
@@ -131,12 +134,13 @@ def test_without_diffs_a_changed_file_moves_behind_the_others(folder: Path) -> N
 
 
 def test_diffs_end_when_no_cache_holds_the_files(folder: Path) -> None:
-    """After the lifetime of the cache, for another model, and where the last prompt was edited, files are shown whole."""
+    """For another model, other instructions, after the cache's lifetime, and where the last prompt was edited."""
     _, done = say(folder, "First?")
     edit(folder, "b.py", more="# more\n")
     record = journal_path(done.path)
     assert files_of(ready(folder, "Second?")) == ["a.py", "b.py", "c.py", "b.py*"]
     assert files_of(ready(folder, "?", Choice(provider="scripted", model="claude-opus-5"))) == ["a.py", "c.py", "b.py"]
+    assert files_of(ready(folder, "?", Choice(persona="brief"))) == ["a.py", "c.py", "b.py"]
     os.utime(record, (record.stat().st_atime, record.stat().st_mtime - 301))
     assert files_of(ready(folder, "Second?")) == ["a.py", "c.py", "b.py"]
     os.utime(record)
@@ -189,7 +193,7 @@ def test_a_persona_chooses_model_instructions_and_strategy(folder: Path) -> None
 def test_unknown_personas_are_refused(folder: Path) -> None:
     """The error lists those that there are."""
     config = load_config(folder / "manual_slop.toml")
-    with pytest.raises(ConfigError, match='there is no persona "nobody": known are elsewhere, reviewer'):
+    with pytest.raises(ConfigError, match='there is no persona "nobody": known are brief, elsewhere, reviewer'):
         prepare(config, "?", Choice(persona="nobody"))
 
 

@@ -22,12 +22,12 @@ class Memory:
 
     Attributes:
         run: What is recorded of it, ``None`` if there was none.
-        same_model: Whether it went to the model that is asked now, so that a cache may hold it.
+        same: Whether it went to the model that is asked now, with the same instructions, so that a cache may hold it.
         age: Seconds since then.
     """
 
     run: Run | None = None
-    same_model: bool = False
+    same: bool = False
     age: float = 0.0
 
     @property
@@ -37,8 +37,8 @@ class Memory:
 
     @property
     def layout(self) -> Layout | None:
-        """Where its blocks ended, if the same model saw them."""
-        if self.run is None or self.run.sent is None or not self.same_model:
+        """Where its blocks ended, if a cache may hold them."""
+        if self.run is None or self.run.sent is None or not self.same:
             return None
         return Layout(self.run.chain.digests, self.run.sent.ends, self.run.sent.marks)
 
@@ -47,7 +47,7 @@ class Memory:
         if self.run is None or self.run.sent is None:
             return None
         marks = self.run.sent.marks if rules.caching is Caching.MARKS else None
-        alive = self.same_model and self.age <= rules.seconds
+        alive = self.same and self.age <= rules.seconds
         return Earlier(self.run.chain, partial(read_segment, self.run), marks if alive else ())
 
     def changes(self, prompt: Prompt, request: Request) -> dict[str, float]:
@@ -60,10 +60,11 @@ class Memory:
 def recall(request: Request, *, provider: str, model: str, system: str) -> Memory:
     """Return the last send to the same model with the same instructions, else the last one to any."""
     runs = [run for run in recent_runs(request.output_dir, request.namespace) if run.sent]
-    models = {run.path: run.sent and (run.sent.provider, run.sent.model) == (provider, model) for run in runs}
-    alike = (run for run in runs if models[run.path] and run.chain.digests[0] == digest(system))
-    run = next(alike, runs[0] if runs else None)
-    return Memory(run, bool(models[run.path]), _age(run)) if run else Memory()
+    to = (provider, model, digest(system))
+    alike = (run for run in runs if run.sent and (run.sent.provider, run.sent.model, run.chain.digests[0]) == to)
+    if run := next(alike, None):
+        return Memory(run, same=True, age=_age(run))
+    return Memory(runs[0], age=_age(runs[0])) if runs else Memory()
 
 
 def _committed(prompt: Prompt, folder: str) -> dict[str, float]:
