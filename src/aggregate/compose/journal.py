@@ -10,9 +10,9 @@ from typing import Any
 from aggregate.compose.numbering import journal_path, numbered_files
 from aggregate.compose.prefix import PrefixReport, compare
 from aggregate.compose.request import Request
+from aggregate.disk.writing import replace_text
 from aggregate.models.chain import Chain, Link, digest
 from aggregate.models.prompt import SEPARATOR, Prompt
-from aggregate.sources.atomic import replace_text
 
 _VERSION = 2
 _RECENT = 20

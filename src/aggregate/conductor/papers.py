@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aggregate.conductor.assignment import Assignment, Outcome
 from aggregate.conductor.tickets import Ticket
-from aggregate.sources.atomic import replace_text
+from aggregate.disk.writing import replace_text
 
 
 def last_number(output_dir: Path, track_id: str) -> int:

@@ -10,8 +10,8 @@ from aggregate.conductor.metadata import TrackStatus, set_values, stamp
 from aggregate.conductor.plan import mark_tasks
 from aggregate.conductor.register import Registered, mark_track, read_register
 from aggregate.conductor.tickets import TICKETS, Tickets, load_tickets
+from aggregate.disk.writing import alone, replace_text
 from aggregate.errors import TrackError
-from aggregate.sources.atomic import alone, replace_text
 
 FOLDER = "conductor"
 REGISTER = "tracks.md"

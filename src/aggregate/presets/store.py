@@ -10,11 +10,11 @@ import tomlkit
 from tomlkit.items import InlineTable, Table
 
 from aggregate.config.load import CONFIG_NAME, load_config, parse_toml, read_toml_text
+from aggregate.disk.writing import replace_text
 from aggregate.errors import PresetError
 from aggregate.models.file_item import FileItem
 from aggregate.models.preset import ContextPreset
 from aggregate.paths.globs import is_glob
-from aggregate.sources.atomic import replace_text
 
 TABLE = "context_presets"
 

@@ -9,8 +9,8 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Array
 
+from aggregate.disk.writing import alone, replace_text
 from aggregate.errors import ConfigError, OutputError
-from aggregate.sources.atomic import alone, replace_text
 from aggregate.sources.history import find_history_file, load_history
 
 _KEY = "history"

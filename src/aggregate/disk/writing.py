@@ -1,0 +1,106 @@
+"""Writing files in one step: for the user's own files, and for ours, which follow no link and are private."""
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+
+from aggregate.errors import OutputError
+
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
+"""Modes of what we write for ourselves: prompts and records hold what nobody else on the machine should read."""
+
+
+def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
+    """Replace the user's file at ``path`` by ``text`` in one step: a kill leaves the old or the new one, whole.
+
+    A link is written through, so that it stays one; the file keeps its permissions. With ``durable`` off the disk is
+    not waited for: after a power failure the file may be missing, so it is for what a program can write again.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+        _replace(target, text.encode(), mode=mode, durable=durable)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def replace_own(path: Path, data: str | bytes, *, durable: bool = False) -> None:
+    """Replace a file of ours at ``path`` in one step: a record, a cache, a state.
+
+    A link in its place is replaced, not followed; the file is readable by the user alone, and so are the folders that
+    had to be made for it. With ``durable`` the disk is waited for.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    try:
+        private_folder(path.parent)
+        _replace(path, data.encode() if isinstance(data, str) else data, mode=PRIVATE_FILE, durable=durable)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def private_folder(folder: Path) -> None:
+    """Make ``folder`` and what is missing above it, for the user alone; one that is there keeps its mode.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    if folder.is_dir():
+        return
+    private_folder(folder.parent)
+    folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+
+
+def create_private(path: Path) -> int:
+    """Create the file at ``path``, which must not be there, for the user alone; return a descriptor to write to it.
+
+    Raises:
+        OSError: It is there, also as a link, or cannot be made.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    return os.open(path, flags, PRIVATE_FILE)
+
+
+def _replace(target: Path, data: bytes, *, mode: int | None, durable: bool) -> None:
+    """Put ``data`` in the place of ``target`` itself; ``mode`` ``None`` leaves the user's default."""
+    temporary = target.with_name(f".{target.name[:100]}-{token_hex(8)}.tmp")
+    try:
+        opened = temporary.open("xb") if mode is None else os.fdopen(create_private(temporary), "wb")
+        with opened as file:
+            file.write(data)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Keep others that ask the same from changing ``path`` meanwhile, by a lock on its folder that leaves no file.
+
+    Windows locks no folders; there two writers at the same moment are not kept apart.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    folder = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
