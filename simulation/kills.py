@@ -18,7 +18,8 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.tracks import Wish, conduct, workplace
+from aggregate.conductor.tracks import DATABASE, Wish, conduct, workplace
+from aggregate.disk.user_folders import state_folder
 from aggregate.project import open_project
 
 TRACK = "killed_1"
@@ -161,7 +162,7 @@ def killed_run(folder: Path, number: int, *, most: int, chance: random.Random, s
 
 def _is_over(folder: Path, number: int) -> bool:
     """Tell whether the kill came after the run's end; another start would begin the next run."""
-    database = folder / "state" / "conductor.sqlite"
+    database = state_folder(folder) / DATABASE
     if not database.exists():
         return False
     try:

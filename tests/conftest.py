@@ -1,6 +1,11 @@
 """Settings of all tests."""
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
+
+from aggregate.disk.user_folders import STATE_VARIABLE
 
 # No test is timed: machines are shared, and the first example often loads a vocabulary or a grammar. The default run
 # draws the same examples each time, so that it fails for a change and not by chance; --hypothesis-profile explore
@@ -8,3 +13,11 @@ from hypothesis import settings
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=400)
 settings.load_profile("steady")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what tests leave in the user's state folder apart from the user's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(STATE_VARIABLE, str(tmp_path_factory.mktemp("state")))
+        yield

@@ -26,8 +26,9 @@ from aggregate.conductor.durable import MAX_STARTS, DurableDesk, prepare
 from aggregate.conductor.leases import Leases, Process, this_process
 from aggregate.conductor.run import Pace
 from aggregate.conductor.tickets import Ticket, Tickets, load_tickets
-from aggregate.conductor.tracks import Wish, cancel, conduct, forget, status
+from aggregate.conductor.tracks import DATABASE, Wish, cancel, conduct, forget, status
 from aggregate.conductor.workplace import Workplace
+from aggregate.disk.user_folders import state_folder
 from aggregate.errors import StateError, TrackError
 from aggregate.models.group import OnError, RunStatus
 from aggregate.models.prompt import Prompt
@@ -339,7 +340,7 @@ def test_the_version_is_fixed(engine: sa.Engine) -> None:
     DurableDesk(engine).put(assignment("a"))
     with engine.connect() as connection:
         assert connection.execute(sa.text(f"SELECT application_version FROM {table}")).scalars().all() == [
-            "aggregate-conductor-1"
+            "aggregate-conductor-2"
         ]
 
 
@@ -550,7 +551,7 @@ def answered(folder: Path) -> set[str]:
     """Return the tickets of which the database has the outcome."""
     query = "SELECT workflow_uuid FROM workflow_status WHERE status = 'SUCCESS'"
     try:
-        with closing(sqlite3.connect(f"file:{folder / 'state/conductor.sqlite'}?mode=ro", uri=True)) as connection:
+        with closing(sqlite3.connect(f"file:{state_folder(folder) / DATABASE}?mode=ro", uri=True)) as connection:
             return {str(row[0]).rpartition("/")[2] for row in connection.execute(query)}
     except sqlite3.Error:
         return set()

@@ -16,7 +16,7 @@ _database = click.option(
     "--database",
     default="",
     metavar="URL",
-    help="Postgres as postgresql://..., or a file for SQLite. [state/conductor.sqlite]",
+    help="Postgres as postgresql://..., or a file for SQLite; by default one in your state folder.",
 )
 _worker = click.option(
     "--worker", "spec", default="scripted", show_default=True, help="Who answers: scripted[:FILE] or PROVIDER[:MODEL]."
@@ -165,6 +165,7 @@ def _end(project: "Project", name: str, database: str, *, forget: bool) -> None:
     _need_dbos()
     from aggregate.conductor import tracks as runs
 
+    _tell_of_unopened(project, database)
     if forget:
         gone = runs.forget(project, name, database=database)
         click.echo("\n".join(f"forgot {run}" for run in gone) or "no run that is over")
@@ -176,11 +177,19 @@ def _status(project: "Project", name: str, database: str) -> None:
     _need_dbos()
     from aggregate.conductor import tracks as runs
 
+    _tell_of_unopened(project, database)
     found = runs.status(project, name, database=database)
     if found is None:
         click.echo("no run yet")
     else:
         _show(found)
+
+
+def _tell_of_unopened(project: "Project", database: str) -> None:
+    from aggregate.conductor.tracks import unopened_database
+
+    if notice := unopened_database(project, database):
+        click.echo(notice, err=True)
 
 
 def _show(found: "Status") -> None:

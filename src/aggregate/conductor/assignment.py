@@ -44,7 +44,7 @@ class Assignment:
 
     def to_json(self) -> str:
         """Return the assignment as JSON."""
-        return json.dumps(asdict(self), ensure_ascii=False)
+        return json.dumps(asdict(self))  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod
     def from_json(cls, text: str) -> "Assignment":
@@ -106,7 +106,7 @@ class Outcome:
 
     def to_json(self) -> str:
         """Return the outcome as JSON."""
-        return json.dumps(asdict(self), ensure_ascii=False)
+        return json.dumps(asdict(self))  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod
     def from_json(cls, text: str) -> "Outcome":

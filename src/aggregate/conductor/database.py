@@ -1,9 +1,9 @@
 """The database of durable runs: one engine for DBOS and for the tables of our own."""
 
-import json
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep, time
@@ -11,9 +11,12 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from dbos import error as dbos_errors
+from pydantic import ValidationError
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
+from aggregate.conductor.serialization import refuse_row
 from aggregate.conductor.tickets import Tickets
+from aggregate.disk.writing import create_private, private_folder
 from aggregate.errors import StateError
 
 _METADATA = sa.MetaData()
@@ -74,7 +77,7 @@ def open_engine(url: str) -> sa.Engine:
     """
     with explained(url):
         if url.startswith(SQLITE):
-            Path(url.removeprefix(SQLITE)).parent.mkdir(parents=True, exist_ok=True)
+            _make_private(Path(url.removeprefix(SQLITE)))
         engine = sa.create_engine(url, pool_size=16, max_overflow=48, pool_pre_ping=not url.startswith("sqlite"))
         if engine.dialect.name == "sqlite":
             sa.event.listen(engine, "connect", _prepare_sqlite)
@@ -121,6 +124,13 @@ def patiently(engine: sa.Engine, ask: Callable[[], _T], *, patience: float = PAT
                 if not error.connection_invalidated or monotonic() >= end:
                     raise
             sleep(_AGAIN_SECONDS)
+
+
+def _make_private(path: Path) -> None:
+    """Make a new SQLite file readable by the user alone, for it holds every prompt and answer; SQLite would not."""
+    private_folder(path.parent)
+    with suppress(FileExistsError):
+        os.close(create_private(path))
 
 
 def _is_away(context: sa.engine.ExceptionContext) -> None:
@@ -227,4 +237,8 @@ class Runs:
 
 
 def _run_row(row: sa.RowMapping) -> RunRow:
-    return RunRow(row["run_id"], row["number"], row["state"], Tickets.model_validate(json.loads(row["tickets"])))
+    try:
+        tickets = Tickets.model_validate_json(row["tickets"])
+    except ValidationError:
+        refuse_row(f"the run {row['run_id']}")
+    return RunRow(row["run_id"], row["number"], row["state"], tickets)

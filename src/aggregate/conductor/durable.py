@@ -4,6 +4,7 @@ What is set here and in ``workplace``, and why:
 
 - The executor's id is unique to the process: a second one of the same id would run again what the first is still at.
 - The application's version is fixed: a change of code would hide pending work.
+- Values are JSON, and pickles are refused: see ``serialization``.
 - A workflow's id is the assignment's key: one ticket is never begun twice.
 - An attempt is a step: an answer that was recorded is never asked for again.
 - A worker's places are counted once more: on a busy machine the queue gives out more than it should.
@@ -20,11 +21,12 @@ from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 from aggregate.conductor.assignment import Assignment, Outcome
 from aggregate.conductor.attempt import Stopping
 from aggregate.conductor.database import explained, patiently
+from aggregate.conductor.serialization import JSON, refuse_pickles, refuse_row
 from aggregate.errors import StateError
 from aggregate.models.group import RunStatus
 
 APPLICATION = "aggregate-conductor"
-VERSION = "aggregate-conductor-1"
+VERSION = "aggregate-conductor-2"
 """Of what stands in workflows' inputs and steps; to be raised when one side could no longer read the other's."""
 QUEUE = "tickets"
 WORKFLOW = "ticket"
@@ -54,11 +56,13 @@ class DurableDesk:
     """A desk in a database; many processes may use it at one time."""
 
     def __init__(self, engine: sa.Engine) -> None:
+        refuse_pickles()
         self._engine = engine
         self._client = DBOSClient(
             system_database_engine=engine,
             application_name=APPLICATION,
             use_listen_notify=False,
+            serializer=JSON,
             lazy=True,
             retry_connection_errors=False,
         )
@@ -104,7 +108,8 @@ class DurableDesk:
 
     def withdraw(self, keys: Collection[str]) -> None:
         """Cancel what has not ended; what a worker still gives for it is dropped."""
-        waiting = sorted(self.known(keys).keys() - self.ended(keys).keys())
+        over = {workflow.workflow_id for workflow in self._find(keys, status=_ENDED, load_output=False)}
+        waiting = sorted(self.known(keys).keys() - over)
         if waiting:
             patiently(self._engine, lambda: self._client.cancel_workflows(waiting))
 
@@ -140,13 +145,18 @@ class DurableDesk:
 
 
 def _outcome(workflow: WorkflowStatus) -> Outcome:
-    if workflow.status == "SUCCESS":
-        return Outcome.from_json(str(workflow.output))
     ticket = workflow.workflow_id.rpartition("/")[2]
+    if workflow.status == "SUCCESS":
+        try:
+            return Outcome.from_json(str(workflow.output))
+        except (ValueError, KeyError, TypeError, RecursionError):
+            refuse_row(f"the outcome of {ticket}")
     if workflow.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
         reason = f"given up: {MAX_STARTS} workers were killed while they had it"
     else:
-        reason = f"its worker failed: {workflow.error}"
+        # Where DBOS may not read an error it hands over the text of the row.
+        readable = isinstance(workflow.error, Exception)
+        reason = f"its worker failed: {workflow.error if readable else 'the reason is not JSON'}"
     return Outcome(ticket, RunStatus.ERROR, errors=(reason,))
 
 

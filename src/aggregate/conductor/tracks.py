@@ -23,11 +23,14 @@ from aggregate.conductor.track import Track, open_track
 from aggregate.conductor.worker import Worker
 from aggregate.conductor.workplace import Workplace
 from aggregate.config.load import Project
+from aggregate.disk.user_folders import state_folder
 from aggregate.errors import TrackError
 from aggregate.models.group import OnError
 
-DATABASE = "state/conductor.sqlite"
-"""Where runs are kept by default, below the configuration's folder."""
+DATABASE = "conductor.sqlite"
+"""Where runs are kept by default, in the project's state folder."""
+_DATABASE_IN_PROJECT = "state/conductor.sqlite"
+"""Where earlier versions kept them. A project may bring such a file along, so it is never opened by itself."""
 LOOK_SECONDS = 0.5
 """Whether a run was cancelled is asked at most this often."""
 
@@ -37,7 +40,7 @@ class Wish:
     """How a track is to be run.
 
     Attributes:
-        database: A URL or a file; by default SQLite in the project's ``state`` folder.
+        database: A URL or a file; by default SQLite in the user's state folder of this project.
         places: Tickets that every worker on the database works on at one time; by default as they were, at first 8.
         lease: Seconds after which a worker without a sign of life counts as dead.
         on_error: What a failed ticket does, instead of what ``tickets.toml`` says; a run under way keeps what it has.
@@ -98,6 +101,8 @@ def conduct(
     """
     track = open_track(project.folder, name)
     contexts = Contexts(project)
+    if notice := unopened_database(project, wish.database):
+        tell(notice)
     with ExitStack() as stack:
         engine = stack.enter_context(_opened(project, wish.database))
         desk, runs = DurableDesk(engine), Runs(engine, _project_name(project), track.track_id)
@@ -234,7 +239,18 @@ def _opened(project: Project, database: str) -> Iterator[sa.Engine]:
 
 
 def _url(project: Project, database: str) -> str:
-    return database_url(database or str(project.folder / DATABASE))
+    return database_url(database or str(state_folder(project.folder) / DATABASE))
+
+
+def unopened_database(project: Project, database: str) -> str:
+    """Return what to say of a database that lies in the project and is not opened, ``""`` where there is none."""
+    path = project.folder / _DATABASE_IN_PROJECT
+    if database or not path.is_file():
+        return ""
+    return (
+        f"{path} is not opened, for it may have come with the project: runs are kept in "
+        f"{state_folder(project.folder) / DATABASE}; delete the file, or name it with --database if it is yours"
+    )
 
 
 def _is_there(project: Project, database: str) -> bool:

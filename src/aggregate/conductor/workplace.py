@@ -18,6 +18,7 @@ from aggregate.conductor.database import explained, open_engine
 from aggregate.conductor.durable import APPLICATION, MAX_STARTS, POLL_SECONDS, QUEUE, VERSION, WORKFLOW, DurableDesk
 from aggregate.conductor.leases import LEASE_SECONDS, Leases, this_process
 from aggregate.conductor.lifecycle import work
+from aggregate.conductor.serialization import JSON
 from aggregate.conductor.worker import Worker
 from aggregate.errors import StateError
 from aggregate.models.group import RunStatus
@@ -91,6 +92,7 @@ class Workplace:
             "application_version": VERSION,
             "executor_id": self.executor_id,
             "use_listen_notify": False,
+            "serializer": JSON,
             "enable_otlp": False,
             "log_level": "CRITICAL",
             "notification_listener_polling_interval_sec": LISTEN_SECONDS,

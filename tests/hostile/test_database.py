@@ -1,0 +1,189 @@
+"""A database of durable runs that somebody else wrote into: no row of it runs code."""
+
+import base64
+import os
+import pickle
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from aggregate.cli.program import run_program
+from aggregate.conductor.assignment import Assignment
+from aggregate.conductor.database import database_url, open_engine
+from aggregate.conductor.durable import DurableDesk, prepare
+from aggregate.conductor.tracks import DATABASE, Wish, conduct, status
+from aggregate.conductor.workplace import Workplace
+from aggregate.disk.user_folders import state_folder
+from aggregate.errors import StateError
+from aggregate.models.prompt import Prompt
+from aggregate.project import open_project
+from tests.conductor.test_durable import new_database, server, until
+from tests.fakes.conducting import TRACK, Says, track_project
+
+__all__ = ["server"]  # a fixture that is used here too
+
+TICKETS = '[[tickets]]\nid = "a"\nprompt = "Look."\nretries = 0\n'
+
+
+class Planted:
+    """An object whose pickle makes a file when it is read."""
+
+    def __init__(self, witness: Path) -> None:
+        self.witness = witness
+
+    def __reduce__(self) -> tuple[object, tuple[str, int]]:
+        return os.open, (str(self.witness), os.O_CREAT | os.O_WRONLY)
+
+
+def pickled(witness: Path) -> str:
+    """Return the text of a pickle that makes ``witness`` when it is read, as DBOS keeps pickles."""
+    return base64.b64encode(pickle.dumps(Planted(witness))).decode()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[sa.Engine]:
+    """An engine on an empty database of each kind."""
+    if request.param == "sqlite":
+        url = database_url(str(tmp_path / "state.sqlite"))
+    else:
+        postgres = database_url(request.getfixturevalue("server"))
+        url = f"{postgres.rpartition('/db_')[0]}/{new_database(postgres)}?{postgres.rpartition('?')[2]}"
+    engine = open_engine(url)
+    prepare(engine)
+    yield engine
+    engine.dispose()
+
+
+def table(engine: sa.Engine, name: str, *columns: str) -> sa.TableClause:
+    """Return a table of DBOS."""
+    schema = "dbos" if engine.dialect.name == "postgresql" else None
+    return sa.table(name, *(sa.column(column) for column in columns), schema=schema)
+
+
+def plant(engine: sa.Engine, key: str, *, inputs: str = "", **values: object) -> None:
+    """Write into the row of a workflow, and into that of its inputs, as somebody could who reaches the database."""
+    statuses = table(engine, "workflow_status", "workflow_uuid", *values)
+    statements = [statuses.update().where(statuses.c.workflow_uuid == key).values(**values)]
+    if inputs:
+        given = table(engine, "workflow_input", "workflow_uuid", "inputs")
+        statements.append(given.update().where(given.c.workflow_uuid == key).values(inputs=inputs))
+    with engine.begin() as connection:
+        for statement in statements:
+            assert connection.execute(statement).rowcount == 1
+
+
+def test_a_pickled_outcome_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
+    """An outcome that is a pickle, by its row's own word, is refused with one sentence; its code does not run."""
+    desk, witness = DurableDesk(engine), tmp_path / "ran"
+    desk.put(Assignment("r/a", "a", Prompt(()), "x"))
+    plant(engine, "r/a", status="SUCCESS", output=pickled(witness), serialization="py_pickle")
+    with pytest.raises(StateError, match=r"the outcome of a in the database is not JSON and is not read.*--forget"):
+        desk.ended(["r/a"])
+    assert not witness.exists()
+    desk.forget(["r/a"])
+    assert desk.known(["r/a"]) == {}
+
+
+def test_a_pickled_error_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
+    """An error that is a pickle fails its ticket and is not read."""
+    desk, witness = DurableDesk(engine), tmp_path / "ran"
+    desk.put(Assignment("r/a", "a", Prompt(()), "x"))
+    plant(engine, "r/a", status="ERROR", error=pickled(witness), serialization="py_pickle")
+    assert desk.ended(["r/a"])["r/a"].failure == "its worker failed: the reason is not JSON"
+    assert not witness.exists()
+
+
+def test_a_pickled_assignment_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
+    """What waits in the queue as a pickle fails; its code does not run, and the worker goes on with the next one."""
+    desk, witness, worker = DurableDesk(engine), tmp_path / "ran", Says()
+    for ticket in ("a", "b"):
+        desk.put(Assignment(f"r/{ticket}", ticket, Prompt(()), "x"))
+    plant(engine, "r/a", inputs=pickled(witness), serialization="py_pickle")
+    with Workplace(engine, worker):
+        until(lambda: len(desk.ended(["r/a", "r/b"])) == 2)
+    assert not witness.exists()
+    assert worker.order == ["b"]
+    assert desk.ended(["r/a"])["r/a"].failure is not None
+
+
+def test_a_pickled_step_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
+    """An attempt that was recorded as a pickle is not read when its ticket goes on: the ticket fails."""
+    desk, witness, worker = DurableDesk(engine), tmp_path / "ran", Says()
+    desk.put(Assignment("r/a", "a", Prompt(()), "x"))
+    row = {"workflow_uuid": "r/a", "function_name": "attempt", "output": pickled(witness), "serialization": "py_pickle"}
+    steps = table(engine, "operation_outputs", "function_id", *row)
+    with engine.begin() as connection:
+        connection.execute(steps.insert(), [{**row, "function_id": number} for number in (1, 2)])
+    with Workplace(engine, worker):
+        until(lambda: desk.ended(["r/a"]))
+    assert not witness.exists()
+    assert worker.order == []
+    assert "not JSON" in str(desk.ended(["r/a"])["r/a"].failure)
+
+
+def test_everything_is_written_as_json(engine: sa.Engine) -> None:
+    """No row that we write names another format, so refusing pickles refuses nothing of ours."""
+    desk = DurableDesk(engine)
+    desk.put(Assignment("r/a", "a", Prompt(()), "x"))
+    with Workplace(engine, Says()):
+        until(lambda: desk.ended(["r/a"]))
+    schema = "dbos." if engine.dialect.name == "postgresql" else ""
+    with engine.connect() as connection:
+        for table in ("workflow_status", "operation_outputs"):
+            formats = connection.execute(sa.text(f"SELECT DISTINCT serialization FROM {schema}{table}")).scalars().all()
+            assert formats == ["portable_json"]
+
+
+def test_a_database_in_the_project_is_not_opened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A committed ``state/conductor.sqlite`` with a pickle in it is named and left alone by every command."""
+    folder = track_project(tmp_path / "p", TICKETS)
+    witness, committed = tmp_path / "ran", folder / "state" / "conductor.sqlite"
+    engine = open_engine(database_url(str(committed)))
+    prepare(engine)
+    DurableDesk(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
+    plant(engine, f"demo/{TRACK}/001/a", status="SUCCESS", output=pickled(witness), serialization="py_pickle")
+    engine.dispose()
+    before = committed.read_bytes()
+    config = ["-c", str(folder / "manual_slop.toml")]
+    for option in ("--status", "--forget", "--plain"):
+        assert run_program(["conduct", TRACK, option, *config]) == 0
+        assert f"{committed} is not opened, for it may have come with the project" in capsys.readouterr().err
+    assert not witness.exists()
+    assert committed.read_bytes() == before
+    assert run_program(["conduct", TRACK, "--status", *config, "--database", str(committed)]) == 0
+    assert not witness.exists()
+
+
+def test_the_state_is_the_users_alone(tmp_path: Path) -> None:
+    """The database and its folder can be read by nobody else, whatever the umask; two clones have two."""
+    folder, clone = (track_project(tmp_path / name / "p", TICKETS) for name in ("a", "b"))
+    before = os.umask(0)
+    try:
+        assert conduct(open_project(folder / "manual_slop.toml"), TRACK, Says(), wish=Wish()).succeeded
+    finally:
+        os.umask(before)
+    state = state_folder(folder)
+    assert stat.S_IMODE(state.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in state.iterdir()} == {0o600}
+    assert (state / DATABASE).is_file()
+    assert not (folder / "state").exists()
+    assert state_folder(clone) != state
+    assert status(open_project(clone / "manual_slop.toml"), TRACK) is None
+    (tmp_path / "link").symlink_to(folder)
+    assert state_folder(tmp_path / "link") == state
+
+
+def test_a_run_that_is_not_ours(engine: sa.Engine, tmp_path: Path) -> None:
+    """A row of a run whose tickets are garbled ends with one sentence."""
+    folder = track_project(tmp_path / "p", TICKETS)
+    with engine.begin() as connection:
+        connection.execute(
+            sa.text("INSERT INTO conductor_runs VALUES (:run, 'demo', :track, 1, 'running', '{\"tickets\": 7}')"),
+            {"run": f"demo/{TRACK}/001", "track": TRACK},
+        )
+    url = engine.url.render_as_string(hide_password=False)
+    with pytest.raises(StateError, match=f"the run demo/{TRACK}/001 in the database is not JSON"):
+        status(open_project(folder / "manual_slop.toml"), TRACK, database=url)
