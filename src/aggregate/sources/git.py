@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -60,7 +60,7 @@ def git(folder: str, *arguments: str, given: bytes = b"", may_say_no: bool = Fal
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=guarded_environment(folder),
+            env=guarded_environment(folder, os.environ),
             start_new_session=True,  # without a terminal that a file of the repository could be a link to
         )
     except OSError:
@@ -70,16 +70,21 @@ def git(folder: str, *arguments: str, given: bytes = b"", may_say_no: bool = Fal
     return output if process.returncode in ((0, 1) if may_say_no else (0,)) else None
 
 
-def guarded_environment(folder: str) -> dict[str, str]:
+def guarded_environment(folder: str, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment for git in ``folder``, or for another program that runs git there.
 
-    Of git's own variables those stay that say where the user's configuration is; the others name a repository, as in a
-    hook, or programs.
+    Of git's own variables those stay that say what the user's configuration is; the others name a repository, as in a
+    hook, or programs. The settings of ``GUARDS`` are added to them, which git knows since 2.31.
     """
     inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.startswith(_INHERITED)
+        name: value for name, value in environ.items() if not name.startswith("GIT_") or name.startswith(_INHERITED)
     }
-    return {**inherited, **GUARD_VARIABLES, "PATH": search_path(outside=(folder,))}
+    given = inherited.get("GIT_CONFIG_COUNT", "")
+    settings = {"GIT_CONFIG_COUNT": str((int(given) if given.isdecimal() else 0) + len(GUARDS))}
+    for number, (name, value) in enumerate(GUARDS.items(), start=int(settings["GIT_CONFIG_COUNT"]) - len(GUARDS)):
+        settings |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    path = search_path(outside=(folder,), path=environ.get("PATH", ""))
+    return {**inherited, **settings, **GUARD_VARIABLES, "PATH": path}
 
 
 def list_files(folder: str) -> list[str] | None:
