@@ -210,7 +210,8 @@ def run(
     request = request_for(project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier)
     request = replace(request, results=compacted(results, project.folder / CACHE_DIR))
     composition = compose_prompt(request)
-    path = write_numbered(request.output_dir, request.namespace, composition.prompt.pieces())
+    pieces = composition.prompt.pieces()
+    path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
     return composition.prompt.markdown, path, list(composition.records)
 
 

@@ -22,6 +22,7 @@ from aggregate.compose.request import Request
 from aggregate.compose.settle import Settled, file_digests, settle
 from aggregate.config.load import Project
 from aggregate.config.schema import PersonaTable
+from aggregate.disk.writing import confined
 from aggregate.errors import PromptTooLongError, ProviderError
 from aggregate.models.chain import Chain, Link
 from aggregate.models.prompt import Prompt
@@ -171,7 +172,7 @@ def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = No
         OutputError: A file cannot be written.
     """
     request, client = prepared.request, prepared.client
-    path = write_numbered(request.output_dir, request.namespace, prepared.prompt.markdown)
+    path = write_numbered(request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in)
     reply = client.exchange(prepared.plan, on_text=on_text, turn=Turn(max_output=prepared.max_output))
     write_run(Run(path, prepared.chain, prepared.sent))
     if not reply.text.strip():
@@ -179,7 +180,7 @@ def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = No
     if project.path is None:
         return Delivered(reply, path)
     turns = [{"role": USER, "content": prepared.message}, {"role": ASSISTANT, "content": reply.text}]
-    append_turns(history := history_file(project.path), turns)
+    append_turns(history := confined(history_file(project.path), request.written_in), turns)
     return Delivered(reply, path, history)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from aggregate.disk.reading import read_text
 from aggregate.errors import ConfigError
 
 USED: Final = ("goal", "description")
@@ -38,7 +39,7 @@ def read_instruction(path: Path) -> Instruction:
         ConfigError: It cannot be read, or it has no goal.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a mark
+        text = read_text(path)
         values = tomllib.loads(text) if path.suffix.lower() == ".toml" else _simple_yaml(text)
     except OSError as error:
         raise ConfigError(f"it cannot be read: {error.strerror or error}", path=str(path)) from None

@@ -53,7 +53,11 @@ def run(
     with progress("Rendering files", hidden=quiet) as bar:
         made = compose_prompt(request, on_start=bar.start, on_done=bar.advance)
     markdown = made.prompt.markdown
-    path = None if to_stdout else write_numbered(request.output_dir, request.namespace, markdown)
+    path = (
+        None
+        if to_stdout
+        else write_numbered(request.output_dir, request.namespace, markdown, project=request.written_in)
+    )
     if to_stdout:
         click.echo(markdown, nl=False)
     elif not as_json:
@@ -81,7 +85,7 @@ def prune(config: Path, keep: int) -> None:
     from aggregate.project import open_project, request_for
 
     request = request_for(open_project(config), with_history=False)
-    for path in numbering.prune(request.output_dir, request.namespace, keep=keep):
+    for path in numbering.prune(request.output_dir, request.namespace, keep=keep, project=request.written_in):
         click.echo(path)
 
 

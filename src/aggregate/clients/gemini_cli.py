@@ -7,7 +7,6 @@ would attach what it finds; where nothing can be found it leaves the text as it 
 import asyncio
 import json
 import os
-import shutil
 import signal
 import tempfile
 from asyncio import StreamReader, StreamWriter
@@ -20,6 +19,7 @@ from typing import Any, cast
 from aggregate.clients.key import Key
 from aggregate.clients.plan import Plan
 from aggregate.clients.protocol import ModelRequest, OnText
+from aggregate.disk.programs import find_program
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import SEPARATOR
 from aggregate.models.reply import Reply, Stop
@@ -51,7 +51,7 @@ class GeminiCli:
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Run the program once and return the answer."""
-        found = shutil.which(self.program)
+        found = find_program(self.program)
         if found is None:
             raise ClientSetupError(
                 f"the program {self.program} is not on PATH: run npm install -g @google/gemini-cli, "

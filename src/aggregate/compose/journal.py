@@ -1,6 +1,7 @@
 """What is recorded of each run, in a small file beside its numbered prompt: the chain of its segments."""
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -10,7 +11,8 @@ from typing import Any
 from aggregate.compose.numbering import journal_path, numbered_files
 from aggregate.compose.prefix import PrefixReport, compare
 from aggregate.compose.request import Request
-from aggregate.disk.writing import replace_text
+from aggregate.disk.reading import CONTENT_BYTES, open_regular, read_text
+from aggregate.disk.writing import replace_own
 from aggregate.models.chain import Chain, Link, digest
 from aggregate.models.prompt import SEPARATOR, Prompt
 
@@ -59,7 +61,7 @@ def write_run(run: Run) -> None:
     if run.sent:
         data["sent"] = asdict(run.sent)
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    replace_text(journal_path(run.path), text.replace('],["', '],\n["') + "\n")
+    replace_own(journal_path(run.path), text.replace('],["', '],\n["') + "\n")
 
 
 def record_run(
@@ -83,12 +85,12 @@ def record_run(
 def read_run(prompt: Path) -> Run | None:
     """Return what was recorded of a prompt, ``None`` where nothing usable is: the report is then left out."""
     try:
-        data = json.loads(journal_path(prompt).read_text(encoding="utf-8"))
+        data = json.loads(read_text(journal_path(prompt), limit=CONTENT_BYTES))
         if data["version"] != _VERSION:
             return None
         chain = Chain(tuple(Link(str(a), str(b), str(c), int(d), int(e)) for a, b, c, d, e in data["links"]))
         return Run(prompt, chain, _sent(data.get("sent")))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -111,7 +113,7 @@ def read_segment(run: Run, number: int) -> str | None:
     before = run.chain.links[1:number]
     link = run.chain.links[number]
     try:
-        with run.path.open("rb") as file:
+        with os.fdopen(open_regular(run.path)[0], "rb") as file:
             file.seek(sum(one.size for one in before) + len(SEPARATOR) * len(before))
             text = file.read(link.size).decode()
     except (OSError, ValueError):

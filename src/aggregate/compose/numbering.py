@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from secrets import token_hex
 
+from aggregate.disk.writing import confined, create_private, private_folder
 from aggregate.errors import OutputError
 
 _TEMPORARY = ".tmp"
@@ -30,24 +31,32 @@ def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
     return sorted((int(match[1]), Path(entry.path)) for match, entry in found if match and not entry.is_dir())
 
 
-def write_numbered(output_dir: Path, namespace: str, text: str | Iterable[str]) -> Path:
+def write_numbered(output_dir: Path, namespace: str, text: str | Iterable[str], *, project: Path | None = None) -> Path:
     """Write ``text``, whole or in pieces, to ``<namespace>_<NNN>.md`` under the next free number and return its path.
 
     The text goes to a temporary file in the same folder first and is then linked to its name, which fails where
     another process took the number meanwhile: then the next one is tried. So no two runs share a number, no file is
     overwritten, and a kill at any moment leaves no torn output. The disk is not waited for: after a power failure the
-    newest prompt may be missing, and a run makes it again.
+    newest prompt may be missing, and a run makes it again. The file, and folders that are made for it, are for the user
+    alone.
+
+    Args:
+        output_dir: The folder.
+        namespace: First part of the name.
+        text: What is written.
+        project: The folder that ``output_dir`` must lie in, links resolved; by default it may lie anywhere.
 
     Raises:
-        OutputError: The folder or file cannot be written, or the namespace is no file name.
+        OutputError: The folder or file cannot be written or lies outside, or the namespace is no file name.
     """
+    confined(output_dir, project)
     if not namespace or re.search(r"[/\\\0]", namespace):
         raise OutputError(f"the namespace {namespace!r} is no file name: set [output] namespace to a plain word")
     temporary = output_dir / f".{namespace}-{token_hex(8)}{_TEMPORARY}"
     try:
-        output_dir.mkdir(parents=True, exist_ok=True)
+        private_folder(output_dir)
         try:
-            with temporary.open("xb") as file:
+            with os.fdopen(create_private(temporary), "wb") as file:
                 file.writelines(piece.encode() for piece in ((text,) if isinstance(text, str) else text))
             return _link_to_next(temporary, output_dir, namespace)
         finally:
@@ -56,14 +65,16 @@ def write_numbered(output_dir: Path, namespace: str, text: str | Iterable[str]) 
         raise OutputError(f"cannot write to {output_dir}: {error.strerror or error}") from error
 
 
-def prune(output_dir: Path, namespace: str, *, keep: int) -> list[Path]:
+def prune(output_dir: Path, namespace: str, *, keep: int, project: Path | None = None) -> list[Path]:
     """Delete all but the ``keep`` highest-numbered outputs and return what was deleted.
 
-    What a killed run left half written, under a temporary name, goes too once it is an hour old.
+    What a killed run left half written, under a temporary name, goes too once it is an hour old. Of a link the link
+    itself is deleted.
 
     Raises:
-        OutputError: A file cannot be deleted.
+        OutputError: A file cannot be deleted, or ``output_dir`` lies outside of ``project``.
     """
+    confined(output_dir, project)
     files = [path for _, path in numbered_files(output_dir, namespace)]
     old = files[: max(len(files) - keep, 0)] + _leftovers(output_dir, namespace)
     for path in old:
@@ -82,7 +93,7 @@ def journal_path(prompt: Path) -> Path:
 
 def _leftovers(output_dir: Path, namespace: str) -> list[Path]:
     names = sorted(output_dir.glob(f".{glob.escape(namespace)}-*{_TEMPORARY}"))
-    return [path for path in names if path.stat().st_mtime < time.time() - _LEFTOVER_SECONDS]
+    return [path for path in names if path.lstat().st_mtime < time.time() - _LEFTOVER_SECONDS]
 
 
 def _link_to_next(temporary: Path, output_dir: Path, namespace: str) -> Path:
@@ -104,7 +115,7 @@ def _link_to_next(temporary: Path, output_dir: Path, namespace: str) -> Path:
 def _take(temporary: Path, path: Path) -> bool:
     """Take the name exclusively, then move the text over it in one step; ``False`` where it is taken."""
     try:
-        path.open("x").close()
+        os.close(create_private(path))
     except FileExistsError:
         return False
     temporary.replace(path)

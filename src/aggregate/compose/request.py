@@ -26,6 +26,7 @@ class Request:
         beads: Whether to add the progress track.
         output_dir: Where prompts are written.
         namespace: First part of their names.
+        written_in: The folder that ``output_dir`` must lie in, links resolved; ``None`` for anywhere.
         focus_files: Focus files; any, or tier 3, make it a Tier 3 prompt.
         tier: ``3`` for a Tier 3 prompt.
         results: Results of sub-agents to fold in, large values already compacted.
@@ -46,6 +47,7 @@ class Request:
     focus_files: tuple[str, ...] = ()
     tier: int | None = None
     results: tuple[Results, ...] = ()
+    written_in: Path | None = None
 
     @property
     def is_tier3(self) -> bool:

@@ -11,12 +11,13 @@ from aggregate.compose.tier3 import FOCUS_TIER, focus_paths, is_focus
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.tickets import Ticket
 from aggregate.config.load import Project
+from aggregate.disk.writing import confined
 from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section, Stability
 from aggregate.models.result import CACHE_DIR, AggregatedResult
-from aggregate.project import find_persona, request_for
+from aggregate.project import find_persona, project_root, request_for
 from aggregate.sections.results import results_segments
 from aggregate.text.fences import heading_text
 
@@ -43,8 +44,12 @@ class Contexts:
 
     @property
     def output_dir(self) -> Path:
-        """The folder that the project's prompts are written to; the runs' folders lie in it."""
-        return self._project.folder / self._project.config.output.output_dir
+        """The folder that the project's prompts are written to; the runs' folders lie in it.
+
+        Raises:
+            OutputError: It leads out of the project.
+        """
+        return confined(self._project.folder / self._project.config.output.output_dir, project_root(self._project))
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aggregate.conductor.assignment import Assignment, Outcome
 from aggregate.conductor.tickets import Ticket
-from aggregate.disk.writing import replace_text
+from aggregate.disk.writing import confined, replace_own
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
@@ -33,8 +33,13 @@ class Papers:
 
     @classmethod
     def of(cls, output_dir: Path, track_id: str, number: int, tickets: Sequence[Ticket]) -> "Papers":
-        """Return the papers of a track's run."""
-        return cls(output_dir / f"{track_id}_{number:03d}", {ticket.id: i for i, ticket in enumerate(tickets, 1)})
+        """Return the papers of a track's run.
+
+        Raises:
+            OutputError: The run's folder is a link that leads out of ``output_dir``.
+        """
+        folder = confined(output_dir / f"{track_id}_{number:03d}", output_dir)
+        return cls(folder, {ticket.id: i for i, ticket in enumerate(tickets, 1)})
 
     def prompt(self, assignment: Assignment) -> Path:
         """Write what a worker is shown."""
@@ -53,7 +58,7 @@ class Papers:
     def report(self, text: str) -> Path:
         """Write the report."""
         path = self.folder / "report.md"
-        replace_text(path, text)
+        replace_own(path, text, durable=True)
         return path
 
     def _path(self, ticket: str, kind: str) -> Path:
@@ -62,5 +67,5 @@ class Papers:
 
     def _write(self, ticket: str, kind: str, text: str) -> Path:
         path = self._path(ticket, kind)
-        replace_text(path, text, durable=False)
+        replace_own(path, text)
         return path

@@ -49,7 +49,7 @@ def load_script(path: Path) -> Mapping[str, Answer]:
         return validated(Script, parse_toml(text, path), path=path, text=text).answers
     try:
         data: Any = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"is no valid JSON: {error}", path=str(path)) from None
     if not isinstance(data, dict):
         raise ConfigError('must be an object with "answers"', path=str(path))

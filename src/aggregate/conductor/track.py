@@ -10,7 +10,9 @@ from aggregate.conductor.metadata import TrackStatus, set_values, stamp
 from aggregate.conductor.plan import mark_tasks
 from aggregate.conductor.register import Registered, mark_track, read_register
 from aggregate.conductor.tickets import TICKETS, Tickets, load_tickets
-from aggregate.disk.writing import alone, replace_text
+from aggregate.disk.programs import checkout_around
+from aggregate.disk.reading import read_bytes
+from aggregate.disk.writing import alone, confined, replace_text
 from aggregate.errors import TrackError
 
 FOLDER = "conductor"
@@ -33,12 +35,14 @@ class Track:
         description: What the register says.
         folder: Where its files are.
         register: The ``tracks.md`` that it stands in.
+        written_in: The folder that its files must lie in, links resolved, to be changed; ``None`` for anywhere.
     """
 
     track_id: str
     description: str
     folder: Path
     register: Path
+    written_in: Path | None = None
 
     def tickets(self) -> Tickets:
         """Read its tickets.
@@ -58,7 +62,7 @@ class Track:
 
     def mark_plan(self, marks: Mapping[tuple[str, str], Mark]) -> None:
         """Set the marks of tickets (id and title) in ``plan.md``; without such tasks nothing is written."""
-        _change(self.folder / "plan.md", lambda text: mark_tasks(text, marks))
+        self._change(self.folder / "plan.md", lambda text: mark_tasks(text, marks))
 
     def set_status(self, status: TrackStatus, time: datetime) -> None:
         """Write the status into ``metadata.json`` and its mark into the register, where they say something else.
@@ -73,10 +77,18 @@ class Track:
 
         path = self.folder / "metadata.json"
         try:
-            _change(path, changed)
+            self._change(path, changed)
         except ValueError as error:
             raise TrackError(f"{path}: is no JSON object ({error}): correct it or delete it") from None
-        _change(self.register, lambda text: mark_track(text, self.track_id, MARKS[status]))
+        self._change(self.register, lambda text: mark_track(text, self.track_id, MARKS[status]))
+
+    def _change(self, path: Path, change: Callable[[str], str]) -> None:
+        """Replace a file by what ``change`` makes of it, unless that is the same; other conductors wait meanwhile."""
+        with alone(confined(path, self.written_in)):
+            before = _read(path)
+            after = change(before)
+            if after != before:
+                replace_text(path, after)
 
 
 def open_track(project_folder: Path, name: str) -> Track:
@@ -97,7 +109,8 @@ def open_track(project_folder: Path, name: str) -> Track:
         raise TrackError(
             f"{register}: the track {found.track_id} has no folder {folder}: create it or correct the link"
         )
-    return Track(found.track_id, found.description, folder, register)
+    written_in = checkout_around(project_folder) or project_folder
+    return Track(found.track_id, found.description, folder, register, written_in)
 
 
 def list_tracks(project_folder: Path) -> list[Registered]:
@@ -116,20 +129,11 @@ def _pick(tracks: list[Registered], name: str, register: Path) -> Registered:
     raise TrackError(f"{register}: there is no track {name}: it has {known}")
 
 
-def _change(path: Path, change: Callable[[str], str]) -> None:
-    """Replace a file by what ``change`` makes of it, unless that is the same; other conductors wait meanwhile."""
-    with alone(path):
-        before = _read(path)
-        after = change(before)
-        if after != before:
-            replace_text(path, after)
-
-
 def _read(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return file.read()
+        return read_bytes(path).decode()
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise TrackError(f"{path}: cannot be read ({error}): make it a readable UTF-8 file") from None
+        reason = getattr(error, "strerror", None) or error
+        raise TrackError(f"{path}: cannot be read ({reason}): make it a readable UTF-8 file") from None

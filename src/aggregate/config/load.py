@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from aggregate.config.locate import locate
 from aggregate.config.schema import UNION_TAGS, Config
+from aggregate.disk.reading import read_text
 from aggregate.errors import ConfigError
 
 CONFIG_NAME = "manual_slop.toml"
@@ -49,7 +50,7 @@ def read_toml_text(path: Path) -> str:
         ConfigError: It is missing or unreadable.
     """
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return read_text(path)
     except FileNotFoundError:
         hint = 'write it with "aggregate init" or name another one with --config'
         raise ConfigError(f"there is no {path.name} here: {hint}", path=str(path)) from None

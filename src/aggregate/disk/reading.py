@@ -1,26 +1,28 @@
 """Reading a file that somebody else may have put there: regular files only, up to a size."""
 
+import errno
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 SETTINGS_BYTES = 5_000_000
-"""The most bytes of a file that steers the program (configuration, ignore rules, records): real ones have kilobytes."""
+"""The most bytes of a file that steers the program (configuration, ignore rules, scripts): real ones have kilobytes."""
+CONTENT_BYTES = 50_000_000
+"""The most bytes of a file whose content is used (sources, beads, records): no model takes more."""
 
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+# Not blocking: a FIFO without a writer would otherwise hang the run in open(). Nor does a terminal become ours.
+_FLAGS = os.O_RDONLY
+for _name in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY", "O_CLOEXEC"):
+    _FLAGS |= getattr(os, _name, 0)
+_PART_BYTES = 1 << 20
 
 
 class UnreadableError(OSError):
     """A file is there but is not read, for what it is or how large it is; ``strerror`` says so."""
 
 
-@contextmanager
-def open_regular(path: str | Path) -> Iterator[int]:
-    """Open the regular file at ``path`` for reading and yield its descriptor.
-
-    Opening never blocks: a FIFO without a writer or a device is refused, not waited for.
+def open_regular(path: str | Path) -> tuple[int, os.stat_result]:
+    """Open the regular file at ``path``, through links, and return a descriptor to read from, and what it is.
 
     Raises:
         UnreadableError: It is no regular file.
@@ -28,18 +30,19 @@ def open_regular(path: str | Path) -> Iterator[int]:
     """
     descriptor = os.open(path, _FLAGS)
     try:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(21, "is a directory", str(path))
-        if not stat.S_ISREG(mode):
-            raise UnreadableError(22, "is no regular file", str(path))
-        yield descriptor
-    finally:
+        info = os.fstat(descriptor)
+        if stat.S_ISDIR(info.st_mode):
+            raise IsADirectoryError(errno.EISDIR, "is a directory", str(path))
+        if not stat.S_ISREG(info.st_mode):
+            raise UnreadableError(errno.EINVAL, "is no regular file", str(path))
+    except OSError:
         os.close(descriptor)
+        raise
+    return descriptor, info
 
 
-def read_bytes(path: str | Path, *, limit: int = SETTINGS_BYTES) -> bytes:
-    """Return what the regular file at ``path`` holds.
+def read_regular(path: str | Path, *, limit: int) -> tuple[bytes, os.stat_result]:
+    """Return what the regular file at ``path`` holds, and what it is.
 
     Args:
         path: A file; a link to one is followed.
@@ -48,33 +51,44 @@ def read_bytes(path: str | Path, *, limit: int = SETTINGS_BYTES) -> bytes:
     Raises:
         UnreadableError: It is no regular file, or holds more than ``limit`` bytes.
         OSError: It cannot be read.
+        ValueError: The path holds a NUL.
     """
-    with open_regular(path) as descriptor:
-        size = os.fstat(descriptor).st_size
+    descriptor, info = open_regular(path)
+    try:
+        size = info.st_size
         if size <= limit:
-            data = read_up_to(descriptor, limit + 1, expected=size)
+            data = os.read(descriptor, size + 1)
+            if len(data) != size or not size:  # it changes meanwhile, or its file system does not know sizes
+                data = _rest(descriptor, data, limit)
             if len(data) <= limit:
-                return data
-            size = len(data)  # it grew meanwhile, or its file system does not know sizes
-    raise UnreadableError(27, f"is too large: {size:,} bytes, the most is {limit:,}", str(path))
+                return data, info
+            size = len(data)
+    finally:
+        os.close(descriptor)
+    raise UnreadableError(errno.EFBIG, f"too large: {size:,} bytes, the most is {limit:,}", str(path))
+
+
+def read_bytes(path: str | Path, *, limit: int = SETTINGS_BYTES) -> bytes:
+    """Return what the regular file at ``path`` holds; arguments and errors are those of ``read_regular``."""
+    return read_regular(path, limit=limit)[0]
 
 
 def read_text(path: str | Path, *, limit: int = SETTINGS_BYTES) -> str:
-    """Return the regular file at ``path`` as UTF-8 text, without a byte order mark.
+    """Return the regular file at ``path`` as UTF-8 text with its own line ends, without a byte order mark.
 
     Raises:
         UnicodeDecodeError: It is no UTF-8.
         UnreadableError: It is no regular file, or holds more than ``limit`` bytes.
         OSError: It cannot be read.
+        ValueError: The path holds a NUL.
     """
     return read_bytes(path, limit=limit).decode("utf-8-sig")
 
 
-def read_up_to(descriptor: int, most: int, *, expected: int = 0) -> bytes:
-    """Return up to ``most`` bytes from ``descriptor``; ``expected`` is how many there probably are."""
-    parts = []
-    left = most
-    while left > 0 and (part := os.read(descriptor, min(left, max(expected + 1, 65536)))):
+def _rest(descriptor: int, data: bytes, limit: int) -> bytes:
+    """Return ``data`` and what follows it, one byte over ``limit`` at the most."""
+    parts, size = [data], len(data)
+    while size <= limit and (part := os.read(descriptor, min(limit + 1 - size, _PART_BYTES))):
         parts.append(part)
-        left -= len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+        size += len(part)
+    return b"".join(parts)

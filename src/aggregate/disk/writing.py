@@ -10,6 +10,8 @@ from secrets import token_hex
 
 from aggregate.errors import OutputError
 
+ALLOW = 'trust the project ("aggregate trust"), or allow it with --allow-outside'
+"""What a user does who wants a project to reach out of its own folder."""
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 """Modes of what we write for ourselves: prompts and records hold what nobody else on the machine should read."""
 
@@ -17,7 +19,8 @@ PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
     """Replace the user's file at ``path`` by ``text`` in one step: a kill leaves the old or the new one, whole.
 
-    A link is written through, so that it stays one; the file keeps its permissions. With ``durable`` off the disk is
+    A link is written through, so that it stays one; where it could be a stranger's, ask ``confined`` before. The file
+    keeps its permissions. With ``durable`` off the disk is
     not waited for: after a power failure the file may be missing, so it is for what a program can write again.
 
     Raises:
@@ -60,6 +63,42 @@ def private_folder(folder: Path) -> None:
     folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
 
 
+def confined(path: Path, root: Path | None) -> Path:
+    """Return ``path`` if it lies in ``root`` with every link on the way resolved; it need not exist.
+
+    Args:
+        path: A file or a folder.
+        root: The project's folder; ``None`` lets it lie anywhere.
+
+    Raises:
+        OutputError: It lies elsewhere.
+    """
+    if root is None or Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
+        return path
+    raise OutputError(f"{path} leads out of the project {os.path.abspath(root)}: name a place in it, or {ALLOW}")
+
+
+def unlinked(path: Path) -> Path:
+    """Return ``path``, a place that the user or a default names, if no link in a project leads it out of there.
+
+    The project is the checkout, else the current folder, that the name of ``path`` leads into; where it leads into
+    neither, the user chose a place elsewhere.
+
+    Raises:
+        OutputError: A link leads out.
+    """
+    name = Path(os.path.abspath(path))
+    current = Path.cwd()
+    checkout = next((folder for folder in name.parents if os.path.lexists(folder / ".git")), None)
+    project = checkout or (current if name.is_relative_to(current) else None)
+    if project is None or Path(os.path.realpath(name)).is_relative_to(os.path.realpath(project)):
+        return path
+    raise OutputError(
+        f"{path} leads out of the project {project} through a link: put a folder in the place of the link, or name the "
+        "place that it leads to"
+    )
+
+
 def create_private(path: Path) -> int:
     """Create the file at ``path``, which must not be there, for the user alone; return a descriptor to write to it.
 
@@ -98,7 +137,7 @@ def alone(path: Path) -> Iterator[None]:
         return
     import fcntl
 
-    folder = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
+    folder = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         yield

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from aggregate.disk.reading import read_text
 from aggregate.engine.model import Answered, Call, Question
 from aggregate.errors import ModelError
 
@@ -84,8 +85,8 @@ def read_script(path: Path) -> ScriptedModel:
         ModelError: The file cannot be read, or holds something else.
     """
     try:
-        script = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        script = json.loads(read_text(path))
+    except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ModelError(f"{path}: the script cannot be read: {reason}") from None
     if not isinstance(script, dict):

@@ -8,7 +8,6 @@ import json
 import math
 import os
 import pickle
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -17,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from aggregate.disk.programs import find_program
 from aggregate.errors import SandboxError, Stopped
 from aggregate.models.plain import Value
 from aggregate.sandbox.limits import Limits
@@ -58,7 +58,7 @@ def run_full_python(
 
 def _ask(payload: bytes, limits: Limits) -> bytes:
     """Start the sandbox, hand it the request and return its answer; nothing of it is left running."""
-    bwrap = shutil.which("bwrap")
+    bwrap = find_program("bwrap")
     if bwrap is None:
         raise SandboxError(MISSING, kind=Stopped.MISSING)
     process = subprocess.Popen(

@@ -9,9 +9,10 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Array
 
+from aggregate.disk.reading import read_text
 from aggregate.disk.writing import alone, replace_text
 from aggregate.errors import ConfigError, OutputError
-from aggregate.sources.history import find_history_file, load_history
+from aggregate.sources.history import HISTORY_BYTES, find_history_file, load_history
 
 _KEY = "history"
 
@@ -45,8 +46,7 @@ def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:
     text = ""
     if path.exists():
         before = load_history(path)  # explains what is wrong with it
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            text = file.read()
+        text = read_text(path, limit=HISTORY_BYTES)
     try:
         written = _with_turns(text, turns)
         kept = _held(tomllib.loads(written))

@@ -1,11 +1,11 @@
 """Reading one file: bytes to text, or one sentence that says why not."""
 
-import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-MAX_FILE_BYTES = 50_000_000
+from aggregate.disk.reading import CONTENT_BYTES, UnreadableError, read_regular
+
+MAX_FILE_BYTES = CONTENT_BYTES
 """A larger file is reported, not read: no model takes it, and a log of gigabytes must not end the program."""
 
 _BOMS = (
@@ -15,7 +15,6 @@ _BOMS = (
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
-_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _IS_FOLDER = "is a directory: name its files or use a glob such as dir/**"
 _BINARY_PROBE = 8192
 _SURE_BYTES = 64
@@ -42,32 +41,12 @@ class SourceFile:
 def read_file(path: str | Path) -> SourceFile:
     """Read and decode the file at ``path``; every failure becomes an error text, never an exception."""
     try:
-        # Not blocking: a FIFO without a writer would otherwise hang the run in open().
-        descriptor = os.open(path, _OPEN_FLAGS)
+        data, info = read_regular(path, limit=MAX_FILE_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return SourceFile("", error="file not found")
     except (OSError, ValueError) as error:
         return SourceFile("", mtime=_mtime(path), error=_reason(error))
-    try:
-        info = os.fstat(descriptor)
-        if not stat.S_ISREG(info.st_mode):
-            return SourceFile("", info.st_mtime, _IS_FOLDER if stat.S_ISDIR(info.st_mode) else "is no regular file")
-        if info.st_size > MAX_FILE_BYTES:
-            return SourceFile("", info.st_mtime, f"too large: {info.st_size:,} bytes, the most is {MAX_FILE_BYTES:,}")
-        data = _read_all(descriptor, info.st_size)
-    except OSError as error:
-        return SourceFile("", error=_reason(error))
-    finally:
-        os.close(descriptor)
     return decode(data, info.st_mtime)
-
-
-def _read_all(descriptor: int, size: int) -> bytes:
-    """Return what the file holds, one byte over its size at the most: it may be growing."""
-    data = os.read(descriptor, size + 1)
-    while len(data) < size and (more := os.read(descriptor, size - len(data))):
-        data += more
-    return data
 
 
 def decode(data: bytes, mtime: float = 0.0) -> SourceFile:
@@ -118,4 +97,6 @@ def _reason(error: OSError | ValueError) -> str:
         return "no permission to read it"
     if isinstance(error, IsADirectoryError):
         return _IS_FOLDER
+    if isinstance(error, UnreadableError):
+        return str(error.strerror)
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"

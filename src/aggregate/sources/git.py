@@ -1,31 +1,90 @@
-"""What git says about a folder: the only place that runs it."""
+"""What git says about a folder: the only place that runs it.
+
+A repository that came from somebody else may name programs in its configuration and attributes, and git runs many of
+them on commands that only look. So only plumbing is used, which reads no configuration meant for people (pagers,
+signatures, orders, mail maps); what is left is switched off by ``GUARDS``. Older versions of git ignore the guards
+that they do not know.
+"""
 
 import os
 import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
 
-# A repository's own configuration may name programs to run; none is needed to list files.
-_SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false")
-_HOOK_VARIABLES = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"})
+from aggregate.disk.programs import checkout_around, find_program, search_path
+
+GUARDS: Final = {
+    "core.attributesFile": os.devnull,  # an endless file of attributes, which are of no use for lists of names
+    "core.fsmonitor": "",  # a program that git asks which files have changed; "" turns it off in every version
+    "core.hooksPath": os.devnull,  # hooks, such as post-index-change
+    "core.pager": "cat",  # a program that shows what git prints
+    "log.showSignature": "false",  # gpg.program, which checks signatures of commits
+    "protocol.allow": "never",  # transports to a promisor's address, see GUARD_VARIABLES
+    "safe.bareRepository": "explicit",  # a bare repository among the files of a clone, with a configuration of its own
+    "submodule.recurse": "false",  # commands in submodules, with their configurations
+}
+"""Settings that a repository cannot override, since they stand on the command line."""
+GUARD_VARIABLES: Final = {
+    "GIT_ALLOW_PROTOCOL": "",  # fetching missing objects by ext::, core.sshCommand, remote.*.uploadpack, credential
+    # helpers: unlike protocol.allow it cannot be overridden for a single protocol by the repository
+    "GIT_NO_LAZY_FETCH": "1",  # asking a promisor for missing objects at all
+    "GIT_OPTIONAL_LOCKS": "0",  # writing the index, and the hook behind it
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+_INHERITED = ("GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
 _SECONDS = 60
+_PATIENCE_SECONDS = 0.6
+_MOST_MEMORY = 1_000_000_000
 
 
-def git(folder: str, *arguments: str) -> bytes | None:
-    """Return what ``git ARGUMENTS`` prints in ``folder``, or ``None`` where git or a repository is missing."""
-    # A hook's variables name its own repository, not the one around the folder.
-    inherited = {name: value for name, value in os.environ.items() if name not in _HOOK_VARIABLES}
-    environment = {**inherited, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    try:
-        done = subprocess.run(
-            ["git", *_SAFE, "-C", folder, *arguments],
-            capture_output=True,
-            check=False,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            timeout=_SECONDS,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+def git(folder: str, *arguments: str, given: bytes = b"", may_say_no: bool = False) -> bytes | None:
+    """Return what ``git ARGUMENTS`` prints in ``folder``, ``None`` where git or a repository is missing or it fails.
+
+    Args:
+        folder: Where it runs.
+        arguments: A command of git's plumbing and its options.
+        given: What it reads from standard input.
+        may_say_no: Whether the exit code 1 is an answer too.
+    """
+    program = find_program("git", outside=(folder,)) if "\0" not in folder else None
+    if program is None or _in_bare_repository(folder):
         return None
-    return done.stdout if done.returncode == 0 else None
+    settings = [part for name, value in GUARDS.items() for part in ("-c", f"{name}={value}")]
+    try:
+        process = subprocess.Popen(
+            [program, "--no-pager", *settings, "-C", folder, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=guarded_environment(folder, os.environ),
+            start_new_session=True,  # without a terminal that a file of the repository could be a link to
+        )
+    except OSError:
+        return None
+    with process:
+        output = _answer(process, given)
+    return output if process.returncode in ((0, 1) if may_say_no else (0,)) else None
+
+
+def guarded_environment(folder: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment for git in ``folder``, or for another program that runs git there.
+
+    Of git's own variables those stay that say what the user's configuration is; the others name a repository, as in a
+    hook, or programs. The settings of ``GUARDS`` are added to them, which git knows since 2.31.
+    """
+    inherited = {
+        name: value for name, value in environ.items() if not name.startswith("GIT_") or name.startswith(_INHERITED)
+    }
+    given = inherited.get("GIT_CONFIG_COUNT", "")
+    settings = {"GIT_CONFIG_COUNT": str((int(given) if given.isdecimal() else 0) + len(GUARDS))}
+    for number, (name, value) in enumerate(GUARDS.items(), start=int(settings["GIT_CONFIG_COUNT"]) - len(GUARDS)):
+        settings |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    path = search_path(outside=(folder,), path=environ.get("PATH", ""))
+    return {**inherited, **settings, **GUARD_VARIABLES, "PATH": path}
 
 
 def list_files(folder: str) -> list[str] | None:
@@ -45,12 +104,109 @@ def list_files(folder: str) -> list[str] | None:
 def touched_files(folder: str, *, commits: int = 400) -> list[list[str]]:
     """Return the files below ``folder`` that each of the last commits touched, relative to it, newest first.
 
-    What is changed but not committed comes before them, as if it were a commit. No repository, no commits.
+    What is changed but not committed comes before them, as if it were a commit; a file may be listed there only
+    because its time has changed. No repository, no commits.
     """
-    dirty = git(folder, "diff", "--name-only", "--relative", "HEAD", "--", ".")
-    log = git(
-        folder, "log", "--first-parent", "--no-merges", "-n", str(commits), "--format=%x01", "--name-only",
-        "--relative", "--", ".",
-    )  # fmt: skip
-    groups = [dirty or b"", *(log or b"").split(b"\1")]
-    return [names for group in groups if (names := group.decode("utf-8", "surrogateescape").split("\n")) != [""]]
+    count = ("--first-parent", "--no-merges", "-n", str(commits))
+    hashes = git(folder, "rev-list", *count, "HEAD", "--", ".")
+    if not hashes:
+        return []
+    options = ("-z", "--name-only", "--no-renames", "--relative")
+    changes = git(folder, "diff-tree", "--stdin", "-r", "--root", *options, "--", ".", given=hashes)
+    return [names for names in (_uncommitted(folder, options), *_by_commit(changes or b"", hashes)) if names]
+
+
+def _uncommitted(folder: str, options: tuple[str, ...]) -> list[str]:
+    """Return the files that differ from the last commit.
+
+    Where a file is as old as the index git compares its content, and runs the clean filter of its attributes before.
+    No option stops that, so each filter that is configured is replaced by none, by its name.
+    """
+    keys = git(folder, "config", "-z", "--name-only", "--get-regexp", r"^filter\.", may_say_no=True)
+    filters = {key.rpartition(".")[0] for key in _names(keys or b"")}
+    if keys is None or any("=" in name for name in filters):  # which the command line cannot name
+        return []
+    none = [f"{name}.{key}" for name in sorted(filters) for key in ("clean=", "process=", "required=false")]
+    settings = [part for setting in none for part in ("-c", setting)]
+    changed = git(folder, *settings, "diff-index", *options, "--ignore-submodules=all", "HEAD", "--", ".")
+    return _names(changed or b"")
+
+
+def _by_commit(changes: bytes, hashes: bytes) -> Iterator[list[str]]:
+    """Yield the names behind each commit's hash."""
+    coming = iter([*_decoded(hashes).split(), ""])
+    expected = next(coming)
+    names: list[str] = []
+    for name in _names(changes):
+        if name == expected:
+            yield names
+            names, expected = [], next(coming)
+        else:
+            names.append(name)
+    yield names
+
+
+def _names(listed: bytes) -> list[str]:
+    return [name for name in _decoded(listed).split("\0") if name]
+
+
+def _decoded(listed: bytes) -> str:
+    return listed.decode("utf-8", "surrogateescape")
+
+
+def _in_bare_repository(folder: str) -> bool:
+    """Tell whether git would take a folder around ``folder`` for a repository by what lies in it, not by a ``.git``.
+
+    For versions before 2.38, which do not know ``safe.bareRepository``.
+    """
+    checkout = checkout_around(folder)
+    start = Path(os.path.realpath(folder))
+    for one in (start, *start.parents):
+        if one == checkout:
+            return False
+        if (one / "HEAD").exists() and (one / "objects").exists() and (one / "refs").exists():
+            return True
+    return False
+
+
+def _answer(process: subprocess.Popen[bytes], given: bytes) -> bytes:
+    """Return what ``process`` prints; it is killed if it waits for a FIFO, or takes too long or too much memory."""
+    _limit_memory(process.pid)
+    end = time.monotonic() + _SECONDS
+    before = None
+    try:
+        while time.monotonic() < end:
+            try:
+                return process.communicate(given, timeout=_PATIENCE_SECONDS)[0]
+            except subprocess.TimeoutExpired:
+                work = _work(process.pid)
+                if work is not None and work == before:
+                    break
+                before = work
+    finally:
+        if process.returncode is None:
+            process.kill()
+    process.communicate()
+    return b""
+
+
+def _limit_memory(pid: int) -> None:
+    """Keep a process from reading an endless file into memory, such as a reference that is a link to ``/dev/zero``."""
+    if sys.platform == "linux":
+        import resource
+
+        try:
+            resource.prlimit(pid, resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
+        except (OSError, ValueError):  # it has ended, or a lower limit is in force
+            return
+
+
+def _work(pid: int) -> list[bytes] | None:
+    """Return how long each thread of a process has run, ``None`` where one waits for a disk or it is not known."""
+    try:
+        tasks = sorted(Path(f"/proc/{pid}/task").iterdir())
+        if any(b") D " in (task / "stat").read_bytes() for task in tasks):
+            return None
+        return [(task / "schedstat").read_bytes() for task in tasks]
+    except OSError:
+        return None

@@ -4,15 +4,18 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from aggregate.disk.reading import read_text
 from aggregate.errors import ConfigError
 
+HISTORY_BYTES = 20_000_000
+"""The most bytes of a file with a discussion: no model takes a tenth of that."""
 _KEY = "history"
 
 
 def find_history_file(config_path: Path) -> Path | None:
     """Return ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``, else ``None``."""
     candidates = (config_path.with_name(f"{config_path.stem}_history.toml"), config_path.with_name("history.toml"))
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if path.exists() and not path.is_dir()), None)
 
 
 def load_history(path: Path) -> list[str | dict[str, Any]]:
@@ -42,7 +45,7 @@ def load_history(path: Path) -> list[str | dict[str, Any]]:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(read_text(path, limit=HISTORY_BYTES))
     except OSError as error:
         raise _error(path, "", f"the history cannot be read ({error.strerror}); check the path") from error
     except UnicodeDecodeError as error:

@@ -2,23 +2,28 @@
 
 import hashlib
 import json
-import os
 import re
+import stat
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, Final
 
+from aggregate.disk.reading import read_text
+from aggregate.disk.writing import confined, replace_own, unlinked
 from aggregate.errors import DataReferenceError, OutputError
 from aggregate.models.plain import Value
 from aggregate.models.result import CACHE_DIR, REFERENCE_FORMAT, THRESHOLD, AggregatedResult
 from aggregate.subagents.summary import summarise
 
 KEY_CHARACTERS: Final = 100
+MOST_BYTES: Final = 256_000_000
+"""The most bytes of a stored value that are read again."""
 _REF_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,200}")
-_OURS: Final = re.compile(r"[A-Za-z0-9_.-]+_[0-9a-f]{12}\.json(?:\.[A-Za-z0-9_]+\.tmp)?")
+_OURS: Final = re.compile(
+    r"[A-Za-z0-9_.-]+_[0-9a-f]{12}\.json(?:\.[A-Za-z0-9_]+\.tmp)?|\.[A-Za-z0-9_.-]{1,100}-[0-9a-f]{16}\.tmp"
+)
 SECONDS_A_DAY: Final = 86_400
 
 
@@ -71,22 +76,8 @@ def _safe(context_key: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file that is either whole or absent: a temporary one in the same folder, flushed, then renamed."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(
-            "w", encoding="ascii", dir=path.parent, prefix=f"{path.name}.", suffix=".tmp", delete=False
-        ) as file:
-            try:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-                Path(file.name).replace(path)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
-    except OSError as error:
-        raise OutputError(f"{path}: the value cannot be written: {error.strerror or error}") from error
+    """Write a file for the user alone that is either whole or absent; no link in the project leads it elsewhere."""
+    replace_own(unlinked(path.parent) / path.name, text, durable=True)
 
 
 def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Value:
@@ -98,8 +89,9 @@ def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Va
     if not _REF_ID.fullmatch(str(ref_id)):
         raise DataReferenceError(f"Data reference not found: {ref_id}")
     try:
-        text = (Path(cache_dir) / f"{ref_id}.json").read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        folder = unlinked(Path(cache_dir))
+        text = read_text(confined(folder / f"{ref_id}.json", folder), limit=MOST_BYTES)
+    except (OSError, UnicodeDecodeError, OutputError):
         raise DataReferenceError(f"Data reference not found: {ref_id}") from None
     try:
         return json.loads(text)
@@ -118,11 +110,15 @@ def prune_data_cache(
         cache_dir: Where the files are; a folder that does not exist holds none.
         keep_days: Age in days, by the time of the last write.
         now: Unix time that counts as now; by default the clock's.
+
+    Raises:
+        OutputError: A link leads the folder out of its project.
     """
-    folder = Path(cache_dir)
+    folder = unlinked(Path(cache_dir))
     oldest = (time.time() if now is None else now) - keep_days * SECONDS_A_DAY
     found = sorted(folder.iterdir()) if folder.is_dir() else []
-    stale = [path for path in found if _OURS.fullmatch(path.name) and path.is_file() and path.stat().st_mtime < oldest]
+    named = [(path, path.lstat()) for path in found if _OURS.fullmatch(path.name)]
+    stale = [path for path, info in named if stat.S_ISREG(info.st_mode) and info.st_mtime < oldest]
     for path in stale:
         path.unlink(missing_ok=True)
     return tuple(stale)

@@ -9,11 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.errors import StateError, ToolError
+from aggregate.disk.databases import guard, has_triggers, is_plain_table, private_database
+from aggregate.errors import OutputError, StateError, ToolError
 
 MOST_KEY: Final = 200
 MOST_BYTES: Final = 16_000_000
 BUSY_SECONDS: Final = 10.0
+"""How long others may write meanwhile, and how long one call may take."""
 _TABLE: Final = "CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL, updated_at TEXT NOT NULL)"
 
 
@@ -83,13 +85,16 @@ class StateStore:
     def _connection(self) -> Iterator[sqlite3.Connection]:
         connection = None
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            private_database(self.path)
             connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+            guard(connection, seconds=BUSY_SECONDS)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.execute(_TABLE)
+            if not is_plain_table(connection, "state") or has_triggers(connection):
+                raise StateError(f"{self.path}: was not made by this program: move it away or delete it")
             yield connection
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, OutputError) as error:
             raise StateError(f"{self.path}: the saved state cannot be used: {error}") from error
         finally:
             if connection is not None:

@@ -236,33 +236,39 @@ class TestSqlite:
             read_sqlite(tmp_path / "copy.db", name="f")
 
 
+@pytest.fixture
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder for programs, outside of the project."""
+    return tmp_path_factory.mktemp("bin")
+
+
 class TestProgram:
     """The program bd."""
 
     @pytest.mark.parametrize(
         "output", [json.dumps([record("bd-1")]), json.dumps({"schema_version": 1, "data": [record("bd-1")]})]
     )
-    def test_both_envelopes(self, tmp_path: Path, output: str) -> None:
+    def test_both_envelopes(self, tmp_path: Path, programs: Path, output: str) -> None:
         """A bare list and a list under ``data`` are the same; notices on the standard error are ignored."""
-        bd = find_bd(tmp_path, environ=install_bd(tmp_path / "bin", output=output, messages="note: 2.0 will differ\n"))
+        bd = find_bd(tmp_path, environ=install_bd(programs, output=output, messages="note: 2.0 will differ\n"))
         assert bd is not None
         assert bd.read() == Board("bd", (BEAD,))
-        assert (tmp_path / "bin/cwd").read_text(encoding="utf-8").strip() == str(tmp_path)
+        assert (programs / "cwd").read_text(encoding="utf-8").strip() == str(tmp_path)
 
     @pytest.mark.parametrize("output", ["[]", "null", '{"schema_version":1,"data":null}'])
-    def test_no_beads(self, tmp_path: Path, output: str) -> None:
+    def test_no_beads(self, tmp_path: Path, programs: Path, output: str) -> None:
         """An empty list in any form is an empty board."""
-        bd = find_bd(tmp_path, environ=install_bd(tmp_path / "bin", output=output))
+        bd = find_bd(tmp_path, environ=install_bd(programs, output=output))
         assert bd is not None
         assert bd.read() == Board("bd")
 
-    def test_old_version_without_the_flag(self, tmp_path: Path) -> None:
+    def test_old_version_without_the_flag(self, tmp_path: Path, programs: Path) -> None:
         """A version that does not know a flag is asked again with the flags that all versions know."""
-        environ = install_bd(tmp_path / "bin", output=json.dumps([record("bd-1")]), refuses="--include-gates")
+        environ = install_bd(programs, output=json.dumps([record("bd-1")]), refuses="--include-gates")
         bd = find_bd(tmp_path, environ=environ)
         assert bd is not None
         assert ids(bd.read()) == ["bd-1"]
-        assert calls(tmp_path / "bin")[1:] == ["list --json --all --limit 0"]
+        assert calls(programs)[1:] == ["list --json --all --limit 0"]
 
     @pytest.mark.parametrize(
         ("fake", "reason"),
@@ -275,26 +281,26 @@ class TestProgram:
             ({"output": '[{"id":"a","dependency_count":2}]'}, "bd does not list dependencies"),
         ],
     )
-    def test_failures(self, tmp_path: Path, fake: dict[str, object], reason: str) -> None:
+    def test_failures(self, tmp_path: Path, programs: Path, fake: dict[str, object], reason: str) -> None:
         """Whatever goes wrong is one error that says what."""
-        bd = find_bd(tmp_path, environ=install_bd(tmp_path / "bin", **fake))  # type: ignore[arg-type]
+        bd = find_bd(tmp_path, environ=install_bd(programs, **fake))  # type: ignore[arg-type]
         assert bd is not None
         with pytest.raises(BeadsError, match=reason):
             bd.read()
 
-    def test_hanging_program_is_stopped_with_its_children(self, tmp_path: Path) -> None:
+    def test_hanging_program_is_stopped_with_its_children(self, tmp_path: Path, programs: Path) -> None:
         """A program that gives no answer is stopped in time, even if a child of it holds its output open."""
-        bd = find_bd(tmp_path, environ=install_bd(tmp_path / "bin", sleeps=30), timeout=0.3)
+        bd = find_bd(tmp_path, environ=install_bd(programs, sleeps=30), timeout=0.3)
         assert bd is not None
         start = time.monotonic()
         with pytest.raises(BeadsError, match=r"gave no answer within 0\.3 s"):
             bd.read()
         assert time.monotonic() - start < 5
 
-    def test_program_that_cannot_start(self, tmp_path: Path) -> None:
+    def test_program_that_cannot_start(self, tmp_path: Path, programs: Path) -> None:
         """A file that is executable and no program is an error, not a crash."""
-        environ = install_bd(tmp_path / "bin")
-        (tmp_path / "bin/bd").write_bytes(b"\x7fELF broken")
+        environ = install_bd(programs)
+        (programs / "bd").write_bytes(b"\x7fELF broken")
         bd = find_bd(tmp_path, environ=environ)
         assert bd is not None
         with pytest.raises(BeadsError, match="cannot be started"):
@@ -332,11 +338,11 @@ class TestChoice:
         assert board is not None
         assert board.source == ".beads/beads.db"
 
-    def test_failing_sources_become_warnings(self, tmp_path: Path) -> None:
+    def test_failing_sources_become_warnings(self, tmp_path: Path, programs: Path) -> None:
         """The program fails, the newer database is damaged: the export is read and both are named."""
         write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")], age=10)
         (tmp_path / ".beads/beads.db").write_bytes(b"damaged" * 1000)
-        environ = install_bd(tmp_path / "bin", status=1, messages="cannot connect")
+        environ = install_bd(programs, status=1, messages="cannot connect")
         board = read_board(tmp_path, environ=environ)
         assert board == Board(
             ".beads/issues.jsonl",
@@ -348,22 +354,22 @@ class TestChoice:
             ),
         )
 
-    def test_hanging_bd_falls_back(self, tmp_path: Path) -> None:
+    def test_hanging_bd_falls_back(self, tmp_path: Path, programs: Path) -> None:
         """A bd that hangs costs its timeout, then the files are read."""
         write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")])
         (tmp_path / ".beads/metadata.json").touch()
-        board = read_board(tmp_path, environ=install_bd(tmp_path / "bin", sleeps=30), timeout=0.3)
+        board = read_board(tmp_path, environ=install_bd(programs, sleeps=30), timeout=0.3)
         assert board == Board(
             ".beads/issues.jsonl", (BEAD,), warnings=("bd gave no answer within 0.3 s and was stopped.",)
         )
 
-    def test_bd_is_not_asked_about_what_it_refuses(self, tmp_path: Path) -> None:
+    def test_bd_is_not_asked_about_what_it_refuses(self, tmp_path: Path, programs: Path) -> None:
         """A folder with a JSONL file alone is no project for bd, so it is read without asking."""
         write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")])
-        board = read_board(tmp_path, environ=install_bd(tmp_path / "bin", status=1))
+        board = read_board(tmp_path, environ=install_bd(programs, status=1))
         assert board == Board(".beads/issues.jsonl", (BEAD,))
 
-    def test_export_beside_dolt_may_be_behind(self, tmp_path: Path) -> None:
+    def test_export_beside_dolt_may_be_behind(self, tmp_path: Path, programs: Path) -> None:
         """Beside a Dolt database an export is read with a warning; bd's own answer needs none."""
         write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")])
         (tmp_path / ".beads/dolt").mkdir()
@@ -372,7 +378,7 @@ class TestChoice:
         assert [warning[:78] for warning in board.warnings] == [
             "A Dolt database holds the truth and .beads/issues.jsonl may be behind it; inst"
         ]
-        board = read_board(tmp_path, environ=install_bd(tmp_path / "bin"))
+        board = read_board(tmp_path, environ=install_bd(programs))
         assert board == Board("bd")
 
     def test_no_project(self, tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """Beads in text files: the JSONL export, and the JSON list of the mock client."""
 
+import io
 import json
 from pathlib import Path
 
+from aggregate.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.errors import BeadsError
 from aggregate.models.bead import Board
 from aggregate.sources.beads.record import BoardBuilder
@@ -16,12 +18,12 @@ def read_jsonl(path: Path, *, name: str) -> Board:
     """
     builder = BoardBuilder(name)
     try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    _add_line(builder, line, f"line {number}")
+        data = read_bytes(path, limit=CONTENT_BYTES)
     except OSError as error:
         raise BeadsError(f"{name} cannot be read ({error.strerror}); check the file and its permissions") from error
+    for number, line in enumerate(io.BytesIO(data), start=1):
+        if line.strip():
+            _add_line(builder, line, f"line {number}")
     return builder.board()
 
 
@@ -42,7 +44,7 @@ def read_json_list(path: Path, *, name: str) -> Board:
     """
     builder = BoardBuilder(name)
     try:
-        records = json.loads(path.read_bytes())
+        records = json.loads(read_bytes(path, limit=CONTENT_BYTES))
     except OSError as error:
         raise BeadsError(f"{name} cannot be read ({error.strerror}); check the file and its permissions") from error
     except (ValueError, RecursionError) as error:

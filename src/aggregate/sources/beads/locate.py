@@ -3,14 +3,20 @@
 The search follows ``FindBeadsDir`` of Beads 1.0.5 (``internal/beads/beads.go``): the variable ``BEADS_DIR``, then
 upwards from the base directory to the root of its git checkout, then the main checkout of a worktree. It goes further
 in two points: a directory that holds only a JSONL file counts, and so does the mock client's
-``.beads_mock/beads.json``. And it stops earlier in one: outside a git checkout only the base directory itself is looked
-at, so that nobody's ``/tmp/.beads`` gets into a prompt.
+``.beads_mock/beads.json``. And it stops earlier in two: outside a git checkout only the base directory itself is looked
+at, so that nobody's ``/tmp/.beads`` gets into a prompt; and what a link or a ``redirect`` leads to outside of the
+checkout is not read, so that no project shows the beads of another. ``BEADS_DIR`` may name any place.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from aggregate.disk.programs import checkout_around
+from aggregate.disk.reading import read_bytes
+
+_LINE_BYTES = 65_536
 _MOCK_DIR = ".beads_mock"
 _MOCK_FILE = "beads.json"
 _BACKUP_MARK = ".backup"
@@ -34,6 +40,7 @@ class BeadsFiles:
         mock: The mock client's list.
         dolt: Whether a Dolt database holds the truth, which only ``bd`` can read.
         for_bd: Whether ``bd`` itself accepts the directory.
+        elsewhere: What leads out of the project, through a link or ``redirect``; ``None`` where nothing does.
     """
 
     directory: Path
@@ -42,6 +49,7 @@ class BeadsFiles:
     mock: Path | None = None
     dolt: bool = False
     for_bd: bool = False
+    elsewhere: Path | None = None
 
     @property
     def readable(self) -> bool:
@@ -65,13 +73,23 @@ def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFile
     named = environ.get("BEADS_DIR")
     if named and (files := _inspect(base_dir / named)):
         return files
-    start = base_dir.resolve()
-    root = _git_root(start)
+    start = Path(os.path.realpath(base_dir))
+    root = checkout_around(start)
     own = next((files for folder in _upwards(start, root) if (files := _in_folder(folder))), None)
     main = _main_checkout(root) if root and not (own and own.readable) else None
     shared = _in_folder(main) if main else None
     # Tracked files of a .beads directory are checked out in a worktree, its database is not.
-    return shared if shared and (own is None or shared.readable) else own
+    chosen = shared if shared and (own is None or shared.readable) else own
+    return replace(chosen, elsewhere=_elsewhere(chosen, (root or start, main))) if chosen else None
+
+
+def _elsewhere(files: BeadsFiles, roots: Iterable[Path | None]) -> Path | None:
+    """Return what of ``files`` lies in none of the ``roots``, links resolved."""
+    places = [os.path.realpath(root) for root in roots if root]
+    for path in (files.directory, files.jsonl, files.database, files.mock):
+        if path and not any(Path(os.path.realpath(path)).is_relative_to(place) for place in places):
+            return path
+    return None
 
 
 def _in_folder(folder: Path) -> BeadsFiles | None:
@@ -79,7 +97,7 @@ def _in_folder(folder: Path) -> BeadsFiles | None:
     if files := _inspect(folder / ".beads"):
         return files
     mock = folder / _MOCK_DIR / _MOCK_FILE
-    return BeadsFiles(mock.parent, mock=mock) if mock.is_file() else None
+    return BeadsFiles(mock.parent, mock=mock) if _is_file(mock) else None
 
 
 def _inspect(directory: Path) -> BeadsFiles | None:
@@ -90,15 +108,18 @@ def _inspect(directory: Path) -> BeadsFiles | None:
     except OSError:
         return None
     databases = [directory / name for name in names if _is_database(name)]
-    jsonl = next((directory / name for name in _jsonl_names(names) if (directory / name).is_file()), None)
+    jsonl = next((directory / name for name in _jsonl_names(names) if _is_file(directory / name)), None)
     dolt = any((directory / name).is_dir() for name in _DOLT_DIRS)
     for_bd = dolt or bool(databases) or "metadata.json" in names or "config.yaml" in names
     if not (for_bd or jsonl):
         return None
-    database = min(
-        (path for path in databases if path.is_file()), key=lambda path: path.name != "beads.db", default=None
-    )
+    database = min(filter(_is_file, databases), key=lambda path: path.name != "beads.db", default=None)
     return BeadsFiles(directory, jsonl=jsonl, database=database, dolt=dolt, for_bd=for_bd)
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether something else than a folder is there; one that is no regular file is refused with a reason."""
+    return path.exists() and not path.is_dir()
 
 
 def _is_database(name: str) -> bool:
@@ -114,7 +135,7 @@ def _jsonl_names(names: list[str]) -> list[str]:
 def _follow_redirect(directory: Path) -> Path:
     """Return the directory that the file ``redirect`` names, once; without a usable one ``directory`` itself."""
     try:
-        lines = (directory / "redirect").read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = _line_file(directory / "redirect").splitlines()
     except OSError:
         return directory
     target = next((line.strip() for line in lines if line.strip() and not line.strip().startswith("#")), "")
@@ -134,16 +155,20 @@ def _upwards(start: Path, root: Path | None) -> Iterator[Path]:
             return
 
 
-def _git_root(start: Path) -> Path | None:
-    return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), None)
-
-
 def _main_checkout(root: Path) -> Path | None:
-    """Return the main checkout of the worktree at ``root``, whose ``.git`` is a file that names its git directory."""
+    """Return the main checkout of the worktree at ``root``, whose ``.git`` is a file that names its git directory.
+
+    That directory must name the worktree too, as git writes it: else any folder could claim to belong to a checkout.
+    """
     try:
-        pointer = (root / ".git").read_text(encoding="utf-8", errors="replace")
-        git_dir = root / pointer.removeprefix("gitdir:").strip()
-        common = (git_dir / "commondir").read_text(encoding="utf-8", errors="replace").strip()
-        return (git_dir / common).resolve().parent
+        git_dir = root / _line_file(root / ".git").removeprefix("gitdir:").strip()
+        if not (git_dir / _line_file(git_dir / "gitdir").strip()).samefile(root / ".git"):
+            return None
+        return Path(os.path.realpath(git_dir / _line_file(git_dir / "commondir").strip())).parent
     except (OSError, ValueError):  # a directory: no worktree; or a pointer to nowhere
         return None
+
+
+def _line_file(path: Path) -> str:
+    """Return the text of a file with a line or two."""
+    return read_bytes(path, limit=_LINE_BYTES).decode("utf-8", "replace")

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -12,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from aggregate.disk.programs import find_program
 from aggregate.errors import BeadsError
 from aggregate.models.bead import Board
 from aggregate.sources.beads.record import BoardBuilder
+from aggregate.sources.git import guarded_environment
 
 NAME = "bd"
 TIMEOUT_SECONDS = 10.0
@@ -32,7 +33,7 @@ class BdProgram:
     Attributes:
         executable: Its absolute path.
         cwd: Where it runs; it looks for the project from there.
-        environ: Its whole environment.
+        environ: Its environment; what guards git is added, which it runs.
         timeout: Seconds until it is stopped.
     """
 
@@ -65,7 +66,7 @@ class BdProgram:
                     [self.executable, *arguments],
                     cwd=self.cwd,
                     # Old versions start a daemon that stays.
-                    env={**self.environ, "BEADS_NO_DAEMON": "1"},
+                    env={**guarded_environment(str(self.cwd), self.environ), "BEADS_NO_DAEMON": "1"},
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=messages,
@@ -84,8 +85,8 @@ class BdProgram:
 
 def find_bd(base_dir: Path, *, environ: Mapping[str, str], timeout: float = TIMEOUT_SECONDS) -> BdProgram | None:
     """Return the ``bd`` on the ``PATH`` of ``environ``, to be run in ``base_dir``, or ``None``."""
-    executable = shutil.which(NAME, path=environ.get("PATH", ""))
-    return BdProgram(str(Path(executable).absolute()), base_dir, environ, timeout) if executable else None
+    executable = find_program(NAME, outside=(base_dir,), path=environ.get("PATH", ""))
+    return BdProgram(executable, base_dir, environ, timeout) if executable else None
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -3,11 +3,14 @@
 Tables and columns after ``internal/storage/sqlite/schema.go`` of Beads; older databases lack some of them.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from aggregate.disk.databases import check_plain, guard, is_plain_table
+from aggregate.disk.reading import CONTENT_BYTES, open_regular
 from aggregate.errors import BeadsError
 from aggregate.models.bead import Board
 from aggregate.sources.beads.record import BoardBuilder
@@ -27,7 +30,9 @@ _ISSUE_COLUMNS = (
     "is_template",
 )
 _DEPENDENCY_COLUMNS = ("issue_id", "depends_on_id", "type", "metadata")
-_WAIT_SECONDS = 2.0
+_WAIT_SECONDS = 1.0
+_READ_SECONDS = 1.5
+"""A database of 50,000 beads takes a fifth of it."""
 
 
 def read_sqlite(path: Path, *, name: str) -> Board:
@@ -37,14 +42,16 @@ def read_sqlite(path: Path, *, name: str) -> Board:
         BeadsError: The file is no database of Beads, is damaged, or cannot be read without changing something.
     """
     try:
+        os.close(open_regular(path)[0])
         with closing(sqlite3.connect(_uri(path, name), uri=True, timeout=_WAIT_SECONDS)) as connection:
+            guard(connection, seconds=_READ_SECONDS)
             # A text that is not UTF-8 must not hide all the others.
             connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
             return _read(connection, name)
     except sqlite3.Error as error:
-        raise BeadsError(
-            f"{name} is no readable database of Beads ({error}); export it with bd or remove it"
-        ) from error
+        slow = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
+        why = f"reading it takes longer than {_READ_SECONDS:g} s" if slow else str(error)
+        raise BeadsError(f"{name} is no readable database of Beads ({why}); export it with bd or remove it") from error
     except OSError as error:
         raise BeadsError(f"{name} cannot be read ({error.strerror}); check the file and its permissions") from error
 
@@ -58,6 +65,8 @@ def _uri(path: Path, name: str) -> str:
     """
     uri = f"{path.absolute().as_uri()}?mode=ro"
     log, index = (path.with_name(path.name + suffix) for suffix in ("-wal", "-shm"))
+    for file in (log, index):
+        check_plain(file)
     if not log.exists() or log.stat().st_size == 0:
         return f"{uri}&immutable=1"
     if not index.exists():
@@ -67,12 +76,12 @@ def _uri(path: Path, name: str) -> str:
 
 def _read(connection: sqlite3.Connection, name: str) -> Board:
     builder = BoardBuilder(name)
+    if not is_plain_table(connection, "issues"):
+        raise BeadsError(f"{name} has no table of issues; export the beads with bd or remove the file")
     needs: dict[object, list[dict[str, object]]] = {}
     for row in _rows(connection, "dependencies", _DEPENDENCY_COLUMNS):
         needs.setdefault(row.get("issue_id"), []).append(row)
     issues = list(_rows(connection, "issues", _ISSUE_COLUMNS))
-    if not issues and not _columns(connection, "issues"):
-        raise BeadsError(f"{name} has no table of issues; export the beads with bd or remove the file")
     for number, row in enumerate(issues, start=1):
         builder.add({**row, "dependencies": needs.get(row.get("id"), [])}, f"row {number}")
     return builder.board()
@@ -80,11 +89,18 @@ def _read(connection: sqlite3.Connection, name: str) -> Board:
 
 def _rows(connection: sqlite3.Connection, table: str, wanted: tuple[str, ...]) -> Iterator[dict[str, object]]:
     """Yield the rows of ``table`` with those of the ``wanted`` columns that it has; none where there is no table."""
+    if not is_plain_table(connection, table):
+        return
     there = _columns(connection, table)
     columns = [column for column in wanted if column in there]
     if columns:
         order = ", ".join(columns[:3])  # the keys come first: the order does not depend on the file's layout
+        size = 0
         for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"):
+            # A damaged file can show the same page as many rows.
+            size += sum(len(value) for value in row if isinstance(value, str | bytes))
+            if size > CONTENT_BYTES:
+                raise sqlite3.DataError(f"it has more than {CONTENT_BYTES:,} bytes of text")
             yield dict(zip(columns, row, strict=True))
 
 

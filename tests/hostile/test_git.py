@@ -1,0 +1,176 @@
+"""git is asked about a hostile repository, and runs nothing that the repository names."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from aggregate.sources.git import git as ask
+from aggregate.sources.git import list_files, touched_files
+from tests.hostile.planted import plant
+from tests.hostile.repositories import (
+    ATTACKS,
+    Attack,
+    clean_filter,
+    embedded_bare_repository,
+    external_diff,
+    hooks,
+    included_filter,
+    monitor,
+    process_filter,
+    promisor,
+    promisor_by_ext,
+    promisor_by_ssh,
+    repository,
+    signatures,
+    submodule,
+    text_conversion,
+    worktree_elsewhere,
+)
+from tests.sources.repository import ENVIRONMENT, git
+
+_PLAIN: dict[Attack, tuple[str, ...]] = {
+    clean_filter: ("diff-index", "HEAD"),
+    process_filter: ("diff-index", "HEAD"),
+    included_filter: ("diff-index", "HEAD"),
+    text_conversion: ("diff",),
+    external_diff: ("diff",),
+    monitor: ("ls-files", "-o"),
+    hooks: ("status",),
+    signatures: ("log",),
+    promisor: ("log", "--name-only"),
+    promisor_by_ext: ("log", "--name-only"),
+    promisor_by_ssh: ("log", "--name-only"),
+    embedded_bare_repository: ("ls-files", "-o"),
+    submodule: ("diff-index", "HEAD"),
+    worktree_elsewhere: ("ls-files", "-o"),
+}
+"""What runs the program where nothing guards it."""
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
+def test_no_program_of_a_repository_is_run(tmp_path: Path, attack: Attack) -> None:
+    """Listing the files and the last changes runs no program that the repository's configuration names."""
+    planted = plant(tmp_path / "elsewhere")
+    folder = str(attack(tmp_path / "tree", planted.path))
+    list_files(folder)
+    touched_files(folder)
+    assert not planted.was_run
+
+
+@pytest.mark.parametrize("attack", _PLAIN, ids=lambda attack: attack.__name__)
+def test_each_attack_runs_its_program_without_guards(tmp_path: Path, attack: Attack) -> None:
+    """The attacks are real: the same repository runs its program when git is asked without our guards."""
+    planted = plant(tmp_path / "elsewhere")
+    folder = str(attack(tmp_path / "tree", planted.path))
+    environment = {**ENVIRONMENT, "PATH": os.environ["PATH"]}
+    subprocess.run(["git", "-C", folder, *_PLAIN[attack]], env=environment, capture_output=True, timeout=30)
+    assert planted.was_run
+
+
+def test_variables_for_programs_are_not_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variables that name programs or another repository do not reach git, those of the user's configuration do."""
+    planted = plant(tmp_path / "elsewhere")
+    folder = str(text_conversion(tmp_path / "tree", planted.path))
+    for name in ("GIT_EXTERNAL_DIFF", "GIT_SSH_COMMAND", "GIT_PAGER", "GIT_ASKPASS", "GIT_PROXY_COMMAND"):
+        monkeypatch.setenv(name, str(planted.path))
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "core.excludesFile")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(tmp_path / "rules"))
+    (tmp_path / "rules").write_text("*.log\n", encoding="utf-8")
+    Path(folder, "b.log").touch()
+    assert list_files(folder) == ["a.py"]
+    assert touched_files(folder)[0] == ["a.py"]
+    assert not planted.was_run
+
+
+def test_git_writes_nothing_into_the_repository(tmp_path: Path) -> None:
+    """Asking leaves every file of the repository as it was."""
+    root = repository(tmp_path / "tree")
+    os.utime(root / "a.py", (1_000_000_000, 1_000_000_000))
+    before = {path: path.stat().st_mtime_ns for path in (root / ".git").rglob("*")}
+    list_files(str(root))
+    touched_files(str(root))
+    assert {path: path.stat().st_mtime_ns for path in (root / ".git").rglob("*")} == before
+
+
+def test_changes_are_read_whatever_names_hold(tmp_path: Path) -> None:
+    """Names with line breaks and control characters stay whole, commit by commit, what is not committed first."""
+    root = repository(tmp_path / "tree")
+    for name in ("b\nc\x01.py", "\n\x01"):
+        (root / name).write_text(name, encoding="utf-8")
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", "more")
+    (root / "a.py").write_text("three\n", encoding="utf-8")
+    assert touched_files(str(root)) == [["a.py"], ["\n\x01"], ["b\nc\x01.py"], ["a.py"], ["a.py"]]
+
+
+def test_a_staged_file_counts_as_changed(tmp_path: Path) -> None:
+    """What is staged and not committed belongs to the changes that come first."""
+    root = repository(tmp_path / "tree")
+    (root / "b.py").write_text("b = 1\n", encoding="utf-8")
+    git(root, "add", "-A")
+    assert touched_files(str(root))[0] == ["b.py"]
+
+
+def test_an_old_git_meets_no_embedded_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where git does not know ``safe.bareRepository`` a bare repository among the files is still not used."""
+    planted = plant(tmp_path / "elsewhere")
+    folder = embedded_bare_repository(tmp_path / "tree", planted.path)
+    old = tmp_path / "bin" / "git"
+    old.parent.mkdir()
+    real = subprocess.run(["which", "git"], check=True, capture_output=True, text=True).stdout.strip()
+    old.write_text(
+        f'#!{sys.executable} -S\nimport os, sys\nlate = ("safe.", "core.fsmonitor")\n'
+        'arguments = [one if not one.startswith(late) else "a.b=c" for one in sys.argv[1:]]\n'
+        f'os.execv("{real}", ["git", *arguments])\n',
+        encoding="utf-8",
+    )
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", str(old.parent), prepend=os.pathsep)
+    assert list_files(str(folder)) is None
+    assert not planted.was_run
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a process that waits is not told from one that works")
+@pytest.mark.parametrize("place", [".gitignore", "fifo"])
+def test_a_fifo_does_not_keep_git_waiting(tmp_path: Path, place: str) -> None:
+    """A FIFO in the place of a file that git reads, or that its configuration names, ends as if there were no git."""
+    root = repository(tmp_path / "tree")
+    if place == "fifo":
+        git(root, "config", "core.excludesFile", str(root / place))
+    (root / place).unlink(missing_ok=True)
+    os.mkfifo(root / place)
+    begun = time.monotonic()
+    assert list_files(str(root)) is None
+    assert time.monotonic() - begun < 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the memory limit of Linux and /dev/zero")
+def test_an_endless_reference_ends(tmp_path: Path) -> None:
+    """A branch that is a link to ``/dev/zero`` ends with no commits instead of filling the memory."""
+    root = repository(tmp_path / "tree")
+    branch = next((root / ".git" / "refs" / "heads").iterdir())
+    branch.unlink()
+    branch.symlink_to("/dev/zero")
+    begun = time.monotonic()
+    assert touched_files(str(root)) == []
+    assert time.monotonic() - begun < 10
+
+
+def test_settings_that_git_lists_files_by_are_not_hung_by_endless_files(tmp_path: Path) -> None:
+    """Files that the configuration names for order, excludes, attributes and mail names may be endless."""
+    root = repository(tmp_path / "tree")
+    for name in ("diff.orderFile", "core.excludesFile", "core.attributesFile", "mailmap.file"):
+        git(root, "config", name, "/dev/zero")
+    assert list_files(str(root)) == ["a.py"]
+    assert touched_files(str(root)) == [["a.py"], ["a.py"]]
+
+
+def test_a_folder_that_is_no_name_is_in_no_repository() -> None:
+    """A NUL in a folder's name is no error here."""
+    assert ask("a\0b", "ls-files") is None
