@@ -1,11 +1,12 @@
 """Everything that one prompt is made of, resolved: what the configuration, a preset and the caller ask for."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from aggregate.compose.layout import Strategy
 from aggregate.models.entry import Entry
+from aggregate.models.scope import Scope
 from aggregate.sections.results import Results
 
 
@@ -29,6 +30,7 @@ class Request:
         focus_files: Focus files; any, or tier 3, make it a Tier 3 prompt.
         tier: ``3`` for a Tier 3 prompt.
         results: Results of sub-agents to fold in, large values already compacted.
+        scope: Which files may be read.
     """
 
     base_dir: Path
@@ -46,6 +48,7 @@ class Request:
     focus_files: tuple[str, ...] = ()
     tier: int | None = None
     results: tuple[Results, ...] = ()
+    scope: Scope = field(default_factory=Scope)
 
     @property
     def is_tier3(self) -> bool:

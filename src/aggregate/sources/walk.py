@@ -1,30 +1,65 @@
 """Walking a folder outside of any git repository, with the same ignore rules."""
 
 import os
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from aggregate.paths.ignore import IgnoreRules
+from aggregate.errors import ConfigError
+from aggregate.paths.dependencies import DEPENDENCY_FOLDERS, MARKERS
+from aggregate.paths.ignore import IgnoreRules, TooManyRulesError
 
 _RULES_FILE = ".gitignore"
 _BOM = b"\xef\xbb\xbf"
+_MOST_RULES = 100_000
+"""Rules of all ignore files together: compiling them takes seconds, and real trees have hundreds."""
 
 
-def walk_files(folder: str) -> list[str]:
-    """Return the files below ``folder`` that no ``.gitignore`` in it ignores, relative to it, sorted.
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """What lies below a folder.
 
-    Folders that are ignored are not entered, nor are ``.git`` and links to folders. A folder that cannot be read has
-    no files.
+    Attributes:
+        files: The files that are not ignored, relative to it, sorted.
+        unreadable: The folders that could not be read.
+    """
+
+    files: list[str]
+    unreadable: tuple[str, ...] = ()
+
+
+def walk_files(folder: str, *, defaults: bool = False) -> Walked:
+    """Return the files below ``folder`` that no ``.gitignore`` in it ignores.
+
+    Folders that are ignored are not entered, nor are ``.git`` and links to folders.
+
+    Args:
+        folder: Where the walk begins.
+        defaults: Whether folders of dependencies, outputs and caches are left out, as far as no ``.gitignore`` takes
+            them back.
+
+    Raises:
+        ConfigError: An ignore file has too many rules.
     """
     found: list[str] = []
-    stack: list[tuple[str, IgnoreRules]] = [("", IgnoreRules())]
+    unreadable: list[str] = []
+    stack: list[tuple[str, IgnoreRules]] = [("", _default_rules() if defaults else IgnoreRules())]
+    total = 0
     while stack:
         prefix, rules = stack.pop()
         try:
             entries = {entry.name: entry.is_dir(follow_symlinks=False) for entry in os.scandir(f"{folder}/{prefix}")}
         except OSError:
+            unreadable.append(prefix)
+            continue
+        if defaults and prefix and not MARKERS.isdisjoint(entries):
             continue
         if entries.get(_RULES_FILE) is False:
-            rules = rules.below(prefix, _read_rules(f"{folder}/{prefix}{_RULES_FILE}"))
+            above = len(rules)
+            rules = _with_file(rules, prefix, f"{folder}/{prefix}{_RULES_FILE}")
+            total += len(rules) - above
+            if total > _MOST_RULES:
+                raise ConfigError(f"the .gitignore files have more than {_MOST_RULES:,} rules together", path=folder)
         for name, is_folder in entries.items():
             path = prefix + name
             if (is_folder and name == ".git") or rules.ignores(path, is_folder=is_folder):
@@ -33,7 +68,19 @@ def walk_files(folder: str) -> list[str]:
                 stack.append((path + "/", rules))
             else:
                 found.append(path)
-    return sorted(found)
+    return Walked(sorted(found), tuple(sorted(unreadable)))
+
+
+@cache
+def _default_rules() -> IgnoreRules:
+    return IgnoreRules().below("", [f"{name}/" for name in DEPENDENCY_FOLDERS])
+
+
+def _with_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules:
+    try:
+        return rules.below(prefix, _read_rules(path))
+    except TooManyRulesError as error:
+        raise ConfigError(f"{error}: shorten it", path=path) from None
 
 
 def _read_rules(path: str) -> list[str]:

@@ -7,9 +7,12 @@ in two points: a directory that holds only a JSONL file counts, and so does the 
 at, so that nobody's ``/tmp/.beads`` gets into a prompt.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from aggregate.disk.roots import is_inside, real_path
 
 _MOCK_DIR = ".beads_mock"
 _MOCK_FILE = "beads.json"
@@ -72,6 +75,14 @@ def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFile
     shared = _in_folder(main) if main else None
     # Tracked files of a .beads directory are checked out in a worktree, its database is not.
     return shared if shared and (own is None or shared.readable) else own
+
+
+def is_own(files: BeadsFiles, root: str) -> bool:
+    """Tell whether all of the files lie below ``root``, a real path, or in the main checkout of that worktree."""
+    main = _main_checkout(Path(root))
+    roots = [root, *([os.path.realpath(main)] if main else [])]
+    paths = [path for path in (files.directory, files.jsonl, files.database, files.mock) if path]
+    return all(any(is_inside(real_path(path), one) for one in roots) for path in paths)
 
 
 def _in_folder(folder: Path) -> BeadsFiles | None:
@@ -143,6 +154,9 @@ def _main_checkout(root: Path) -> Path | None:
     try:
         pointer = (root / ".git").read_text(encoding="utf-8", errors="replace")
         git_dir = root / pointer.removeprefix("gitdir:").strip()
+        back = (git_dir / "gitdir").read_text(encoding="utf-8", errors="replace").strip()
+        if real_path(back) != real_path(root / ".git"):
+            return None  # a pointer to a repository that knows nothing of this worktree
         common = (git_dir / "commondir").read_text(encoding="utf-8", errors="replace").strip()
         return (git_dir / common).resolve().parent
     except (OSError, ValueError):  # a directory: no worktree; or a pointer to nowhere
