@@ -5,18 +5,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from aggregate.compose.images import find_screenshots
 from aggregate.compose.layout import Strategy, files_segments, section_segment
 from aggregate.compose.numbering import write_numbered
-from aggregate.compose.records import build_records
+from aggregate.compose.records import build_records, error_text
 from aggregate.compose.request import Request
-from aggregate.compose.selection import Selection, display_path, excluded, own_output, select
+from aggregate.compose.selection import Selection, excluded, own_output, select
 from aggregate.compose.tier3 import is_focus, tier3_segments
 from aggregate.config.load import Project
+from aggregate.disk.roots import project_root
+from aggregate.errors import ConfigError, ScopeError
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileRecord
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.result import CACHE_DIR, THRESHOLD, AggregatedResult, Answer
-from aggregate.models.screenshot import Screenshot
+from aggregate.models.scope import Scope
 from aggregate.monitor import get_monitor
 from aggregate.project import open_project, request_for
 from aggregate.sections.beads import BEADS_MODE, build_beads_section
@@ -34,25 +37,50 @@ class Composition:
         prompt: The segments in order.
         records: A record per file.
         warnings: What was left out or is doubtful, one sentence each.
+        refused: Those of the warnings that say what the scope does not allow.
     """
 
     prompt: Prompt
     records: tuple[FileRecord, ...]
     warnings: tuple[str, ...]
+    refused: tuple[str, ...] = ()
+
+    def check_scope(self) -> None:
+        """Make sure that the prompt asks for nothing that its scope does not allow.
+
+        Raises:
+            ScopeError: It does; the message names the first file.
+        """
+        check_refused(self.refused)
 
 
-def build_file_items(base_dir: str | Path, files: Iterable[FileEntry]) -> list[FileRecord]:
+def build_file_items(
+    base_dir: str | Path, files: Iterable[FileEntry], *, allow_outside: bool = True, allow_secrets: bool = True
+) -> list[FileRecord]:
     """Read the files that ``files`` name below ``base_dir`` and render their views, one record each (rule M-5).
 
-    A failure never ends the run: it becomes the record's ``content``, with ``error`` set.
+    A failure never ends the run: it becomes the record's ``content``, with ``error`` set. What a glob matches and is
+    not shown, since it is binary or looks like a secret, is one more such record.
+
+    Args:
+        base_dir: Where relative paths begin.
+        files: Paths, globs, items or mappings.
+        allow_outside: Whether files outside the project around ``base_dir`` may be read: the caller knows whose
+            entries they are.
+        allow_secrets: Whether files that look like secrets may be read where they are named.
     """
+    scope = Scope(project_root(base_dir), allow_outside=allow_outside, allow_secrets=allow_secrets)
     with get_monitor().scope("build_file_items"):
-        records, _ = build_records(select(Path(base_dir), map(Entry.of, files)))
+        records, _ = build_records(select(Path(base_dir), map(Entry.of, files), listing=Listing(scope)))
         return records
 
 
 def build_screenshots_section(
-    base_dir: str | Path, screenshots: Sequence[str], *, shown_from: str | Path | None = None
+    base_dir: str | Path,
+    screenshots: Sequence[str],
+    *,
+    shown_from: str | Path | None = None,
+    allow_outside: bool = True,
 ) -> str:
     """Return the Screenshots section, ``""`` where there is none (rules M-7, M-51).
 
@@ -60,19 +88,11 @@ def build_screenshots_section(
         base_dir: Where relative paths begin.
         screenshots: Paths or globs of images.
         shown_from: The folder that paths are shown relative to, by default ``base_dir``.
+        allow_outside: Whether images outside the project around ``base_dir`` may be shown.
     """
-    root = Path(base_dir if shown_from is None else shown_from)
-    listing = Listing()
-    images: dict[str, Screenshot] = {}
-    for entry in screenshots:
-        resolved = listing.resolve(Path(base_dir), entry)
-        for name in resolved.names:
-            path = Path(resolved.folder, name)
-            shown = display_path(path, root)
-            images.setdefault(shown, Screenshot(shown, path.is_file()))
-        if not resolved.names and resolved.is_glob:
-            images.setdefault(entry, Screenshot(entry, exists=False))
-    return screenshots_section(tuple(images.values()))
+    listing = Listing(Scope(project_root(base_dir), allow_outside=allow_outside))
+    root = base_dir if shown_from is None else shown_from
+    return screenshots_section(find_screenshots(base_dir, screenshots, shown_from=root, listing=listing))
 
 
 def build_markdown_from_items(
@@ -187,6 +207,8 @@ def run(
     focus_files: Sequence[str] = (),
     tier: int | None = None,
     results: Results | Sequence[Results] = (),
+    allow_outside: bool | None = None,
+    allow_secrets: bool | None = None,
 ) -> tuple[str, Path, list[FileRecord]]:
     """Run the whole pipeline and write the prompt to the next numbered file (rule M-14).
 
@@ -198,6 +220,10 @@ def run(
         tier: ``3`` makes a Tier 3 context also without focus files.
         results: What sub-agents found: a session's ``subagent_results``, a mapping of names to results, an answer, a
             compiled report, or a list of these. Large values are kept in ``state/data_cache`` beside the configuration.
+        allow_outside: Whether files outside the project may be read; by default a mapping may ask for them, a file
+            only if the user trusts the project.
+        allow_secrets: Whether files that look like secrets may be read where they are named; by default only a mapping
+            may.
 
     Returns:
         The markdown, the file that holds it, and the record of every file.
@@ -206,7 +232,7 @@ def run(
         ConfigError: The configuration cannot be used.
         OutputError: The file cannot be written.
     """
-    project = open_project(config)
+    project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     request = request_for(project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier)
     request = replace(request, results=compacted(results, project.folder / CACHE_DIR))
     composition = compose_prompt(request)
@@ -216,11 +242,36 @@ def run(
 
 
 def select_files(request: Request) -> Selection:
-    """Return the files of a request; earlier prompts and excluded files are never taken by a glob."""
-    tests = [own_output(request.base_dir, request.output_dir, request.namespace)]
-    if request.exclude:
-        tests.append(excluded(request.exclude))
-    return select(request.base_dir, request.entries, left_out=lambda path: any(test(path) for test in tests))
+    """Return the files of a request; what the program wrote itself and excluded files are never taken by a glob.
+
+    Raises:
+        ConfigError: The base directory is no folder, or there are too many rules of what to leave out.
+    """
+    base_dir = request.base_dir
+    if request.entries and not base_dir.is_dir():
+        raise ConfigError(
+            f"files.base_dir: there is no folder {base_dir}: correct it, relative to the configuration",
+            key="files.base_dir",
+        )
+    is_ours = own_output(base_dir, request.output_dir, request.namespace, request.shown_from)
+    is_excluded = excluded(request.exclude) if request.exclude else lambda _: False
+    return select(
+        base_dir,
+        request.entries,
+        left_out=lambda path: is_ours(path) or is_excluded(path),
+        listing=Listing(request.scope),
+    )
+
+
+def check_refused(refused: Sequence[str]) -> None:
+    """Make sure that nothing was refused.
+
+    Raises:
+        ScopeError: Something was; the message is the first reason.
+    """
+    if refused:
+        more = f" (and {len(refused) - 1:,} more)" if len(refused) > 1 else ""
+        raise ScopeError(f"{refused[0].removeprefix('ERROR: ')}{more}")
 
 
 def compose_prompt(
@@ -248,10 +299,12 @@ class Gathered:
     Attributes:
         records: A record per file.
         warnings: What was left out or is doubtful, one sentence each.
+        refused: Those of the warnings that say what the scope does not allow.
     """
 
     records: tuple[FileRecord, ...]
     warnings: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 def gather(
@@ -269,7 +322,8 @@ def gather(
         records, notes = build_records(selection, workers=workers, on_done=on_done)
     warnings = [f"{path}: {reason}" for path, reason in (*selection.skipped, *notes)]
     warnings += [record["content"].splitlines()[0] for record in records if record["error"]]
-    return Gathered(tuple(records), tuple(warnings))
+    refused = tuple(error_text(one.path, one.problem) for one in selection.files if one.refused)
+    return Gathered(tuple(records), tuple(warnings), refused)
 
 
 def arrange(request: Request, gathered: Gathered) -> Composition:
@@ -279,15 +333,25 @@ def arrange(request: Request, gathered: Gathered) -> Composition:
         files = tier3_segments(records, request.focus_files)
     else:
         files = files_segments(records, summary_only=request.summary_only, strategy=request.strategy)
-    images = build_screenshots_section(request.screenshot_dir, request.screenshots, shown_from=request.shown_from)
-    beads = build_beads_section(request.shown_from) if request.beads else ""
-    prompt = _layout(files, screenshots=images, beads=beads, results=request.results, history=request.history)
+    images = find_screenshots(
+        request.screenshot_dir,
+        request.screenshots,
+        shown_from=request.shown_from,
+        listing=Listing(request.scope),
+    )
+    root = "" if request.scope.allow_outside else request.scope.root
+    beads = build_beads_section(request.base_dir, root=root) if request.beads else ""
+    prompt = _layout(
+        files, screenshots=screenshots_section(images), beads=beads, results=request.results, history=request.history
+    )
     warnings = [
         f"focus file {focus}: no file of the project matches it; name it under [files] paths too"
         for focus in request.focus_files
         if not any(is_focus(record, [focus]) for record in records)
     ]
-    return Composition(prompt, records, (*gathered.warnings, *warnings))
+    warnings += [f"screenshot {image.path}: {image.problem}" for image in images if image.problem]
+    refused = [f"screenshot {image.path}: {image.refused}" for image in images if image.refused]
+    return Composition(prompt, records, (*gathered.warnings, *warnings), (*gathered.refused, *refused))
 
 
 def _layout(

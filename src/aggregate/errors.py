@@ -9,6 +9,7 @@
     ├── SyntaxViewError     a file has no grammar or a symbol does not exist
     ├── BeadsError          one source of a project's beads cannot be read
     ├── TokenizerError      the bundled vocabulary is missing or damaged
+    ├── ScopeError          a project asks for a file that it may not read
     ├── OutputError         a result cannot be written
     ├── SpawnError          a sub-agent cannot be spawned as asked: with a code
     ├── SandboxError        foreign code failed, was stopped or cannot be run: with its kind
@@ -69,6 +70,10 @@ class BeadsError(AggregateError):
 
 class TokenizerError(AggregateError):
     """The bundled vocabulary is missing or damaged."""
+
+
+class ScopeError(AggregateError):
+    """A project asks for a file outside of it, or for one that looks like a secret, without permission."""
 
 
 class OutputError(AggregateError):

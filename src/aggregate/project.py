@@ -1,6 +1,7 @@
 """From a project's configuration to what is asked of the pipeline."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +11,61 @@ from aggregate.compose.request import Request, namespace_of
 from aggregate.compose.selection import display_path
 from aggregate.config.load import Project, load_config, validate
 from aggregate.config.schema import PersonaTable
-from aggregate.disk.programs import checkout_around
-from aggregate.disk.writing import confined
-from aggregate.errors import ConfigError
+from aggregate.config.user import global_config_path, is_trusted
+from aggregate.disk.roots import is_inside, project_root, real_path
+from aggregate.errors import ConfigError, ScopeError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
-from aggregate.presets.store import ContextPresetManager, global_config_path
+from aggregate.models.scope import Scope
+from aggregate.presets.store import ContextPresetManager
 from aggregate.sections.beads import BEADS_MODE
 from aggregate.sources.history import find_history_file, load_history
+from aggregate.sources.listing import OUTSIDE
 
 
-def open_project(config: Mapping[str, Any] | Project | str | Path) -> Project:
+def open_project(
+    config: Mapping[str, Any] | Project | str | Path,
+    *,
+    allow_outside: bool | None = None,
+    allow_secrets: bool | None = None,
+) -> Project:
     """Return ``config`` as a validated project.
+
+    Args:
+        config: A mapping, a loaded project, or the path of a ``manual_slop.toml``.
+        allow_outside: Whether files outside the project may be read. By default a mapping decides itself, while what a
+            file asks for must lie in the project, unless the user trusts it.
+        allow_secrets: The same of files that look like secrets, which trust does not cover.
 
     Raises:
         ConfigError: It cannot be used.
     """
     if isinstance(config, Project):
-        return config
-    if isinstance(config, str | Path):
-        return load_config(Path(config))
-    return Project(validate(config), Path())
+        project = config
+    else:
+        project = load_config(Path(config)) if isinstance(config, str | Path) else Project(validate(config), Path())
+    if "trust" in project.config.model_fields_set and not _is_users_own(project.path):
+        path = str(project.path) if project.path else None
+        raise ConfigError("[trust] belongs into your own configuration: see aggregate trust", path=path, key="trust")
+    if allow_outside is not None:
+        project = replace(project, allow_outside=allow_outside)
+    return project if allow_secrets is None else replace(project, allow_secrets=allow_secrets)
+
+
+def scope_of(project: Project) -> Scope:
+    """Return which files a project may read.
+
+    Raises:
+        ConfigError: The user's own configuration cannot be used.
+    """
+    root = project_root(project.folder)
+    outside, secrets = project.allow_outside, project.allow_secrets
+    is_mapping = project.path is None
+    return Scope(
+        root,
+        allow_outside=is_mapping or is_trusted(root) if outside is None else outside,
+        allow_secrets=is_mapping if secrets is None else secrets,
+    )
 
 
 def request_for(
@@ -47,7 +82,9 @@ def request_for(
     Raises:
         ConfigError: The history's file cannot be used.
         PresetError: There is no such preset.
+        ScopeError: The history's file lies outside the project.
     """
+    scope = scope_of(project)
     config, folder = project.config, project.folder
     name = config.project.name or folder.resolve().name
     base_dir = folder / config.files.base_dir
@@ -63,7 +100,7 @@ def request_for(
         screenshot_dir=folder / config.screenshots.base_dir,
         screenshots=screenshots,
         shown_from=folder,
-        history=_history(project) if with_history else (),
+        history=_history(project, scope) if with_history else (),
         strategy=Strategy.parse(strategy or config.project.aggregation_strategy),
         summary_only=config.project.summary_only,
         beads=config.project.execution_mode == BEADS_MODE,
@@ -71,16 +108,8 @@ def request_for(
         namespace=config.output.namespace or namespace_of(name),
         focus_files=tuple(display_path(Path(f), base_dir) if Path(f).is_absolute() else f for f in focus_files),
         tier=tier,
-        written_in=project_root(project),
+        scope=scope,
     )
-
-
-def project_root(project: Project) -> Path | None:
-    """Return the folder that everything a project's file asks for lies in: its checkout, else the file's folder.
-
-    ``None`` for a mapping: the host that made it decides itself.
-    """
-    return (checkout_around(project.folder) or project.folder) if project.path else None
 
 
 def find_persona(project: Project, name: str) -> PersonaTable:
@@ -110,16 +139,22 @@ def find_persona(project: Project, name: str) -> PersonaTable:
     return found
 
 
-def _history(project: Project) -> tuple[object, ...]:
+def _history(project: Project, scope: Scope) -> tuple[object, ...]:
     """Return the turns of the configuration, then those of the history's own file."""
     config = project.config
     turns = [
         turn if isinstance(turn, str) else turn.model_dump() for turn in (*config.history, *config.discussion.history)
     ]
     file = find_history_file(project.path) if project.path else None
-    return (*turns, *(load_history(confined(file, project_root(project))) if file else ()))
+    if file and not scope.allow_outside and not is_inside(real_path(file), scope.root):
+        raise ScopeError(f"{file}: {OUTSIDE}")
+    return (*turns, *(load_history(file) if file else ()))
 
 
 def _presets(project: Project) -> ContextPresetManager:
     path = project.path or project.folder / "manual_slop.toml"
     return ContextPresetManager(path, global_config_path())
+
+
+def _is_users_own(path: Path | None) -> bool:
+    return path is not None and real_path(path) == real_path(global_config_path())

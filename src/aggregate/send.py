@@ -119,6 +119,7 @@ def prepare(
 
     Raises:
         ConfigError: The configuration or the history cannot be used, or there is no such persona.
+        ScopeError: A file of the project asks for one that may not be read.
         ClientSetupError: A key or a name is missing.
         PromptTooLongError: The prompt exceeds the model's context window.
     """
@@ -126,6 +127,7 @@ def prepare(
     request = request_for(project, strategy=persona.aggregation_strategy or None, preset=persona.preset or None)
     request = replace(request, history=(*request.history, {"role": USER, "content": message}))
     made = compose_prompt(request, on_start=on_start, on_done=on_done)
+    made.check_scope()
     tokens = count_prompt(made.prompt).segments
     system = persona.system_prompt.strip()
     client = _client(choice, persona, environ=environ, on_wait=on_wait)

@@ -83,7 +83,7 @@ def write(folder: Path, tree: dict[str, str], ignores: dict[str, str]) -> None:
 def agree_with_git(folder: Path, tree: dict[str, str], ignores: dict[str, str]) -> None:
     """Check our lists against git's, with and without a repository, from the root and from a folder in it."""
     write(folder, tree, ignores)
-    walked = walk_files(str(folder))
+    walked = walk_files(str(folder)).files
     git(folder, "init", "-q")
     expected = untracked_and_tracked(folder)
     assert walked == expected

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aggregate.errors import ToolError
+from aggregate.paths.secrets import is_secret
 from aggregate.tools import ToolRegistry, standard_tools
-from aggregate.tools.confine import is_secret
 from tests.project import project
 
 HIDDEN = "HIDDEN-7f3a"

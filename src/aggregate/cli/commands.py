@@ -14,6 +14,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "worker": ("conduct", "Work on the tickets of every track on a database until interrupted."),
     "init": ("init", "Write a commented manual_slop.toml for the project in this folder."),
     "preset": ("preset", "Named compositions of files and screenshots."),
+    "trust": ("trust", "Let the project around PATH read files outside of it; print its root."),
     "stats": ("stats", "Show the files by folder: lines, definitions, and tokens in each view."),
     "view": ("inspect", "Print one file as a view shows it."),
     "prune": ("run", "Delete all but the newest prompts; print what was deleted."),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aggregate.cli.options import config_option
+from aggregate.cli.options import config_option, scope_options
 from aggregate.errors import StateError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ _lease = click.option(
 @click.command()
 @click.argument("track", required=False)
 @config_option
+@scope_options
 @_database
 @_worker
 @_lease
@@ -51,6 +52,8 @@ _lease = click.option(
 def conduct(
     track: str | None,
     config: Path,
+    allow_outside: bool,
+    allow_secrets: bool,
     database: str,
     spec: str,
     lease: float,
@@ -75,7 +78,7 @@ def conduct(
         )
     from aggregate.project import open_project
 
-    project = open_project(config)
+    project = open_project(config, allow_outside=allow_outside or None, allow_secrets=allow_secrets or None)
     if track is None:
         _list(project)
     elif dry_run:

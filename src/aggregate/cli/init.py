@@ -1,25 +1,39 @@
 """``init``: write the first configuration of a project."""
 
+import sys
 from pathlib import Path
 
 import click
 
 from aggregate.cli.options import config_option
 
+_COUNTED = 2000
+"""Files up to which tokens are counted at once; more take as long as a run."""
+
 
 @click.command()
 @config_option
-def init(config: Path) -> None:
+@click.option(
+    "--gitignore/--no-gitignore",
+    "ignore",
+    default=None,
+    help="Add the folders that runs write to .gitignore; by default you are asked on a terminal.",
+)
+def init(config: Path, ignore: bool | None) -> None:
     """Write a commented manual_slop.toml for the project in this folder."""
     from aggregate.config.template import first_config
     from aggregate.errors import ConfigError, OutputError
+    from aggregate.paths.ignore import IgnoreRules
+    from aggregate.sources.dependencies import dependency_folders
     from aggregate.sources.listing import Listing
     from aggregate.syntax.languages import LANGUAGES, Kind
 
     folder = config.parent
     files = Listing().files(str(folder))
     suffixes = [suffix for language in LANGUAGES if language.kind is Kind.CODE for suffix in language.suffixes]
-    text = first_config(folder.resolve().name, files, suffixes)
+    leave_out = dependency_folders(str(folder), files)
+    hides = IgnoreRules().below("", leave_out).hides
+    text = first_config(folder.resolve().name, [file for file in files if not hides(file)], suffixes, leave_out)
     try:
         with config.open("x", encoding="utf-8", newline="") as file:
             file.write(text)
@@ -28,4 +42,34 @@ def init(config: Path) -> None:
     except OSError as error:
         raise OutputError(f"cannot write {config}: {error.strerror or error}") from error
     click.echo(config)
-    click.echo(f"found {len(files):,} files; next: aggregate run", err=True)
+    click.echo(f"it takes {_taken(config)}; next: aggregate run", err=True)
+    _offer_gitignore(folder, ignore)
+
+
+def _taken(config: Path) -> str:
+    """Return how many files the new configuration takes, and their tokens if that is quick."""
+    from aggregate.app import compose_prompt, select_files
+    from aggregate.project import open_project, request_for
+    from aggregate.tokens.count import count_prompt
+
+    request = request_for(open_project(config), with_history=False)
+    number = sum(not file.problem for file in select_files(request).files)
+    files = f"{number:,} file{'' if number == 1 else 's'}"
+    if number > _COUNTED:
+        return files
+    return f"{files}, {count_prompt(compose_prompt(request).prompt).document:,} tokens (o200k)"
+
+
+def _offer_gitignore(folder: Path, ignore: bool | None) -> None:
+    """Add the folders of ours to ``.gitignore`` if the user says so."""
+    from aggregate.sources.gitignore import append_folders, unignored
+
+    names = [] if ignore is False else unignored(folder, ("md_gen", "state"))
+    if not names:
+        return
+    shown = " and ".join(f"{name}/" for name in names)
+    if ignore is None and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        click.echo(f"runs write to {shown}: add them to .gitignore", err=True)
+    elif ignore or click.confirm(f"Runs write to {shown}. Add them to .gitignore?", default=True, err=True):
+        append_folders(folder, names)
+        click.echo(f"added {shown} to {folder / '.gitignore'}", err=True)

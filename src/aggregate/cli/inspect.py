@@ -23,6 +23,7 @@ def view(path: Path, mode: str, symbols: tuple[str, ...], runs: tuple[str, ...])
     from aggregate.errors import SyntaxViewError
     from aggregate.models.view import ViewMode, ViewRequest
     from aggregate.sources.files import read_file
+    from aggregate.text.fences import heading_text
     from aggregate.views.registry import VIEWS
 
     source = read_file(path)
@@ -34,8 +35,12 @@ def view(path: Path, mode: str, symbols: tuple[str, ...], runs: tuple[str, ...])
         if given and mode != needed:
             raise click.UsageError(f"{option} goes with --mode {needed}")
     request = ViewRequest(str(path), source.text, ViewMode(mode), mask, slices)
-    text = VIEWS[request.mode](request).text
-    click.echo(text, nl=bool(text) and not text.endswith("\n"))
+    made = VIEWS[request.mode](request)
+    click.echo(made.text, nl=bool(made.text) and not made.text.endswith("\n"))
+    if made.problems:
+        for problem in made.problems:
+            click.echo(f"aggregate: {heading_text(problem)}", err=True)
+        raise click.exceptions.Exit(1)
 
 
 @click.command()

@@ -84,7 +84,8 @@ def delete(name: str, config: Path) -> None:
 
 
 def _manager(config: Path) -> "ContextPresetManager":
-    from aggregate.presets.store import ContextPresetManager, global_config_path
+    from aggregate.config.user import global_config_path
+    from aggregate.presets.store import ContextPresetManager
 
     return ContextPresetManager(config, global_config_path())
 

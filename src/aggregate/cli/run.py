@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregate.cli.options import config_option, json_option
+from aggregate.cli.options import config_option, json_option, scope_options
 
 if TYPE_CHECKING:
     from aggregate.app import Composition
@@ -17,6 +17,7 @@ _LARGEST = 8
 
 @click.command()
 @config_option
+@scope_options
 @click.option("--strategy", type=click.Choice(["auto", "summarize", "full"]), help="How files are rendered.")
 @click.option("--preset", metavar="NAME", help="Take files and screenshots from this context preset.")
 @click.option("--focus", metavar="PATH", multiple=True, help="Show this file in full in a Tier 3 context. Repeatable.")
@@ -27,6 +28,8 @@ _LARGEST = 8
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but the result and errors.")
 def run(
     config: Path,
+    allow_outside: bool,
+    allow_secrets: bool,
     strategy: str | None,
     preset: str | None,
     focus: tuple[str, ...],
@@ -46,7 +49,7 @@ def run(
     from aggregate.project import open_project, request_for
     from aggregate.tokens.count import count_prompt
 
-    project = open_project(config)
+    project = open_project(config, allow_outside=allow_outside or None, allow_secrets=allow_secrets or None)
     request = request_for(
         project, strategy=strategy, preset=preset, focus_files=focus, tier=tier, with_history=not no_history
     )

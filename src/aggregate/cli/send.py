@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregate.cli.options import config_option, json_option
+from aggregate.cli.options import config_option, json_option, scope_options
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("message")
 @config_option
+@scope_options
 @click.option(
     "--provider",
     metavar="NAME",
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 def send(
     message: str,
     config: Path,
+    allow_outside: bool,
+    allow_secrets: bool,
     provider: str,
     model: str,
     persona: str,
@@ -58,7 +61,7 @@ def send(
         raise click.UsageError("the message is empty: say something")
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise click.UsageError("the message is not UTF-8: check the terminal's encoding")
-    project = open_project(config)
+    project = open_project(config, allow_outside=allow_outside or None, allow_secrets=allow_secrets or None)
     choice = Choice(provider, model, persona, base_url, max_output)
     with progress("Rendering files", hidden=quiet) as bar:
         ready = prepare(project, text, choice, on_wait=_tell_wait, on_start=bar.start, on_done=bar.advance)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aggregate.cli.options import config_option, json_option
+from aggregate.cli.options import config_option, json_option, scope_options
 
 if TYPE_CHECKING:
     from aggregate.compose.stats import FileSizes
@@ -18,16 +18,18 @@ _PLAIN_WIDTH = 140
 
 @click.command()
 @config_option
+@scope_options
 @click.option("--preset", metavar="NAME", help="Take the files from this context preset.")
 @json_option
-def stats(config: Path, preset: str | None, as_json: bool) -> None:
+def stats(config: Path, allow_outside: bool, allow_secrets: bool, preset: str | None, as_json: bool) -> None:
     """Show the files by folder: lines, definitions, and tokens in each view."""
     from aggregate.app import select_files
     from aggregate.cli.progress import progress
     from aggregate.compose.stats import measure_files
     from aggregate.project import open_project, request_for
 
-    selection = select_files(request_for(open_project(config), preset=preset, with_history=False))
+    project = open_project(config, allow_outside=allow_outside or None, allow_secrets=allow_secrets or None)
+    selection = select_files(request_for(project, preset=preset, with_history=False))
     with progress("Measuring files", hidden=False) as bar:
         sizes = measure_files(selection, on_start=bar.start, on_done=bar.advance)
     if as_json:

@@ -1,8 +1,9 @@
 """Read files and render their views: from a selection to records."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from aggregate.compose.selection import Selected, Selection
+from aggregate.compose.selection import Selected, Selection, note_of
 from aggregate.models.file_item import FileItem, FileRecord
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.files import SourceFile, read_file
@@ -16,25 +17,50 @@ def build_records(
     """Read and render the selected files.
 
     Returns:
-        A record per file in the selection's order, and notes ``(path, text)`` for files that were read in an encoding
-        other than UTF-8.
+        A record per file in the selection's order, behind them one for each glob that has met secrets or binary files;
+        and notes ``(path, text)`` for what is doubtful, such as an encoding other than UTF-8.
     """
-    sources = [_read(one) for one in selection.files]
+    files, sources = read_files(selection)
     notes = [
         (one.path, f"read as {source.encoding}, not UTF-8")
-        for one, source in zip(selection.files, sources, strict=True)
+        for one, source in zip(files, sources, strict=True)
         if source.encoding not in ("utf-8", "utf-8-sig")
     ]
-    modes = [view_mode(one.entry.item) for one in selection.files]
-    dispatched = [i for i, source in enumerate(sources) if _needs_view(selection.files[i], source, modes[i])]
-    requests = [_request(selection.files[i], sources[i], modes[i]) for i in dispatched]
+    modes = [view_mode(one.entry.item) for one in files]
+    dispatched = [i for i, source in enumerate(sources) if _needs_view(files[i], source, modes[i])]
+    requests = [_request(files[i], sources[i], modes[i]) for i in dispatched]
     rendered = render_all(requests, workers=workers, on_done=on_done)
     views: dict[int, View | str] = dict(zip(dispatched, rendered, strict=True))
+    notes += [
+        (files[i].path, problem) for i, view in views.items() if isinstance(view, View) for problem in view.problems
+    ]
     records = [
         _record(one, source, mode, views.get(i))
-        for i, (one, source, mode) in enumerate(zip(selection.files, sources, modes, strict=True))
+        for i, (one, source, mode) in enumerate(zip(files, sources, modes, strict=True))
     ]
     return records, notes
+
+
+def read_files(selection: Selection) -> tuple[list[Selected], list[SourceFile]]:
+    """Read the selected files; those that are binary and were found by a glob become one note of that glob."""
+    shown: list[Selected] = []
+    sources: list[SourceFile] = []
+    binary: dict[str, list[Selected]] = {}
+    notes: dict[str, Selected] = {}
+    for one in selection.files:
+        if one.is_note:
+            notes[one.named] = one
+            continue
+        source = SourceFile("", error=one.problem) if one.problem else read_file(one.file)
+        if one.by_glob and source.is_binary:
+            binary.setdefault(one.named, []).append(one)
+        else:
+            shown.append(one)
+            sources.append(source)
+    for glob, met in binary.items():
+        note = note_of(met[0].entry, "are binary and not shown", [one.path for one in met])
+        notes[glob] = replace(note, problem=f"{notes[glob].problem}; {note.problem}") if glob in notes else note
+    return [*shown, *notes.values()], [*sources, *(SourceFile("", error=note.problem) for note in notes.values())]
 
 
 def view_mode(item: FileItem) -> ViewMode:
@@ -43,12 +69,6 @@ def view_mode(item: FileItem) -> ViewMode:
         return ViewMode.FULL
     mode = ViewMode.parse(item.view_mode)
     return ViewMode.SKELETON if mode is ViewMode.FULL and (item.ast_signatures or item.ast_definitions) else mode
-
-
-def _read(one: Selected) -> SourceFile:
-    if not one.file:
-        return SourceFile("", error="no file matches this pattern")
-    return read_file(one.file)
 
 
 def _needs_view(one: Selected, source: SourceFile, mode: ViewMode) -> bool:
@@ -80,7 +100,7 @@ def _record(one: Selected, source: SourceFile, mode: ViewMode, view: View | str 
         spans=(),
     )
     if source.error:
-        record["content"], record["error"] = error_text(one.path, source.error), True
+        record["content"], record["error"] = error_text(one.path, source.error, is_note=one.is_note), True
     elif isinstance(view, View):
         record["content"], record["language"], record["spans"] = view.text, view.language, view.spans
     elif view is not None:
@@ -88,6 +108,6 @@ def _record(one: Selected, source: SourceFile, mode: ViewMode, view: View | str 
     return record
 
 
-def error_text(path: str, reason: str) -> str:
+def error_text(path: str, reason: str, *, is_note: bool = False) -> str:
     """Return the content that stands for a file that could not be read; a missing file's is fixed by rule 3.4."""
-    return f"ERROR: {reason}: {path}"
+    return f"{'NOTE' if is_note else 'ERROR'}: {reason}: {path}"

@@ -1,11 +1,12 @@
 """Everything that one prompt is made of, resolved: what the configuration, a preset and the caller ask for."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from aggregate.compose.layout import Strategy
 from aggregate.models.entry import Entry
+from aggregate.models.scope import Scope
 from aggregate.sections.results import Results
 
 
@@ -26,10 +27,10 @@ class Request:
         beads: Whether to add the progress track.
         output_dir: Where prompts are written.
         namespace: First part of their names.
-        written_in: The folder that ``output_dir`` must lie in, links resolved; ``None`` for anywhere.
         focus_files: Focus files; any, or tier 3, make it a Tier 3 prompt.
         tier: ``3`` for a Tier 3 prompt.
         results: Results of sub-agents to fold in, large values already compacted.
+        scope: Which files may be read.
     """
 
     base_dir: Path
@@ -47,7 +48,12 @@ class Request:
     focus_files: tuple[str, ...] = ()
     tier: int | None = None
     results: tuple[Results, ...] = ()
-    written_in: Path | None = None
+    scope: Scope = field(default_factory=Scope)
+
+    @property
+    def written_in(self) -> Path | None:
+        """The folder that ``output_dir`` must lie in, links resolved; ``None`` for anywhere."""
+        return None if self.scope.allow_outside else Path(self.scope.root)
 
     @property
     def is_tier3(self) -> bool:

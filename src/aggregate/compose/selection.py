@@ -4,11 +4,16 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
-from aggregate.paths.ignore import IgnoreRules
+from aggregate.paths.ignore import IgnoreRules, TooManyRulesError
 from aggregate.sources.listing import Listing
+
+MOST_NAMED = 3
+"""Files that a note names before it counts the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,16 +21,24 @@ class Selected:
     """A file to read, or an entry that stands for none.
 
     Attributes:
-        path: As the prompt shows it: relative to the base directory with ``/``, absolute where it lies outside.
-        file: Where it is, ``""`` for an entry that matched nothing.
+        path: As the prompt shows it: relative to the base directory with ``/``.
+        file: Where it is, ``""`` for what is not read.
         entry: How it is shown; ``entry.item.path`` is still the caller's path or glob.
         named: The entry as the caller wrote it.
+        by_glob: Whether a glob has found it.
+        problem: Why it is not read, or not whole, ``""`` for a file to read.
+        refused: Whether it is not read because the scope does not allow it.
+        is_note: Whether the problem is a remark about a glob that has found other files.
     """
 
     path: str
     file: str
     entry: Entry
     named: str
+    by_glob: bool = False
+    problem: str = ""
+    refused: bool = False
+    is_note: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,34 +59,55 @@ def select(
     """Resolve ``entries`` below ``base_dir``.
 
     A file stands once, where it is first named. An entry without wildcards decides how it is shown, before any glob;
-    of two entries of one kind the later one decides. ``left_out`` is asked for files that a glob found.
+    of two entries of one kind the later one decides. ``left_out`` is asked for files that a glob found. An entry that
+    may not be read, and a glob that stands for nothing or meets secrets, stands there with the reason.
     """
     listing = listing or Listing()
     places: dict[str, Selected] = {}
-    by_glob: dict[str, bool] = {}
-    skipped: list[tuple[str, str]] = []
+    skipped: dict[str, str] = {}
     for entry in entries:
         named = entry.item.path
         found = listing.resolve(base_dir, named)
-        skipped += found.skipped
+        if not found.is_glob:
+            for name in found.names:
+                path = display_path(os.path.join(base_dir, name), base_dir)
+                file = "" if found.refused else found.real or os.path.join(base_dir, name)
+                places[path] = Selected(path, file, entry, named, problem=found.refused, refused=bool(found.refused))
+            continue
         prefix = display_prefix(found.folder, base_dir)
-        taken = 0
-        for name in found.names:
-            path = prefix + name if found.is_glob else display_path(os.path.join(found.folder, name), base_dir)
-            if found.is_glob and left_out(path):
-                continue
-            taken += 1
-            if found.is_glob and not by_glob.get(path, True):
-                continue
-            places[path] = Selected(path, os.path.join(found.folder, name), entry, named)
-            by_glob[path] = found.is_glob
-        if found.is_glob and not taken:
-            places[named] = Selected(named, "", entry, named)
-    return Selection(tuple(places.values()), tuple(skipped))
+        skipped |= {prefix + name: reason for name, reason in found.skipped}
+        taken = [(prefix + name, name) for name in found.names if not left_out(prefix + name)]
+        for path, name in taken:
+            if path not in places or places[path].by_glob:
+                places[path] = Selected(path, os.path.join(found.folder, name), entry, named, by_glob=True)
+        secrets = [prefix + name for name in found.secrets if not left_out(prefix + name)]
+        if secrets:
+            places[named] = note_of(entry, "look like secrets and are not taken", secrets)
+        elif problem := found.refused or ("" if taken else _nothing(listing, base_dir, named)):
+            places[named] = Selected(named, "", entry, named, problem=problem, refused=bool(found.refused))
+    unreadable = {display_path(folder, base_dir): "a folder that cannot be read" for folder in listing.unreadable()}
+    left = {path: reason for path, reason in (skipped | unreadable).items() if path not in places}
+    return Selection(tuple(places.values()), tuple(left.items()))
+
+
+def _nothing(listing: Listing, base_dir: Path, glob: str) -> str:
+    """Return why a glob stands for no file."""
+    ignored = listing.ignored(base_dir, glob)
+    if ignored:
+        return f"all files that match this pattern are ignored or excluded, such as {ignored[0]}; name one to take it"
+    return "no file matches this pattern"
+
+
+def note_of(entry: Entry, what: str, paths: Sequence[str]) -> Selected:
+    """Return the remark that files which a glob matches are not shown: how many, and the names of the first."""
+    more = len(paths) - MOST_NAMED
+    names = ", ".join(paths[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    problem = f"{len(paths):,} matching file{'s' if len(paths) > 1 else ''} {what} ({names})"
+    return Selected(entry.item.path, "", entry, entry.item.path, problem=problem, is_note=True)
 
 
 def display_path(file: str | Path, base_dir: str | Path) -> str:
-    """Return ``file`` relative to ``base_dir`` with ``/``, or absolute where it lies outside."""
+    """Return ``file`` relative to ``base_dir`` with ``/``, also where it lies outside: ``../other/c.py``."""
     folder, name = os.path.split(os.path.abspath(file))
     return display_prefix(folder, base_dir) + name
 
@@ -81,16 +115,51 @@ def display_path(file: str | Path, base_dir: str | Path) -> str:
 def display_prefix(folder: str | Path, base_dir: str | Path) -> str:
     """Return what stands before a name in ``folder``: ``""`` for ``base_dir`` itself, else a path ending with ``/``."""
     root, absolute = (f"{os.path.abspath(one).rstrip(os.sep)}{os.sep}" for one in (base_dir, folder))
+    if not absolute.startswith(root):
+        try:
+            return os.path.relpath(absolute, root).replace(os.sep, "/") + "/"
+        except ValueError:  # on another drive of Windows
+            return absolute.replace(os.sep, "/")
     return absolute.removeprefix(root).replace(os.sep, "/")
 
 
-def own_output(base_dir: Path, output_dir: Path, namespace: str) -> Callable[[str], bool]:
-    """Return a test for the prompts and records of earlier runs, which no glob may feed back into the next one."""
-    folder, stem = re.escape(display_prefix(output_dir, base_dir)), re.escape(namespace)
-    name = re.compile(rf"{folder}(?:{stem}_[0-9]+\.md|\.{stem}_[0-9]+\.chain\.json)")
-    return lambda path: name.fullmatch(path) is not None
+def own_output(base_dir: Path, output_dir: Path, namespace: str, folder: Path) -> Callable[[str], bool]:
+    """Return a test for what this program has written, which no glob may feed back into the next prompt.
+
+    Below the output folder: numbered prompts with their records and replies, also those of another namespace if their
+    record lies there, and the folders of a track's runs. Below the configuration's ``folder``: states and caches in
+    ``state/``. Anywhere: what a killed run has left half written.
+    """
+    output = display_prefix(output_dir, base_dir)
+    stem = re.escape(namespace)
+    number = r"_[0-9]+(?:\.[a-z]+)?\.md"
+    ours = re.compile(
+        rf"{re.escape(output)}(?:{stem}{number}|\.[^/]+_[0-9]+\.[a-z]+\.json|[^/]+_[0-9]{{3,}}/(?:report|[0-9]{{3,}}_[^/]+)\.md)"
+        rf"|{re.escape(display_prefix(folder / 'state', base_dir))}"
+        r"(?:data_cache/.*|(?:conductor\.sqlite|state\.db)(?:-wal|-shm|-journal)?)"
+        r"|(?:.*/)?\.[^/]+-[0-9a-f]{16}\.tmp",
+        re.DOTALL,
+    )
+    numbered = re.compile(rf"{re.escape(output)}([^/]+_[0-9]+)(?:\.[a-z]+)?\.md")
+
+    def is_ours(path: str) -> bool:
+        if ours.fullmatch(path):
+            return True
+        match = numbered.fullmatch(path)
+        return match is not None and os.path.lexists(output_dir / f".{match[1]}.chain.json")
+
+    return is_ours
 
 
 def excluded(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Return a test for paths that match one of the user's exclude patterns, written as in ``.gitignore``."""
-    return IgnoreRules().below("", patterns).hides
+    """Return a test for paths that match one of the user's exclude patterns, written as in ``.gitignore``.
+
+    Raises:
+        ConfigError: There are too many.
+    """
+    try:
+        rules = IgnoreRules().below("", patterns)
+    except TooManyRulesError as error:
+        raise ConfigError(f"files.exclude {error}: shorten it", key="files.exclude") from None
+    hides_folder = cache(rules.hides_folder)
+    return lambda path: rules.ignores(path, is_folder=False) or hides_folder(path.rpartition("/")[0])

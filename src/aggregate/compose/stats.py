@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from aggregate.compose.records import read_files
 from aggregate.compose.selection import Selection
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.sources.files import SourceFile, read_file
+from aggregate.sources.files import read_file
 from aggregate.syntax.languages import Kind, language_of
 from aggregate.syntax.modules import read_module
 from aggregate.text.lines import line_count
@@ -95,10 +96,10 @@ def measure_files(
     on_done: Callable[[int], None] | None = None,
 ) -> list[FileSizes]:
     """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run."""
-    sources = [read_file(one.file) if one.file else SourceFile("", error="no file matches") for one in selection.files]
+    files, sources = read_files(selection)
     requests = [
         ViewRequest(one.path, source.text, mode)
-        for one, source in zip(selection.files, sources, strict=True)
+        for one, source in zip(files, sources, strict=True)
         for mode in MEASURED
     ]
     if on_start:
@@ -114,7 +115,7 @@ def measure_files(
             (0,) * width if source.error else tuple(counts[i * width : (i + 1) * width]),
             source.error,
         )
-        for i, (one, source) in enumerate(zip(selection.files, sources, strict=True))
+        for i, (one, source) in enumerate(zip(files, sources, strict=True))
     ]
 
 

@@ -5,20 +5,21 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from aggregate.app import Gathered, arrange, compacted, gather
+from aggregate.app import Gathered, arrange, check_refused, compacted, gather
 from aggregate.compose.request import Request
 from aggregate.compose.tier3 import FOCUS_TIER, focus_paths, is_focus
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.tickets import Ticket
 from aggregate.config.load import Project
 from aggregate.disk.writing import confined
-from aggregate.errors import ConfigError
+from aggregate.errors import ConfigError, ScopeError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section, Stability
 from aggregate.models.result import CACHE_DIR, AggregatedResult
-from aggregate.project import find_persona, project_root, request_for
+from aggregate.project import find_persona, request_for
 from aggregate.sections.results import results_segments
+from aggregate.sources.listing import Listing
 from aggregate.text.fences import heading_text
 
 TIER3 = "tier3"
@@ -49,7 +50,8 @@ class Contexts:
         Raises:
             OutputError: It leads out of the project.
         """
-        return confined(self._project.folder / self._project.config.output.output_dir, project_root(self._project))
+        request = self._request(TIER3)
+        return confined(request.output_dir, request.written_in)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -71,10 +73,14 @@ class Contexts:
 
         Raises:
             ConfigError: There is no such persona, or a file is neither among the project's nor on disk.
+            ScopeError: A file may not be read.
         """
         self._system(ticket.persona)
         request = self._request(TIER3)
+        listing = Listing(request.scope)
         for focus in ticket.focus_files:
+            if refused := listing.resolve(request.base_dir, focus).refused:
+                raise ScopeError(f'{refused}: {focus}, a focus file of the ticket "{ticket.id}"')
             if not self._is_there(focus, request):
                 raise ConfigError(
                     f'the ticket "{ticket.id}" has the focus file {focus}, which is not there: correct its path, '
@@ -107,6 +113,7 @@ class Contexts:
         if added:
             shown = {entry.item.path for entry in added}
             more = gather(replace(request, entries=added))
+            check_refused(more.refused)
             kept = tuple(record for record in gathered.records if record["path"] not in shown)
             gathered = Gathered((*kept, *more.records), gathered.warnings)
             own |= {record["path"] for record in more.records}
@@ -132,6 +139,7 @@ class Contexts:
         """Read the project's files, once: how they are shown depends on their entries alone."""
         if self._gathered is None:
             self._gathered = gather(request)
+            check_refused(self._gathered.refused)
         return self._gathered
 
     def _added(self, focus_files: Iterable[str], gathered: Gathered, *, full: bool) -> tuple[Entry, ...]:

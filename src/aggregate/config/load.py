@@ -26,11 +26,15 @@ class Project:
         config: The validated tables.
         folder: Where relative folders begin: the file's own folder, or the working directory for a mapping.
         path: The file, ``None`` for a mapping.
+        allow_outside: Whether files outside the project may be read; ``None``: as a mapping asks, not as a file does.
+        allow_secrets: The same of files that look like secrets.
     """
 
     config: Config
     folder: Path
     path: Path | None = None
+    allow_outside: bool | None = None
+    allow_secrets: bool | None = None
 
 
 def load_config(path: Path) -> Project:

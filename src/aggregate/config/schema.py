@@ -5,6 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
+from aggregate.models.file_item import FileItem
+from aggregate.models.view import ViewMode
+
 ViewModeName = Literal["full", "summary", "skeleton", "outline", "masked", "custom", "none"]
 MaskName = Literal["def", "sig", "hide"]
 
@@ -44,12 +47,14 @@ class FileTable(_Table):
     tier: int | None = Field(default=None, description="3 marks a focus file of a Tier 3 context.")
 
 
-FileEntry = Annotated[
-    FileTable,
-    BeforeValidator(
-        lambda entry: {"path": entry} if isinstance(entry, str) else entry, json_schema_input_type=str | FileTable
-    ),
-]
+def _file_table(entry: object) -> object:
+    """Return an entry as the fields of a table: a path, or an item as the builders take it."""
+    if isinstance(entry, FileItem):
+        return {**entry.to_dict(), "view_mode": ViewMode.parse(entry.view_mode).value}
+    return {"path": entry} if isinstance(entry, str) else entry
+
+
+FileEntry = Annotated[FileTable, BeforeValidator(_file_table, json_schema_input_type=str | FileTable)]
 """A table, or just its path."""
 
 
@@ -146,6 +151,12 @@ class PersonaTable(_Table):
     preset: str = Field(default="", description="The context preset to take files and screenshots from.")
 
 
+class TrustTable(_Table):
+    """Which projects may read files outside of them; in the user's own configuration only."""
+
+    projects: list[str] = Field(default_factory=list, description="Absolute paths of the projects' roots.")
+
+
 class SendTable(_Table):
     """How prompts are sent."""
 
@@ -165,6 +176,7 @@ class Config(_Table):
     screenshots: ScreenshotsTable = Field(default=ScreenshotsTable(), description=str(ScreenshotsTable.__doc__))
     discussion: DiscussionTable = Field(default=DiscussionTable(), description=str(DiscussionTable.__doc__))
     send: SendTable = Field(default=SendTable(), description=str(SendTable.__doc__))
+    trust: TrustTable = Field(default=TrustTable(), description=str(TrustTable.__doc__))
     history: list[Turn] = Field(default_factory=list, description="Turns before those under discussion.")
     personas: dict[str, PersonaTable] = Field(default_factory=dict, description="Whom to send to, by name.")
     context_presets: dict[str, PresetTable] = Field(default_factory=dict, description="Context presets by name.")

@@ -11,18 +11,18 @@ _DOCUMENTS = ("README.md", "README.rst", "README.txt", "README")
 _LOCKS = ("package-lock.json", "pnpm-lock.yaml", "yarn.lock", "uv.lock", "poetry.lock", "Cargo.lock", "go.sum")
 
 
-def first_config(name: str, files: Sequence[str], code_suffixes: Sequence[str]) -> str:
+def first_config(name: str, files: Sequence[str], code_suffixes: Sequence[str], leave_out: Sequence[str] = ()) -> str:
     """Return a commented configuration for a project called ``name`` that holds ``files`` (relative paths).
 
     Every file with one of ``code_suffixes`` is taken by a glob per top folder and suffix, shown by its skeleton; the
-    README comes first, in full.
+    README comes first, in full. The patterns ``leave_out`` are excluded, and lock files.
     """
     readme = next((file for file in _DOCUMENTS if file in files), None)
     globs = _globs(files, frozenset(code_suffixes))
     paths = [f"  {_quoted(readme)},"] if readme else []
     paths += [f'  {{ path = {_quoted(glob)}, view_mode = "skeleton" }},' for glob in globs]
     locks = [lock for lock in _LOCKS if any(PurePosixPath(file).name == lock for file in files)]
-    return _TEMPLATE.format(name=_quoted(name), paths="\n".join(paths), exclude=json.dumps(locks))
+    return _TEMPLATE.format(name=_quoted(name), paths="\n".join(paths), exclude=_array([*leave_out, *locks]))
 
 
 def _globs(files: Sequence[str], suffixes: frozenset[str]) -> list[str]:
@@ -34,6 +34,10 @@ def _globs(files: Sequence[str], suffixes: frozenset[str]) -> list[str]:
             found[(path.parts[0] if len(path.parts) > 1 else "", path.suffix)] += 1
     ordered = sorted(found, key=lambda key: (key[0], -found[key], key[1]))
     return [f"{_escaped(folder)}/**/*{suffix}" if folder else f"*{suffix}" for folder, suffix in ordered]
+
+
+def _array(patterns: Sequence[str]) -> str:
+    return "[" + ", ".join(map(_quoted, patterns)) + "]"
 
 
 def _quoted(text: str) -> str:
@@ -69,7 +73,8 @@ base_dir = "."
 paths = [
 {paths}
 ]
-# Patterns as in .gitignore that globs leave out.
+# Patterns as in .gitignore that globs leave out. Outside of git they also leave out the usual folders of dependencies,
+# outputs and caches, such as node_modules, venv and build.
 exclude = {exclude}
 
 [screenshots]

@@ -8,9 +8,16 @@ class Screenshot:
     """One resolved image.
 
     Attributes:
-        path: As it is shown: relative to the screenshots' base directory with ``/``, or absolute.
+        path: As it is shown: relative to the screenshots' base directory with ``/``.
         exists: Whether there is a file.
+        refused: Why it may not be shown, ``""`` where it may.
     """
 
     path: str
     exists: bool = True
+    refused: str = ""
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with it, ``""`` where all is well."""
+        return self.refused or ("" if self.exists else "file not found")

@@ -47,11 +47,13 @@ class View:
         text: The rendered text.
         spans: Where its lines come from, in order; lines that come from nowhere (a digest's prose) are not covered.
         language: The language tag for the fence around it, ``""`` for none.
+        problems: What was asked for and could not be shown, one line each; the text says so too.
     """
 
     text: str
     spans: tuple[Span, ...] = ()
     language: str = ""
+    problems: tuple[str, ...] = ()
 
     def source_line(self, line: int) -> int | None:
         """Return the 1-based line of the file behind the 1-based ``line`` of the view, or ``None``."""
@@ -63,17 +65,18 @@ class View:
 
     def pack(self) -> "PackedView":
         """Return the view as plain values, which cross to another process ten times as fast as objects do."""
-        return self.text, tuple(number for span in self.spans for number in span), self.language
+        return self.text, tuple(number for span in self.spans for number in span), self.language, self.problems
 
     @classmethod
     def unpack(cls, packed: "PackedView") -> "View":
         """Return the view that ``pack`` made plain."""
-        text, numbers, language = packed
-        return cls(text, tuple(map(Span, numbers[::4], numbers[1::4], numbers[2::4], numbers[3::4])), language)
+        text, numbers, language, problems = packed
+        spans = tuple(map(Span, numbers[::4], numbers[1::4], numbers[2::4], numbers[3::4]))
+        return cls(text, spans, language, problems)
 
 
-PackedView = tuple[str, tuple[int, ...], str]
-"""Text, the four numbers of each span, language."""
+PackedView = tuple[str, tuple[int, ...], str, tuple[str, ...]]
+"""Text, the four numbers of each span, language, problems."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,12 @@ alternatives. Names that begin with a dot are matched like any others.
 import re
 from functools import lru_cache
 
+from aggregate.paths.linear import Token, name_expression, path_expression
+
+MOST_CHARACTERS = 4096
+"""Of a pattern; no path is longer."""
+MOST_ALTERNATIVES = 1000
+"""Of one name of a pattern: ``{a,b}{c,d}`` are four."""
 _MAGIC = re.compile(r"[*?\[{]")
 
 
@@ -25,42 +31,76 @@ def split_root(entry: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=512)
 def compile_glob(pattern: str) -> re.Pattern[str]:
-    """Return the regular expression that matches whole paths as ``pattern`` does; an invalid class is plain text."""
-    parts = [part for part in pattern.split("/") if part not in ("", ".")]
-    expression = ""
-    for i, part in enumerate(parts):
-        last = i == len(parts) - 1
+    """Return the regular expression that matches whole paths as ``pattern`` does; an invalid class is plain text.
+
+    The time it takes grows no faster than the path and the pattern.
+
+    Raises:
+        ValueError: The pattern is too long, or has too many alternatives.
+    """
+    if len(pattern) > MOST_CHARACTERS:
+        raise ValueError(f"the pattern has {len(pattern):,} characters, the most is {MOST_CHARACTERS:,}")
+    names: list[str | None] = []
+    for part in pattern.split("/"):
         if part == "**":
-            expression += "(?:.+)" if last else "(?:[^/]+/)*"
-        else:
-            expression += _translate(part) + ("" if last else "/")
+            names.append(None)
+        elif part not in ("", "."):
+            alternatives = _alternatives(part)
+            if not alternatives:
+                return _plain(pattern)
+            names.append(name_expression(alternatives))
     try:
-        return re.compile(expression + r"\Z", re.DOTALL)
+        return re.compile(path_expression(names), re.DOTALL)
     except re.error:
-        return re.compile(re.escape(pattern) + r"\Z")
+        return _plain(pattern)
 
 
-def _translate(part: str) -> str:
-    """Return the expression for one name of a pattern."""
-    out, i, depth = "", 0, 0
+def _plain(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.escape(pattern) + r"\Z")
+
+
+def _alternatives(part: str) -> list[list[Token]]:
+    """Return the ways to write one name of a pattern, none where a brace stays open."""
+    # Of each brace that is open, the outermost being the name itself: the alternatives that are complete, and the ways
+    # to write the one that has begun.
+    open_: list[tuple[list[list[Token]], list[list[Token]]]] = [([], [[]])]
+    i = 0
     while i < len(part):
         char = part[i]
         i += 1
-        if char == "*":
-            out += "" if out.endswith("[^/]*") else "[^/]*"
-        elif char == "?":
-            out += "[^/]"
-        elif char == "[" and (end := part.find("]", i + 1 + (part[i : i + 1] == "!"))) > 0:
-            body = part[i:end].replace("\\", r"\\").replace("[", r"\[").replace("&&", r"&\&").replace("~~", r"~\~")
-            negated = body[:1] in ("!", "^")
-            out += f"[{'^/' if negated else ''}{body[1:] if negated else body}]"
+        complete, begun = open_[-1]
+        if char == "[" and (end := part.find("]", i + 1 + (part[i : i + 1] == "!"))) > 0:
+            _extend(begun, _class(part[i:end]))
             i = end + 1
         elif char == "{" and "}" in part[i:]:
-            out, depth = out + "(?:", depth + 1
-        elif char == "}" and depth:
-            out, depth = out + ")", depth - 1
-        elif char == "," and depth:
-            out += "|"
+            open_.append(([], [[]]))
+        elif char == "}" and len(open_) > 1:
+            open_.pop()
+            _combine(open_[-1][1], complete + begun)
+        elif char == "," and len(open_) > 1:
+            complete += begun
+            open_[-1] = (complete, [[]])
         else:
-            out += re.escape(char)
-    return out
+            _extend(begun, None if char == "*" else "[^/]" if char == "?" else re.escape(char))
+    return open_[0][1] if len(open_) == 1 else []
+
+
+def _extend(ways: list[list[Token]], token: Token) -> None:
+    for way in ways:
+        way.append(token)
+
+
+def _combine(ways: list[list[Token]], alternatives: list[list[Token]]) -> None:
+    """Let each of ``ways`` go on with each of the alternatives."""
+    if len(ways) * len(alternatives) > MOST_ALTERNATIVES:
+        raise ValueError(f"the pattern has more than {MOST_ALTERNATIVES:,} alternatives: write several patterns")
+    ways[:] = [way + alternative for way in ways for alternative in alternatives]
+
+
+def _class(text: str) -> str:
+    """Return the expression for what stands in the brackets of a class; it never matches a slash."""
+    body = text.replace("\\", r"\\").replace("[", r"\[")
+    for pair in ("&&", "~~", "--", "||"):  # reserved for operations on sets
+        body = body.replace(pair, f"{pair[0]}\\{pair[1]}")
+    negated = body[:1] in ("!", "^")
+    return f"[{'^/' if negated else ''}{body[1:] if negated else body}]"

@@ -1,7 +1,5 @@
 """Context presets in TOML files: one for all projects, one in the project, the project's winning."""
 
-import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +7,8 @@ from typing import Any
 import tomlkit
 from tomlkit.items import InlineTable, Table
 
-from aggregate.config.load import CONFIG_NAME, load_config, parse_toml, read_toml_text
+from aggregate.config.load import load_config, parse_toml, read_toml_text
+from aggregate.config.user import global_config_path as global_config_path
 from aggregate.disk.writing import replace_text
 from aggregate.errors import PresetError
 from aggregate.models.file_item import FileItem
@@ -17,15 +16,6 @@ from aggregate.models.preset import ContextPreset
 from aggregate.paths.globs import is_glob
 
 TABLE = "context_presets"
-
-
-def global_config_path() -> Path:
-    """Return the file with the presets of all projects: ``manual_slop.toml`` in the user's configuration folder."""
-    if sys.platform == "win32":
-        root = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-    else:
-        root = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    return root / "manual_slop" / CONFIG_NAME
 
 
 class ContextPresetManager:
@@ -87,7 +77,7 @@ class ContextPresetManager:
         if not preset.name.strip():
             raise PresetError("a preset needs a name: give it one")
         path = self._path(scope)
-        document = _document(path)
+        document = open_document(path)
         presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
         presets[preset.name] = _table(preset)
         replace_text(path, tomlkit.dumps(document))
@@ -99,7 +89,7 @@ class ContextPresetManager:
             PresetError: There is no such preset.
         """
         path = self._path(self.scope_of(name))
-        document = _document(path)
+        document = open_document(path)
         del document[TABLE][name]
         if not document[TABLE]:
             del document[TABLE]
@@ -114,7 +104,7 @@ class ContextPresetManager:
             PresetError: There is no such preset.
         """
         preset = self.get(name)
-        document = _document(self.project_path)
+        document = open_document(self.project_path)
         document.setdefault("project", tomlkit.table())["active_preset"] = name
         replace_text(self.project_path, tomlkit.dumps(document))
         return preset
@@ -160,7 +150,12 @@ def _stored(path: Path | None) -> Mapping[str, Any]:
     return load_config(path).config.context_presets
 
 
-def _document(path: Path) -> tomlkit.TOMLDocument:
+def open_document(path: Path) -> tomlkit.TOMLDocument:
+    """Return a configuration for editing, with its comments; an empty one where there is no file.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
     if not path.exists():
         return tomlkit.document()
     text = read_toml_text(path)

@@ -27,6 +27,8 @@ def screenshots_section(images: Sequence[Screenshot]) -> str:
 
 
 def _link(image: Screenshot) -> str:
+    if image.refused:
+        return f"ERROR: {image.refused}: {_link_text(image.path)}"
     name = re.split(r"[\\/]", image.path.rstrip("\\/"))[-1]
     return f"![{_link_text(name)}]({_destination(image.path)}){'' if image.exists else _MISSING}"
 

@@ -30,12 +30,14 @@ class SourceFile:
         mtime: Unix time of the last change in seconds, ``0.0`` where the file does not exist.
         error: Why there is no text, ``""`` where there is.
         encoding: The encoding that the text was read in.
+        is_binary: Whether there is no text because it is no text file.
     """
 
     text: str
     mtime: float = 0.0
     error: str = ""
     encoding: str = "utf-8"
+    is_binary: bool = False
 
 
 def read_file(path: str | Path) -> SourceFile:
@@ -82,7 +84,7 @@ def _guess(data: bytes, mtime: float) -> SourceFile:
 
 
 def _binary(data: bytes, mtime: float) -> SourceFile:
-    return SourceFile("", mtime, f"binary content ({len(data):,} bytes)")
+    return SourceFile("", mtime, f"binary content ({len(data):,} bytes)", is_binary=True)
 
 
 def _mtime(path: str | Path) -> float:

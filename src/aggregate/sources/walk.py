@@ -1,38 +1,65 @@
 """Walking a folder outside of any git repository, with the same ignore rules."""
 
 import os
-from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 
-from aggregate.disk.reading import read_bytes
-from aggregate.paths.ignore import IgnoreRules
+from aggregate.disk.reading import UnreadableError, read_bytes
+from aggregate.errors import ConfigError
+from aggregate.paths.dependencies import DEPENDENCY_FOLDERS, MARKERS
+from aggregate.paths.ignore import IgnoreRules, TooManyRulesError
 
 _RULES_FILE = ".gitignore"
 _BOM = b"\xef\xbb\xbf"
+_MOST_RULES = 100_000
+"""Rules of all ignore files together: compiling them takes seconds, and real trees have hundreds."""
 
 
-def walk_files(folder: str, *, on_trouble: Callable[[str, str], None] = lambda _path, _reason: None) -> list[str]:
-    """Return the files below ``folder`` that no ``.gitignore`` in it ignores, relative to it, sorted.
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """What lies below a folder.
 
-    Folders that are ignored are not entered, nor are ``.git`` and links to folders. A folder that cannot be read has
-    no files.
+    Attributes:
+        files: The files that are not ignored, relative to it, sorted.
+        unreadable: The folders that could not be read.
+    """
+
+    files: list[str]
+    unreadable: tuple[str, ...] = ()
+
+
+def walk_files(folder: str, *, defaults: bool = False) -> Walked:
+    """Return the files below ``folder`` that no ``.gitignore`` in it ignores.
+
+    Folders that are ignored are not entered, nor are ``.git`` and links to folders.
 
     Args:
-        folder: The folder.
-        on_trouble: Called with the path of each ``.gitignore`` whose rules do not count, and with the reason.
+        folder: Where the walk begins.
+        defaults: Whether folders of dependencies, outputs and caches are left out, as far as no ``.gitignore`` takes
+            them back.
+
+    Raises:
+        ConfigError: An ignore file has too many rules.
     """
     found: list[str] = []
-    stack: list[tuple[str, IgnoreRules]] = [("", IgnoreRules())]
+    unreadable: list[str] = []
+    stack: list[tuple[str, IgnoreRules]] = [("", _default_rules() if defaults else IgnoreRules())]
+    total = 0
     while stack:
         prefix, rules = stack.pop()
         try:
             entries = {entry.name: entry.is_dir(follow_symlinks=False) for entry in os.scandir(f"{folder}/{prefix}")}
         except OSError:
+            unreadable.append(prefix)
+            continue
+        if defaults and prefix and not MARKERS.isdisjoint(entries):
             continue
         if entries.get(_RULES_FILE) is False:
-            try:
-                rules = rules.below(prefix, _read_rules(f"{folder}/{prefix}{_RULES_FILE}"))
-            except OSError as error:
-                on_trouble(prefix + _RULES_FILE, f"its rules do not count: {error.strerror or error}")
+            above = len(rules)
+            rules = _with_file(rules, prefix, f"{folder}/{prefix}{_RULES_FILE}")
+            total += len(rules) - above
+            if total > _MOST_RULES:
+                raise ConfigError(f"the .gitignore files have more than {_MOST_RULES:,} rules together", path=folder)
         for name, is_folder in entries.items():
             path = prefix + name
             if (is_folder and name == ".git") or rules.ignores(path, is_folder=is_folder):
@@ -41,8 +68,26 @@ def walk_files(folder: str, *, on_trouble: Callable[[str, str], None] = lambda _
                 stack.append((path + "/", rules))
             else:
                 found.append(path)
-    return sorted(found)
+    return Walked(sorted(found), tuple(sorted(unreadable)))
+
+
+@cache
+def _default_rules() -> IgnoreRules:
+    return IgnoreRules().below("", [f"{name}/" for name in DEPENDENCY_FOLDERS])
+
+
+def _with_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules:
+    try:
+        return rules.below(prefix, _read_rules(path))
+    except TooManyRulesError as error:
+        raise ConfigError(f"{error}: shorten it", path=path) from None
 
 
 def _read_rules(path: str) -> list[str]:
-    return read_bytes(path).removeprefix(_BOM).decode(errors="surrogateescape").split("\n")
+    try:
+        return read_bytes(path).removeprefix(_BOM).decode(errors="surrogateescape").split("\n")
+    except UnreadableError as error:
+        # Without its rules what they hide would be taken.
+        raise ConfigError(f"{error.strerror}: put a file with ignore rules in its place", path=path) from None
+    except OSError:
+        return []

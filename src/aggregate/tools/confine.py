@@ -3,25 +3,15 @@
 import os
 import posixpath
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from aggregate.errors import ToolError
+from aggregate.paths.secrets import is_secret
 from aggregate.sources.files import read_file
 from aggregate.sources.listing import Listing
 
 MOST_BYTES: Final = 5_000_000
-SECRETS: Final = (
-    ".env", ".env.*", "*.env", ".envrc", ".netrc", "_netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials",
-    ".htpasswd", ".dockercfg", ".vault-token", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key",
-    "*.ppk", "*.p8", "*.p12", "*.pfx", "*.keystore", "*.jks", "*.kdbx", "*.tfstate", "*.tfstate.backup", "*.tfvars",
-    "credentials", "credentials.json", "client_secret*.json", "secrets.toml", "secrets.yaml", "secrets.yml",
-    "secrets.json",
-)  # fmt: skip
-"""Names that are never shown, also where no ignore rule names them."""
-PUBLIC: Final = (".env.example", ".env.sample", ".env.template", "*.pub")
-HIDDEN_FOLDERS: Final = frozenset({".git", ".ssh", ".gnupg", ".aws", ".azure", ".kube"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +123,6 @@ def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
         return None
     target = real.relative_to(base).as_posix()
     return None if target not in listed or is_secret(target) else real
-
-
-def is_secret(name: str) -> bool:
-    """Return whether a file by its name holds secrets, whatever the case of its letters."""
-    *folders, last = name.lower().split("/")
-    if not HIDDEN_FOLDERS.isdisjoint(folders):
-        return True
-    return _matches(last, SECRETS) and not _matches(last, PUBLIC)
-
-
-def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _listed(root: Path) -> list[str]:

@@ -31,6 +31,7 @@ def render_slices(path: str, text: str, slices: Sequence[Mapping[str, Any]]) -> 
     lines = split_lines(text)
     blocks: list[str] = []
     spans: list[Span] = []
+    problems: list[str] = []
     line = 1
     for piece in slices:
         found = FuzzyAnchor.resolve(piece, text)
@@ -41,8 +42,10 @@ def render_slices(path: str, text: str, slices: Sequence[Mapping[str, Any]]) -> 
             count = found.end_line - found.start_line
             spans.append(Span(line + 1, line + 1 + count, found.start_line, found.end_line))
             line += count + 1
+        else:
+            problems.append(head)
         line += 2
-    return View("\n\n".join(blocks), tuple(spans), fence_tag(path))
+    return View("\n\n".join(blocks), tuple(spans), fence_tag(path), tuple(problems))
 
 
 def slice_heading(piece: Mapping[str, Any], found: "Resolution") -> str:

@@ -27,14 +27,17 @@ def masked(request: ViewRequest) -> View:
     module = read_module(request.text, language) if language else None
     blocks: list[str] = []
     spans: list[Span] = []
+    problems: list[str] = []
     line = 1
     for text, source in _blocks(request.mask, module, request.path):
         blocks.append(text)
         lines = line_count(text)
         if source is not None:
             spans.append(Span(line, line + lines - 1, *source))
+        else:
+            problems.append(text)
         line += lines + 1
-    return View("\n\n".join(blocks), tuple(spans), language.fence if language else "text")
+    return View("\n\n".join(blocks), tuple(spans), language.fence if language else "text", tuple(problems))
 
 
 def _blocks(mask: Mapping[str, str], module: Module | None, path: str) -> list[_Block]:

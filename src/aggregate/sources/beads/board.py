@@ -7,12 +7,15 @@ from typing import Protocol
 
 from aggregate.errors import BeadsError
 from aggregate.models.bead import Board
+from aggregate.models.scope import ALLOW_OUTSIDE
 from aggregate.sources.beads.jsonl import read_json_list, read_jsonl
-from aggregate.sources.beads.locate import BeadsFiles, find_beads_files
+from aggregate.sources.beads.locate import BeadsFiles, find_beads_files, is_own
 from aggregate.sources.beads.program import NAME, TIMEOUT_SECONDS, find_bd
 from aggregate.sources.beads.sqlite_store import read_sqlite
 
 _EXPORT_HINT = "install bd, or run `bd export -o .beads/issues.jsonl` where it is installed"
+
+_ELSEWHERE = f"The beads lie outside the project, so they are not read: allow it with {ALLOW_OUTSIDE} or BEADS_DIR."
 
 
 class BeadsReader(Protocol):
@@ -34,7 +37,9 @@ class FileReader:
         return self.parse(self.path, name=f"{self.path.parent.name}/{self.path.name}")
 
 
-def read_board(base_dir: Path, *, environ: Mapping[str, str], timeout: float = TIMEOUT_SECONDS) -> Board | None:
+def read_board(
+    base_dir: Path, *, environ: Mapping[str, str], timeout: float = TIMEOUT_SECONDS, root: str = ""
+) -> Board | None:
     """Read the beads of the project around ``base_dir``.
 
     ``bd`` is asked where it is on ``PATH`` and accepts the project, else the newer of database and JSONL is read. A
@@ -44,6 +49,8 @@ def read_board(base_dir: Path, *, environ: Mapping[str, str], timeout: float = T
         base_dir: Where the project is looked for, and where ``bd`` runs.
         environ: The process's environment, for ``BEADS_DIR``, ``PATH`` and ``bd`` itself.
         timeout: Seconds that ``bd`` may take.
+        root: The real path of the project's root, if beads elsewhere are not to be read: those of its own main checkout
+            and those that ``BEADS_DIR`` names may be.
 
     Returns:
         The board, with an empty source and the reasons as warnings where nothing can be read; ``None`` where there is
@@ -52,14 +59,8 @@ def read_board(base_dir: Path, *, environ: Mapping[str, str], timeout: float = T
     files = find_beads_files(base_dir, environ=environ)
     if files is None:
         return None
-    if files.elsewhere:
-        return Board(
-            "",
-            warnings=(
-                f"{files.elsewhere.name} of the beads leads out of the project and was not read; "
-                "set BEADS_DIR to its folder to read it.",
-            ),
-        )
+    if root and not environ.get("BEADS_DIR") and not is_own(files, root):
+        return Board("", warnings=(_ELSEWHERE,))
     bd = find_bd(base_dir, environ=environ, timeout=timeout) if files.for_bd else None
     board = first_readable([*([bd] if bd else []), *_file_readers(files)])
     if files.dolt and board.source not in ("", NAME):

@@ -9,12 +9,13 @@ checkout is not read, so that no project shows the beads of another. ``BEADS_DIR
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from aggregate.disk.programs import checkout_around
 from aggregate.disk.reading import read_bytes
+from aggregate.disk.roots import is_inside, real_path
 
 _LINE_BYTES = 65_536
 _MOCK_DIR = ".beads_mock"
@@ -40,7 +41,6 @@ class BeadsFiles:
         mock: The mock client's list.
         dolt: Whether a Dolt database holds the truth, which only ``bd`` can read.
         for_bd: Whether ``bd`` itself accepts the directory.
-        elsewhere: What leads out of the project, through a link or ``redirect``; ``None`` where nothing does.
     """
 
     directory: Path
@@ -49,7 +49,6 @@ class BeadsFiles:
     mock: Path | None = None
     dolt: bool = False
     for_bd: bool = False
-    elsewhere: Path | None = None
 
     @property
     def readable(self) -> bool:
@@ -79,17 +78,15 @@ def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFile
     main = _main_checkout(root) if root and not (own and own.readable) else None
     shared = _in_folder(main) if main else None
     # Tracked files of a .beads directory are checked out in a worktree, its database is not.
-    chosen = shared if shared and (own is None or shared.readable) else own
-    return replace(chosen, elsewhere=_elsewhere(chosen, (root or start, main))) if chosen else None
+    return shared if shared and (own is None or shared.readable) else own
 
 
-def _elsewhere(files: BeadsFiles, roots: Iterable[Path | None]) -> Path | None:
-    """Return what of ``files`` lies in none of the ``roots``, links resolved."""
-    places = [os.path.realpath(root) for root in roots if root]
-    for path in (files.directory, files.jsonl, files.database, files.mock):
-        if path and not any(Path(os.path.realpath(path)).is_relative_to(place) for place in places):
-            return path
-    return None
+def is_own(files: BeadsFiles, root: str) -> bool:
+    """Tell whether all of the files lie below ``root``, a real path, or in the main checkout of that worktree."""
+    main = _main_checkout(Path(root))
+    roots = [root, *([os.path.realpath(main)] if main else [])]
+    paths = [path for path in (files.directory, files.jsonl, files.database, files.mock) if path]
+    return all(any(is_inside(real_path(path), one) for one in roots) for path in paths)
 
 
 def _in_folder(folder: Path) -> BeadsFiles | None:

@@ -1,0 +1,36 @@
+"""The user's own configuration: where it lies, and which projects the user trusts."""
+
+import os
+import sys
+from pathlib import Path
+
+from aggregate.config.load import CONFIG_NAME, load_config
+from aggregate.disk.roots import real_path
+
+
+def global_config_path() -> Path:
+    """Return the file with the presets of all projects: ``manual_slop.toml`` in the user's configuration folder."""
+    if sys.platform == "win32":
+        root = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    else:
+        root = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return root / "manual_slop" / CONFIG_NAME
+
+
+def trusted_projects() -> tuple[str, ...]:
+    """Return the roots of the projects that may read files outside of them, as the user has written them.
+
+    Raises:
+        ConfigError: The user's configuration cannot be used.
+    """
+    path = global_config_path()
+    return tuple(load_config(path).config.trust.projects) if path.is_file() else ()
+
+
+def is_trusted(root: str) -> bool:
+    """Tell whether the user trusts the project with this root, a real path.
+
+    Raises:
+        ConfigError: The user's configuration cannot be used.
+    """
+    return any(real_path(os.path.expanduser(one)) == root for one in trusted_projects())  # noqa: PTH111

@@ -1,0 +1,65 @@
+"""Which files look like secrets, by their names alone.
+
+The rule is for what nobody means to show: keys, passwords, tokens, histories of shells. Source code is never meant by
+it (``secrets.py``, ``credentials.go``), nor are examples and public keys.
+"""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+FOLDERS: Final = frozenset({".git", ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store"})
+"""Everything below a folder of this name is secret."""
+PLACES: Final = (
+    ".docker/config.json", ".config/gcloud", ".config/gh/hosts.yml", ".cargo/credentials.toml", ".gem/credentials",
+    ".m2/settings.xml", ".m2/settings-security.xml",
+)  # fmt: skip
+"""Files and folders that are secret at this place."""
+NAMES: Final = frozenset((
+    ".env", ".envrc", ".netrc", "_netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd", ".dockercfg",
+    ".dockerconfigjson", ".vault-token", ".aws_credentials", ".my.cnf", ".mylogin.cnf", ".s3cfg", ".boto",
+    ".terraformrc", ".databrickscfg", ".smbcredentials", ".msmtprc", ".histfile", ".lesshst", ".viminfo", "kubeconfig",
+    "credentials", ".credentials", "credentials.json", "application_default_credentials.json", "secrets.toml",
+    "secrets.yaml", "secrets.yml", "secrets.json",
+))  # fmt: skip
+BEGINNINGS: Final = (".env.", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519")
+ENDS: Final = (
+    ".env", ".pem", ".key", ".ppk", ".p8", ".p12", ".pfx", ".keystore", ".jks", ".kdbx", ".keytab", ".kubeconfig",
+    ".tfstate", ".tfstate.backup", ".tfvars", ".tfvars.json", "_history", "_credentials", "-credentials.json",
+    "_credentials.json",
+)  # fmt: skip
+_KEYS: Final = re.compile(r"client_secret.*\.json|service[-_]?account.*\.json|.*-firebase-adminsdk-.*\.json", re.DOTALL)
+_PUBLIC: Final = re.compile(
+    r"(\.env\.|.*\.)?(example|sample|template|dist)\.env|\.env\.(.*\.)?(example|sample|template|dist)|.*\.pub"
+    r"|(?!.*priv)(.*[._-])?pub(lic)?([._-].*)?\.(pem|key)|\.env\.[cm]?[jt]s|\.env\.d\.ts|cacert\.pem",
+    re.DOTALL,
+)
+
+
+def is_secret(path: str) -> bool:
+    """Tell whether a file by its name, or a folder on its way, holds secrets; the case of letters does not matter.
+
+    Args:
+        path: Relative to where the project begins, with ``/``.
+    """
+    folder, _, name = path.lower().rpartition("/")
+    return (
+        (name in NAMES or name.startswith(BEGINNINGS) or name.endswith(ENDS) or _is_key(name))
+        and not _PUBLIC.fullmatch(name)
+    ) or _holds_secrets(folder, name)
+
+
+def _is_key(name: str) -> bool:
+    return name.endswith(".json") and _KEYS.fullmatch(name) is not None
+
+
+def _holds_secrets(folder: str, name: str) -> bool:
+    if "." not in folder:
+        return False
+    return _is_secret_folder(folder) or f"/{folder}/{name}".endswith(tuple(f"/{place}" for place in PLACES))
+
+
+@lru_cache(maxsize=4096)
+def _is_secret_folder(folder: str) -> bool:
+    around = f"/{folder}/"
+    return not FOLDERS.isdisjoint(folder.split("/")) or any(f"/{place}/" in around for place in PLACES)

@@ -1,0 +1,52 @@
+"""Which folders of a project hold dependencies, outputs and caches, and so are no source."""
+
+import os
+from collections.abc import Iterator, Sequence
+
+from aggregate.paths.dependencies import DEPENDENCY_FOLDERS, MARKERS
+from aggregate.paths.ignore import IgnoreRules
+from aggregate.sources.git import git
+
+_MOST_FOLDERS = 5000
+
+
+def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
+    """Return patterns, as in ``.gitignore``, for the folders below ``folder`` that hold what tools have put there.
+
+    A folder that holds a file which git tracks is source, whatever its name.
+
+    Args:
+        folder: The project's folder.
+        files: The files in it that are not ignored, relative to it.
+    """
+    tracked = git(folder, "ls-files", "-z", "--cached")
+    if tracked is None:
+        return sorted(set(_on_disk(folder)))
+    kept = {parent for name in tracked.decode("utf-8", "surrogateescape").split("\0") for parent in _parents(name)}
+    rules = _rules()
+    folders = {parent for name in files for parent in _parents(name)} - kept
+    marked = {name.rpartition("/")[0] for name in files if name.rpartition("/")[2] in MARKERS} & folders
+    return sorted({_pattern(name, rules) for name in folders if name in marked or rules.ignores(name, is_folder=True)})
+
+
+def _on_disk(folder: str) -> Iterator[str]:
+    rules = _rules()
+    for walked, (around, folders, names) in enumerate(os.walk(folder)):
+        path = os.path.relpath(around, folder).replace(os.sep, "/")
+        if path != "." and (not MARKERS.isdisjoint(names) or rules.ignores(path, is_folder=True)):
+            yield _pattern(path, rules)
+            folders.clear()
+        folders[:] = [] if walked > _MOST_FOLDERS else [name for name in folders if name != ".git"]
+
+
+def _pattern(path: str, rules: IgnoreRules) -> str:
+    """Return the pattern for a folder: by its name, or by its path where only a marker told what it is."""
+    return f"{path.rpartition('/')[2]}/" if rules.ignores(path, is_folder=True) else f"/{path}/"
+
+
+def _parents(name: str) -> Iterator[str]:
+    return (name[:at] for at, char in enumerate(name) if char == "/")
+
+
+def _rules() -> IgnoreRules:
+    return IgnoreRules().below("", [f"{name}/" for name in DEPENDENCY_FOLDERS])
