@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from aggregate.cli.options import config_option
+from aggregate.cli.output import say, write_path
 
 
 @click.command()
@@ -27,5 +28,5 @@ def init(config: Path) -> None:
         raise ConfigError("exists already: edit it, or delete it first", path=str(config)) from None
     except OSError as error:
         raise OutputError(f"cannot write {config}: {error.strerror or error}") from error
-    click.echo(config)
-    click.echo(f"found {len(files):,} files; next: aggregate run", err=True)
+    write_path(config)
+    say(f"found {len(files):,} files; next: aggregate run")

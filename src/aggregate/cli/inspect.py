@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from aggregate.cli.output import write_result, write_rows
+
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
@@ -35,7 +37,7 @@ def view(path: Path, mode: str, symbols: tuple[str, ...], runs: tuple[str, ...])
             raise click.UsageError(f"{option} goes with --mode {needed}")
     request = ViewRequest(str(path), source.text, ViewMode(mode), mask, slices)
     text = VIEWS[request.mode](request).text
-    click.echo(text, nl=bool(text) and not text.endswith("\n"))
+    write_result(text)
 
 
 @click.command()
@@ -45,7 +47,7 @@ def languages() -> None:
 
     width = max(len(language.name) for language in LANGUAGES)
     for language in LANGUAGES:
-        click.echo(
+        write_rows(
             f"{language.name:<{width}}  {language.kind.value}  {' '.join((*language.suffixes, *language.names))}"
         )
 
@@ -55,7 +57,7 @@ def schema() -> None:
     """Print the JSON Schema of manual_slop.toml."""
     from aggregate.config.schema import json_schema
 
-    click.echo(json.dumps(json_schema(), indent=2))
+    write_result(json.dumps(json_schema(), indent=2))
 
 
 def _symbol(option: str) -> tuple[str, str]:

@@ -5,16 +5,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from aggregate.cli.commands import Described
 from aggregate.cli.options import config_option
+from aggregate.cli.output import say, warn, write_result, write_rows
 
 if TYPE_CHECKING:
     from aggregate.models.preset import ContextPreset
     from aggregate.presets.store import ContextPresetManager
 
 
-@click.group()
+@click.group(cls=Described)
 def preset() -> None:
-    """Named compositions of files and screenshots."""
+    """List, show, save, apply and delete named compositions of files and screenshots."""
 
 
 @preset.command("list")
@@ -24,9 +26,9 @@ def list_(config: Path) -> None:
     manager = _manager(config)
     presets, warnings = manager.reload_context_presets()
     for name, one in presets.items():
-        click.echo("\t".join([name, manager.scope_of(name), _files(one), one.description]).rstrip())
+        write_rows("\t".join([name, manager.scope_of(name), _files(one), one.description]).rstrip())
     for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
+        warn(warning)
 
 
 @preset.command()
@@ -36,7 +38,7 @@ def show(name: str, config: Path) -> None:
     """Print a preset as TOML."""
     from aggregate.presets.store import preset_toml
 
-    click.echo(preset_toml(_manager(config).get(name)), nl=False)
+    write_result(preset_toml(_manager(config).get(name)))
 
 
 @preset.command()
@@ -59,10 +61,10 @@ def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_g
         made = ContextPreset(name, files, list(request.screenshots), description)
     manager = _manager(config)
     manager.save_preset(made, scope="global" if is_global else "project")
-    click.echo(f'saved "{name}": {_files(made)}', err=True)
+    say(f'saved "{name}": {_files(made)}')
     for warning in manager.reload_context_presets()[1]:
         if warning.startswith(f'preset "{name}": '):
-            click.echo(f"warning: {warning}", err=True)
+            warn(warning)
 
 
 @preset.command()
@@ -71,7 +73,7 @@ def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_g
 def apply(name: str, config: Path) -> None:
     """Make NAME the active composition of the project."""
     made = _manager(config).apply_preset(name)
-    click.echo(f'"{name}" is active: {_files(made)}', err=True)
+    say(f'"{name}" is active: {_files(made)}')
 
 
 @preset.command()
@@ -80,7 +82,7 @@ def apply(name: str, config: Path) -> None:
 def delete(name: str, config: Path) -> None:
     """Delete NAME."""
     _manager(config).delete_preset(name)
-    click.echo(f'deleted "{name}"', err=True)
+    say(f'deleted "{name}"')
 
 
 def _manager(config: Path) -> "ContextPresetManager":

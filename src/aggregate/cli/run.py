@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aggregate.cli.options import config_option, json_option
+from aggregate.cli.output import say, warn, write_path, write_result
 
 if TYPE_CHECKING:
     from aggregate.app import Composition
@@ -55,9 +56,9 @@ def run(
     markdown = made.prompt.markdown
     path = None if to_stdout else write_numbered(request.output_dir, request.namespace, markdown)
     if to_stdout:
-        click.echo(markdown, nl=False)
-    elif not as_json:
-        click.echo(path)
+        write_result(markdown)
+    elif path and not as_json:
+        write_path(path)
     if quiet and not as_json:
         if path:
             record_run(path, made.prompt, request)
@@ -65,11 +66,11 @@ def run(
     tokens = count_prompt(made.prompt)
     prefix = record_run(path, made.prompt, request, tokens=tokens.segments) if path else None
     if as_json:
-        click.echo(json.dumps(_report(path, made, tokens), indent=2))
+        write_result(json.dumps(_report(path, made, tokens), indent=2))
     if not quiet:
         _tell(made, tokens)
         if prefix:
-            click.echo(prefix.sentence, err=True)
+            say(prefix.sentence)
 
 
 @click.command()
@@ -82,15 +83,15 @@ def prune(config: Path, keep: int) -> None:
 
     request = request_for(open_project(config), with_history=False)
     for path in numbering.prune(request.output_dir, request.namespace, keep=keep):
-        click.echo(path)
+        write_path(path)
 
 
 def _tell(made: "Composition", tokens: "PromptTokens") -> None:
     """Print to standard error what was left out, and the tokens of the document, its sections and largest files."""
     for warning in made.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        warn(warning)
     if not made.records:
-        click.echo("warning: no files: name some under [files] paths in the configuration", err=True)
+        warn("no files: name some under [files] paths in the configuration")
     lines = [f"{tokens.document:>11,} tokens (o200k)"]
     lines += [f"{number:>11,} {section.value}" for section, number in tokens.sections.items()]
     largest = sorted(tokens.files.items(), key=lambda item: (-item[1], item[0]))
@@ -98,7 +99,7 @@ def _tell(made: "Composition", tokens: "PromptTokens") -> None:
     if len(largest) > _LARGEST:
         rest = sum(number for _, number in largest[_LARGEST:])
         lines.append(f"{rest:>11,}   in {len(largest) - _LARGEST:,} smaller files (--json lists them)")
-    click.echo("\n".join(lines), err=True)
+    say(*lines)
 
 
 def _report(path: Path | None, made: "Composition", tokens: "PromptTokens") -> dict[str, Any]:
