@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from aggregate.cli.options import config_option
+from aggregate.cli.options import new_config_option
 from aggregate.cli.output import say, write_path
 
 
 @click.command()
-@config_option
+@new_config_option
 def init(config: Path) -> None:
     """Write a commented manual_slop.toml for the project in this folder."""
     from aggregate.config.template import first_config

@@ -49,12 +49,18 @@ def show(name: str, config: Path) -> None:
 @click.option("--global", "is_global", is_flag=True, help="Store it for all projects.")
 def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_global: bool) -> None:
     """Save PATHS, or the project's present files and screenshots, under NAME."""
+    from aggregate.cli.paths import from_here
+    from aggregate.config.load import load_config
     from aggregate.models.file_item import FileItem
     from aggregate.models.preset import ContextPreset
     from aggregate.project import open_project, request_for
 
     if paths:
-        made = ContextPreset(name, [FileItem(path) for path in paths], description=description)
+        base_dir = config.parent
+        if config.exists():
+            base_dir /= load_config(config).config.files.base_dir
+        files = [FileItem(path) for path in from_here(paths, base_dir)]
+        made = ContextPreset(name, files, description=description)
     else:
         request = request_for(open_project(config), with_history=False)
         files = [entry.item for entry in request.entries]

@@ -41,6 +41,7 @@ def run(
     if to_stdout and as_json:
         raise click.UsageError("--stdout and --json exclude each other: take one of them")
     from aggregate.app import compose_prompt
+    from aggregate.cli.paths import from_here
     from aggregate.cli.progress import progress
     from aggregate.compose.journal import record_run
     from aggregate.compose.numbering import write_numbered
@@ -48,8 +49,9 @@ def run(
     from aggregate.tokens.count import count_prompt
 
     project = open_project(config)
+    focus_files = from_here(focus, project.folder / project.config.files.base_dir)
     request = request_for(
-        project, strategy=strategy, preset=preset, focus_files=focus, tier=tier, with_history=not no_history
+        project, strategy=strategy, preset=preset, focus_files=focus_files, tier=tier, with_history=not no_history
     )
     with progress("Rendering files", hidden=quiet) as bar:
         made = compose_prompt(request, on_start=bar.start, on_done=bar.advance)
