@@ -37,6 +37,15 @@ def write_piece(piece: str) -> None:
         _write(piece.encode("utf-8", "backslashreplace"))  # of JSON too: \udNNN is how it spells half a pair
 
 
+def write_rendered(text: str) -> None:
+    """Write a table with its colours, made of texts that are printable.
+
+    Raises:
+        OutputError: Standard output is closed or full.
+    """
+    _write(text if is_terminal() else text.encode("utf-8", "backslashreplace"))
+
+
 def write_path(path: Path) -> None:
     """Write the path of a file; a pipe gets the bytes of its name.
 
@@ -77,26 +86,37 @@ def is_terminal() -> bool:
 
 
 @contextmanager
-def standard_output() -> Iterator[None]:
-    """Turn a failure to write to standard output in the block into the package's error.
+def writable_output(note: str = "") -> Iterator[None]:
+    """Make one sentence of an output that was closed or is full, with the notes of its error and ``note``.
 
     Raises:
-        OutputError: Standard output is closed or full.
+        OutputError: Standard output cannot be written.
     """
-    if sys.stdout is None:
-        raise OutputError("cannot write to standard output: it is closed")
     try:
         yield
-    except BrokenPipeError:
+    except OutputError as error:
+        if note:
+            error.add_note(note)
         raise
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise OutputError(f"cannot write to standard output: {reason}") from error
+    except OSError as error:
+        notes = (*getattr(error, "__notes__", ()), *([note] if note else []))
+        raise OutputError("; ".join((_unwritable(error), *notes))) from None
+
+
+def _unwritable(error: OSError | ValueError) -> str:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"the output cannot be written: {reason}"
 
 
 def _write(data: str | bytes) -> None:
-    with standard_output():
+    if sys.stdout is None:
+        raise OutputError("the output cannot be written: it is closed")
+    try:
         click.echo(data, nl=False)
+    except BrokenPipeError:
+        raise  # the reader has left, as `head` does; it depends on the command whether that matters
+    except (OSError, ValueError) as error:
+        raise OutputError(_unwritable(error)) from None
 
 
 def _tell(text: str) -> None:

@@ -69,19 +69,24 @@ def run_program(arguments: list[str] | None = None) -> int:
         error.show(usage)
         say_body(usage.getvalue())
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        return _fail("interrupted", INTERRUPTED)
+    except (click.Abort, KeyboardInterrupt) as error:
+        return _fail(_with_notes("interrupted", error.__cause__ or error), INTERRUPTED)
     except MISTAKES as error:
-        return _fail(str(error), MISTAKE)
+        return _fail(_with_notes(str(error), error), MISTAKE)
     except AggregateError as error:
-        return _fail(str(error), FAILED)
+        return _fail(_with_notes(str(error), error), FAILED)
     except BrokenPipeError:
         return FAILED  # The reader has left, as `head` does: nobody misses the rest.
     except OSError as error:
-        return _fail(_sentence(error), FAILED, error)
+        return _fail(_with_notes(_sentence(error), error), FAILED, error)
     except Exception as error:  # noqa: BLE001 - what nobody foresaw is told in one line too
-        return _fail(_unforeseen(error), BUG, error)
+        return _fail(_with_notes(_unforeseen(error), error), BUG, error)
     return code if isinstance(code, int) else 0
+
+
+def _with_notes(message: str, error: BaseException) -> str:
+    """Return a message with what was noted on its way up, such as where an answer was kept."""
+    return "; ".join((message, *getattr(error, "__notes__", ())))
 
 
 def _fail(message: str, code: int, error: Exception | None = None) -> int:

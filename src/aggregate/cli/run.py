@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from aggregate.tokens.count import PromptTokens
 
 _LARGEST = 8
+_SOME_TAKE = 1_000_000
+"""Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load."""
 
 
 @click.command()
@@ -67,10 +69,11 @@ def run(
         return
     tokens = count_prompt(made.prompt)
     prefix = record_run(path, made.prompt, request, tokens=tokens.segments) if path else None
+    warnings = [*made.warnings, *_too_large(tokens)]
     if as_json:
-        write_result(json.dumps(_report(path, made, tokens), indent=2))
+        write_result(json.dumps(_report(path, made, tokens, warnings), indent=2))
     if not quiet:
-        _tell(made, tokens)
+        _tell(made, tokens, warnings)
         if prefix:
             say(prefix.sentence)
 
@@ -88,9 +91,27 @@ def prune(config: Path, keep: int) -> None:
         write_path(path)
 
 
-def _tell(made: "Composition", tokens: "PromptTokens") -> None:
+def _too_large(tokens: "PromptTokens") -> list[str]:
+    """Return a warning if no model that is known takes the prompt."""
+    if tokens.document <= _SOME_TAKE:
+        return []
+    from aggregate.clients.window import exceeded_window
+
+    window = exceeded_window(tokens.document)
+    if window is None:
+        return []
+    from aggregate.compose.stats import largest_folders
+
+    folders = ", ".join(f"{folder} {number:,}" for folder, number in largest_folders(tokens.files))
+    return [
+        f"the prompt has {tokens.document:,} tokens and the largest known context window {window:,}: "
+        f"leave files out or show less of them; aggregate stats lists their sizes, the largest folders are {folders}"
+    ]
+
+
+def _tell(made: "Composition", tokens: "PromptTokens", warnings: list[str]) -> None:
     """Print to standard error what was left out, and the tokens of the document, its sections and largest files."""
-    for warning in made.warnings:
+    for warning in warnings:
         warn(warning)
     if not made.records:
         warn("no files: name some under [files] paths in the configuration")
@@ -104,7 +125,7 @@ def _tell(made: "Composition", tokens: "PromptTokens") -> None:
     say(*lines)
 
 
-def _report(path: Path | None, made: "Composition", tokens: "PromptTokens") -> dict[str, Any]:
+def _report(path: Path | None, made: "Composition", tokens: "PromptTokens", warnings: list[str]) -> dict[str, Any]:
     return {
         "path": str(path),
         "tokens": {
@@ -123,5 +144,5 @@ def _report(path: Path | None, made: "Composition", tokens: "PromptTokens") -> d
             }
             for record in made.records
         ],
-        "warnings": list(made.warnings),
+        "warnings": warnings,
     }

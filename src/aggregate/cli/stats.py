@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aggregate.cli.options import config_option, json_option
-from aggregate.cli.output import standard_output, warn, write_result
+from aggregate.cli.output import warn, write_rendered, write_result
 from aggregate.text.terminal import printable
 
 if TYPE_CHECKING:
@@ -66,5 +66,7 @@ def _print_tree(sizes: "list[FileSizes]") -> None:
         # A Text, and not a str: in that, rich would read [red] and :smile: as its own.
         name = Text(printable("  " * row.depth + row.name + ("/" if row.is_folder else "")))
         table.add_row(name, *texts, bar if width >= _WIDE else "", style="bold" if row.is_folder else None)
-    with standard_output():
-        Console(width=width).print(table)
+    console = Console(width=width)
+    with console.capture() as rendered:
+        console.print(table)
+    write_rendered(rendered.get())

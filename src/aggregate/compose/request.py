@@ -28,6 +28,7 @@ class Request:
         namespace: First part of their names.
         focus_files: Focus files; any, or tier 3, make it a Tier 3 prompt.
         tier: ``3`` for a Tier 3 prompt.
+        doubts: What is odd about what was asked for, one sentence each.
         results: Results of sub-agents to fold in, large values already compacted.
     """
 
@@ -45,6 +46,7 @@ class Request:
     namespace: str
     focus_files: tuple[str, ...] = ()
     tier: int | None = None
+    doubts: tuple[str, ...] = ()
     results: tuple[Results, ...] = ()
 
     @property
