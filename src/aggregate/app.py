@@ -320,7 +320,8 @@ def gather(
         if on_start:
             on_start(len(selection.files))
         records, notes = build_records(selection, workers=workers, on_done=on_done)
-    warnings = [f"{path}: {reason}" for path, reason in (*selection.skipped, *notes)]
+    warnings = [*request.doubts]
+    warnings += [f"{path}: {reason}" for path, reason in (*selection.skipped, *notes)]
     warnings += [record["content"].splitlines()[0] for record in records if record["error"]]
     refused = tuple(error_text(one.path, one.problem) for one in selection.files if one.refused)
     return Gathered(tuple(records), tuple(warnings), refused)

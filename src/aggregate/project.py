@@ -10,7 +10,7 @@ from aggregate.compose.layout import Strategy
 from aggregate.compose.request import Request, namespace_of
 from aggregate.compose.selection import display_path
 from aggregate.config.load import Project, load_config, validate
-from aggregate.config.schema import PersonaTable
+from aggregate.config.schema import PersonaTable, ProjectTable
 from aggregate.config.user import global_config_path, is_trusted
 from aggregate.disk.roots import is_inside, project_root, real_path
 from aggregate.errors import ConfigError, ScopeError
@@ -21,6 +21,7 @@ from aggregate.presets.store import ContextPresetManager
 from aggregate.sections.beads import BEADS_MODE
 from aggregate.sources.history import find_history_file, load_history
 from aggregate.sources.listing import OUTSIDE
+from aggregate.text.nearest import nearest
 
 
 def open_project(
@@ -109,6 +110,7 @@ def request_for(
         focus_files=tuple(display_path(Path(f), base_dir) if Path(f).is_absolute() else f for f in focus_files),
         tier=tier,
         scope=scope,
+        doubts=_doubts(config.project, strategy or config.project.aggregation_strategy),
     )
 
 
@@ -137,6 +139,19 @@ def find_persona(project: Project, name: str) -> PersonaTable:
             key=f"personas.{name}.base_url",
         )
     return found
+
+
+def _doubts(table: ProjectTable, strategy: str) -> tuple[str, ...]:
+    """Return a sentence for each word that names nothing; such words are taken as the usual ones (rule M-30)."""
+    named = {
+        "aggregation_strategy": (strategy, [known.value for known in Strategy], Strategy.AUTO),
+        "execution_mode": (table.execution_mode, ["native", BEADS_MODE], "native"),
+    }
+    return tuple(
+        f"{key}: there is no {word[:100]!r}, it is taken as {usual}: {nearest(word, known)}"
+        for key, (word, known, usual) in named.items()
+        if word not in ("", *known)
+    )
 
 
 def _history(project: Project, scope: Scope) -> tuple[object, ...]:

@@ -109,12 +109,12 @@ def fail(name: str) -> dict:
 
 
 def test_odd_characters_are_printed_safely(tmp_path: Path) -> None:
-    """Half a surrogate pair becomes a question mark; what goes to a terminal's side holds no control characters."""
+    """Half a surrogate pair is shown by its number; what goes to a terminal's side holds no control characters."""
     script = SCRIPT | {"decompose": "1. Fail Ann\n2. Greet Ann", "find_tool": "greet"}
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd/tools.py").write_text(ODD, encoding="utf-8")
     done = run(tmp_path, "Greet Ann", "--trace", "--tools", str(tmp_path / "odd"), script=script)
-    assert done.stdout == "half ? a pair\n"
+    assert done.stdout == "half \\ud800 a pair\n"
     assert "\\x1b[2J gone" in done.stderr
     assert "\x1b" not in done.stderr
 

@@ -43,7 +43,7 @@ def test_merge_as_text(files: list[str], capsys: pytest.CaptureFixture[str]) -> 
     """The text that a prompt would show; what failed goes to standard error."""
     assert run_program(["results", "merge", "--text", "--label-from", "name", *files[2:]]) == 0
     captured = capsys.readouterr()
-    assert captured.out == "c.txt: words\n\n"
+    assert captured.out == "c.txt: words\n"
     assert captured.err.startswith("warning: d.json failed: is no valid JSON: ")
 
 

@@ -69,9 +69,9 @@ def test_a_run_prints_the_path_and_nothing_else(demo: Path) -> None:
 
 
 def test_standard_output_takes_the_prompt(demo: Path) -> None:
-    """``--stdout`` prints exactly the prompt's bytes and writes no file."""
+    """``--stdout`` prints exactly the prompt's bytes and a line break, and writes no file."""
     ended = start(demo, "run", "--stdout", "--quiet")
-    assert (ended.code, ended.out, ended.err) == (0, PROMPT, "")
+    assert (ended.code, ended.out, ended.err) == (0, PROMPT + "\n", "")
     assert not (demo / "md_gen").exists()
 
 

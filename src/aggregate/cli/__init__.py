@@ -1,12 +1,13 @@
 """The command line: it reads options, calls the pipeline, and prints.
 
 Standard output carries the result only; everything else goes to standard error. Exit codes: ``0`` done, ``1`` the work
-failed (a file cannot be written), ``2`` a mistake in the command or the configuration, ``130`` interrupted.
+failed (a file cannot be written), ``2`` a mistake in the command or the configuration, ``70`` an error that nobody
+foresaw, ``130`` interrupted.
 """
 
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
-    from aggregate.cli.program import run_program
+    from aggregate.cli.program import run_process
 
-    raise SystemExit(run_program())
+    raise SystemExit(run_process())

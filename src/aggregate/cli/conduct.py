@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aggregate.cli.options import config_option, scope_options
+from aggregate.cli.output import say, write_path, write_rows
 from aggregate.errors import StateError
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def worker(database: str, spec: str, lease: float) -> None:
     stop = Event()
     signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
     with workplace(database, make_worker(spec), lease=lease) as place:
-        click.echo(f"working as {place.executor_id}", err=True)
+        say(f"working as {place.executor_id}")
         while not stop.wait(0.5):
             pass
 
@@ -139,12 +140,10 @@ def _run(project: "Project", name: str, spec: str | None, wish: "Wish", *, plain
     track = open_track(project.folder, name)
     who = None if spec is None else make_worker(spec, script=track.folder / "answers.toml", root=project.folder)
     with watch(track.tickets().tickets, plain=plain) as observe:
-        result = run(
-            project, track.track_id, who, wish=wish, observe=observe, tell=lambda line: click.echo(line, err=True)
-        )
-    click.echo(result.report)
+        result = run(project, track.track_id, who, wish=wish, observe=observe, tell=say)
+    write_path(result.report)
     if result.unmerged:
-        click.echo(f"could not be merged: {', '.join(result.unmerged)}; the report says why", err=True)
+        say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")
     if not result.succeeded:
         raise click.exceptions.Exit(1)
 
@@ -158,10 +157,9 @@ def _preview(project: "Project", name: str, *, lead: bool) -> None:
     for step in steps:
         waits = f" <- {', '.join(step.waits_for)}" if step.waits_for else ""
         into = f" -> {step.ticket.collect_into}" if step.ticket.collect_into else ""
-        click.echo(f"{step.wave:>3}  {step.ticket.id}{waits}{into}  {step.tokens:,} tokens")
-        for path in step.ticket.focus_files:
-            click.echo(f"       {path}")
-    click.echo(f"{len(steps):,} tickets, {sum(step.tokens for step in steps):,} tokens before results are folded in")
+        write_rows(f"{step.wave:>3}  {step.ticket.id}{waits}{into}  {step.tokens:,} tokens")
+        write_rows(*(f"       {path}" for path in step.ticket.focus_files))
+    write_rows(f"{len(steps):,} tickets, {sum(step.tokens for step in steps):,} tokens before results are folded in")
 
 
 def _end(project: "Project", name: str, database: str, *, forget: bool) -> None:
@@ -171,9 +169,9 @@ def _end(project: "Project", name: str, database: str, *, forget: bool) -> None:
     _tell_of_unopened(project, database)
     if forget:
         gone = runs.forget(project, name, database=database)
-        click.echo("\n".join(f"forgot {run}" for run in gone) or "no run that is over")
+        write_rows(*([f"forgot {run}" for run in gone] or ["no run that is over"]))
     else:
-        click.echo(f"cancelled {runs.cancel(project, name, database=database)}")
+        write_rows(f"cancelled {runs.cancel(project, name, database=database)}")
 
 
 def _status(project: "Project", name: str, database: str) -> None:
@@ -183,7 +181,7 @@ def _status(project: "Project", name: str, database: str) -> None:
     _tell_of_unopened(project, database)
     found = runs.status(project, name, database=database)
     if found is None:
-        click.echo("no run yet")
+        write_rows("no run yet")
     else:
         _show(found)
 
@@ -192,24 +190,24 @@ def _tell_of_unopened(project: "Project", database: str) -> None:
     from aggregate.conductor.tracks import unopened_database
 
     if notice := unopened_database(project, database):
-        click.echo(notice, err=True)
+        say(notice)
 
 
 def _show(found: "Status") -> None:
     from aggregate.sections.results import one_line
 
     total = len(found.lines) + len(found.waiting) + len(found.untouched)
-    click.echo(f"{found.run_id}: {found.state}, {len(found.lines):,} of {total:,} tickets have ended")
+    write_rows(f"{found.run_id}: {found.state}, {len(found.lines):,} of {total:,} tickets have ended")
     for line in found.lines:
-        click.echo(f"  {line.ticket.id}: {line.state}" + (f" ({one_line(line.errors[-1])})" if line.errors else ""))
+        write_rows(f"  {line.ticket.id}: {line.state}" + (f" ({one_line(line.errors[-1])})" if line.errors else ""))
     for name in found.waiting:
-        click.echo(f"  {name}: under way")
+        write_rows(f"  {name}: under way")
     for name in found.untouched:
-        click.echo(f"  {name}: {'waiting' if found.state == 'running' else 'not run'}")
+        write_rows(f"  {name}: {'waiting' if found.state == 'running' else 'not run'}")
 
 
 def _list(project: "Project") -> None:
     from aggregate.conductor.track import list_tracks
 
     for track in list_tracks(project.folder):
-        click.echo(f"[{track.mark.value}] {track.track_id or '(no link)'}: {track.description}")
+        write_rows(f"[{track.mark.value}] {track.track_id or '(no link)'}: {track.description}")

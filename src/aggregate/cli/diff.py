@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from aggregate.cli.options import config_option
+from aggregate.cli.output import write_rows
 
 
 @click.command()
@@ -31,4 +32,4 @@ def diff(earlier: str, later: str, config: Path) -> None:
                 "nothing is recorded of this prompt: name one that run or send has written", path=str(path)
             )
         chains.append(run.chain)
-    click.echo(compare(*chains).sentence)
+    write_rows(compare(*chains).sentence)

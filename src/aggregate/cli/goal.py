@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aggregate.cli.options import json_option
-from aggregate.text.fences import heading_text
+from aggregate.cli.output import say, warn, write_result
 
 if TYPE_CHECKING:
     from aggregate.engine import GoalResult, Model
@@ -64,7 +64,7 @@ def goal(
 
         draw(result.trace)
     for warning in result.warnings:
-        click.echo(f"warning: {heading_text(warning)}", err=True)
+        warn(warning)
     _print(result, as_json=as_json)
 
 
@@ -108,7 +108,7 @@ def _wanted(goal: str | None, instruction: Path | None) -> str:
     else:
         read = read_instruction(instruction)
         for key in read.ignored:
-            click.echo(f"warning: {instruction}: {key} is not used", err=True)
+            warn(f"{instruction}: {key} is not used")
         wanted = read.goal
     if not wanted.strip():
         raise click.UsageError("the goal is empty: say what is wanted")
@@ -118,14 +118,9 @@ def _wanted(goal: str | None, instruction: Path | None) -> str:
 def _print(result: "GoalResult", *, as_json: bool) -> None:
     if as_json:
         told = {**result.as_dict(), "warnings": list(result.warnings), "tokens": result.trace.tokens}
-        click.echo(_printable(json.dumps(told, indent=2, ensure_ascii=False)))
+        write_result(json.dumps(told, indent=2, ensure_ascii=False))
     elif result.success:
-        click.echo(_printable(result.text))
+        write_result(result.text or "\n")
     if not result.success:
-        click.echo(f"aggregate: {heading_text(result.text)}", err=True)
+        say(f"aggregate: {result.text}")
         raise click.exceptions.Exit(1)
-
-
-def _printable(text: str) -> str:
-    """Return ``text`` without halves of surrogate pairs, which no output can hold."""
-    return text.encode("utf-8", "replace").decode()

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import click
 
-from aggregate.cli.options import config_option
+from aggregate.cli.options import new_config_option
+from aggregate.cli.output import say, write_path
 
 _COUNTED = 2000
 """Files up to which tokens are counted at once; more take as long as a run."""
 
 
 @click.command()
-@config_option
+@new_config_option
 @click.option(
     "--gitignore/--no-gitignore",
     "ignore",
@@ -41,8 +42,8 @@ def init(config: Path, ignore: bool | None) -> None:
         raise ConfigError("exists already: edit it, or delete it first", path=str(config)) from None
     except OSError as error:
         raise OutputError(f"cannot write {config}: {error.strerror or error}") from error
-    click.echo(config)
-    click.echo(f"it takes {_taken(config)}; next: aggregate run", err=True)
+    write_path(config)
+    say(f"it takes {_taken(config)}; next: aggregate run")
     _offer_gitignore(folder, ignore)
 
 
@@ -69,7 +70,7 @@ def _offer_gitignore(folder: Path, ignore: bool | None) -> None:
         return
     shown = " and ".join(f"{name}/" for name in names)
     if ignore is None and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        click.echo(f"runs write to {shown}: add them to .gitignore", err=True)
+        say(f"runs write to {shown}: add them to .gitignore")
     elif ignore or click.confirm(f"Runs write to {shown}. Add them to .gitignore?", default=True, err=True):
         append_folders(folder, names)
-        click.echo(f"added {shown} to {folder / '.gitignore'}", err=True)
+        say(f"added {shown} to {folder / '.gitignore'}")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from aggregate.cli.output import say, write_result, write_rows
+
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
@@ -23,7 +25,6 @@ def view(path: Path, mode: str, symbols: tuple[str, ...], runs: tuple[str, ...])
     from aggregate.errors import SyntaxViewError
     from aggregate.models.view import ViewMode, ViewRequest
     from aggregate.sources.files import read_file
-    from aggregate.text.fences import heading_text
     from aggregate.views.registry import VIEWS
 
     source = read_file(path)
@@ -36,10 +37,9 @@ def view(path: Path, mode: str, symbols: tuple[str, ...], runs: tuple[str, ...])
             raise click.UsageError(f"{option} goes with --mode {needed}")
     request = ViewRequest(str(path), source.text, ViewMode(mode), mask, slices)
     made = VIEWS[request.mode](request)
-    click.echo(made.text, nl=bool(made.text) and not made.text.endswith("\n"))
+    write_result(made.text)
     if made.problems:
-        for problem in made.problems:
-            click.echo(f"aggregate: {heading_text(problem)}", err=True)
+        say(*(f"aggregate: {problem}" for problem in made.problems))
         raise click.exceptions.Exit(1)
 
 
@@ -50,7 +50,7 @@ def languages() -> None:
 
     width = max(len(language.name) for language in LANGUAGES)
     for language in LANGUAGES:
-        click.echo(
+        write_rows(
             f"{language.name:<{width}}  {language.kind.value}  {' '.join((*language.suffixes, *language.names))}"
         )
 
@@ -60,7 +60,7 @@ def schema() -> None:
     """Print the JSON Schema of manual_slop.toml."""
     from aggregate.config.schema import json_schema
 
-    click.echo(json.dumps(json_schema(), indent=2))
+    write_result(json.dumps(json_schema(), indent=2))
 
 
 def _symbol(option: str) -> tuple[str, str]:

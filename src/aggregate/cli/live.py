@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import click
-
+from aggregate.cli.output import say
 from aggregate.conductor.run import Event, State
 from aggregate.conductor.tickets import Ticket
 from aggregate.sections.results import one_line
+from aggregate.text.terminal import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,13 +36,13 @@ def watch(tickets: Sequence[Ticket], *, plain: bool) -> Iterator[Callable[[Event
 
 def _print(event: Event) -> None:
     detail = f": {one_line(event.detail)}" if event.detail else ""
-    click.echo(f"{event.state.value:<8} {event.ticket.id}{detail}", err=True)
+    say(f"{event.state.value:<8} {event.ticket.id}{detail}")
 
 
 def _table(tickets: Sequence[Ticket], states: dict[str, Event]) -> "Table":
     """Return the tickets that a person wants to see: what is under way or failed, then the rest, as far as rows go."""
-    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
     counts = Counter(states[one.id].state.value if one.id in states else _WAITING for one in tickets)
     summary = ", ".join(f"{number:,} {state}" for state, number in sorted(counts.items()))
@@ -51,10 +51,10 @@ def _table(tickets: Sequence[Ticket], states: dict[str, Event]) -> "Table":
         table.add_column(column)
     for ticket in sorted(tickets, key=lambda one: _urgency(states.get(one.id)))[:_ROWS]:
         event = states.get(ticket.id)
-        state = (
-            f"[{_COLOURS[event.state]}]{event.state.value}[/] {escape(one_line(event.detail))}" if event else _WAITING
-        )
-        table.add_row(ticket.id, escape(one_line(ticket.title)), state)
+        state = Text(_WAITING)
+        if event:
+            state = Text.assemble((event.state.value, _COLOURS[event.state]), f" {printable(one_line(event.detail))}")
+        table.add_row(Text(printable(ticket.id)), Text(printable(one_line(ticket.title))), state)
     return table
 
 

@@ -5,16 +5,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from aggregate.cli.commands import Described
 from aggregate.cli.options import config_option
+from aggregate.cli.output import say, warn, write_result, write_rows
 
 if TYPE_CHECKING:
     from aggregate.models.preset import ContextPreset
     from aggregate.presets.store import ContextPresetManager
 
 
-@click.group()
+@click.group(cls=Described)
 def preset() -> None:
-    """Named compositions of files and screenshots."""
+    """List, show, save, apply and delete named compositions of files and screenshots."""
 
 
 @preset.command("list")
@@ -24,9 +26,9 @@ def list_(config: Path) -> None:
     manager = _manager(config)
     presets, warnings = manager.reload_context_presets()
     for name, one in presets.items():
-        click.echo("\t".join([name, manager.scope_of(name), _files(one), one.description]).rstrip())
+        write_rows("\t".join([name, manager.scope_of(name), _files(one), one.description]).rstrip())
     for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
+        warn(warning)
 
 
 @preset.command()
@@ -36,7 +38,7 @@ def show(name: str, config: Path) -> None:
     """Print a preset as TOML."""
     from aggregate.presets.store import preset_toml
 
-    click.echo(preset_toml(_manager(config).get(name)), nl=False)
+    write_result(preset_toml(_manager(config).get(name)))
 
 
 @preset.command()
@@ -47,22 +49,28 @@ def show(name: str, config: Path) -> None:
 @click.option("--global", "is_global", is_flag=True, help="Store it for all projects.")
 def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_global: bool) -> None:
     """Save PATHS, or the project's present files and screenshots, under NAME."""
+    from aggregate.cli.paths import from_here
+    from aggregate.config.load import load_config
     from aggregate.models.file_item import FileItem
     from aggregate.models.preset import ContextPreset
     from aggregate.project import open_project, request_for
 
     if paths:
-        made = ContextPreset(name, [FileItem(path) for path in paths], description=description)
+        base_dir = config.parent
+        if config.exists():
+            base_dir /= load_config(config).config.files.base_dir
+        files = [FileItem(path) for path in from_here(paths, base_dir)]
+        made = ContextPreset(name, files, description=description)
     else:
         request = request_for(open_project(config), with_history=False)
         files = [entry.item for entry in request.entries]
         made = ContextPreset(name, files, list(request.screenshots), description)
     manager = _manager(config)
     manager.save_preset(made, scope="global" if is_global else "project")
-    click.echo(f'saved "{name}": {_files(made)}', err=True)
+    say(f'saved "{name}": {_files(made)}')
     for warning in manager.reload_context_presets()[1]:
         if warning.startswith(f'preset "{name}": '):
-            click.echo(f"warning: {warning}", err=True)
+            warn(warning)
 
 
 @preset.command()
@@ -71,7 +79,7 @@ def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_g
 def apply(name: str, config: Path) -> None:
     """Make NAME the active composition of the project."""
     made = _manager(config).apply_preset(name)
-    click.echo(f'"{name}" is active: {_files(made)}', err=True)
+    say(f'"{name}" is active: {_files(made)}')
 
 
 @preset.command()
@@ -80,7 +88,7 @@ def apply(name: str, config: Path) -> None:
 def delete(name: str, config: Path) -> None:
     """Delete NAME."""
     _manager(config).delete_preset(name)
-    click.echo(f'deleted "{name}"', err=True)
+    say(f'deleted "{name}"')
 
 
 def _manager(config: Path) -> "ContextPresetManager":

@@ -1,11 +1,13 @@
 """The command group, and how errors become one line and an exit code."""
 
+import io
 import os
-import sys
+from pathlib import Path
 
 import click
 
-from aggregate.cli.commands import Commands, load
+from aggregate.cli.commands import Commands
+from aggregate.cli.output import finish_streams, prepare_streams, say, say_body
 from aggregate.errors import (
     AggregateError,
     ClientSetupError,
@@ -18,7 +20,12 @@ from aggregate.errors import (
     TrackError,
 )
 
-FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
+FAILED, MISTAKE, BUG, INTERRUPTED = 1, 2, 70, 130
+"""Exit codes; ``BUG`` is the one that ``sysexits.h`` has for an error of the program itself."""
+
+DEBUG = "AGGREGATE_DEBUG"
+"""The environment variable that shows the traceback of an error that nobody foresaw."""
+
 MISTAKES = (
     ConfigError,
     PresetError,
@@ -31,16 +38,26 @@ MISTAKES = (
 )
 
 
-@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    subcommand_metavar="[COMMAND] [ARGS]...",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="manual-slop", prog_name="aggregate")
-@click.pass_context
-def program(context: click.Context) -> None:
+def program() -> None:
     """Compose exactly the prompt that a language model should see.
 
-    Without a command: run.
+    Without a command: run, whose options work without its name too, such as aggregate --stdout.
     """
-    if context.invoked_subcommand is None:
-        context.invoke(load("run"))
+
+
+def run_process() -> int:
+    """Run the command of this process and return its exit code; see ``run_program``."""
+    prepare_streams()
+    try:
+        return run_program()
+    finally:
+        finish_streams()
 
 
 def run_program(arguments: list[str] | None = None) -> int:
@@ -48,21 +65,54 @@ def run_program(arguments: list[str] | None = None) -> int:
     try:
         code = program.main(arguments, prog_name="aggregate", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        usage = io.StringIO()
+        error.show(usage)
+        say_body(usage.getvalue())
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        return _fail("interrupted", INTERRUPTED)
+    except (click.Abort, KeyboardInterrupt) as error:
+        return _fail(_with_notes("interrupted", error.__cause__ or error), INTERRUPTED)
     except MISTAKES as error:
-        return _fail(str(error), MISTAKE)
+        return _fail(_with_notes(str(error), error), MISTAKE)
     except AggregateError as error:
-        return _fail(str(error), FAILED)
+        return _fail(_with_notes(str(error), error), FAILED)
     except BrokenPipeError:
-        # The reader has left, as `head` does; keep the interpreter from failing again when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+        return FAILED  # The reader has left, as `head` does: nobody misses the rest.
+    except OSError as error:
+        return _fail(_with_notes(_sentence(error), error), FAILED, error)
+    except Exception as error:  # noqa: BLE001 - what nobody foresaw is told in one line too
+        return _fail(_with_notes(_unforeseen(error), error), BUG, error)
     return code if isinstance(code, int) else 0
 
 
-def _fail(message: str, code: int) -> int:
-    click.echo(f"aggregate: {message}", err=True)
+def _with_notes(message: str, error: BaseException) -> str:
+    """Return a message with what was noted on its way up, such as where an answer was kept."""
+    return "; ".join((message, *getattr(error, "__notes__", ())))
+
+
+def _fail(message: str, code: int, error: Exception | None = None) -> int:
+    if error is not None and os.environ.get(DEBUG):
+        import traceback
+
+        say_body("".join(traceback.format_exception(error)))
+    say(f"aggregate: {message}")
     return code
+
+
+def _sentence(error: OSError) -> str:
+    """Return what the system refused, and for which file."""
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{reason}: {error.filename}" if error.filename else reason
+
+
+def _unforeseen(error: Exception) -> str:
+    """Return what kind of error came from where, and how to see more."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = f" in {Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}" if place else ""
+    try:
+        detail = " ".join(str(error).split())[:300]
+    except Exception:  # noqa: BLE001 - an error that cannot say what it is
+        detail = ""
+    what = f"{type(error).__name__}: {detail}" if detail else type(error).__name__
+    return f"unexpected error{where}: {what}; this is a bug of aggregate, {DEBUG}=1 shows the traceback to report"

@@ -7,13 +7,15 @@ from typing import Any
 
 import click
 
+from aggregate.cli.commands import Described
+from aggregate.cli.output import warn, write_result
 from aggregate.errors import ConfigError
 
 _FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 _TEXT = click.option("--text", "as_text", is_flag=True, help="Print the text that a prompt would show instead of JSON.")
 
 
-@click.group()
+@click.group(cls=Described)
 def results() -> None:
     """Fold the results of many producers, one file each, into one."""
 
@@ -47,11 +49,11 @@ def merge(files: tuple[Path, ...], strategy: str, function: str | None, label_fr
         outputs.append(LabelledOutput(output, label, str(file), error or None))
     result = merge_outputs(outputs, strategy, custom_function=function)
     if as_text:
-        click.echo(result_text(result))
+        write_result(result_text(result) or "\n")
         for sentence in (*result.errors, *result.warnings):
-            click.echo(f"warning: {sentence}", err=True)
+            warn(sentence)
     else:
-        click.echo(_json(envelope(result)))
+        write_result(_json(envelope(result)))
     if result.failed == len(outputs):
         raise click.exceptions.Exit(1)
 
@@ -70,7 +72,7 @@ def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_tex
     pairs = [(tool, {"success": False, "error": error} if error else output) for tool, output, error in read]
     context = CompilationContext(prompt, [tool for tool, _ in pairs], _time(timestamp))
     report = compile_results(pairs, context)
-    click.echo(results_segments(report)[1].text if as_text else _json(report))
+    write_result(results_segments(report)[1].text if as_text else _json(report))
 
 
 def _read(file: Path) -> tuple[Any, str]:

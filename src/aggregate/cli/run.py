@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aggregate.cli.options import config_option, json_option, scope_options
+from aggregate.cli.output import say, warn, write_path, write_result
 
 if TYPE_CHECKING:
     from aggregate.app import Composition
     from aggregate.tokens.count import PromptTokens
 
 _LARGEST = 8
+_SOME_TAKE = 1_000_000
+"""Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load."""
 
 
 @click.command()
@@ -43,6 +46,7 @@ def run(
     if to_stdout and as_json:
         raise click.UsageError("--stdout and --json exclude each other: take one of them")
     from aggregate.app import compose_prompt
+    from aggregate.cli.paths import from_here
     from aggregate.cli.progress import progress
     from aggregate.compose.journal import record_run
     from aggregate.compose.numbering import write_numbered
@@ -50,8 +54,9 @@ def run(
     from aggregate.tokens.count import count_prompt
 
     project = open_project(config, allow_outside=allow_outside or None, allow_secrets=allow_secrets or None)
+    focus_files = from_here(focus, project.folder / project.config.files.base_dir)
     request = request_for(
-        project, strategy=strategy, preset=preset, focus_files=focus, tier=tier, with_history=not no_history
+        project, strategy=strategy, preset=preset, focus_files=focus_files, tier=tier, with_history=not no_history
     )
     with progress("Rendering files", hidden=quiet) as bar:
         made = compose_prompt(request, on_start=bar.start, on_done=bar.advance)
@@ -62,21 +67,22 @@ def run(
         else write_numbered(request.output_dir, request.namespace, markdown, project=request.written_in)
     )
     if to_stdout:
-        click.echo(markdown, nl=False)
-    elif not as_json:
-        click.echo(path)
+        write_result(markdown)
+    elif path and not as_json:
+        write_path(path)
     if quiet and not as_json:
         if path:
             record_run(path, made.prompt, request)
         return
     tokens = count_prompt(made.prompt)
     prefix = record_run(path, made.prompt, request, tokens=tokens.segments) if path else None
+    warnings = [*made.warnings, *_too_large(tokens)]
     if as_json:
-        click.echo(json.dumps(_report(path, made, tokens), indent=2))
+        write_result(json.dumps(_report(path, made, tokens, warnings), indent=2))
     if not quiet:
-        _tell(made, tokens)
+        _tell(made, tokens, warnings)
         if prefix:
-            click.echo(prefix.sentence, err=True)
+            say(prefix.sentence)
 
 
 @click.command()
@@ -89,15 +95,33 @@ def prune(config: Path, keep: int) -> None:
 
     request = request_for(open_project(config), with_history=False)
     for path in numbering.prune(request.output_dir, request.namespace, keep=keep, project=request.written_in):
-        click.echo(path)
+        write_path(path)
 
 
-def _tell(made: "Composition", tokens: "PromptTokens") -> None:
+def _too_large(tokens: "PromptTokens") -> list[str]:
+    """Return a warning if no model that is known takes the prompt."""
+    if tokens.document <= _SOME_TAKE:
+        return []
+    from aggregate.clients.window import exceeded_window
+
+    window = exceeded_window(tokens.document)
+    if window is None:
+        return []
+    from aggregate.compose.stats import largest_folders
+
+    folders = ", ".join(f"{folder} {number:,}" for folder, number in largest_folders(tokens.files))
+    return [
+        f"the prompt has {tokens.document:,} tokens and the largest known context window {window:,}: "
+        f"leave files out or show less of them; aggregate stats lists their sizes, the largest folders are {folders}"
+    ]
+
+
+def _tell(made: "Composition", tokens: "PromptTokens", warnings: list[str]) -> None:
     """Print to standard error what was left out, and the tokens of the document, its sections and largest files."""
-    for warning in made.warnings:
-        click.echo(f"warning: {warning}", err=True)
+    for warning in warnings:
+        warn(warning)
     if not made.records:
-        click.echo("warning: no files: name some under [files] paths in the configuration", err=True)
+        warn("no files: name some under [files] paths in the configuration")
     lines = [f"{tokens.document:>11,} tokens (o200k)"]
     lines += [f"{number:>11,} {section.value}" for section, number in tokens.sections.items()]
     largest = sorted(tokens.files.items(), key=lambda item: (-item[1], item[0]))
@@ -105,10 +129,10 @@ def _tell(made: "Composition", tokens: "PromptTokens") -> None:
     if len(largest) > _LARGEST:
         rest = sum(number for _, number in largest[_LARGEST:])
         lines.append(f"{rest:>11,}   in {len(largest) - _LARGEST:,} smaller files (--json lists them)")
-    click.echo("\n".join(lines), err=True)
+    say(*lines)
 
 
-def _report(path: Path | None, made: "Composition", tokens: "PromptTokens") -> dict[str, Any]:
+def _report(path: Path | None, made: "Composition", tokens: "PromptTokens", warnings: list[str]) -> dict[str, Any]:
     return {
         "path": str(path),
         "tokens": {
@@ -127,5 +151,5 @@ def _report(path: Path | None, made: "Composition", tokens: "PromptTokens") -> d
             }
             for record in made.records
         ],
-        "warnings": list(made.warnings),
+        "warnings": warnings,
     }

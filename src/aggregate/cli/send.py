@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aggregate.cli.options import config_option, json_option, scope_options
+from aggregate.cli.output import say, warn, write_piece, write_result, write_rows
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -67,15 +68,18 @@ def send(
         ready = prepare(project, text, choice, on_wait=_tell_wait, on_start=bar.start, on_done=bar.advance)
     if not quiet:
         for warning in ready.warnings:
-            click.echo(f"warning: {warning}", err=True)
+            warn(warning)
     if dry_run:
-        click.echo(json.dumps(plan_data(ready), indent=2) if as_json else "\n".join(plan_lines(ready)))
+        if as_json:
+            write_result(json.dumps(plan_data(ready), indent=2))
+        else:
+            write_rows(*plan_lines(ready))
         return
-    done = deliver(ready, project, on_text=None if as_json else _print_piece)
+    done = deliver(ready, project, on_text=None if as_json else write_piece)
     if as_json:
-        click.echo(json.dumps(_answer_data(ready, done), indent=2))
+        write_result(json.dumps(_answer_data(ready, done), indent=2))
     elif not done.reply.text.endswith("\n"):
-        click.echo()
+        write_piece("\n")
     if not quiet:
         _tell(ready, done)
 
@@ -159,20 +163,19 @@ def _tell(ready: "Prepared", done: "Delivered") -> None:
     """Print what was sent, read from the cache and paid to standard error."""
     reply, usage = done.reply, done.reply.usage
     if ready.settled.older:
-        click.echo(_told_by_diffs(ready), err=True)
+        say(_told_by_diffs(ready))
     if ready.report:
-        click.echo(ready.report.sentence, err=True)
+        say(ready.report.sentence)
     if reply.stop.value != "end":
-        click.echo(f"warning: the answer is not complete ({reply.stop.value})", err=True)
+        warn(f"the answer is not complete ({reply.stop.value})")
     read = f"{usage.cache_read:,} read from the cache ({usage.cache_share:.0%}"
     read += f", {ready.expected.cache_read:,} expected)" if usage.cache_read < ready.expected.cache_read else ")"
-    click.echo(
+    say(
         f"{usage.input:,} tokens in: {read}, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
         f"{usage.output:,} out; {_money(_cost(ready, usage))}"
-        + (" if it had been asked" if ready.client.provider == "scripted" else ""),
-        err=True,
+        + (" if it had been asked" if ready.client.provider == "scripted" else "")
     )
-    click.echo(f"{done.path}, {done.history}", err=True)
+    say(f"{done.path}, {done.history}")
 
 
 def _told_by_diffs(ready: "Prepared") -> str:
@@ -190,9 +193,5 @@ def _money(amount: "Decimal | None") -> str:
     return "price unknown" if amount is None else f"${amount:.4f}"
 
 
-def _print_piece(piece: str) -> None:
-    click.echo(piece, nl=False)
-
-
 def _tell_wait(seconds: float, error: "ProviderError") -> None:
-    click.echo(f"{error}; trying again in {seconds:.1f} s", err=True)
+    say(f"{error}; trying again in {seconds:.1f} s")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from aggregate.cli.options import config_option, json_option, scope_options
+from aggregate.cli.output import warn, write_rendered, write_result
+from aggregate.text.terminal import printable
 
 if TYPE_CHECKING:
     from aggregate.compose.stats import FileSizes
@@ -33,11 +35,11 @@ def stats(config: Path, allow_outside: bool, allow_secrets: bool, preset: str | 
     with progress("Measuring files", hidden=False) as bar:
         sizes = measure_files(selection, on_start=bar.start, on_done=bar.advance)
     if as_json:
-        click.echo(json.dumps([one.to_dict() for one in sizes], indent=2))
+        write_result(json.dumps([one.to_dict() for one in sizes], indent=2))
         return
     for one in sizes:
         if one.error:
-            click.echo(f"warning: {one.path}: {one.error}", err=True)
+            warn(f"{one.path}: {one.error}")
     readable = [one for one in sizes if not one.error]
     if readable:
         _print_tree(readable)
@@ -46,6 +48,7 @@ def stats(config: Path, allow_outside: bool, allow_secrets: bool, preset: str | 
 def _print_tree(sizes: "list[FileSizes]") -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from aggregate.compose.stats import MEASURED, folder_rows
 
@@ -62,6 +65,10 @@ def _print_tree(sizes: "list[FileSizes]") -> None:
     most = max((row.tokens[0] for row in rows if not row.is_folder), default=0)
     for row, texts in zip(rows, numbers, strict=True):
         bar = "" if row.is_folder or not most else "█" * round(_BAR * row.tokens[0] / most) or "▏"
-        name = "  " * row.depth + row.name + ("/" if row.is_folder else "")
+        # A Text, and not a str: in that, rich would read [red] and :smile: as its own.
+        name = Text(printable("  " * row.depth + row.name + ("/" if row.is_folder else "")))
         table.add_row(name, *texts, bar if width >= _WIDE else "", style="bold" if row.is_folder else None)
-    Console(width=width).print(table)
+    console = Console(width=width)
+    with console.capture() as rendered:
+        console.print(table)
+    write_rendered(rendered.get())

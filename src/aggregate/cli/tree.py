@@ -3,9 +3,8 @@
 import sys
 from typing import TYPE_CHECKING
 
-import click
-
-from aggregate.text.fences import heading_text
+from aggregate.cli.output import say
+from aggregate.text.terminal import printable
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -18,7 +17,7 @@ _WIDTH = 80
 def draw(trace: "Trace") -> None:
     """Draw what a goal did: in colour on a terminal, as plain lines otherwise."""
     if not sys.stderr.isatty():
-        click.echo("\n".join(plain(trace)), err=True)
+        say(*plain(trace))
         return
     from rich.console import Console
 
@@ -51,7 +50,7 @@ def _children(trace: "Trace") -> tuple["Trace", ...]:
 
 
 def _name(trace: "Trace") -> str:
-    text = heading_text(" ".join(trace.text.split()))
+    text = printable(" ".join(trace.text.split()))
     return f"{trace.label} {text if len(text) <= _WIDTH else text[: _WIDTH - 3] + '...'}".strip()
 
 
@@ -61,4 +60,4 @@ def _cost(trace: "Trace") -> str:
 
 
 def _note(trace: "Trace") -> str:
-    return f" - {heading_text(trace.note)}" if trace.note else ""
+    return f" - {printable(trace.note)}" if trace.note else ""

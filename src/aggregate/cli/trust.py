@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from aggregate.cli.output import write_path
+
 
 @click.command()
 @click.argument("path", default=".", type=click.Path(path_type=Path, exists=True, file_okay=False))
@@ -22,6 +24,6 @@ def trust(path: Path, remove: bool, show: bool) -> None:
 
     if show:
         for root in trusted_projects():
-            click.echo(root)
+            write_path(Path(root))
     else:
-        click.echo(set_trust(path, trusted=not remove))
+        write_path(Path(set_trust(path, trusted=not remove)))

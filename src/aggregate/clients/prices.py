@@ -25,6 +25,17 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
     return Decimal(found.total_price)
 
 
+def largest_window() -> int | None:
+    """Return the largest context window, in tokens, of the providers that a prompt can be sent to."""
+    from genai_prices.data import providers  # half a second to load
+
+    known = {_PRICED_AS.get(name, name) for name in ("anthropic", "deepseek", "gemini", "minimax", "openai")}
+    return max(
+        (model.context_window or 0 for provider in providers if provider.id in known for model in provider.models),
+        default=None,
+    )
+
+
 def listed_window(model: str) -> int | None:
     """Return the context window that the price list gives for a model, ``None`` where it gives none."""
     from genai_prices import Usage as Priced

@@ -1,7 +1,7 @@
 """Whether a request fits into a model's context window."""
 
 from aggregate.clients.plan import Plan
-from aggregate.clients.prices import listed_window
+from aggregate.clients.prices import largest_window, listed_window
 from aggregate.clients.rules import known_window
 from aggregate.errors import PromptTooLongError
 
@@ -12,6 +12,12 @@ _ALWAYS_FITS = 30_000
 def window_of(model: str) -> int | None:
     """Return a model's context window in tokens, ``None`` where it is not known."""
     return known_window(model) or listed_window(model)
+
+
+def exceeded_window(tokens: int) -> int | None:
+    """Return the largest context window that is known, in tokens, if a prompt of ``tokens`` exceeds it."""
+    window = largest_window()
+    return window if window is not None and tokens > window else None
 
 
 def check_window(plan: Plan, model: str, max_output: int) -> None:

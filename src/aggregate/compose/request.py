@@ -29,6 +29,7 @@ class Request:
         namespace: First part of their names.
         focus_files: Focus files; any, or tier 3, make it a Tier 3 prompt.
         tier: ``3`` for a Tier 3 prompt.
+        doubts: What is odd about what was asked for, one sentence each.
         results: Results of sub-agents to fold in, large values already compacted.
         scope: Which files may be read.
     """
@@ -47,6 +48,7 @@ class Request:
     namespace: str
     focus_files: tuple[str, ...] = ()
     tier: int | None = None
+    doubts: tuple[str, ...] = ()
     results: tuple[Results, ...] = ()
     scope: Scope = field(default_factory=Scope)
 

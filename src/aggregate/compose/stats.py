@@ -1,5 +1,6 @@
 """Numbers about files, for lists and panels."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -7,6 +8,7 @@ from typing import Any
 
 from aggregate.compose.records import read_files
 from aggregate.compose.selection import Selection
+from aggregate.models.chain import common
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.files import read_file
 from aggregate.syntax.languages import Kind, language_of
@@ -124,6 +126,24 @@ def _elements(path: str, outline: View | str) -> int:
     language = language_of(path)
     is_code = language is not None and language.kind is Kind.CODE
     return len(outline.spans) if is_code and isinstance(outline, View) else 0
+
+
+def largest_folders(tokens: Mapping[str, int], *, most: int = 3) -> list[tuple[str, int]]:
+    """Return the folders with the most tokens, largest first, each as a path ending with ``/``.
+
+    They lie side by side, below the folders that hold everything.
+
+    Args:
+        tokens: Tokens by file, its path written with ``/``.
+        most: How many folders.
+    """
+    folders = {path: PurePosixPath(path).parts[:-1] for path in tokens}
+    ordered = sorted(folders.values())
+    depth = common(ordered[0], ordered[-1]) if ordered else 0
+    sums: Counter[str] = Counter()
+    for path, parts in folders.items():
+        sums["/".join((*parts[: depth + 1], ""))] += tokens[path]
+    return sorted(((name or ROOT, number) for name, number in sums.items()), key=lambda row: (-row[1], row[0]))[:most]
 
 
 def folder_rows(sizes: Sequence[FileSizes]) -> list[Row]:

@@ -1,6 +1,5 @@
 """From a file or a mapping to a validated configuration."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -9,12 +8,20 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from aggregate.config.locate import locate
+from aggregate.config.locate import key_lines, nearest_line
 from aggregate.config.schema import UNION_TAGS, Config
+from aggregate.config.toml import parse
 from aggregate.disk.reading import read_text
 from aggregate.errors import ConfigError
+from aggregate.text.terminal import printable
 
-CONFIG_NAME = "manual_slop.toml"
+MOST_BYTES = 1_000_000
+"""The most bytes of a configuration: one with ten thousand entries has half as many."""
+
+_LOCATED = 500_000
+"""Characters up to which lines are looked up, which takes longer than reading; beyond, the key alone says where."""
+
+_SHORT = 120
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -54,7 +61,7 @@ def read_toml_text(path: Path) -> str:
         ConfigError: It is missing or unreadable.
     """
     try:
-        return read_text(path)
+        return read_text(path, limit=MOST_BYTES)
     except FileNotFoundError:
         hint = 'write it with "aggregate init" or name another one with --config'
         raise ConfigError(f"there is no {path.name} here: {hint}", path=str(path)) from None
@@ -62,6 +69,8 @@ def read_toml_text(path: Path) -> str:
         raise ConfigError(f"is not UTF-8 text (byte {error.start}): save it as UTF-8", path=str(path)) from None
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
+    except ValueError as error:  # a null character in the path
+        raise ConfigError(f"cannot be read: {error}", path=str(path)) from None
 
 
 def parse_toml(text: str, path: Path) -> dict[str, Any]:
@@ -71,11 +80,9 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
         ConfigError: It is no valid TOML; the parser's message names line and column.
     """
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return parse(text)
+    except ValueError as error:
         raise ConfigError(f"is no valid TOML: {error}", path=str(path)) from None
-    except RecursionError:
-        raise ConfigError("is nested too deeply: write flat tables and lists", path=str(path)) from None
 
 
 def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "") -> Config:
@@ -96,28 +103,44 @@ def validated(model: type[Model], data: Mapping[str, Any], *, path: Path | None 
     try:
         return model.model_validate(dict(data))
     except ValidationError as error:
-        problems = [_explain(model, one) for one in error.errors(include_url=False)]
-        located = [(locate(text, keys) if text else None, keys, message) for keys, message in problems]
-        line, keys, message = min(located, key=lambda one: one[0] or 0)
-        more = f" (and {len(located) - 1} more)" if len(located) > 1 else ""
-        raise ConfigError(message + more, path=str(path) if path else None, key=_dotted(keys), line=line) from None
+        problems = error.errors(include_url=False, include_context=False)
+        lines = key_lines(text) if 0 < len(text) <= _LOCATED else {}
+        located = [(nearest_line(lines, _keys(problem["loc"])), problem) for problem in problems]
+        line, problem = min(located, key=lambda at: at[0] or 0)
+        keys = _keys(problem["loc"])
+        more = f" (and {len(located) - 1:,} more)" if len(located) > 1 else ""
+        message = _explain(model, keys, problem) + more
+        raise ConfigError(message, path=str(path) if path else None, key=_dotted(keys), line=line) from None
 
 
-def _explain(model: type[BaseModel], error: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:
-    """Return where a validation error is and one sentence about it."""
-    keys = tuple(key for key in error["loc"] if key not in UNION_TAGS)
-    name = _dotted(keys)
+def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
+    """Return the keys of an error's location, which has a tag behind the number of a turn."""
+    return tuple(
+        key
+        for i, key in enumerate(location)
+        if not (key in UNION_TAGS and i > 1 and location[i - 2] == "history" and isinstance(location[i - 1], int))
+    )
+
+
+def _explain(model: type[BaseModel], keys: tuple[str | int, ...], error: Mapping[str, Any]) -> str:
+    """Return one sentence about a validation error at ``keys``."""
+    name = _brief(_dotted(keys))
     if error["type"] == "extra_forbidden":
         known = sorted(_known_keys(model, keys[:-1]))
-        near = get_close_matches(str(keys[-1]), known, n=1)
-        where = f"[{_dotted(keys[:-1])}]" if keys[:-1] else "the file"
+        near = get_close_matches(_brief(str(keys[-1])), known, n=1)
+        where = f"[{_brief(_dotted(keys[:-1]))}]" if keys[:-1] else "the file"
         hint = f'did you mean "{near[0]}"?' if near else f"known keys of {where}: {', '.join(known)}"
-        return keys, f'unknown key "{name}": {hint}'
+        return f'unknown key "{name}": {hint}'
     if error["type"] == "missing":
-        return keys, f'"{name}" is missing: add it'
+        return f'"{name}" is missing: add it'
     message = error["msg"].removeprefix("Value error, ")  # what a validator of ours raised
-    wrong = "" if isinstance(error["input"], dict | list) else f", not {error['input']!r}"
-    return keys, f'"{name}": {message[0].lower()}{message[1:]}{wrong}'
+    wrong = "" if isinstance(error["input"], dict | list) else f", not {_brief(repr(error['input']))}"
+    return f'"{name}": {message[0].lower()}{message[1:]}{wrong}'
+
+
+def _brief(text: str) -> str:
+    """Return ``text`` short and in one line."""
+    return printable(text if len(text) <= _SHORT else f"{text[:_SHORT]}...")
 
 
 def _known_keys(model: type[BaseModel], keys: Sequence[str | int]) -> set[str]:

@@ -1,7 +1,7 @@
 """Where in a TOML text a key stands."""
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tree_sitter import Language, Node, Parser
 
@@ -13,7 +13,11 @@ def locate(text: str, keys: Sequence[str | int]) -> int | None:
 
     ``None`` where not even the outermost is there.
     """
-    lines = key_lines(text)
+    return nearest_line(key_lines(text), keys)
+
+
+def nearest_line(lines: Mapping[Path, int], keys: Sequence[str | int]) -> int | None:
+    """Return the line of the key at ``keys``, or of the innermost one around it, in what ``key_lines`` returned."""
     path = tuple(keys)
     while path and path not in lines:
         path = path[:-1]

@@ -1,5 +1,6 @@
 """What a ``manual_slop.toml`` may hold: the models that validate it, and the JSON Schema made from them."""
 
+import os
 import re
 from typing import Annotated, Any, Literal
 
@@ -10,6 +11,22 @@ from aggregate.models.view import ViewMode
 
 ViewModeName = Literal["full", "summary", "skeleton", "outline", "masked", "custom", "none"]
 MaskName = Literal["def", "sig", "hide"]
+
+
+_NAME_BYTES = 200
+
+
+def _path(text: str) -> str:
+    try:
+        encoded = os.fsencode(text)
+    except UnicodeEncodeError:
+        raise ValueError("must be text that a path can be written in, without halves of surrogate pairs") from None
+    if b"\0" in encoded:
+        raise ValueError("must be a path, which holds no null character")
+    return text
+
+
+PathText = Annotated[str, AfterValidator(_path)]
 
 
 class _Table(BaseModel):
@@ -32,7 +49,7 @@ class SliceTable(BaseModel):
 class FileTable(_Table):
     """A file or glob, and how its files are shown."""
 
-    path: str = Field(description="A path or glob, relative to base_dir or absolute.")
+    path: PathText = Field(description="A path or glob, relative to base_dir or absolute.")
     view_mode: ViewModeName = Field(default="full", description="How the file is shown.")
     auto_aggregate: bool = Field(default=True, description="false keeps the file out of the prompt, but in the items.")
     force_full: bool = Field(default=False, description="Show the raw text whatever the view mode or strategy says.")
@@ -42,7 +59,9 @@ class FileTable(_Table):
     ast_mask: dict[str, MaskName] = Field(
         default_factory=dict, description='For masked: a symbol such as "Class.method" to def, sig or hide.'
     )
-    custom_slices: list[SliceTable] = Field(default_factory=list, description="For custom: the lines to show.")
+    custom_slices: list[SliceTable] = Field(
+        fail_fast=True, default_factory=list, description="For custom: the lines to show."
+    )
     injected_at: float | None = Field(default=None, description="Unix time of the last injection.")
     tier: int | None = Field(default=None, description="3 marks a focus file of a Tier 3 context.")
 
@@ -62,8 +81,10 @@ class PresetTable(_Table):
     """A named composition of files and screenshots."""
 
     description: str = Field(default="", description="One line for lists.")
-    files: list[FileEntry] = Field(default_factory=list, description="Paths, globs, or tables with a path.")
-    screenshots: list[str] = Field(default_factory=list, description="Paths or globs of images.")
+    files: list[FileEntry] = Field(
+        fail_fast=True, default_factory=list, description="Paths, globs, or tables with a path."
+    )
+    screenshots: list[PathText] = Field(fail_fast=True, default_factory=list, description="Paths or globs of images.")
 
 
 class ProjectTable(_Table):
@@ -81,8 +102,10 @@ class ProjectTable(_Table):
 
 
 def _file_name(name: str) -> str:
-    if re.search(r"[/\\\x00-\x1f\x7f]", name):
+    if re.search(r"[/\\\x00-\x1f\x7f-\x9f\ud800-\udfff]", name):
         raise ValueError("must be a plain file name without slashes and control characters")
+    if len(name.encode()) > _NAME_BYTES:
+        raise ValueError(f"must have at most {_NAME_BYTES} bytes, so that file names can begin with it")
     return name
 
 
@@ -92,24 +115,28 @@ class OutputTable(_Table):
     namespace: Annotated[str, AfterValidator(_file_name)] = Field(
         default="", description="First part of the file names; made from the project's name by default."
     )
-    output_dir: str = Field(default="md_gen", description="Folder of the numbered prompts.")
+    output_dir: PathText = Field(default="md_gen", description="Folder of the numbered prompts.")
 
 
 class FilesTable(_Table):
     """The files of the prompt."""
 
-    base_dir: str = Field(default=".", description="Where relative paths begin, relative to this file.")
-    paths: list[FileEntry] = Field(default_factory=list, description="Paths, globs, or tables with a path.")
+    base_dir: PathText = Field(default=".", description="Where relative paths begin, relative to this file.")
+    paths: list[FileEntry] = Field(
+        fail_fast=True, default_factory=list, description="Paths, globs, or tables with a path."
+    )
     exclude: list[str] = Field(
-        default_factory=list, description="Patterns as in .gitignore; what they match is not taken by a glob."
+        fail_fast=True,
+        default_factory=list,
+        description="Patterns as in .gitignore; what they match is not taken by a glob.",
     )
 
 
 class ScreenshotsTable(_Table):
     """The images of the prompt."""
 
-    base_dir: str = Field(default=".", description="Where relative paths begin, relative to this file.")
-    paths: list[str] = Field(default_factory=list, description="Paths or globs of images.")
+    base_dir: PathText = Field(default=".", description="Where relative paths begin, relative to this file.")
+    paths: list[PathText] = Field(fail_fast=True, default_factory=list, description="Paths or globs of images.")
 
 
 class TurnTable(_Table):
@@ -131,7 +158,7 @@ UNION_TAGS = frozenset({"text", "turn"})
 class DiscussionTable(_Table):
     """The discussion so far."""
 
-    history: list[Turn] = Field(default_factory=list, description="The turns, oldest first.")
+    history: list[Turn] = Field(fail_fast=True, default_factory=list, description="The turns, oldest first.")
 
 
 class PersonaTable(_Table):
@@ -177,7 +204,9 @@ class Config(_Table):
     discussion: DiscussionTable = Field(default=DiscussionTable(), description=str(DiscussionTable.__doc__))
     send: SendTable = Field(default=SendTable(), description=str(SendTable.__doc__))
     trust: TrustTable = Field(default=TrustTable(), description=str(TrustTable.__doc__))
-    history: list[Turn] = Field(default_factory=list, description="Turns before those under discussion.")
+    history: list[Turn] = Field(
+        fail_fast=True, default_factory=list, description="Turns before those under discussion."
+    )
     personas: dict[str, PersonaTable] = Field(default_factory=dict, description="Whom to send to, by name.")
     context_presets: dict[str, PresetTable] = Field(default_factory=dict, description="Context presets by name.")
 

@@ -4,7 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-from aggregate.config.load import CONFIG_NAME, load_config
+from aggregate.config.discover import CONFIG_NAME
+from aggregate.config.load import load_config
 from aggregate.disk.roots import real_path
 
 

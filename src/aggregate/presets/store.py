@@ -7,7 +7,7 @@ from typing import Any
 import tomlkit
 from tomlkit.items import InlineTable, Table
 
-from aggregate.config.load import load_config, parse_toml, read_toml_text
+from aggregate.config.load import load_config, parse_toml, read_toml_text, validate
 from aggregate.config.user import global_config_path as global_config_path
 from aggregate.disk.writing import replace_text
 from aggregate.errors import PresetError
@@ -71,7 +71,7 @@ class ContextPresetManager:
 
         Raises:
             PresetError: The name is empty, or the scope has no file.
-            ConfigError: The file cannot be read.
+            ConfigError: The file cannot be read, or could not be with this preset in it.
             OutputError: The file cannot be written.
         """
         if not preset.name.strip():
@@ -80,7 +80,9 @@ class ContextPresetManager:
         document = open_document(path)
         presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
         presets[preset.name] = _table(preset)
-        replace_text(path, tomlkit.dumps(document))
+        text = tomlkit.dumps(document)
+        validate(parse_toml(text, path), path=path, text=text)  # what cannot be loaded again is not written
+        replace_text(path, text)
 
     def delete_preset(self, name: str) -> None:
         """Remove the preset in force under ``name`` from its file; a global one that it hid is in force again.

@@ -1,9 +1,9 @@
 """The discussion in a file of its own beside the configuration."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
+from aggregate.config.toml import parse
 from aggregate.disk.reading import read_text
 from aggregate.errors import ConfigError
 
@@ -45,12 +45,12 @@ def load_history(path: Path) -> list[str | dict[str, Any]]:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(read_text(path, limit=HISTORY_BYTES))
+        return parse(read_text(path, limit=HISTORY_BYTES))
     except OSError as error:
         raise _error(path, "", f"the history cannot be read ({error.strerror}); check the path") from error
     except UnicodeDecodeError as error:
         raise _error(path, "", f"the history is not UTF-8 (byte {error.start}); save it as UTF-8") from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except ValueError as error:
         raise _error(path, "", f"the history is not TOML: {error}; correct it there") from error
 
 

@@ -1,0 +1,156 @@
+"""The only way to a terminal: what is not ours is made printable on it, and data keeps its bytes in a pipe or file."""
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from aggregate.errors import OutputError
+from aggregate.text.terminal import printable
+
+
+def write_result(text: str) -> None:
+    """Write the result, a body of text, to standard output; a line break is added where it ends without one.
+
+    Elsewhere than on a terminal it is UTF-8, whatever the locale says, and its bytes stay as they are.
+
+    Raises:
+        OutputError: Standard output is closed or full.
+    """
+    write_piece(text if not text or text.endswith("\n") else f"{text}\n")
+
+
+def write_piece(piece: str) -> None:
+    """Write a piece of a result, such as the next words of an answer.
+
+    Raises:
+        OutputError: Standard output is closed or full.
+    """
+    if is_terminal():
+        _write(printable(piece, body=True))
+    else:
+        _write(piece.encode("utf-8", "backslashreplace"))  # of JSON too: \udNNN is how it spells half a pair
+
+
+def write_rendered(text: str) -> None:
+    """Write a table with its colours, made of texts that are printable.
+
+    Raises:
+        OutputError: Standard output is closed or full.
+    """
+    _write(text if is_terminal() else text.encode("utf-8", "backslashreplace"))
+
+
+def write_path(path: Path) -> None:
+    """Write the path of a file; a pipe gets the bytes of its name.
+
+    Raises:
+        OutputError: Standard output is closed or full.
+    """
+    _write(f"{printable(str(path))}\n" if is_terminal() else os.fsencode(f"{path}\n"))
+
+
+def write_rows(*rows: str) -> None:
+    """Write lines for a person to read, each of which stays one line.
+
+    Raises:
+        OutputError: Standard output is closed or full.
+    """
+    for row in rows:
+        write_result("\t".join(map(printable, row.split("\t"))) + "\n")
+
+
+def say(*lines: str) -> None:
+    """Write lines to standard error, each of which stays one line."""
+    _tell("".join(f"{printable(line)}\n" for line in lines))
+
+
+def say_body(text: str) -> None:
+    """Write a text of many lines to standard error."""
+    _tell(printable(text, body=True))
+
+
+def warn(sentence: str) -> None:
+    """Write a warning to standard error, in one line."""
+    say(f"warning: {sentence}")
+
+
+def is_terminal() -> bool:
+    """Return whether a person looks at standard output."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+@contextmanager
+def writable_output(note: str = "") -> Iterator[None]:
+    """Make one sentence of an output that was closed or is full, with the notes of its error and ``note``.
+
+    Raises:
+        OutputError: Standard output cannot be written.
+    """
+    try:
+        yield
+    except OutputError as error:
+        if note:
+            error.add_note(note)
+        raise
+    except OSError as error:
+        notes = (*getattr(error, "__notes__", ()), *([note] if note else []))
+        raise OutputError("; ".join((_unwritable(error), *notes))) from None
+
+
+def _unwritable(error: OSError | ValueError) -> str:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"the output cannot be written: {reason}"
+
+
+def _write(data: str | bytes) -> None:
+    if sys.stdout is None:
+        raise OutputError("the output cannot be written: it is closed")
+    try:
+        click.echo(data, nl=False)
+    except BrokenPipeError:
+        raise  # the reader has left, as `head` does; it depends on the command whether that matters
+    except (OSError, ValueError) as error:
+        raise OutputError(_unwritable(error)) from None
+
+
+def _tell(text: str) -> None:
+    try:
+        click.echo(text, nl=False, err=True)
+    except (OSError, ValueError):
+        # Nobody can be told that nobody can be told; the result and the exit code still say how it ended.
+        _drop(sys.stderr)
+
+
+def prepare_streams() -> None:
+    """Make the process's standard streams fit for any text and for any state in which they were passed on."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:  # it was closed: else the first file that is opened would take its number and get what is said
+            os.open(os.devnull, os.O_RDWR)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # an ASCII locale has no other way to show an umlaut
+
+
+def finish_streams() -> None:
+    """Write out what is held back, and let go what cannot be written, at which the interpreter would fail."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            _drop(stream)
+
+
+def _drop(stream: TextIO) -> None:
+    """Let what is still to be written to a stream go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -1,0 +1,42 @@
+"""TOML that somebody else may have written: what would take the parser minutes is refused first."""
+
+import re
+import tomllib
+from typing import Any
+
+MOST_PARTS = 8
+"""The most parts of a dotted key: the parser's time grows with their square, and no key of ours has more than 6."""
+
+MOST_CHARACTERS = 1_000
+"""The most characters of a number or a name without quotes; Python turns no longer ones into text and back."""
+
+_STRING = r"""\"(?:[^"\\\n]|\\.)*+\"?|'[^'\n]*+'?"""
+_PART = rf"(?:[\w-]++|{_STRING})[ \t]*+"
+_TOKEN = re.compile(
+    rf"(?P<parts>(?<![\w.\"'-]){_PART}(?:\.[ \t]*+{_PART}){{{MOST_PARTS}}})"
+    r"""|(?P<text>\"{3}(?:[^"\\]|\\[\s\S]|"(?!""))*+(?:"{3,5})?"""
+    rf"|'{{3}}(?:[^']|'(?!''))*+(?:'{{3,5}})?|{_STRING}|\#[^\n]*+)"
+    rf"|(?P<word>[\w.+-]{{{MOST_CHARACTERS + 1}}})"
+)
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text.
+
+    Raises:
+        ValueError: It is none, or one that no person wrote; the message says where.
+    """
+    for token in _TOKEN.finditer(text):
+        if token.lastgroup != "text":
+            line = text.count("\n", 0, token.start()) + 1
+            raise ValueError(f"{_EXCESS[token.lastgroup or ''](token)} (at line {line})")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply: write flat tables and lists") from None
+
+
+_EXCESS = {
+    "parts": lambda _: f"a key has more than {MOST_PARTS} parts",
+    "word": lambda _: f"a number or name has more than {MOST_CHARACTERS:,} characters",
+}

@@ -1,0 +1,11 @@
+"""What somebody probably meant."""
+
+from collections.abc import Sequence
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """Return ``did you mean "..."?``, or what is known where nothing is near."""
+    from difflib import get_close_matches  # needed only for a mistake
+
+    near = get_close_matches(word[:100].lower(), known, n=1)
+    return f'did you mean "{near[0]}"?' if near else f"known are {', '.join(known)}"
