@@ -15,7 +15,8 @@ from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section, Stability
-from aggregate.models.result import CACHE_DIR, AggregatedResult
+from aggregate.models.reference import CACHE_DIR
+from aggregate.models.result import AggregatedResult
 from aggregate.project import find_persona, request_for
 from aggregate.sections.results import results_segments
 from aggregate.text.fences import heading_text
