@@ -69,7 +69,7 @@ def _fences(text: str) -> list[tuple[Value, int, int]]:
 
 def _loaded(text: str) -> Value:
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)) from None
 

@@ -8,16 +8,16 @@ _MONTH: Final = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?"
     "|nov(?:ember)?|dec(?:ember)?"
 )
-_ONES: Final = dict(zip("two three four five six seven eight nine".split(), range(2, 10), strict=True))
+_ONES: Final = dict(zip(["two", "three", "four", "five", "six", "seven", "eight", "nine"], range(2, 10), strict=True))
 _TEENS: Final = dict(
     zip(
-        "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(),
+        ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"],
         range(10, 20),
         strict=True,
     )
 )
 _TENS: Final = dict(
-    zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True)
+    zip(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], range(20, 100, 10), strict=True)
 )
 _SCALES: Final = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 1_000_000, "k": 1000, "m": 1_000_000}
 _SMALL: Final = {"a": 1, "one": 1} | _ONES | _TEENS | _TENS
