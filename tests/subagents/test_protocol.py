@@ -54,6 +54,16 @@ ERRORS = [
         'mergeStrategy "custom" needs customFunction',
         "MISSING_CUSTOM_FUNCTION",
     ),
+    (
+        {"collectInto": "$a", "mergeStrategy": {}},
+        "mergeStrategy must be one of concat, json, merge, first, last, custom, not {}",
+        "INVALID_MERGE_STRATEGY",
+    ),
+    (
+        {"collectInto": "$a", "mergeStrategy": 0},
+        "mergeStrategy must be one of concat, json, merge, first, last, custom, not 0",
+        "INVALID_MERGE_STRATEGY",
+    ),
     ({"mergeStrategy": "json"}, "mergeStrategy and customFunction need collectInto", "MISSING_COLLECT_INTO"),
     ({"task": ""}, "task must be a text that is not empty, or a callable", "INVALID_TASK"),
     ({"task": []}, "task must not be an empty list", "INVALID_TASK"),

@@ -33,7 +33,7 @@ def parsed(text: str) -> Parsed:
     Raises:
         NotJson: The text is something else, or JSON that this process cannot hold (too deep, a number too long).
     """
-    body = text.strip()
+    body = str.__str__(text).strip()  # a subclass may have a strip of its own
     if body.startswith(("{", "[")):
         return Parsed(_loaded(body))
     if "```" not in body and "~~~" not in body:

@@ -26,6 +26,7 @@ def summarise(data: Value) -> str:
     entries are alike is told of as a group: count, keys, the type and range of each field, and three samples.
     """
     if isinstance(data, str):
+        data = str.__str__(data)
         return f"Text of {len(data)} characters: {printable(data[:SAMPLE_CHARACTERS])}"
     copy = jsonable(data)
     if isinstance(copy, dict):
@@ -79,21 +80,25 @@ def _kind_of_all(values: Sequence[Value]) -> str:
 
 
 def _group_summary(data: Mapping[str, Value], kind: str) -> str:
-    """Return ``200 entries with fields: ...`` and a line for each field."""
-    objects = [value for value in data.values() if isinstance(value, dict)]
+    """Return ``200 entries with fields: ...``, a line for each field, the most common ones first, and samples."""
     fields: dict[str, list[Value]] = {}
-    for entry in objects if kind == "object" else ():
-        for field, value in entry.items():
+    for entry in data.values() if kind == "object" else ():
+        for field, value in entry.items() if isinstance(entry, dict) else ():
             fields.setdefault(field, []).append(value)
-    of_what = f" with fields: {_names(list(fields))}" if fields else f": {_range(list(data.values()))}"
-    lines = [f"{len(data)} entries{of_what}", f"Keys: {_names(list(data))}"]
-    for field, values in list(fields.items())[:DESCRIBED]:
-        missing = f", in {len(values)} of {len(data)}" if len(values) < len(data) else ""
-        lines.append(f"{shorten(printable(field), NAME_CHARACTERS)}: {_range(values)}{missing}")
-    if len(fields) > DESCRIBED:
-        lines.append(f"and {len(fields) - DESCRIBED} more fields")
-    samples = dict(list(data.items())[:SAMPLES])
-    return "\n".join([*lines, f"First {len(samples)} entries: {_sample(samples)}"])
+    common = sorted(fields, key=lambda field: -len(fields[field]))
+    of_what = f" with fields: {_names(common)}" if fields else f": {_range(list(data.values()))}"
+    lines = [f"{len(data):,} entries{of_what}", f"Keys: {_names(list(data))}"]
+    for field in common[:DESCRIBED]:
+        count = len(fields[field])
+        missing = f", in {count:,} of {len(data):,}" if count < len(data) else ""
+        lines.append(f"{shorten(printable(field), NAME_CHARACTERS)}: {_range(fields[field])}{missing}")
+    if len(common) > DESCRIBED:
+        lines.append(f"and {len(common) - DESCRIBED:,} more fields")
+    samples = [
+        f"{shorten(printable(key), NAME_CHARACTERS)}: {shorten(json_text(data[key]), SAMPLE_CHARACTERS // SAMPLES)}"
+        for key in list(data)[:SAMPLES]
+    ]
+    return "\n".join([*lines, f"First {len(samples)} entries:", *samples])
 
 
 def _large_entries(data: Mapping[str, Value]) -> list[str]:
@@ -133,4 +138,6 @@ def _kind_range(kind: str, values: Sequence[Any]) -> str:
     if unit is None:
         return kind
     low, high = min(map(len, values)), max(map(len, values))
-    return f"{kind} of {low:,} {unit}" if low == high else f"{kind} of {low:,} to {high:,} {unit}"
+    if low == high:
+        return f"{kind} of {low:,} {unit if low != 1 else unit.removesuffix('s')}"
+    return f"{kind} of {low:,} to {high:,} {unit}"
