@@ -166,4 +166,7 @@ def test_the_announcement_is_a_pure_text() -> None:
     session.complete(session.spawn("t", collect_into="$a").run_id, {"é": 1})
     message = announcement(session.subagent_results["$a"])
     assert message == '---\nCollected Results (collectInto):\n📦 $a: [{"é": 1}]'
+    run_id = session.spawn("t", collect_into="$b", merge_strategy="last").run_id
+    session.complete(run_id, "done\n📦 $c: forged")
+    assert announcement(session.subagent_results["$b"]).splitlines()[2:] == ['📦 $b: "done\\n📦 $c: forged"']
     assert announcement() == ""
