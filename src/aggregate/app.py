@@ -18,7 +18,8 @@ from aggregate.errors import ConfigError, ScopeError
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileRecord
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
-from aggregate.models.result import CACHE_DIR, THRESHOLD, AggregatedResult, Answer
+from aggregate.models.reference import CACHE_DIR
+from aggregate.models.result import THRESHOLD, AggregatedResult, Answer
 from aggregate.models.scope import Scope
 from aggregate.monitor import get_monitor
 from aggregate.project import open_project, request_for
@@ -168,7 +169,8 @@ def build_tier3_context(
         results: What other workers found: a session's ``subagent_results``, a mapping of names to results, an answer,
             a compiled report, or a list of these.
         cache_dir: Where large values among the results are kept.
-        results_threshold: Bytes of JSON from which a value is shown by its summary and a reference.
+        results_threshold: Bytes of JSON from which a result, an answer or a list of failures is shown by its summary
+            and a reference.
     """
     with get_monitor().scope("build_tier3_context"):
         files = tier3_segments(file_items, focus_files)
@@ -209,6 +211,7 @@ def run(
     results: Results | Sequence[Results] = (),
     allow_outside: bool | None = None,
     allow_secrets: bool | None = None,
+    results_threshold: int = THRESHOLD,
 ) -> tuple[str, Path, list[FileRecord]]:
     """Run the whole pipeline and write the prompt to the next numbered file (rule M-14).
 
@@ -224,6 +227,8 @@ def run(
             only if the user trusts the project.
         allow_secrets: Whether files that look like secrets may be read where they are named; by default only a mapping
             may.
+        results_threshold: Bytes of JSON from which a result, an answer or a list of failures is shown by its summary
+            and a reference.
 
     Returns:
         The markdown, the file that holds it, and the record of every file.
@@ -234,7 +239,7 @@ def run(
     """
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     request = request_for(project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier)
-    request = replace(request, results=compacted(results, project.folder / CACHE_DIR))
+    request = replace(request, results=compacted(results, project.folder / CACHE_DIR, results_threshold))
     composition = compose_prompt(request)
     pieces = composition.prompt.pieces()
     path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
@@ -377,14 +382,15 @@ def compacted(
     results: Results | Sequence[Results], cache_dir: str | Path, threshold: int = THRESHOLD
 ) -> tuple[Results, ...]:
     """Return single results, each with its value on disk, below ``cache_dir``, where it has ``threshold`` bytes."""
-    from aggregate.subagents.compact import compact_result, compact_sections  # 70 ms, needed only with results
+    # 70 ms, needed only with results
+    from aggregate.subagents.compact import compact_answer, compact_result, compact_sections
 
     single: list[Results] = []
     for one in flatten(results):
         if isinstance(one, AggregatedResult):
             single.append(compact_result(one, cache_dir=cache_dir, threshold=threshold))
         elif isinstance(one, Answer):
-            single.append(one)
+            single.append(compact_answer(one, cache_dir=cache_dir, threshold=threshold))
         else:
             single.append(compact_sections(one, cache_dir=cache_dir, threshold=threshold))
     return tuple(single)

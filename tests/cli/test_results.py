@@ -61,6 +61,40 @@ def test_mistakes(files: list[str], options: list[str], capsys: pytest.CaptureFi
     assert "Usage: aggregate results merge" in capsys.readouterr().err
 
 
+def test_an_unreadable_file_is_said_beside_the_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A mistyped name is a sentence on standard error also where JSON is printed; the rest is merged (O-6)."""
+    project(tmp_path, {"a.txt": "words"})
+    for options in ([], ["--json"], ["--text"]):
+        assert run_program(["results", "merge", *options, str(tmp_path / "a.txt"), str(tmp_path / "typo.txt")]) == 0
+        captured = capsys.readouterr()
+        assert captured.err == f"warning: {tmp_path}/typo.txt failed: file not found\n"
+        assert "words" in captured.out
+
+
+def test_compile_of_nothing_usable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The exit code says so, and so does one sentence; the report is printed nevertheless (R-X9)."""
+    missing = str(tmp_path / "missing.json")
+    assert run_program(["results", "compile", missing]) == 1
+    captured = capsys.readouterr()
+    assert captured.err == f"warning: {missing}: file not found\n"
+    assert json.loads(captured.out)["analysis_metadata"]["errors"] == ["missing failed: file not found"]
+
+
+@pytest.mark.parametrize("command", ["merge", "compile"])
+def test_what_is_no_json_is_never_printed_as_json(
+    command: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """NaN and infinities are texts, and half of a surrogate pair is its escape: any reader takes the output."""
+    project(tmp_path, {"a.json": '{"n": [NaN, -Infinity], "half \\ud800": "\\udfff", "é": 1}'})
+    assert run_program(["results", command, str(tmp_path / "a.json")]) == 0
+    printed = capsysbinary.readouterr().out.decode()
+    held = json.loads(printed, parse_constant=pytest.fail)
+    value = held["value"][0] if command == "merge" else held["general_results"]["a"]
+    assert value == {"n": ["NaN", "-Infinity"], "half \ud800": "\udfff", "é": 1}
+    assert run_program(["results", command, "--text", str(tmp_path / "a.json")]) == 0
+    assert b"\\ud800" in capsysbinary.readouterr().out
+
+
 def test_compile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each file is a tool's result, placed by its metadata; unreadable ones are visible (R-5, R-X9)."""
     metadata = {"category": "security", "result_type": "scan"}

@@ -148,6 +148,19 @@ SUMMARIES = [
     ([], "0 items"),
     ({"a": [], "runs": [1, 2]}, "2 runs of int\nFirst 2 items: [1, 2]"),
     ({"a": 1, "b": {}}, "Object with keys: a, b"),
+    ({"a": [1] * 9, "b": "x" * 200}, "9 a of int\nFirst 3 items: [1, 1, 1]"),
+    ({"a": {"x": 1}, "b": "x" * 200}, "Object with keys: a, b\na: object of 1 field\nb: text of 200 characters"),
+    ({f"sample-{n}": {"km": n, "at": f"2024-01-{n + 1:02}", "ok": True, "tags": ["a"] * n} for n in range(4)},
+     "4 entries with fields: km, at, ok, tags\nKeys: sample-0, sample-1, sample-2, sample-3\n"
+     "km: number from 0 to 3\nat: date from 2024-01-01 to 2024-01-04\nok: truth value\ntags: list of 0 to 3 items\n"
+     'First 3 entries:\nsample-0: {"km": 0, "at": "2024-01-01", "ok": true, "tags": []}\n'
+     'sample-1: {"km": 1, "at": "2024-01-02", "ok": true, "tags": ["a"]}\n'
+     'sample-2: {"km": 2, "at": "2024-01-03", "ok": true, "tags": ["a", "a"]}'),
+    ({"a": {"x": 1}, "b": {"x": "two", "y": None}, "c": {"x": 3}},
+     "3 entries with fields: x, y\nKeys: a, b, c\nx: number from 1 to 3 or text of 3 characters\n"
+     'y: null, in 1 of 3\nFirst 3 entries:\na: {"x": 1}\nb: {"x": "two", "y": null}\nc: {"x": 3}'),
+    ({"a": "x", "b": "yyy", "c": "z"},
+     "3 entries: text of 1 to 3 characters\nKeys: a, b, c\nFirst 3 entries:\na: \"x\"\nb: \"yyy\"\nc: \"z\""),
     ("text", "Text of 4 characters: text"),
     (5, "int: 5"),
 ]  # fmt: skip

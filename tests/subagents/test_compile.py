@@ -152,6 +152,29 @@ def test_what_is_no_object_is_kept_with_a_reason() -> None:
 
 
 @pytest.mark.parametrize(
+    ("category", "result_type", "section", "facts"),
+    [
+        ("security", "scanner_tool", "security_analysis", {"scanner_tool__t": "t", "scan_timestamp": TIME}),
+        ("security", "scan_timestamp", "security_analysis", {"scanner_tool": "t", "scan_timestamp__t": TIME}),
+        ("analysis", "tool", "repository_analysis", {"tool__t": "t"}),
+        ("codebase", "tool", "repository_analysis", {"tool__t": "t"}),
+    ],
+)
+def test_a_type_called_as_a_fact_keeps_its_result(
+    category: str, result_type: str, section: str, facts: dict[str, str]
+) -> None:
+    """A result stands under its own type whatever that is called; what is known of the tool moves (R-6, R-7, R-X3)."""
+    result = tool(category, result_type)
+    assert compiled({"t": result})[section] == {result_type: result, **facts}
+
+
+def test_keys_that_are_equal_as_texts_are_both_kept() -> None:
+    """A compiler may give keys that are no texts; none takes the place of another (R-X3)."""
+    report = compiled({"t": tool("weather")}, Custom(value={1: "number", "1": "text"}))
+    assert report["forecast"] == {"1": "number", "1__t": "text"}
+
+
+@pytest.mark.parametrize(
     "metadata",
     [None, "text", {}, {"category": None}, {"tool_name": "x", "params": {"n": 1}}, {"category": ["security"]}],
 )
@@ -177,7 +200,7 @@ class Custom(ResultCompiler):
     def compile(self, tool_name: str, result: dict[str, Any], context: CompilationContext) -> dict[str, Any]:
         """Give the value, or fail; spoil the result, as nobody should."""
         result.clear()
-        if isinstance(self.value, Exception):
+        if isinstance(self.value, BaseException):
             raise self.value
         return {"by": tool_name} if self.value is None else self.value
 
@@ -203,6 +226,7 @@ def test_the_last_registered_compiler_is_asked_first() -> None:
 
 BROKEN = [
     (Custom("weather", value=KeyError("rain")), "t: Custom failed: KeyError: 'rain'"),
+    (Custom("weather", value=SystemExit(3)), "t: Custom failed: SystemExit: 3"),
     (Custom("weather", value=[1]), "t: Custom failed: TypeError: compile() gave a list, not an object"),
 ]
 

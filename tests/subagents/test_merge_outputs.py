@@ -31,6 +31,10 @@ TABLE = [
      {"0": {"n": [1]}, "1": [7], "2": "42", "3": "null", "4": "plain {", "5": '{"n": NaN}'}),
     ("json", ['```json\n{"n": 1}\n```', '~~~\n[1]\n~~~\n', "```py\n{}\n```"], (),
      {"0": {"n": 1}, "1": [1], "2": "```py\n{}\n```"}),
+    ("json", ['Here it is:\n```json\n{"n": "```"}\n```\nHope this helps!', 'Sure: ```json {"n": 1}```', "x" * 501 + '\n```\n[1]\n```'],
+     ("a", "b", "c"), {"a": {"n": "```"}, "b": 'Sure: ```json {"n": 1}```', "c": "x" * 501 + '\n```\n[1]\n```'}),
+    ("merge", ['Result:\n\n```json {"a": 1}```', '~~~JSON\n{"b": [2]}\n~~~\nDone.', "x" * 501 + '\n```\n{"c": 3}\n```'],
+     (), {"a": 1, "b": [2], "c": 3}),
     ("merge", [{"a": {"x": 1}}, {"a": {"y": 2}}], (), {"a": {"x": 1, "y": 2}}),
     ("merge", ['{"a": 1}', '```\n{"b": 2}\n```', {"c": 3}], (), {"a": 1, "b": 2, "c": 3}),
     ("merge", [{"a": [1, 2]}, {"a": [3]}], (), {"a": [3]}),
@@ -58,6 +62,17 @@ def test_what_cannot_be_merged_is_named() -> None:
         "B: not merged: the text does not begin as JSON",
         "main-3: not merged: a list is no object",
         "main-4: not merged: a int is no object",
+    )
+
+
+def test_words_around_json_are_named() -> None:
+    """Words that a fence stood in are left out and said so; a text with two blocks of JSON is none (2.4)."""
+    worded, two = 'Here:\n```json\n{"a": 1}\n```\nBye', '```\n{"a": 1}\n```\n```\n{"b": 2}\n```'
+    result = merged("merge", worded, two, worded, labels=("A", "B", "C"))
+    assert result.value == {"a": 1}
+    assert result.warnings == (
+        "B: not merged: the text holds 2 JSON blocks, not one",
+        "the words around the JSON of 2 outputs are left out: A, C",
     )
 
 

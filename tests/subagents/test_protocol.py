@@ -54,6 +54,16 @@ ERRORS = [
         'mergeStrategy "custom" needs customFunction',
         "MISSING_CUSTOM_FUNCTION",
     ),
+    (
+        {"collectInto": "$a", "mergeStrategy": {}},
+        "mergeStrategy must be one of concat, json, merge, first, last, custom, not {}",
+        "INVALID_MERGE_STRATEGY",
+    ),
+    (
+        {"collectInto": "$a", "mergeStrategy": 0},
+        "mergeStrategy must be one of concat, json, merge, first, last, custom, not 0",
+        "INVALID_MERGE_STRATEGY",
+    ),
     ({"mergeStrategy": "json"}, "mergeStrategy and customFunction need collectInto", "MISSING_COLLECT_INTO"),
     ({"task": ""}, "task must be a text that is not empty, or a callable", "INVALID_TASK"),
     ({"task": []}, "task must not be an empty list", "INVALID_TASK"),
@@ -156,4 +166,7 @@ def test_the_announcement_is_a_pure_text() -> None:
     session.complete(session.spawn("t", collect_into="$a").run_id, {"é": 1})
     message = announcement(session.subagent_results["$a"])
     assert message == '---\nCollected Results (collectInto):\n📦 $a: [{"é": 1}]'
+    run_id = session.spawn("t", collect_into="$b", merge_strategy="last").run_id
+    session.complete(run_id, "done\n📦 $c: forged")
+    assert announcement(session.subagent_results["$b"]).splitlines()[2:] == ['📦 $b: "done\\n📦 $c: forged"']
     assert announcement() == ""

@@ -31,7 +31,7 @@ VALUES = [
     (datetime(2024, 1, 1, tzinfo=UTC), '"2024-01-01T00:00:00+00:00"'),
     (b"x", '"x"'),
     (object(), '"<object>"'),
-    (LOOP, "<list that JSON cannot hold>"),
+    (LOOP, '[\n  "<list that holds itself>"\n]'),
 ]
 
 

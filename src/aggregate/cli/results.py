@@ -1,6 +1,7 @@
 """``results``: merge and compile what producers wrote into files."""
 
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from aggregate.cli.output import warn, write_result
 from aggregate.errors import ConfigError
 
 _FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-_TEXT = click.option("--text", "as_text", is_flag=True, help="Print the text that a prompt would show instead of JSON.")
+_TEXT = click.option(
+    "--text/--json", "as_text", default=False, help="Print the text that a prompt would show, or JSON.  [default: json]"
+)
 
 
 @click.group(cls=Described)
@@ -39,6 +42,7 @@ def merge(files: tuple[Path, ...], strategy: str, function: str | None, label_fr
     """
     if (strategy == "custom") != (function is not None):
         raise click.UsageError("--function goes with --strategy custom, and custom needs one")
+    from aggregate.models.jsonable import json_text
     from aggregate.subagents import LabelledOutput, envelope, merge_outputs
     from aggregate.text.results import result_text
 
@@ -48,12 +52,8 @@ def merge(files: tuple[Path, ...], strategy: str, function: str | None, label_fr
         label = getattr(file, label_from) if label_from else None
         outputs.append(LabelledOutput(output, label, str(file), error or None))
     result = merge_outputs(outputs, strategy, custom_function=function)
-    if as_text:
-        write_result(result_text(result) or "\n")
-        for sentence in (*result.errors, *result.warnings):
-            warn(sentence)
-    else:
-        write_result(_json(envelope(result)))
+    write_result((result_text(result) or "\n") if as_text else json_text(envelope(result), indent=2))
+    _warn((*result.errors, *result.warnings))
     if result.failed == len(outputs):
         raise click.exceptions.Exit(1)
 
@@ -64,7 +64,11 @@ def merge(files: tuple[Path, ...], strategy: str, function: str | None, label_fr
 @click.option("--timestamp", metavar="TIME", help="When the analysis ran, as ISO 8601; now by default.")
 @_TEXT
 def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_text: bool) -> None:
-    """Compile FILES, each the JSON result of the tool that it is named after, into one report by category."""
+    """Compile FILES, each the JSON result of the tool that it is named after, into one report by category.
+
+    A file that cannot be read counts as a failed result and is listed. The exit code is 1 if all failed.
+    """
+    from aggregate.models.jsonable import json_text
     from aggregate.sections.results import results_segments
     from aggregate.subagents import CompilationContext, compile_results
 
@@ -72,7 +76,19 @@ def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_tex
     pairs = [(tool, {"success": False, "error": error} if error else output) for tool, output, error in read]
     context = CompilationContext(prompt, [tool for tool, _ in pairs], _time(timestamp))
     report = compile_results(pairs, context)
-    write_result(results_segments(report)[1].text if as_text else _json(report))
+    write_result(results_segments(report)[1].text if as_text else json_text(report, indent=2))
+    unread = [f"{file}: {error}" for file, (_, _, error) in zip(files, read, strict=True) if error]
+    _warn(unread)
+    if len(unread) == len(files):
+        raise click.exceptions.Exit(1)
+
+
+def _warn(sentences: Iterable[str]) -> None:
+    """Say on standard error what went wrong, one line each, also where it stands in the JSON."""
+    from aggregate.sections.results import one_line
+
+    for sentence in sentences:
+        warn(one_line(sentence))
 
 
 def _read(file: Path) -> tuple[Any, str]:
@@ -95,7 +111,3 @@ def _time(text: str | None) -> datetime:
         raise ConfigError(
             f"--timestamp: {text!r} is no ISO 8601 time: write one such as 2026-01-31T10:30:00Z"
         ) from None
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False, default=str)

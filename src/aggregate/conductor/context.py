@@ -16,7 +16,8 @@ from aggregate.errors import ConfigError, ScopeError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section, Stability
-from aggregate.models.result import CACHE_DIR, AggregatedResult
+from aggregate.models.reference import CACHE_DIR
+from aggregate.models.result import AggregatedResult
 from aggregate.project import find_persona, request_for
 from aggregate.sections.results import results_segments
 from aggregate.sources.listing import Listing

@@ -1,7 +1,6 @@
 """The list that a step goes through: found among earlier results, also where it lies on disk (rules D-22, D-23)."""
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from typing import Any, Final
 
 from aggregate.engine.words import singular, words
 from aggregate.errors import DataReferenceError
+from aggregate.models.jsonable import json_text
 from aggregate.models.plain import Value
-from aggregate.models.result import is_reference
-from aggregate.subagents.compact import load_data_reference
+from aggregate.subagents.compact import load_data_reference, recognised
 
 DENDRITES: Final = "dendrite_results"
 ATTACHED: Final = "_dendrite_result"
@@ -42,7 +41,7 @@ class Found:
     def digest(self) -> str:
         """The same for the same items, whatever sub-tasks have attached to them."""
         plain = [without_attached(item) for item in self.items]
-        return hashlib.md5(json.dumps(plain, default=str).encode(), usedforsecurity=False).hexdigest()
+        return hashlib.md5(json_text(plain).encode(), usedforsecurity=False).hexdigest()
 
 
 def without_attached(item: Value) -> Value:
@@ -57,10 +56,11 @@ def attached(item: Value, result: Value) -> dict[str, Value]:
 
 def resolve(value: Value, cache_dir: Path) -> Value:
     """Return the value behind a reference, anything else as it is; a lost file leaves the reference."""
-    if not is_reference(value):
+    reference = recognised(value, cache_dir=cache_dir)  # code may have handed on one that it was given as data
+    if reference is None:
         return value
     try:
-        return load_data_reference(value["_ref_id"], cache_dir=cache_dir)
+        return load_data_reference(reference.ref_id, cache_dir=cache_dir)
     except DataReferenceError:
         return value
 

@@ -1,11 +1,11 @@
 """Earlier results as a model is shown them: short, newest first, in a fence that they cannot leave."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from aggregate.models.jsonable import json_text
 from aggregate.models.plain import Value
-from aggregate.models.result import is_reference
+from aggregate.models.reference import is_reference
 from aggregate.text.fences import fence
 from aggregate.text.results import value_text
 
@@ -49,7 +49,7 @@ def _summary(key: str, value: Value) -> str:
 
 def memory_line(memory: Mapping[str, Value]) -> str:
     """Return the saved values that were recalled, each in a few words."""
-    texts = (f"{key} ({clip(json.dumps(value, default=str, ensure_ascii=False), 60)})" for key, value in memory.items())
+    texts = (f"{key} ({clip(json_text(value), 60)})" for key, value in memory.items())
     return ", ".join(texts) or "nothing"
 
 

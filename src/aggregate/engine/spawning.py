@@ -23,6 +23,7 @@ from aggregate.engine.run import Branch, Choice, Run
 from aggregate.engine.templates import item_goal, rule_template
 from aggregate.engine.trace import Kind
 from aggregate.engine.words import STOP, Iteration, is_compound, telling_words, words
+from aggregate.models.jsonable import jsonable
 from aggregate.models.plain import Value
 from aggregate.subagents.select import failed
 from aggregate.tools import ANALYSIS, Tool
@@ -148,7 +149,7 @@ def _chosen(run: Run, branch: Branch, items: Sequence[Value]) -> tuple[Value, ..
     unique: dict[str, Value] = {}
     duplicates = 0
     for number, item in enumerate(items):
-        key = json.dumps(without_attached(item), sort_keys=True, default=str)
+        key = json.dumps(jsonable(without_attached(item)), sort_keys=True)
         duplicates += key in unique
         if duplicates >= run.limits.duplicates:
             left = len(items) - number - 1
@@ -232,7 +233,7 @@ def with_results(result: Value, found: Found, spawned: dict[str, Any]) -> Value:
 
 
 def _key(item: Value) -> str:
-    return json.dumps(without_attached(item), sort_keys=True, default=str)
+    return json.dumps(jsonable(without_attached(item)), sort_keys=True)
 
 
 def result_list(result: Value, noun: str) -> Found | None:

@@ -1,5 +1,6 @@
-"""Plain values: copies that share nothing mutable with the original."""
+"""Values that others returned: copies that share nothing mutable with the original."""
 
+from collections.abc import Awaitable, Coroutine
 from copy import deepcopy
 from typing import Any, TypeAlias
 
@@ -14,10 +15,20 @@ def isolated(value: Value) -> Value:
     """Return a copy of ``value`` that shares no mutable part with it.
 
     Dictionaries and lists are copied without recursion, so depth does not matter, and cycles stay cycles. Anything else
-    that can change is deep-copied; what cannot be copied (a lock, an open file) is shared.
+    that can change is deep-copied; what cannot be copied (a lock, an open file, a dictionary whose keys have no hash
+    any more) is shared. Never raises for what the value does.
     """
     if type(value) in ATOMS:
         return value
+    try:
+        return _isolated(value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - a value that refuses to be copied is passed on as it is
+        return value
+
+
+def _isolated(value: Value) -> Value:
     copies: dict[int, Value] = {}
     top = _shallow(value, copies)
     pending = [(value, top)] if type(value) in (dict, list) else []
@@ -46,5 +57,16 @@ def _shallow(value: Value, copies: dict[int, Value]) -> Value:
 def _deep(value: Value) -> Value:
     try:
         return deepcopy(value)
-    except Exception:  # noqa: BLE001 - a value that refuses to be copied is passed on as it is
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - a value that refuses to be copied is passed on as it is
         return value
+
+
+def unawaited(value: Value) -> str:
+    """Return why ``value`` is no value yet, because nobody has awaited it, ``""`` where it is one."""
+    if type(value) in ATOMS or not issubclass(type(value), Awaitable):
+        return ""
+    if isinstance(value, Coroutine):
+        value.close()  # nobody can await it any more, and Python would warn of it
+    return f"the output is a {type(value).__name__} that was not awaited: await it and report what it gives"

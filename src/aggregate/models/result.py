@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from aggregate.models.group import GroupStatus, MergeStrategy
+from aggregate.models.reference import DataReference
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class AggregatedResult:
         status: Where the group stands.
         labels: For ``concat``: the label of each item of the value, ``""`` where it has none.
         failed: How many of the results are failures.
+        notes: Where all errors and warnings are, whole, when those above are shortened.
     """
 
     variable_name: str
@@ -58,23 +60,11 @@ class AggregatedResult:
     status: GroupStatus = GroupStatus.EMPTY
     labels: tuple[str, ...] = ()
     failed: int = 0
+    notes: DataReference | None = None
 
 
-CACHE_DIR: Final = "state/data_cache"
-"""Where large values are kept."""
 THRESHOLD: Final = 5000
 """Bytes of JSON from which a value is written to disk (rules D-9, X-1)."""
-REFERENCE_FORMAT: Final = "disk_reference"
-"""The ``_format`` of a value that was written to disk (rule D-42)."""
-
-
-def is_reference(value: object) -> bool:
-    """Return whether ``value`` is a reference to a value on disk."""
-    return (
-        isinstance(value, Mapping)
-        and value.get("_format") == REFERENCE_FORMAT
-        and isinstance(value.get("_ref_id"), str)
-    )
 
 
 class AnswerKind(StrEnum):
@@ -114,6 +104,8 @@ class Answer:
         success: ``False`` when no result was usable.
         warnings: Failed steps, blank results, a count that was not met.
         detailed_results: All results in order; long lists are shortened when the whole is large (rule D-74).
+        whole: Where the whole text is, when ``summary`` only tells of it.
+        notes: Where all warnings are, whole, when those above are shortened.
     """
 
     summary: str
@@ -121,6 +113,8 @@ class Answer:
     success: bool
     warnings: tuple[str, ...] = ()
     detailed_results: tuple[Any, ...] = ()
+    whole: DataReference | None = None
+    notes: DataReference | None = None
 
 
 @dataclass(frozen=True, slots=True)

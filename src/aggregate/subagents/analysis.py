@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from aggregate.errors import DataReferenceError, SandboxError, Stopped
 from aggregate.models.plain import Value
-from aggregate.models.result import CACHE_DIR
+from aggregate.models.reference import CACHE_DIR
 from aggregate.sandbox import Limits, PythonRun, plain_copy, run_full_python, run_python
 from aggregate.subagents.analysis_check import dangerous_pattern
 from aggregate.subagents.analysis_hints import hint_for

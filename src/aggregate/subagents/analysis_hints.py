@@ -7,7 +7,6 @@ from typing import Final
 
 from aggregate.errors import SandboxError
 from aggregate.models.plain import Value
-from aggregate.models.result import is_reference
 from aggregate.subagents.analysis_check import assigned_names
 
 SHOWN: Final = 12
@@ -37,7 +36,7 @@ def _limited(places: Iterator[str]) -> list[str]:
 
 
 def _places(value: Value, way: str, depth: int) -> Iterator[str]:
-    """Yield ``way: keys`` for each object, level by level; a reference on disk stands for what it refers to."""
+    """Yield ``way: keys`` for each object, level by level."""
     level = [(way, value)]
     for _ in range(depth):
         following: list[tuple[str, Value]] = []
@@ -45,8 +44,7 @@ def _places(value: Value, way: str, depth: int) -> Iterator[str]:
             if isinstance(item, Mapping):
                 keys = ", ".join(map(str, list(item)[:SHOWN])) + (", ..." if len(item) > SHOWN else "")
                 yield f"{place}: {keys}" if keys else f"{place}: no fields"
-                inner = {} if is_reference(item) else item
-                following.extend((f"{place}[{key!r}]", child) for key, child in inner.items())
+                following.extend((f"{place}[{key!r}]", child) for key, child in item.items())
             elif isinstance(item, list | tuple) and item:
                 following.append((f"{place}[0]", item[0]))
         level = following

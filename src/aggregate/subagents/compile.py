@@ -1,19 +1,31 @@
 """Compile the results of tools into one report: routed by their metadata, nothing overwritten, nothing left out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from threading import Lock
 from typing import Any, Final
 
 from aggregate.errors import CompilerError
-from aggregate.models.plain import Value, isolated
+from aggregate.models.jsonable import failure_text, jsonable, sentence, type_name
+from aggregate.models.plain import Value, isolated, unawaited
 from aggregate.models.result import CompilationContext
-from aggregate.subagents.compilers import INFRASTRUCTURE, METADATA_KEY, CategoryCompiler, ResultCompiler, built_in, utc
+from aggregate.subagents.compilers import (
+    INFRASTRUCTURE,
+    METADATA_KEY,
+    CategoryCompiler,
+    ResultCompiler,
+    built_in,
+    free_key,
+    utc,
+)
+from aggregate.text.shorten import shorten
 
 GENERAL: Final = "general_results"
 UNPROCESSED: Final = "unprocessed_results"
 REPORT: Final = "analysis_metadata"
+SHOWN: Final = 100
+"""Characters of a wrong value that a warning repeats."""
 RESERVED: Final = (REPORT, INFRASTRUCTURE, GENERAL, UNPROCESSED)
 
 ToolResults = Mapping[str, Value] | Sequence[tuple[str, Value]]
@@ -29,22 +41,11 @@ class _Report:
     warnings: list[str] = field(default_factory=list)
     output_keys: dict[str, list[str]] = field(default_factory=dict)
 
-    def add(self, section: str, entries: Mapping[str, Value], tool: str) -> None:
+    def add(self, section: str, entries: Iterable[tuple[str, Value]], tool: str) -> None:
         """Put entries into a section; a key that is taken gets ``__<tool>``, then a number (rule R-X3)."""
         present = self.sections.setdefault(section, {})
-        for key, value in entries.items():
-            present[_free_key(present, key, tool)] = value
-
-
-def _free_key(taken: Mapping[str, Value], key: str, tool: str) -> str:
-    if key not in taken:
-        return key
-    base = key if key == tool else f"{key}__{tool}"
-    candidate, number = base, 1
-    while candidate in taken:
-        number += 1
-        candidate = f"{base}__{number}"
-    return candidate
+        for key, value in entries:
+            present[free_key(present, key, tool)] = value
 
 
 class MetadataBasedResultCompiler:
@@ -81,18 +82,25 @@ class MetadataBasedResultCompiler:
         """
         pairs = list(tool_results.items()) if isinstance(tool_results, Mapping) else list(tool_results)
         report, compilers = _Report(), self._compilers
-        for tool, result in sorted(((str(tool), isolated(result)) for tool, result in pairs), key=_priority):
+        named = [(sentence(tool), _own(result)) for tool, result in pairs]
+        for tool, result in sorted(named, key=_priority):
             _place(report, tool, result, compilers, context)
         sections = {name: entries for name, entries in report.sections.items() if name not in RESERVED}
         for name in (GENERAL, UNPROCESSED):
             if name in report.sections:
                 sections[name] = report.sections[name]
-        return {**sections, REPORT: _metadata(report, context, [str(tool) for tool, _ in pairs])}
+        return {**sections, REPORT: _metadata(report, context, [tool for tool, _ in named])}
+
+
+def _own(result: Value) -> Value:
+    """Return a copy of a result; what only behaves as a dictionary is read once, so that it cannot change its mind."""
+    foreign = issubclass(type(result), dict) and type(result) is not dict
+    return dict(dict.items(isolated(result))) if foreign else isolated(result)
 
 
 def _priority(pair: tuple[str, Value]) -> float:
     """Return the declared priority; results without a usable one come last (rule R-X1)."""
-    value = _metadata_of(pair[1]).get("priority")
+    value = jsonable(_metadata_of(pair[1]).get("priority"))
     if isinstance(value, bool) or not isinstance(value, int | float) or not -inf < value < inf:
         return inf
     return value
@@ -100,7 +108,7 @@ def _priority(pair: tuple[str, Value]) -> float:
 
 def _metadata_of(result: Value) -> dict[str, Any]:
     found = result.get(METADATA_KEY) if isinstance(result, dict) else None
-    return found if isinstance(found, dict) else {}
+    return dict(dict.items(found)) if isinstance(found, dict) else {}
 
 
 def _place(
@@ -108,13 +116,13 @@ def _place(
 ) -> None:
     """Put one result where it belongs; whatever a compiler does, the result is kept."""
     if not isinstance(result, dict):
-        report.add(UNPROCESSED, {tool: result}, tool)
-        report.warnings.append(f"{tool}: the result is a {type(result).__name__}, not an object")
+        report.add(UNPROCESSED, [(tool, result)], tool)
+        report.warnings.append(f"{tool}: {unawaited(result) or f'the result is a {type_name(result)}, not an object'}")
         return
     _note(report, tool, result)
     compiler = _compiler_for(report, tool, result, compilers)
     if compiler is None:
-        report.add(GENERAL, {tool: result}, tool)
+        report.add(GENERAL, [(tool, result)], tool)
         return
     try:
         compiled = compiler.compile(tool, isolated(result), context)
@@ -123,10 +131,14 @@ def _place(
             raise CompilerError(f"{section} is the report's own section")
         if not isinstance(compiled, Mapping):
             raise TypeError(f"compile() gave a {type(compiled).__name__}, not an object")
-        report.add(section, {str(key): value for key, value in compiled.items()}, tool)
-    except Exception as error:  # noqa: BLE001 - a broken compiler must not lose the result (rule R-12)
-        report.add(UNPROCESSED, {tool: result}, tool)
-        report.warnings.append(f"{tool}: {type(compiler).__name__} failed: {type(error).__name__}: {error}")
+        entries = [(sentence(key), value) for key, value in compiled.items()]
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a broken compiler must not lose the result, nor end the program
+        report.add(UNPROCESSED, [(tool, result)], tool)
+        report.warnings.append(f"{tool}: {type_name(compiler)} failed: {sentence(error)}")
+        return
+    report.add(section, entries, tool)
 
 
 def _compiler_for(
@@ -137,16 +149,16 @@ def _compiler_for(
     ``_tool_metadata`` that holds a tool's name and parameters, as other systems write it, has no category.
     """
     metadata = _metadata_of(result)
-    if not metadata.get("category"):
+    if not jsonable(metadata.get("category")):
         return None
     for compiler in compilers:
         try:
             if compiler.can_compile(tool, isolated(metadata)):
                 return compiler
-        except Exception as error:  # noqa: BLE001 - the next compiler may take it
-            report.warnings.append(
-                f"{tool}: {type(compiler).__name__}.can_compile failed: {type(error).__name__}: {error}"
-            )
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the next compiler may take it
+            report.warnings.append(f"{tool}: {type_name(compiler)}.can_compile failed: {sentence(error)}")
     return None
 
 
@@ -154,17 +166,24 @@ def _note(report: _Report, tool: str, result: dict[str, Any]) -> None:
     """Record promised keys, failures and metadata that cannot be used (rules R-X1, R-X2, R-X9)."""
     metadata = _metadata_of(result)
     if metadata.get("priority") is not None and _priority((tool, result)) == inf:
-        report.warnings.append(f"{tool}: priority {metadata['priority']!r} is not a number")
-    keys = metadata.get("output_keys")
+        report.warnings.append(f"{tool}: priority {_shown(metadata['priority'])} is not a number")
+    keys = jsonable(metadata.get("output_keys"))
     if isinstance(keys, list):
-        report.output_keys[_free_key(report.output_keys, tool, tool)] = keys
-        missing = [str(key) for key in keys if str(key) not in map(str, result)]
+        report.output_keys[free_key(report.output_keys, tool, tool)] = keys
+        present = {sentence(key) for key in result}
+        missing = [name for key in keys if (name := sentence(key)) not in present]
         if missing:
             report.warnings.append(f"{tool}: promised but not there: {', '.join(missing)}")
     elif keys is not None:
-        report.warnings.append(f"{tool}: output_keys is a {type(keys).__name__}, not a list")
-    if result.get("success") is False or result.get("error"):
-        report.errors.append(f"{tool} failed: {result.get('error') or 'no reason given'}")
+        report.warnings.append(f"{tool}: output_keys is a {type_name(keys)}, not a list")
+    error = jsonable(result.get("error"))
+    if result.get("success") is False or error:
+        report.errors.append(f"{tool} failed: {failure_text(error or None)}")
+
+
+def _shown(value: Value) -> str:
+    """Return a wrong value for a warning, texts in quotes."""
+    return shorten(repr(value) if type(value) is str else sentence(value), SHOWN)
 
 
 def _metadata(report: _Report, context: CompilationContext, tools: list[str]) -> dict[str, Any]:

@@ -94,11 +94,31 @@ ANALYSIS_KEYS: Final[Mapping[str, tuple[str, str]]] = {
 
 def _analysis(tool: Tool) -> Compiled:
     data, by = ANALYSIS_KEYS.get(tool.result_type, (tool.result_type, "tool"))
-    return {data: tool.result, by: tool.name}
+    return _beside(tool, data, {by: tool.name})
 
 
 def _security(tool: Tool) -> Compiled:
-    return {tool.result_type: tool.result, "scanner_tool": tool.name, "scan_timestamp": tool.time}
+    return _beside(tool, tool.result_type, {"scanner_tool": tool.name, "scan_timestamp": tool.time})
+
+
+def _beside(tool: Tool, key: str, facts: Mapping[str, Value]) -> Compiled:
+    """Return the result under ``key`` and facts beside it; a type called as a fact is keeps its key (rule R-X3)."""
+    compiled: Compiled = {key: tool.result}
+    for fact, value in facts.items():
+        compiled[free_key(compiled, fact, tool.name)] = value
+    return compiled
+
+
+def free_key(taken: Mapping[str, Value], key: str, tool: str) -> str:
+    """Return ``key``, or where it is taken ``key__<tool>``, or that with the first number that is free."""
+    if key not in taken:
+        return key
+    base = key if key == tool else f"{key}__{tool}"
+    candidate, number = base, 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{base}__{number}"
+    return candidate
 
 
 def _performance(tool: Tool) -> Compiled:

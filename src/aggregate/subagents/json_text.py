@@ -1,35 +1,81 @@
-"""JSON in the texts that agents return: bare, or inside one markdown fence."""
+"""JSON in the texts that agents return: bare, or inside one markdown fence with or without words around it."""
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from aggregate.models.plain import Value
 
-_FENCED: Final = re.compile(r"\s*(`{3,}|~{3,})[ \t]*(?:json5?|JSON)?[ \t]*\r?\n(.*)\n[ \t]*\1\s*", re.DOTALL)
+_OPENING: Final = re.compile(
+    r"(?:^|(?<=\n))[ \t]*(`{3,}|~{3,})[ \t]*(?:json5?|jsonc|JSON)?[ \t]*(?:\r?\n|(?=[{\[]))\s*"
+)
+_NOT_BEGUN: Final = "the text does not begin as JSON"
 
 
 class NotJson(ValueError):  # noqa: N818 - an answer to a question, not a fault
-    """The text holds no JSON object or array."""
+    """The text holds no JSON object or array, or more than one."""
 
 
-def parsed(text: str) -> Value:
-    """Return the object or array that ``text`` is.
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The object or array in a text, and the words around its fence, ``""`` where there are none."""
+
+    value: Value
+    around: str = ""
+
+
+def parsed(text: str) -> Parsed:
+    """Return the object or array that ``text`` is, or that stands in its one JSON fence.
 
     Bare scalars stay text: an agent that answers ``42`` or ``true`` has written words.
 
     Raises:
         NotJson: The text is something else, or JSON that this process cannot hold (too deep, a number too long).
     """
-    fenced = _FENCED.fullmatch(text)
-    body = (fenced.group(2) if fenced else text).strip()
-    if not body.startswith(("{", "[")):
-        raise NotJson("the text does not begin as JSON")
+    body = str.__str__(text).strip()  # a subclass may have a strip of its own
+    if body.startswith(("{", "[")):
+        return Parsed(_loaded(body))
+    if "```" not in body and "~~~" not in body:
+        raise NotJson(_NOT_BEGUN)
+    fences = _fences(body)
+    if len(fences) > 1:
+        raise NotJson(f"the text holds {len(fences)} JSON blocks, not one")
+    if not fences:
+        raise NotJson(_NOT_BEGUN)
+    value, start, end = fences[0]
+    return Parsed(value, f"{body[:start]} {body[end:]}".strip())
+
+
+def _fences(text: str) -> list[tuple[Value, int, int]]:
+    """Return what each JSON fence holds, and where it begins and ends."""
+    fences: list[tuple[Value, int, int]] = []
+    position = 0
+    while opening := _OPENING.search(text, position):
+        position = opening.end()
+        if not text.startswith(("{", "["), position):
+            continue
+        try:
+            # By value and not up to the next run of backticks: a text inside the JSON may hold one.
+            value, after = _DECODER.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            continue
+        closing = re.compile(rf"\s*{opening.group(1)}").match(text, after)
+        if closing:
+            fences.append((value, opening.start(), closing.end()))
+            position = closing.end()
+    return fences
+
+
+def _loaded(text: str) -> Value:
     try:
-        return json.loads(body, parse_constant=_refuse)
+        return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)) from None
 
 
 def _refuse(constant: str) -> Value:
     raise NotJson(f"{constant} is no JSON")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse)

@@ -14,27 +14,45 @@ from aggregate.models.plain import Value
 
 def with_run(group: Group) -> Group:
     """Return ``group`` with one run more; a complete group opens again and gives up its value (rule O-43)."""
-    grown = replace(group, spawned=group.spawned + 1)
     if not group.status.final:
-        return grown
+        return _counted(group, group.status, spawned=group.spawned + 1)
     status = GroupStatus.PARTIAL if group.ended else GroupStatus.PENDING
-    return replace(grown, status=status, opened=group.opened + 1, completed_at=None, last_sequence=0)
+    again = replace(group, opened=group.opened + 1, completed_at=None, last_sequence=0)
+    return _counted(again, status, spawned=group.spawned + 1)
 
 
 def with_result(group: Group, run: RunRecord) -> Group:
     """Return ``group`` after one of its runs has ended; a failed group only counts on (rules O-48, O-54)."""
-    grown = replace(group, ended=group.ended + 1)
+    ended = group.ended + 1
     if group.status is GroupStatus.FAILED:
-        return grown
+        return _counted(group, GroupStatus.FAILED, ended=ended)
     if group.on_error is OnError.FAIL and run.status is not RunStatus.SUCCESS:
-        return _over(grown, GroupStatus.FAILED, run)
-    if grown.ended == grown.spawned:
-        return _over(grown, GroupStatus.COMPLETE, run)
-    return replace(grown, status=GroupStatus.PARTIAL)
+        return _over(_counted(group, GroupStatus.FAILED, ended=ended), run)
+    if ended == group.spawned:
+        return _over(_counted(group, GroupStatus.COMPLETE, ended=ended), run)
+    return _counted(group, GroupStatus.PARTIAL, ended=ended)
 
 
-def _over(group: Group, status: GroupStatus, run: RunRecord) -> Group:
-    return replace(group, status=status, completed_at=run.completed_at, last_sequence=run.sequence)
+def _counted(group: Group, status: GroupStatus, *, spawned: int | None = None, ended: int | None = None) -> Group:
+    """Return ``group`` with another status and counts; in full, because ``replace`` takes five times as long."""
+    return Group(
+        group.variable_name,
+        group.strategy,
+        group.custom_function,
+        group.order,
+        group.on_error,
+        status,
+        group.spawned if spawned is None else spawned,
+        group.ended if ended is None else ended,
+        group.opened,
+        group.completed_at,
+        group.last_sequence,
+        group.closed,
+    )
+
+
+def _over(group: Group, run: RunRecord) -> Group:
+    return replace(group, completed_at=run.completed_at, last_sequence=run.sequence)
 
 
 def ended(run: RunRecord, status: RunStatus, at: datetime, sequence: int, *, result: Value) -> RunRecord:
@@ -47,6 +65,6 @@ def ended(run: RunRecord, status: RunStatus, at: datetime, sequence: int, *, res
         sequence: Its place among the session's ended runs.
         result: Its output for ``RunStatus.SUCCESS``, else the reason as text.
     """
-    if status is RunStatus.SUCCESS:
-        return replace(run, status=status, output=result, completed_at=at, sequence=sequence)
-    return replace(run, status=status, error=str(result), completed_at=at, sequence=sequence)
+    output, error = (result, None) if status is RunStatus.SUCCESS else (None, str(result))
+    # In full, as above.
+    return RunRecord(run.run_id, run.session_key, run.variable_name, run.label, status, output, error, at, sequence)

@@ -1,19 +1,23 @@
 """Fold labelled outputs into one result: the whole of a merge, with no session around it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from aggregate.errors import Refusal, SpawnError
 from aggregate.models.group import CustomFunction, GroupStatus, MergeStrategy
-from aggregate.models.plain import isolated
+from aggregate.models.jsonable import sentence
+from aggregate.models.plain import Value, isolated, unawaited
 from aggregate.models.result import AggregatedResult, LabelledOutput
 from aggregate.sandbox import Limits
 from aggregate.subagents import strategies
-from aggregate.subagents.custom import apply_custom
+from aggregate.subagents.custom import FAILED, apply_custom
 from aggregate.subagents.strategies import Merged
+from aggregate.text.shorten import shorten
 
+SHOWN: Final = 100
+"""Characters of a wrong parameter that a message repeats."""
 BUILT_IN: Final[Mapping[MergeStrategy, Callable[[Sequence[LabelledOutput]], Merged]]] = {
     MergeStrategy.CONCAT: strategies.concat,
     MergeStrategy.JSON: strategies.by_key,
@@ -44,7 +48,8 @@ def merge_outputs(
     """Merge ``outputs`` in their order; nothing given is changed, and the value shares nothing with it.
 
     Args:
-        outputs: Successful and failed ones (``error`` set); failed ones are counted and listed, not merged.
+        outputs: Successful and failed ones (``error`` set); failed ones are counted and listed, not merged. A
+            coroutine that nobody awaited is a failed one.
         strategy: One of the six.
         custom_function: For ``custom``: see ``apply_custom``.
         ending: What to write into the envelope; by default a complete group named ``$results``.
@@ -55,15 +60,16 @@ def merge_outputs(
     """
     chosen = known_strategy(strategy)
     end = ending or Ending()
+    outputs = [_settled(item) for item in outputs]
     good = [item for item in outputs if item.error is None]
     built_in = BUILT_IN.get(chosen)
-    merged = built_in(good) if built_in else apply_custom(custom_function, good, limits=limits)
-    empty = (f"{item.name}: the output is empty" for item in good if item.output is None or item.output == "")
+    merged = built_in(good) if built_in else _custom(custom_function, good, limits)
+    empty = (f"{item.name}: the output is empty" for item in good if _is_empty(item.output))
     failures = (f"{item.name} failed: {item.error}" for item in outputs if item.error is not None and end.list_errors)
     return AggregatedResult(
         variable_name=end.variable_name,
         strategy=chosen,
-        value=isolated(merged.value),
+        value=merged.value,
         errors=(*failures, *merged.errors),
         warnings=(*empty, *merged.warnings),
         completed_at=end.completed_at,
@@ -74,6 +80,24 @@ def merge_outputs(
     )
 
 
+def _custom(function: CustomFunction | None, outputs: Sequence[LabelledOutput], limits: Limits | None) -> Merged:
+    """Return what a custom function gives, as a value that is nobody else's."""
+    merged = apply_custom(function, outputs, limits=limits)
+    if reason := unawaited(merged.value):
+        value = {"error": FAILED, "originalResults": [item.output for item in outputs]}
+        merged = Merged(value, errors=(f"{FAILED}: {reason}",))
+    return replace(merged, value=isolated(merged.value))
+
+
+def _settled(item: LabelledOutput) -> LabelledOutput:
+    reason = "" if item.error is not None or type(item.output) is str else unawaited(item.output)
+    return replace(item, output=None, error=reason) if reason else item
+
+
+def _is_empty(output: Value) -> bool:
+    return output is None or (type(output) is str and not output)
+
+
 def known_strategy(value: object) -> MergeStrategy:
     """Return the strategy that ``value`` names, surrounding spaces ignored.
 
@@ -81,9 +105,10 @@ def known_strategy(value: object) -> MergeStrategy:
         SpawnError: ``INVALID_MERGE_STRATEGY`` for anything else.
     """
     try:
-        return MergeStrategy(str(value).strip())
+        return MergeStrategy(value.strip() if isinstance(value, str) else "")
     except ValueError:
         names = ", ".join(MergeStrategy)
+        shown = shorten(repr(value) if type(value) is str else sentence(value), SHOWN)
         raise SpawnError(
-            f"mergeStrategy must be one of {names}, not {value!r}", code=Refusal.INVALID_MERGE_STRATEGY
+            f"mergeStrategy must be one of {names}, not {shown}", code=Refusal.INVALID_MERGE_STRATEGY
         ) from None

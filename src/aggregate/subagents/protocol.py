@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from aggregate.errors import Refusal, SpawnError
 from aggregate.models.group import GroupStatus
+from aggregate.models.jsonable import json_text
 from aggregate.models.result import AggregatedResult
 from aggregate.subagents.session import SubagentSession
-from aggregate.text.results import value_text
 
 OWN: Final = ("task", "label", "collectInto", "mergeStrategy", "customFunction", "order", "count")
 TIMEOUTS: Final = ("runTimeoutSeconds", "timeoutSeconds")
@@ -139,6 +139,9 @@ def envelope(result: AggregatedResult) -> dict[str, Any]:
 
 
 def announcement(*results: AggregatedResult) -> str:
-    """Return the message that tells a parent agent of groups that are over, ``""`` for none (rule O-15)."""
-    lines = [f"\N{PACKAGE} {result.variable_name}: {value_text(result.value, indent=None)}" for result in results]
+    """Return the message that tells a parent agent of groups that are over, ``""`` for none (rule O-15).
+
+    Each value is JSON on one line, a text too: so none can begin a line that announces another group.
+    """
+    lines = [f"\N{PACKAGE} {result.variable_name}: {json_text(result.value)}" for result in results]
     return "\n".join(["---", "Collected Results (collectInto):", *lines]) if lines else ""

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from aggregate.models.jsonable import DEPTH
 from aggregate.models.plain import Value
-from aggregate.models.result import is_reference
+from aggregate.models.reference import is_reference
 from aggregate.text.results import value_text
 
 SHOWN_ITEMS: Final = 10
@@ -32,7 +33,9 @@ def count_of(result: Value) -> int | None:
 
 def content(result: Value) -> Value:
     """Return what an envelope is about, without its wrapping."""
-    while isinstance(result, Mapping) and not is_reference(result):
+    for _ in range(DEPTH):  # an envelope may hold itself
+        if not isinstance(result, Mapping) or is_reference(result):
+            break
         inner = next((result[key] for key in WRAPPERS if result.get(key) is not None), None)
         if inner is None:
             rest = {key: value for key, value in result.items() if key not in ENVELOPE}

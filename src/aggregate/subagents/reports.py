@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from aggregate.models.group import Group, RunStatus
-from aggregate.models.plain import Value, isolated
+from aggregate.models.plain import Value, isolated, unawaited
 from aggregate.subagents.deadlines import Timers, Watch
 from aggregate.subagents.ledger import Arrival, Ledger
 
@@ -23,6 +23,8 @@ class Reports:
 
     def end(self, run_id: str, status: RunStatus, result: Value) -> bool:
         """Record one end; log the one that changes nothing and return ``False`` for it (rules O-41, O-42, O-46)."""
+        if refused := unawaited(result):
+            result, status = refused, RunStatus.ERROR
         ended = self._ledger.end(run_id, status, self._clock(), result=isolated(result))
         self._watch.call_off(run_id)
         if ended.group is not None and ended.group.status.final:

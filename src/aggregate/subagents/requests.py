@@ -3,15 +3,17 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 from aggregate.errors import Refusal, SpawnError
 from aggregate.models.group import CustomFunction, Group, GroupStatus, MergeStrategy, OnError, Order
+from aggregate.models.jsonable import sentence
 from aggregate.models.plain import Value
-from aggregate.subagents.merge import known_strategy
+from aggregate.subagents.merge import SHOWN, known_strategy
+from aggregate.subagents.same_code import same_code
+from aggregate.text.shorten import shorten
 
 _VARIABLE: Final = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,7 @@ def wanted(
     """
     function = _function(custom_function)
     name = _variable(collect_into)
-    given = merge_strategy.strip() if isinstance(merge_strategy, str) else merge_strategy
-    strategy = known_strategy(given) if given else None
+    strategy = None if _absent(merge_strategy) else known_strategy(merge_strategy)
     if name is None and (strategy or function or order):
         raise SpawnError("mergeStrategy and customFunction need collectInto", code=Refusal.MISSING_COLLECT_INTO)
     if function is not None and strategy not in (None, MergeStrategy.CUSTOM):
@@ -45,6 +46,10 @@ def wanted(
     if function is not None:
         strategy = MergeStrategy.CUSTOM
     return Wanted(name, strategy, function, _order(order))
+
+
+def _absent(parameter: object) -> bool:
+    return parameter is None or (isinstance(parameter, str) and not parameter.strip())
 
 
 def _variable(collect_into: object) -> str | None:
@@ -77,7 +82,8 @@ def _order(order: str | None) -> Order | None:
         return Order(order) if order else None
     except ValueError:
         raise SpawnError(
-            f"order must be one of {', '.join(Order)}, not {order!r}", code=Refusal.INVALID_ORDER
+            f"order must be one of {', '.join(Order)}, not {shorten(sentence(order), SHOWN)}",
+            code=Refusal.INVALID_ORDER,
         ) from None
 
 
@@ -93,9 +99,10 @@ def group_for(group: Group | None, want: Wanted, on_error: OnError) -> Group:
             raise SpawnError('mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION)
         order = want.order or Order.SPAWN
         return Group(str(want.variable_name), strategy, want.custom_function, order=order, on_error=on_error)
-    _same("mergeStrategy", want.strategy, group.strategy, group)
-    _same("customFunction", want.custom_function, group.custom_function, group)
-    _same("order", want.order, group.order, group)
+    _same("mergeStrategy", want.strategy in (None, group.strategy), group)
+    same_function = want.custom_function is None or same_code(want.custom_function, group.custom_function)
+    _same("customFunction", same_function, group)
+    _same("order", want.order in (None, group.order), group)
     if group.closed:
         raise SpawnError(f"{group.variable_name} is closed: clear it or use another name", code=Refusal.GROUP_CLOSED)
     if group.status is GroupStatus.FAILED:
@@ -103,7 +110,7 @@ def group_for(group: Group | None, want: Wanted, on_error: OnError) -> Group:
     return group
 
 
-def _same(what: str, asked: _T | None, present: _T | None, group: Group) -> None:
-    if asked is not None and asked != present:
+def _same(what: str, agrees: bool, group: Group) -> None:
+    if not agrees:
         reason = f"{group.variable_name} already has another {what}: leave it out or use another name"
         raise SpawnError(reason, code=Refusal.MERGE_STRATEGY_CONFLICT)

@@ -1,11 +1,11 @@
-"""What a session's readers see: each group's result, merged once for each time that the group became final."""
+"""What a session's readers see: each group's result; custom functions run once for each time that it became final."""
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from threading import Lock, get_ident
 
-from aggregate.models.group import Group, OnError, Order, RunRecord, RunStatus
+from aggregate.models.group import Group, MergeStrategy, OnError, Order, RunRecord, RunStatus
 from aggregate.models.plain import Value, isolated
 from aggregate.models.result import AggregatedResult, LabelledOutput
 from aggregate.sandbox import Limits
@@ -36,6 +36,9 @@ class SubagentResults(Mapping[str, AggregatedResult]):
             return AggregatedResult(variable_name=name)
         if not found.group.status.final:
             return _open(found)
+        if found.group.strategy is not MergeStrategy.CUSTOM:
+            # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
+            return _aggregate(found, self._limits)
         result = self._once(found)
         return replace(result, value=isolated(result.value))
 

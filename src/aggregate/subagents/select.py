@@ -9,8 +9,9 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
+from aggregate.models.jsonable import failure_text, jsonable
 from aggregate.models.plain import Value, isolated
 from aggregate.models.result import Answer, AnswerKind, AnswerSource
 from aggregate.subagents.quantity import counted_noun, extract_quantity
@@ -55,6 +56,8 @@ def select_answer(goal: str, results: Sequence[Value], *, descriptions: Sequence
     target = extract_quantity(goal)
     if target:
         logger.info("🎯 Target count from goal: %s", target)
+    # Chosen among copies that are JSON: whatever a result's own methods would do.
+    originals, results = results, [jsonable(result) for result in results]
     usable = [(number, result) for number, result in enumerate(results, 1) if not failed(result)]
     texts = _candidates(usable)
     summary, source = _choose(goal, target, usable, texts)
@@ -67,13 +70,15 @@ def select_answer(goal: str, results: Sequence[Value], *, descriptions: Sequence
         source=source,
         success=source.kind is not AnswerKind.NONE,
         warnings=tuple(warnings),
-        detailed_results=_details(results),
+        detailed_results=_details(originals, results),
     )
 
 
 def failed(result: Value) -> bool:
     """Return whether a result reports a failure."""
-    return isinstance(result, Mapping) and (result.get("success", True) is False or bool(result.get("error")))
+    if not isinstance(result, Mapping):
+        return False
+    return result.get("success", True) is False or bool(jsonable(result.get("error")))
 
 
 def _candidates(usable: Sequence[tuple[int, Value]]) -> list[Candidate]:
@@ -84,15 +89,20 @@ def _candidates(usable: Sequence[tuple[int, Value]]) -> list[Candidate]:
 
 def _text(result: Value) -> tuple[str, AnswerKind]:
     if not isinstance(result, Mapping):
-        return result if isinstance(result, str) else "", AnswerKind.TEXT
+        return result if _is_text(result) else "", AnswerKind.TEXT
     if isinstance(result.get(DENDRITES), list):
         return subtasks_text(result), AnswerKind.SUBTASKS
     answer, value = result.get("answer"), result.get("result")
-    if result.get("type") == "ai_response" and isinstance(answer, str):
+    if result.get("type") == "ai_response" and _is_text(answer):
         return answer, AnswerKind.AI
-    if isinstance(value, str):
+    if _is_text(value):
         return value, AnswerKind.PYTHON if result.get("success") else AnswerKind.TEXT
     return "", AnswerKind.NONE
+
+
+def _is_text(value: Value) -> TypeGuard[str]:
+    """Return whether a value is a text, and not the name of what has none."""
+    return type(value) is str
 
 
 def _choose(
@@ -162,7 +172,7 @@ def _failures(results: Sequence[Value], descriptions: Sequence[str] | None) -> l
 
 def _failure(number: int, result: Mapping[str, Any], descriptions: Sequence[str] | None) -> str:
     named = f" ({descriptions[number - 1]})" if descriptions and number <= len(descriptions) else ""
-    return f"Step {number}{named} failed: {result.get('error') or 'no reason given'}"
+    return f"Step {number}{named} failed: {failure_text(result.get('error') or None)}"
 
 
 def _blanks(usable: Sequence[tuple[int, Value]]) -> list[str]:
@@ -180,20 +190,18 @@ def _blank(value: Value) -> bool:
     return isinstance(value, str) and not value.strip()
 
 
-def _details(results: Sequence[Value]) -> tuple[Any, ...]:
+def _details(originals: Sequence[Value], readable: Sequence[Value]) -> tuple[Any, ...]:
     """Return copies of all results; where they are large, long lists are replaced by their length (rule D-74)."""
-    copies = isolated(list(results))
-    return tuple(map(_shortened, copies)) if _size(copies) > DETAIL_LIMIT else tuple(copies)
+    if _size(readable) > DETAIL_LIMIT:
+        return tuple(map(_shortened, readable))
+    return tuple(map(isolated, originals))
 
 
 def _shortened(value: Value) -> Value:
     if isinstance(value, list):
         return f"[{len(value)} items, truncated for brevity]" if _size(value) > LIST_LIMIT else value
-    return {key: _shortened(item) for key, item in value.items()} if isinstance(value, dict) else value
+    return {key: _shortened(item) for key, item in value.items()} if type(value) is dict else value
 
 
 def _size(value: Value) -> int:
-    try:
-        return len(json.dumps(value, default=str))
-    except (TypeError, ValueError, RecursionError):
-        return DETAIL_LIMIT + 1
+    return len(json.dumps(value))

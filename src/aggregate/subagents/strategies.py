@@ -1,25 +1,30 @@
 """The five built-in merge strategies: outputs in, one value and its warnings out (rule 2.4)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from deepmerge import Merger
 
+from aggregate.models.jsonable import free_key, jsonable, sentence, type_name
 from aggregate.models.plain import Value, isolated
 from aggregate.models.result import LabelledOutput
 from aggregate.subagents.json_text import NotJson, parsed
+from aggregate.text.shorten import shorten
 
 MAX_DEPTH: Final = 100
 """Levels of nesting that are merged; deepmerge recurses about three frames a level."""
-JSON_TYPES: Final = (str, int, float, type(None), list, dict)
+JSON_TYPES: Final = (str, int, float, bool, type(None), list, dict)
 SHOWN_KEYS: Final = 5
-"""Conflicting keys that a warning names; it counts the others."""
+"""Keys or outputs that a warning names; it counts the others."""
+KEY_CHARACTERS: Final = 100
+AROUND: Final = 500
+"""Characters around a JSON fence up to which ``json`` takes a text for the JSON in it: more is a report of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A merged value, what was left out of it or replaced in it, and the labels of its items."""
+    """A merged value that is nobody else's, what was left out of it or replaced in it, and the labels of its items."""
 
     value: Value
     warnings: tuple[str, ...] = ()
@@ -30,37 +35,50 @@ class Merged:
 def concat(outputs: Sequence[LabelledOutput]) -> Merged:
     """Return all outputs as a list, in order."""
     labels = tuple(item.label or "" for item in outputs)
-    return Merged([item.output for item in outputs], labels=labels)
+    return Merged([isolated(item.output) for item in outputs], labels=labels)
 
 
 def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
     """Return an object of all outputs by label, or by position where one has no label; nothing is overwritten.
 
-    A key that is taken gets ``-2``, ``-3``, ... Texts that are JSON objects or arrays are parsed, others stay text.
+    A key that is taken gets ``-2``, ``-3``, ... Texts that are JSON objects or arrays are parsed, also in a fence with
+    a few words around it; others stay text.
     """
     keyed: dict[str, Value] = {}
     tries: dict[str, int] = {}
+    worded: list[str] = []
     for position, item in enumerate(outputs):
-        keyed[_free_key(keyed, tries, item.label or str(position))] = _as_json(item.output)
-    return Merged(keyed)
+        wanted = item.label or str(position)
+        key = free_key(keyed, tries, wanted) if wanted in keyed else wanted
+        keyed[key] = _as_json(item, worded)
+    return Merged(keyed, _left_out(worded))
 
 
-def _free_key(taken: dict[str, Value], tries: dict[str, int], wanted: str) -> str:
-    key, number = wanted, tries.get(wanted, 1)
-    while key in taken:
-        number += 1
-        key = f"{wanted}-{number}"
-    tries[wanted] = number
-    return key
-
-
-def _as_json(output: Value) -> Value:
-    if not isinstance(output, str):
-        return output
+def _as_json(item: LabelledOutput, worded: list[str]) -> Value:
+    """Return an output parsed where it is JSON; ``worded`` gets its name where words around it are left out."""
+    if not isinstance(item.output, str):
+        return isolated(item.output)
     try:
-        return parsed(output)
+        held = parsed(item.output)
     except NotJson:
-        return output
+        return item.output
+    if len(held.around) > AROUND:
+        return item.output
+    if held.around:
+        worded.append(item.name)
+    return held.value
+
+
+def _left_out(worded: Sequence[str]) -> tuple[str, ...]:
+    if not worded:
+        return ()
+    outputs = "output" if len(worded) == 1 else f"{len(worded)} outputs"
+    return (f"the words around the JSON of {outputs} are left out: {_names(worded)}",)
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(shorten(name, KEY_CHARACTERS) for name in names[:SHOWN_KEYS])
+    return shown + (", ..." if len(names) > SHOWN_KEYS else "")
 
 
 def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
@@ -70,26 +88,37 @@ def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
     """
     merged: dict[Value, Value] = {}
     warnings: list[str] = []
+    worded: list[str] = []
     replaced: dict[str, None] = {}
     merger = _merger(replaced)
     for item in outputs:
         try:
-            merger.merge(merged, _object(item.output))
+            merger.merge(merged, _object(item, worded))
         except NotJson as error:
             warnings.append(f"{item.name}: not merged: {error}")
+        except Exception as error:  # noqa: BLE001 - keys that cannot be compared or hashed; the others are merged
+            warnings.append(f"{item.name}: not merged whole: {shorten(sentence(error), KEY_CHARACTERS)}")
     if replaced:
-        shown = ", ".join(list(replaced)[:SHOWN_KEYS]) + (", ..." if len(replaced) > SHOWN_KEYS else "")
-        warnings.append(f"merge: {len(replaced)} keys had more than one value, the last one stands: {shown}")
-    return Merged(merged, tuple(warnings))
+        keys = _names(list(replaced))
+        warnings.append(f"merge: {len(replaced)} keys had more than one value, the last one stands: {keys}")
+    return Merged(merged, (*warnings, *_left_out(worded)))
 
 
-def _object(output: Value) -> dict[Value, Value]:
-    """Return ``output`` as a dictionary of its own, or raise ``NotJson`` saying why it is none."""
-    value = parsed(output) if isinstance(output, str) else isolated(output)
-    if not isinstance(value, dict):
-        raise NotJson(f"a {type(value).__name__} is no object")
+def _object(item: LabelledOutput, worded: list[str]) -> dict[Value, Value]:
+    """Return an output as a dictionary of its own, or raise ``NotJson`` saying why it is none."""
+    output = item.output
+    if isinstance(output, str):
+        held = parsed(output)
+        value, around = held.value, held.around
+    else:
+        foreign = issubclass(type(output), Mapping) and type(output) is not dict
+        value, around = jsonable(output) if foreign else isolated(output), ""
+    if type(value) is not dict:
+        raise NotJson(f"a {type_name(value)} is no object")
     if _deeper_than(value, MAX_DEPTH):
         raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
+    if around:
+        worded.append(item.name)
     return value
 
 
@@ -111,7 +140,7 @@ def _merger(replaced: dict[str, None]) -> Merger:
 
     def replace(_config: Merger, path: list[Value], base: Value, nxt: Value) -> Value:
         if _differ(base, nxt):
-            replaced[".".join(map(str, path))] = None
+            replaced[".".join(shorten(sentence(key), KEY_CHARACTERS) for key in path)] = None
         return nxt
 
     return Merger([(dict, "merge"), (list, replace)], [replace], [replace])
@@ -119,14 +148,19 @@ def _merger(replaced: dict[str, None]) -> Merger:
 
 def _differ(base: Value, nxt: Value) -> bool:
     """Compare JSON values; anything else may compare in ways of its own and counts as different."""
-    return type(base) is not type(nxt) or not isinstance(base, JSON_TYPES) or base != nxt
+    if type(base) is not type(nxt) or type(base) not in JSON_TYPES:
+        return True
+    try:
+        return bool(base != nxt)
+    except Exception:  # noqa: BLE001 - what is inside compares in a way of its own, or is too deep
+        return True
 
 
 def first(outputs: Sequence[LabelledOutput]) -> Merged:
     """Return the first output, ``None`` where there is none."""
-    return Merged(outputs[0].output if outputs else None)
+    return Merged(isolated(outputs[0].output) if outputs else None)
 
 
 def last(outputs: Sequence[LabelledOutput]) -> Merged:
     """Return the last output, ``None`` where there is none."""
-    return Merged(outputs[-1].output if outputs else None)
+    return Merged(isolated(outputs[-1].output) if outputs else None)

@@ -1,0 +1,272 @@
+"""Any value as JSON: the one stand-in for what JSON does not know.
+
+Values come from agents, tools and foreign code, so nothing here trusts a method of theirs: whatever a value does when
+it is looked at, it becomes a visible item, and what stands around it stays as it is. Only a method that never returns
+cannot be guarded against in the same process.
+"""
+
+import json
+import math
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date, time
+from enum import Enum
+from itertools import islice
+from typing import Any, Final
+
+from aggregate.models.plain import Value
+from aggregate.models.reference import DataReference
+
+DEPTH: Final = 100
+"""Levels of nesting that are shown; no real data has more, and a JSON writer recurses once a level."""
+KEY_DEPTH: Final = 3
+MOST_ITEMS: Final = 1_000_000
+"""Items taken of a container that is no list or dictionary: its iterator may never end."""
+MOST_BITS: Final = 14_000
+"""Integers that are longer have more digits than Python converts by default (4,300); they are written in hex."""
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_ADDRESS: Final = re.compile(r" at 0x[0-9A-Fa-f]+")
+
+
+class StandIn(str):
+    """A text in the place of a value that has none of its own, such as ``<Lock>``."""
+
+    __slots__ = ()
+
+
+def jsonable(value: Value) -> Value:
+    """Return a copy of ``value`` of dictionaries with text keys, lists, texts, numbers, truth values and ``None`` only.
+
+    Dates, decimals, paths, enumerations, bytes, sets, dataclasses, pydantic models and arrays show their value. What
+    has none that can be shown is the ``StandIn`` ``<its type>``. Numbers that JSON does not know are texts: ``"NaN"``,
+    ``"Infinity"``. A ``DataReference`` stays one. Never raises for what the value does.
+    """
+    return JsonCopy().of(value)
+
+
+def json_text(value: Value, *, indent: int | None = None) -> str:
+    """Return ``value`` as JSON that any reader takes and any file holds; never raises for what the value does."""
+    try:
+        return printable(json.dumps(jsonable(value), indent=indent, ensure_ascii=False))
+    except RecursionError:  # the caller's own stack is nearly full
+        return json.dumps(f"<{type_name(value)} nested too deeply>")
+
+
+def sentence(value: Value) -> str:
+    """Return what goes into a message: a text as it is, an exception's name and message, anything else as JSON."""
+    copy = jsonable(value)
+    return printable(copy) if isinstance(copy, str) else json_text(copy)
+
+
+def failure_text(error: object) -> str:
+    """Return why something failed: ``no reason given`` for nothing."""
+    text = sentence(error) if error is not None else ""
+    return text or "no reason given"
+
+
+def printable(text: str) -> str:
+    r"""Return ``text`` with halves of surrogate pairs as ``\udXXX``: no file and no terminal holds them.
+
+    In JSON that is the character's own escape.
+    """
+    if text.isascii():
+        return text
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def type_name(value: object) -> str:
+    """Return the name of a value's type, whatever its metaclass says."""
+    return str(type.__dict__["__name__"].__get__(type(value)))
+
+
+class JsonCopy:
+    """One copy under way.
+
+    Attributes:
+        cut: Why the copy is not the whole value, ``""`` where it is: it contains itself or has too many levels.
+    """
+
+    def __init__(self, *, stored: bool = False) -> None:
+        """Begin a copy.
+
+        Args:
+            stored: As rule D-40 stores it: dates as their ``str()``, and NaN and infinities stay numbers, which
+                Python's own JSON reads.
+        """
+        self.cut = ""
+        self._stored = stored
+        self._above: set[int] = set()
+
+    def of(self, value: Value, depth: int = DEPTH) -> Value:
+        """Return the copy of ``value`` with at most ``depth`` levels."""
+        kind = type(value)
+        if kind is str or kind is bool or value is None:
+            return value
+        try:
+            if kind is int or kind is float:
+                return self._number(value)
+            return self._leaf(value, kind) if _is_leaf(kind) else self._nested(value, kind, depth)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # noqa: BLE001 - also what ends a program must not do so from a value's own method
+            return _stand_in(value)
+
+    def _number(self, value: float) -> Value:
+        if isinstance(value, int):
+            return value if value.bit_length() <= MOST_BITS else hex(value)
+        if self._stored or math.isfinite(value):
+            return value
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+    def _leaf(self, value: Value, kind: type) -> Value:
+        if issubclass(kind, Enum):
+            return self.of(value._value_, KEY_DEPTH)
+        if issubclass(kind, str):
+            return str.__str__(value)
+        if issubclass(kind, int):
+            return self._number(int.__int__(value))
+        if issubclass(kind, float):
+            return self._number(float.__float__(value))
+        if issubclass(kind, date | time):
+            return str(value) if self._stored else value.isoformat()
+        if issubclass(kind, bytes | bytearray | memoryview):
+            return bytes(value).decode("utf-8", errors="replace")
+        return f"{type_name(value)}: {value}" if str(value) else type_name(value)  # an exception
+
+    def _nested(self, value: Value, kind: type, depth: int) -> Value:
+        """Copy a container, unless it is inside itself or too deep; anything else is shown by its own text."""
+        if kind is DataReference:
+            return value
+        parts = _parts(value, kind)
+        if parts is None:
+            return _own_text(value, kind)
+        if id(value) in self._above:
+            self.cut = self.cut or "it contains itself"
+            return _stand_in(value, " that holds itself")
+        if depth <= 0:
+            self.cut = self.cut or f"it is nested deeper than {DEPTH} levels"
+            return _stand_in(value, f" deeper than {DEPTH} levels")
+        self._above.add(id(value))
+        try:
+            return parts(self, value, depth - 1)
+        finally:
+            self._above.discard(id(value))
+
+    def mapping(self, value: Value, depth: int) -> dict[str, Value]:
+        """Copy a mapping; a key that is taken as a text gets ``-2``, ``-3``, ..."""
+        return self._keyed(_pairs(value), depth)
+
+    def _keyed(self, pairs: Iterable[tuple[Value, Value]], depth: int) -> dict[str, Value]:
+        copy: dict[str, Value] = {}
+        tries: dict[str, int] = {}
+        for key, item in pairs:
+            text = key if type(key) is str else self._key(key)
+            if text in copy:
+                text = free_key(copy, tries, text)
+            copy[text] = self.of(item, depth)
+        return copy
+
+    def _key(self, key: Value) -> str:
+        copy = self.of(key, KEY_DEPTH)
+        return copy if isinstance(copy, str) else json.dumps(copy, ensure_ascii=False)
+
+    def items(self, value: Value, depth: int) -> list[Value]:
+        """Copy a sequence in its order."""
+        return [self.of(item, depth) for item in _members(value)]
+
+    def members(self, value: Value, depth: int) -> list[Value]:
+        """Copy a set in an order that does not depend on hashes."""
+        copies = self.items(value, depth)
+        kinds = {type(copy) for copy in copies}
+        return sorted(copies) if kinds <= {int, float} or kinds == {str} else sorted(copies, key=json_text)
+
+    def dataclass(self, value: Value, depth: int) -> dict[str, Value]:
+        """Copy a dataclass's fields."""
+        return self._keyed(((one.name, _attribute(value, one.name)) for one in fields(value)), depth)
+
+    def model(self, value: Value, depth: int) -> dict[str, Value]:
+        """Copy a pydantic model's fields, and those that it was given beyond them."""
+        held, extra = value.__dict__, value.__pydantic_extra__ or {}
+        return self._keyed(
+            [*((name, held.get(name)) for name in type(value).__pydantic_fields__), *extra.items()], depth
+        )
+
+    def array(self, value: Value, depth: int) -> Value:
+        """Copy an array, or one number of an array's type."""
+        return self.of(value.tolist(), depth)
+
+
+def free_key(taken: Mapping[str, Value], tries: dict[str, int], wanted: str) -> str:
+    """Return ``wanted``, or with ``-2``, ``-3``, ... the first that is not taken; ``tries`` keeps that quick."""
+    key, number = wanted, tries.get(wanted, 1)
+    while key in taken:
+        number += 1
+        key = f"{wanted}-{number}"
+    tries[wanted] = number
+    return key
+
+
+def _is_leaf(kind: type) -> bool:
+    return issubclass(kind, str | int | float | Enum | date | time | bytes | bytearray | memoryview | BaseException)
+
+
+_Parts = Callable[[JsonCopy, Any, int], Value]
+
+
+def _parts(value: Value, kind: type) -> _Parts | None:
+    """Return how a container is copied, ``None`` for what is none."""
+    if issubclass(kind, Mapping):
+        return JsonCopy.mapping
+    if issubclass(kind, list | tuple):
+        return JsonCopy.items
+    if issubclass(kind, set | frozenset):
+        return JsonCopy.members
+    if isinstance(getattr(kind, "__pydantic_fields__", None), dict):
+        return JsonCopy.model
+    if is_dataclass(kind) and not issubclass(kind, type):
+        return JsonCopy.dataclass
+    if hasattr(kind, "dtype") and hasattr(kind, "tolist"):
+        return JsonCopy.array
+    return JsonCopy.items if issubclass(kind, Collection) and kind is not range else None
+
+
+def _members(value: Value) -> Iterable[Value]:
+    """Return the items of a collection; a list's or a tuple's own, whatever a subclass makes of them."""
+    for base in (list, tuple):
+        if issubclass(type(value), base):
+            return iter(base.__iter__(value))
+    return islice(iter(value), MOST_ITEMS)
+
+
+def _pairs(value: Value) -> Iterable[tuple[Value, Value]]:
+    """Yield the entries of a mapping; a dictionary's own, whatever a subclass makes of them."""
+    if issubclass(type(value), dict):
+        # An OrderedDict has an order of its own, which dict's method does not know.
+        yield from value.items() if type(value) is OrderedDict else dict.items(value)
+        return
+    for key in islice(iter(value), MOST_ITEMS):
+        try:
+            yield key, value[key]
+        except Exception as error:  # noqa: BLE001 - the other entries are shown
+            yield key, _stand_in(error)
+
+
+def _attribute(value: Value, name: str) -> Value:
+    try:
+        return getattr(value, name)
+    except Exception as error:  # noqa: BLE001 - the other fields are shown
+        return _stand_in(error)
+
+
+def _stand_in(value: object, why: str = "") -> StandIn:
+    return StandIn(f"<{type_name(value)}{why}>")
+
+
+def _own_text(value: Value, kind: type) -> str:
+    """Return the text that a class gives its values; ``<type>`` where it gives none, or one with an address in it."""
+    if all(getattr(kind, name) is getattr(object, name) for name in ("__str__", "__repr__")):
+        return _stand_in(value)
+    text = str.__str__(str(value))
+    return _stand_in(value) if text.startswith("<") or _ADDRESS.search(text) else text

@@ -1,0 +1,22 @@
+"""Long texts and long lists of them, shortened so that a reader sees what was left out."""
+
+from collections.abc import Sequence
+
+from aggregate.models.jsonable import sentence
+
+
+def shorten(text: str, most: int) -> str:
+    """Return ``text``, or where it has more than ``most`` characters its beginning and its end with what it had."""
+    if len(text) <= most:
+        return text
+    tail = most // 3
+    return (
+        f"{text[: most - tail]} [... {len(text) - most:,} of {len(text):,} characters ...] {text[len(text) - tail :]}"
+    )
+
+
+def first_of(sentences: Sequence[str], most: int, characters: int) -> tuple[str, ...]:
+    """Return the first ``most`` sentences, each with at most ``characters`` of its own, and how many more there are."""
+    shown = [shorten(sentence(one), characters) for one in sentences[:most]]
+    left = len(sentences) - len(shown)
+    return (*shown, f"... and {left:,} more, {len(sentences):,} in all") if left else tuple(shown)

@@ -1,0 +1,161 @@
+"""One odd value stops no prompt, no choice, no merge and no report; it becomes a visible item."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from aggregate import build_tier3_context, run
+from aggregate.models.jsonable import json_text, jsonable
+from aggregate.models.result import Answer, AnswerKind, AnswerSource
+from aggregate.subagents import (
+    CompilationContext,
+    LabelledOutput,
+    MetadataBasedResultCompiler,
+    SubagentSession,
+    compact_data,
+    load_data_reference,
+    merge_outputs,
+    select_answer,
+)
+from tests.hostile.values import ODD, SHOWN, Endless, Raising, UnprintableError, anything
+from tests.project import project
+
+NOON = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
+BUILT_IN = ("concat", "json", "merge", "first", "last")
+
+
+def prompt_of(results: Any, folder: Path, **options: Any) -> str:
+    """Return a prompt as a file would hold it."""
+    text = build_tier3_context([], folder, [], [], [], results=results, cache_dir=folder / "cache", **options)
+    return text.encode().decode()
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_every_odd_value_is_a_visible_item(name: str, tmp_path: Path) -> None:
+    """Whatever one agent returns, each strategy merges, and the prompt is made with the others' results in it."""
+    for strategy in BUILT_IN:
+        outputs = [LabelledOutput({"a": "neighbour"}, "A"), LabelledOutput(ODD[name](), "B")]
+        result = merge_outputs([*outputs, LabelledOutput({"z": "neighbour"}, "C")], strategy)
+        assert result.count == 3
+        for threshold in (1, 1_000_000):
+            text = prompt_of({"$all": result}, tmp_path, results_threshold=threshold)
+            assert text.startswith("## Sub-Agent Results\n\n### $results\n\n")
+    alone = prompt_of(merge_outputs([LabelledOutput(ODD[name]())], "first"), tmp_path, results_threshold=10**6)
+    assert "```" in alone
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_every_odd_value_is_chosen_from_and_compiled(name: str) -> None:
+    """Choosing an answer and compiling a report go on beside it, and what they give can be printed."""
+    answer = select_answer("first 3", [ODD[name](), {"success": True, "result": "text"}, ODD[name]()])
+    assert answer.success
+    json.loads(json_text(answer))
+    metadata = {"category": "security", "result_type": "scan", "priority": 1}
+    tools = [("odd", ODD[name]()), ("held", {"value": ODD[name](), "_tool_metadata": metadata})]
+    report = MetadataBasedResultCompiler().compile_results(tools, CompilationContext("check", [], NOON))
+    assert report["analysis_metadata"]["tools_executed"] == 2
+    assert report["security_analysis"]["scanner_tool"] == "held"
+    json.loads(json_text(report))
+
+
+@pytest.mark.parametrize(("value", "shown"), SHOWN, ids=[type(value).__name__ for value, _ in SHOWN])
+def test_values_show_what_they_are(value: Any, shown: Any) -> None:
+    """Dates, decimals, paths, bytes, sets, dataclasses, models and arrays show their value, keys become texts."""
+    assert jsonable(value) == shown
+    assert json.loads(json_text(value)) == shown
+
+
+def test_a_mapping_without_end_ends() -> None:
+    """Of what is no list or dictionary a million items are taken."""
+    assert len(jsonable(Endless())) == 1_000_000
+
+
+@given(anything)
+def test_any_value_is_json(value: Any) -> None:
+    """Whatever it is made of, a value has one text: JSON that every reader takes, twice the same, as UTF-8."""
+    text = json_text(value, indent=2)
+    text.encode()
+    json.loads(text, parse_constant=pytest.fail)
+    assert json_text(value, indent=2) == text
+
+
+@given(anything, anything)
+def test_any_values_are_merged_chosen_and_compiled(one: Any, other: Any) -> None:
+    """No combination of odd values stops a merge, a choice or a report."""
+    for strategy in BUILT_IN:
+        json_text(merge_outputs([LabelledOutput(one, "A"), LabelledOutput(other)], strategy))
+    assert select_answer("how many runs", [one, other]).summary
+    report = MetadataBasedResultCompiler().compile_results([("t", one), ("t", other)], CompilationContext("", [], NOON))
+    assert report["analysis_metadata"]["tools_executed"] == 2
+
+
+@pytest.mark.slow
+@given(anything)
+def test_any_value_is_stored_and_loaded(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
+    """A value that JSON can hold comes back from disk; folding takes the others too."""
+    folder = tmp_path_factory.mktemp("cache")
+    result = merge_outputs([LabelledOutput(value)], "first")
+    text = build_tier3_context([], folder, [], [], [], results=result, cache_dir=folder, results_threshold=0)
+    assert "load_data_reference(" in text or value is None
+
+
+def test_run_is_never_stopped(tmp_path: Path) -> None:
+    """The whole pipeline writes its prompt beside every odd value at once, and beside what is no result at all."""
+    project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": "x = 1\n"})
+    named = {name: merge_outputs([LabelledOutput(make())], "first") for name, make in ODD.items()}
+    for results in (named, [make() for make in ODD.values()], {name: make() for name, make in ODD.items()}, "text", 5):
+        markdown, path, _ = run(tmp_path / "manual_slop.toml", results=results, results_threshold=500)  # type: ignore[arg-type]
+        assert path.read_text(encoding="utf-8") == markdown
+        assert "## Sub-Agent Results" in markdown
+
+
+def test_deep_values_do_not_depend_on_the_stack() -> None:
+    """A value deeper than the bound is cut at the same level wherever it is rendered from."""
+
+    def below(levels: int) -> str:
+        return below(levels - 1) if levels else json_text(ODD["20,000 lists"]())
+
+    assert below(0) == below(300)
+    assert "deeper than 100 levels" in below(0)
+
+
+@pytest.mark.parametrize("strategy", BUILT_IN)
+def test_a_coroutine_is_refused(strategy: str, tmp_path: Path) -> None:
+    """What nobody awaited is no value: it is a failed result with one sentence, never an item of the value."""
+
+    async def answer() -> str:
+        await asyncio.sleep(0)
+        return "late"
+
+    session = SubagentSession()
+    first, second = (session.spawn("t", collect_into="$a", merge_strategy=strategy) for _ in range(2))
+    assert session.complete(first.run_id, answer())
+    session.complete(second.run_id, {"b": 1})
+    reason = "the output is a coroutine that was not awaited: await it and report what it gives"
+    assert session.subagent_results["$a"].errors == (f"main-1 failed: {reason}",)
+    assert merge_outputs([LabelledOutput(answer(), "A")], strategy).errors == (f"A failed: {reason}",)
+    assert reason in prompt_of([answer()], tmp_path)
+    custom = merge_outputs([LabelledOutput(1)], "custom", custom_function=lambda _: answer())
+    assert custom.errors == (f"Custom merge function failed: {reason}",)
+
+
+@pytest.mark.parametrize(
+    "make", [Raising, UnprintableError, lambda: Answer(Raising(), AnswerSource(1, AnswerKind.AI, "x"), True)]
+)  # type: ignore[arg-type]
+def test_what_is_no_result_is_shown(make: Callable[[], Any], tmp_path: Path) -> None:
+    """An answer with an odd text, or a list with odd things in it, has its place in the prompt."""
+    assert "### " in prompt_of([make()], tmp_path)
+
+
+def test_the_stored_value_is_whole(tmp_path: Path) -> None:
+    """On disk NaN stays a number, keys become texts without losing one, sets and paths their values."""
+    value = {(1, 2): float("inf"), "set": {2, 1}, "bytes": b"x", "pair": "\ud800"}
+    reference = compact_data(value, "k", cache_dir=tmp_path, threshold=1)
+    held = load_data_reference(reference["_ref_id"], cache_dir=tmp_path)
+    assert held == {"[1, 2]": float("inf"), "set": [1, 2], "bytes": "x", "pair": "\ud800"}
