@@ -10,6 +10,7 @@ from aggregate.models.group import CustomFunction
 from aggregate.models.plain import Value, isolated
 from aggregate.models.result import LabelledOutput
 from aggregate.sandbox import Limits, run_javascript, run_python
+from aggregate.subagents.reasons import reason
 from aggregate.subagents.strategies import Merged
 
 FAILED: Final = "Custom merge function failed"
@@ -33,13 +34,15 @@ def apply_custom(
     """
     if function is None:
         raise SpawnError('mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION)
-    values = [isolated(item.output) for item in outputs]
     try:
+        values = [isolated(item.output) for item in outputs]
         return Merged(_call(function, values, limits or Limits()))
-    except Exception as error:  # noqa: BLE001 - a bad function gives the failure value, never an exception (rule 2.4)
-        reason = str(error) if isinstance(error, SandboxError) else f"{type(error).__name__}: {error}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a bad function gives the failure value, also for SystemExit (2.4)
+        why = str(error) if isinstance(error, SandboxError) else reason(error)
         value = {"error": FAILED, "originalResults": [item.output for item in outputs]}
-        return Merged(value, errors=(f"{FAILED}: {reason}",))
+        return Merged(value, errors=(f"{FAILED}: {why}",))
 
 
 def _call(function: CustomFunction, values: list[Value], limits: Limits) -> Value:

@@ -3,10 +3,11 @@
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from threading import Lock
+from threading import Lock, Thread
 from typing import Protocol
 
 from aggregate.models.plain import Value
+from aggregate.subagents.deadlock import TrackedTask
 
 
 class RunEvents(Protocol):
@@ -28,7 +29,8 @@ class RunEvents(Protocol):
 class Runner:
     """A queue in front of an executor."""
 
-    def __init__(self, executor: Executor, max_concurrency: int, events: RunEvents) -> None:
+    def __init__(self, executor: Executor, max_concurrency: int, events: RunEvents, session: int) -> None:
+        self._session = session
         self._executor = executor
         self._free = max_concurrency
         self._events = events
@@ -54,21 +56,32 @@ class Runner:
             future.cancel()
         self._start_next()
 
-    def clear(self) -> None:
-        """Forget what is queued."""
+    def clear(self) -> tuple[str, ...]:
+        """Forget what is queued and return the runs' ids."""
         with self._lock:
+            queued = tuple(run_id for run_id, _ in self._queue)
             self._queue.clear()
+            return queued
 
     def _start_next(self) -> None:
         """Start queued tasks until no place is free; a loop, because an executor may run a task in this very call."""
         while (found := self._claim()) is not None:
             run_id, task = found
-            if self._events.started(run_id):
-                self._start(run_id, task)
-            else:
+            try:
+                if self._events.started(run_id):
+                    self._start(run_id, task)
+                else:
+                    self._release_place(run_id)
+            except BaseException as error:
+                # Timers or an executor that fail make the run a failed one (rule O-51), also where the task itself
+                # raised in this very call; only the user's wish to stop goes on.
                 self._release_place(run_id)
-            with self._lock:
-                self._starting = False
+                self._events.broke(run_id, error)
+                if isinstance(error, KeyboardInterrupt):
+                    raise
+            finally:
+                with self._lock:
+                    self._starting = False
 
     def _claim(self) -> tuple[str, Callable[[], Value]] | None:
         with self._lock:
@@ -81,12 +94,7 @@ class Runner:
             return run_id, task
 
     def _start(self, run_id: str, task: Callable[[], Value]) -> None:
-        try:
-            future = self._executor.submit(task)
-        except Exception as error:  # noqa: BLE001 - an executor that refuses makes the run a failed one (rule O-51)
-            self._release_place(run_id)
-            self._events.broke(run_id, error)
-            return
+        future = self._executor.submit(TrackedTask(task, (self._session, run_id)))
         with self._lock:
             if run_id in self._active:
                 self._active[run_id] = future
@@ -94,15 +102,24 @@ class Runner:
 
     def _done(self, run_id: str, future: "Future[Value]") -> None:
         had_place = self._release_place(run_id)
-        if future.cancelled() and not had_place:
-            return
         if future.cancelled():
-            self._events.broke(run_id, RuntimeError("the executor cancelled the task"))
-        elif (error := future.exception()) is not None:
+            if had_place:
+                self._events.broke(run_id, RuntimeError("the executor cancelled the task"))
+                self._start_next_elsewhere()
+            return
+        if (error := future.exception()) is not None:
             self._events.broke(run_id, error)
         else:
             self._events.finished(run_id, future.result())
         self._start_next()
+
+    def _start_next_elsewhere(self) -> None:
+        """Go on in another thread: a pool that is shut down cancels its futures while it holds the lock of submit."""
+        try:
+            Thread(target=self._start_next, name="aggregate-runner", daemon=True).start()
+        except RuntimeError as error:  # the program ends: no thread can be started any more
+            for run_id in self.clear():
+                self._events.broke(run_id, error)
 
     def _release_place(self, run_id: str) -> bool:
         with self._lock:
