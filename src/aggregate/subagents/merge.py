@@ -57,7 +57,7 @@ def merge_outputs(
     end = ending or Ending()
     good = [item for item in outputs if item.error is None]
     built_in = BUILT_IN.get(chosen)
-    merged = built_in(good) if built_in else apply_custom(custom_function, good, limits=limits)
+    merged = built_in(good) if built_in else apply_custom(custom_function, good, limits=limits, now=end.completed_at)
     empty = (f"{item.name}: the output is empty" for item in good if item.output is None or item.output == "")
     failures = (f"{item.name} failed: {item.error}" for item in outputs if item.error is not None and end.list_errors)
     return AggregatedResult(
