@@ -88,8 +88,8 @@ def run(quickjs: ModuleType, request: dict[str, Any]) -> str:
     context.set_memory_limit(request["memory"])
     context.set_max_stack_size(request["stack"])
     context.set_time_limit(request["seconds"])
-    context.eval(CLOCK)(request["now"])
-    box = context.eval("({})")
+    context.eval(CLOCK)(float(request["now"]))  # whole numbers are cut to 32 bits
+    box = context.eval("Object.create(null)")  # no prototype that the function could change
     call = context.eval(CALL)
     call(context.eval(f"({request['source']}\n)"), request["argument"], box)
     jobs = 0
@@ -98,6 +98,8 @@ def run(quickjs: ModuleType, request: dict[str, Any]) -> str:
         if jobs > request["jobs"]:
             raise quickjs.JSException("too many promise jobs")
     found = json.loads(box.json())
+    if not isinstance(found, dict):
+        raise quickjs.JSException("the function changed how its result is read")
     if "value" not in found:
         raise quickjs.JSException(found.get("error", "the promise never settled"))
     return str(found["value"])
