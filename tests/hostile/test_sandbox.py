@@ -369,7 +369,7 @@ def test_javascript_changes_nothing_but_its_own_result(code: str, value: Any) ->
         ("r => '\\ud800'", "not JSON"),
         ("r => { JSON.stringify = () => '['.repeat(50000); return 1; }", "not JSON"),
         ("r => { JSON.stringify = () => '9'.repeat(5000); return 1; }", "not JSON"),
-        ("r => Array.from({length: 1100000}, () => [])", "lists and objects"),
+        ("r => { JSON.stringify = () => '[' + '[],'.repeat(1000001) + '[]]'; return 1; }", "lists and objects"),
         ("r => { throw 'x'.repeat(100000); }", "more characters"),
         ("r => { throw {toString() { throw 1; }}; }", "."),
         ("r => { throw '\\ud800'; }", "."),
@@ -424,3 +424,48 @@ def test_many_hosts_threads_share_the_sandboxes() -> None:
     for thread in threads:
         thread.join()
     assert sorted(values) == [(n, n) for n in range(8)]
+
+
+class Raises:
+    """A value whose own code fails, in each place where it is looked at."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def __str__(self) -> str:
+        """Fail."""
+        raise self.error
+
+    @property
+    def __class__(self) -> type:
+        """Fail."""
+        raise self.error
+
+    @__class__.setter
+    def __class__(self, value: type) -> None: ...
+
+
+class Unreadable(dict[str, Any]):
+    """A mapping that cannot be read."""
+
+    def items(self) -> Any:
+        """Fail."""
+        raise SystemExit(3)
+
+
+def test_hostile_data_becomes_plain_and_raises_nothing() -> None:
+    """Analysis runs over data whose own code fails or leaves, that is too deep, or no text; the rest is there."""
+    deep: list[Any] = []
+    for _ in range(20_000):
+        deep = [deep]
+    data = {"raises": Raises(ValueError("x")), "leaves": Raises(SystemExit(3)), "items": Unreadable(a=1)}
+    data |= {"half": "a\ud800b", "a\ud800": 1, "deep": deep, "good": [1, (2, 3)]}
+    code = "data.pop('deep')\nresult = data"
+    assert execute_data_analysis(code, data)["result"] == {
+        "raises": "<Raises that cannot be read>",
+        "leaves": "<Raises that cannot be read>",
+        "items": "<Unreadable that cannot be read>",
+        "half": "a\ufffdb",
+        "a\ufffd": 1,
+        "good": [1, (2, 3)],
+    }
