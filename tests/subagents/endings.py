@@ -287,6 +287,39 @@ def a_run_and_a_function() -> Any:
 
 
 @scene
+def runs_that_wait_for_runs_behind_them() -> Any:
+    """Each of two tasks spawns another and waits for it, where two may run at one time."""
+    with ThreadPoolExecutor(8) as pool:
+        session = SubagentSession(executor=pool, max_concurrency=2)
+
+        def task(name: str) -> Callable[[], Any]:
+            def inner() -> Any:
+                session.spawn(lambda: name, collect_into=name)
+                return session.wait(name).value, asyncio.run(session.wait_async(name)).count
+
+            return inner
+
+        for name in ("$b", "$c", "$d", "$e"):
+            session.spawn(task(name), collect_into="$a")
+        first = seen(session)
+        session.spawn(lambda: 7, collect_into="$f")
+        return [first, session.wait("$f").value]
+
+
+@scene
+def a_run_in_the_starting_thread() -> Any:
+    """A task that an executor runs at once waits for what only its own thread could start."""
+    session = SubagentSession(executor=InlineExecutor())
+
+    def task() -> Any:
+        session.spawn(lambda: 2, collect_into="$b")
+        return session.wait("$b").value
+
+    session.spawn(task, label="A", collect_into="$a")
+    return [seen(session), seen(session, "$b")]
+
+
+@scene
 def a_clock_that_fails() -> Any:
     """The host's clock raises."""
 

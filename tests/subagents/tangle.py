@@ -16,7 +16,7 @@ ROUNDS = 40
 def tangle(chance: random.Random) -> None:
     """Make sessions whose runs and functions wait for groups at random, and wait for all of them."""
     with ThreadPoolExecutor(24) as pool:
-        sessions = [SubagentSession(f"s{n}", executor=pool, max_concurrency=12) for n in range(2)]
+        sessions = [SubagentSession(f"s{n}", executor=pool, max_concurrency=3) for n in range(2)]
 
         def deed(kind: int, session: SubagentSession, name: str) -> Any:
             if kind == 0:

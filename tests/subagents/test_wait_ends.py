@@ -50,6 +50,14 @@ EXPECTED: dict[str, Any] = {
         [],
         [f"{label} failed: WaitError: $a cannot be waited for here: {CIRCLE}" for label in "AB"],
     ],
+    "runs_that_wait_for_runs_behind_them": [
+        ["complete", [[[name], 1] for name in ("$b", "$c", "$d", "$e")], []],
+        [7],
+    ],
+    "a_run_in_the_starting_thread": [
+        ["complete", [], [f"A failed: WaitError: $b cannot be waited for here: {CIRCLE}"]],
+        ["complete", [2], []],
+    ],
     "a_clock_that_fails": ["complete", [1], [], True],
     "timers_that_fail": [
         ["complete", [2], [f"A failed: {NO_THREAD}"]],

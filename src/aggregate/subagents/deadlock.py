@@ -87,6 +87,7 @@ def threads_of(keys: Iterable[RunKey]) -> list[int]:
     return [thread for key in keys if (thread := _RUNNING.get(key)) is not None]
 
 
-def in_a_run() -> bool:
-    """Return whether this thread is at work on a run."""
-    return get_ident() in list(_RUNNING.values())
+def run_of_this_thread() -> RunKey | None:
+    """Return the run that this thread is at work on, the innermost where an executor runs them inside each other."""
+    thread = get_ident()
+    return next((key for key, other in reversed(list(_RUNNING.items())) if other == thread), None)

@@ -1,13 +1,14 @@
 """Run tasks on an executor, a bounded number at a time; the others wait in the order in which they came."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
-from threading import Lock, Thread
+from contextlib import contextmanager
+from threading import Lock, Thread, get_ident
 from typing import Protocol
 
 from aggregate.models.plain import Value
-from aggregate.subagents.deadlock import TrackedTask
+from aggregate.subagents.deadlock import TrackedTask, threads_of
 
 
 class RunEvents(Protocol):
@@ -37,7 +38,8 @@ class Runner:
         self._lock = Lock()
         self._queue: deque[tuple[str, Callable[[], Value]]] = deque()
         self._active: dict[str, Future[Value] | None] = {}
-        self._starting = False
+        self._lent: set[str] = set()
+        self._starting: int | None = None
 
     def submit(self, run_id: str, task: Callable[[], Value]) -> None:
         """Start ``task``, or queue it while all places are taken."""
@@ -51,7 +53,7 @@ class Runner:
             if run_id not in self._active:
                 return
             future = self._active.pop(run_id)
-            self._free += 1
+            self._give_back(run_id)
         if future is not None:
             future.cancel()
         self._start_next()
@@ -81,13 +83,13 @@ class Runner:
                     raise
             finally:
                 with self._lock:
-                    self._starting = False
+                    self._starting = None
 
     def _claim(self) -> tuple[str, Callable[[], Value]] | None:
         with self._lock:
-            if self._starting or self._free <= 0 or not self._queue:
+            if self._starting is not None or self._free <= 0 or not self._queue:
                 return None
-            self._starting = True
+            self._starting = get_ident()
             self._free -= 1
             run_id, task = self._queue.popleft()
             self._active[run_id] = None
@@ -126,5 +128,41 @@ class Runner:
             had_place = run_id in self._active
             if had_place:
                 del self._active[run_id]
-                self._free += 1
+                self._give_back(run_id)
             return had_place
+
+    def _give_back(self, run_id: str) -> None:
+        """Count the place of a run that ended as free, unless it is lent and counted already."""
+        if run_id in self._lent:
+            self._lent.remove(run_id)
+        else:
+            self._free += 1
+
+    @contextmanager
+    def lent(self, run_id: str) -> Iterator[None]:
+        """Lend the place of a run that waits: what it waits for may be queued behind it.
+
+        When it goes on, more than the permitted number may run until the next one ends.
+        """
+        with self._lock:
+            lends = run_id in self._active and run_id not in self._lent
+            if lends:
+                self._lent.add(run_id)
+                self._free += 1
+        self._start_next()
+        try:
+            yield
+        finally:
+            with self._lock:
+                if lends and run_id in self._lent:
+                    self._lent.remove(run_id)
+                    self._free -= 1
+
+    def threads(self, run_ids: Iterable[str]) -> list[int]:
+        """Return the threads that pending runs need: their own, and for those queued the one that is starting runs."""
+        wanted = set(run_ids)
+        threads = threads_of((self._session, run_id) for run_id in wanted)
+        with self._lock:
+            if self._starting is not None and any(run_id in wanted for run_id, _ in self._queue):
+                threads.append(self._starting)
+        return threads

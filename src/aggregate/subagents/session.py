@@ -67,11 +67,11 @@ class SubagentSession:
         self._group_timeout = _seconds(group_timeout)
         self._admit = admit or (lambda _request: None)
         self._ledger = Ledger(session_key, _on_error(on_error), new_id or (lambda number: f"{session_key}-{number}"))
-        number = next(_NUMBERS)
-        self._waiter = Waiter(self._ledger, number)
         self._reports = Reports(self._ledger, clock or (lambda: datetime.now(UTC)), timers or Deadlines())
         self._execution = Execution(self._ledger, self._reports)
+        number = next(_NUMBERS)
         self._runner = Runner(executor, max_concurrency, self._execution, number) if executor else None
+        self._waiter = Waiter(self._ledger, number, self._runner)
         if self._runner is not None:
             self._execution.release = self._runner.release
         self.subagent_results = SubagentResults(self._ledger, limits)

@@ -10,16 +10,18 @@ from time import monotonic
 
 from aggregate.errors import WaitError
 from aggregate.models.group import RunRecord, RunStatus
-from aggregate.subagents.deadlock import WAITS, in_a_run, threads_of
+from aggregate.subagents.deadlock import WAITS, run_of_this_thread
 from aggregate.subagents.ledger import Ledger
+from aggregate.subagents.runner import Runner
 
 
 class Waiter:
     """Waits until runs or groups have ended; keys are run ids and variable names."""
 
-    def __init__(self, ledger: Ledger, session: int) -> None:
+    def __init__(self, ledger: Ledger, session: int, runner: Runner | None) -> None:
         self._ledger = ledger
         self._session = session
+        self._runner = runner
         self._process = os.getpid()
 
     def require_own_process(self) -> None:
@@ -42,7 +44,7 @@ class Waiter:
         for key in keys:
             while (change := self._ledger.change(key)) is not None:
                 try:
-                    with self._noted(key, timeout):
+                    with self._place_lent(), self._noted(key, timeout):
                         change.result(_left(deadline))
                 except FutureTimeoutError:
                     return False
@@ -58,7 +60,8 @@ class Waiter:
             while (change := self._ledger.change(key)) is not None:
                 try:
                     # The thread of a host's event loop goes on meanwhile; that of a run is a run's all the same.
-                    with self._noted(key, timeout) if in_a_run() else nullcontext():
+                    noted = self._noted(key, timeout) if run_of_this_thread() else nullcontext()
+                    with self._place_lent(), noted:
                         await asyncio.wait_for(asyncio.wrap_future(change), _left(deadline))
                 except TimeoutError:
                     return False
@@ -70,7 +73,12 @@ class Waiter:
         """Note what this thread waits for, unless the wait is bounded anyway."""
         if timeout is not None:
             return nullcontext()
-        return WAITS.waiting(lambda: threads_of((self._session, run) for run in self._ledger.pending(key)), key)
+        return WAITS.waiting(lambda: self._runner.threads(self._ledger.pending(key)) if self._runner else (), key)
+
+    def _place_lent(self) -> AbstractContextManager[None]:
+        """Lend the place of the run that waits, where it is one of this session."""
+        session, run_id = run_of_this_thread() or (0, "")
+        return self._runner.lent(run_id) if self._runner and session == self._session else nullcontext()
 
     def run(self, run_id: str) -> RunRecord:
         """Return a run's record; a run that was cleared reads as failed."""
