@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -137,9 +138,16 @@ def alive(process: Path) -> bool:
 
 
 def test_the_same_code_gives_the_same_result() -> None:
-    """The clock and the random numbers inside Monty are fixed (O-53)."""
-    code = "import random\nfrom datetime import datetime\n[random.random(), str(datetime.now())]"
-    assert run_python(code, {}).value == run_python(code, {}).value
+    """The clock stands at the run's time and the random numbers begin at the same place, in every sandbox (O-53)."""
+    now = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
+    code = "import random\nfrom datetime import datetime\n[str(datetime.now()), random.random()]"
+    javascript = (
+        "() => [new Date().toISOString(), Date.now(), Date().slice(11, 15), new Date(0).getTime(), Math.random()]"
+    )
+    for _ in range(2):
+        assert run_python(code, {}, now=now).value == ["2031-05-06 07:08:09", 0.8444218515250481]
+        values = run_javascript(javascript, None, now=now)
+        assert values == ["2031-05-06T07:08:09.000Z", now.timestamp() * 1000, "2031", 0, 48271 / 2147483647]
 
 
 def test_a_host_with_many_open_files_can_evaluate() -> None:

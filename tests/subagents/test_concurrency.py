@@ -111,14 +111,16 @@ def test_a_group_timeout_takes_queued_runs_with_it() -> None:
 
 
 def test_shutting_down_starts_nothing_more() -> None:
-    """After the session's end queued runs stay pending and no timer is set (O-53)."""
+    """At the session's end queued runs end as cancelled, those on the executor go on, and no timer is left (O-53)."""
     clock, pool = FakeTime(), ManualExecutor()
     with SubagentSession(executor=pool, max_concurrency=1, group_timeout=9, clock=clock, timers=clock) as session:
         for _ in range(2):
             session.spawn(seven, collect_into=NAME, timeout=5)
     pool.run_next()
     assert (len(pool.tasks), clock.waiting) == (0, 0)
-    assert session.subagent_results[NAME].status is GroupStatus.PARTIAL
+    result = session.subagent_results[NAME]
+    assert (result.status, result.value, len(result.errors)) == (GroupStatus.COMPLETE, [7], 1)
+    assert session.run("main-2").status is RunStatus.CANCELLED
 
 
 def test_many_threads_lose_nothing() -> None:

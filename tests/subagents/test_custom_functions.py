@@ -9,8 +9,8 @@ import pytest
 
 from aggregate.models.group import CustomFunction
 from aggregate.sandbox import Limits
+from aggregate.sandbox.limits import SOURCE_CHARACTERS
 from aggregate.subagents import AggregatedResult, LabelledOutput, merge_outputs
-from aggregate.subagents.custom import SOURCE_LIMIT
 
 LIMITS = Limits(seconds=0.4)
 
@@ -55,7 +55,7 @@ def raising(_results: list[Any]) -> None:
 BAD = [
     (raising, "KeyError"),
     ("lambda results: results[9]", "index"),
-    ("lambda results:", "Expected an expression"),
+    ("lambda results:", "invalid syntax"),
     ("results.nothing", "attribute"),
     ("nothing", "not defined"),
     ("lambda r: print", "not plain data"),
@@ -66,7 +66,7 @@ BAD = [
     ("r => new Promise(() => {})", "never settled"),
     ("r => Promise.reject(new Error('no'))", "Error: no"),
     ("r => { JSON.stringify = () => '}'; return 1 }", "not JSON"),
-    ("#" * (SOURCE_LIMIT + 1), "characters"),
+    ("#" * (SOURCE_CHARACTERS + 1), "characters"),
     ("(" * 5000, ""),
 ]
 

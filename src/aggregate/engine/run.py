@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ class Run:
     limits: EngineLimits
     spending: Spending
     cache_dir: Path
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def ask(self, node: Recorder, call: Call, *, schema: Schema | None = None, **fields: object) -> str | None:
         """Ask the model; ``None`` where it gave no answer, with a warning on ``node``.
@@ -106,7 +108,7 @@ class Run:
         seconds = min(self.limits.tool_seconds, self.spending.seconds_left)
         child = node.child(Kind.TOOL, tool.name, clip(", ".join(f"{k}={v!r}" for k, v in arguments.items()), NOTE))
         with child.timed():
-            given = ToolContext(dict(context), self.cache_dir, seconds)
+            given = ToolContext(dict(context), self.cache_dir, seconds, self.began)
             result = self.tools.run(tool.name, arguments, context=given, seconds=seconds)
         if isinstance(result, dict) and (result.get("success", True) is False or result.get("error")):
             child.fail(str(result.get("error") or "no reason given"))

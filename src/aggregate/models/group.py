@@ -40,6 +40,7 @@ class RunStatus(StrEnum):
     SUCCESS = "success"
     ERROR = "error"
     TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
 
 
 class OnError(StrEnum):
@@ -72,7 +73,7 @@ class RunRecord:
         label: The name that the user gave it.
         status: ``pending`` until it ends.
         output: What it returned, ``None`` unless it succeeded.
-        error: Why it failed, ``None`` unless it failed or timed out.
+        error: Why it gave nothing, ``None`` while it is pending and where it succeeded.
         completed_at: When it ended.
         sequence: Its place among the session's ended runs, from 1; 0 while it is pending.
     """

@@ -1,37 +1,60 @@
 """Full Python, with the libraries of this environment and no other file, in a bubblewrap sandbox.
 
-The program's own limits (memory, processor time, processes, file size) hold inside; wall time, the size of the answer
-and the end of every process hold from outside.
+Four fences stand around the code: namespaces (no file but read-only libraries, no network, no other process), a
+seccomp filter (``seccomp``), limits that the program inside sets on itself for good (``bubblewrap_runner``), and this
+process, which watches the clock, the memory and the threads, reads no more of the answer than was agreed, and ends
+everything in the end. The code may forge its answer, which is its own result; it is read as data (``answers``).
 """
 
-import json
 import math
 import os
 import pickle
+import platform
 import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from aggregate.disk.programs import find_program
 from aggregate.errors import SandboxError, Stopped
 from aggregate.models.plain import Value
-from aggregate.sandbox.limits import Limits
+from aggregate.sandbox.answers import parse_reply
+from aggregate.sandbox.limits import (
+    ADDRESS_BYTES,
+    OPEN_FILES,
+    RUNTIME_BYTES,
+    SOURCE_CHARACTERS,
+    THREADS,
+    WATCH_SECONDS,
+    Limits,
+)
 from aggregate.sandbox.monty import PythonRun
 from aggregate.sandbox.pipes import Late, receive, send
+from aggregate.sandbox.process_tree import tree_usage
+from aggregate.sandbox.seccomp import seccomp_filter
 
 RUNNER: Final = Path(__file__).with_name("bubblewrap_runner.py")
 SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
-SCRATCH_BYTES: Final = 32 * 1024 * 1024
+DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+PROCESSES: Final = 3
+"""bubblewrap outside, bubblewrap as the first process inside, Python."""
 NOBODY: Final = "65534"
+ANSWER_FRAME: Final = 65_536
+"""Bytes of an answer beside its result and what was printed: an error's text, the names of its parts."""
 MISSING: Final = "code that needs full Python needs bubblewrap: install the package bubblewrap (the program bwrap)"
 
 
 def run_full_python(
-    code: str, data: Value, *, limits: Limits | None = None, references: Mapping[str, Value] | None = None
+    code: str,
+    data: Value,
+    *,
+    limits: Limits | None = None,
+    references: Mapping[str, Value] | None = None,
+    now: datetime | None = None,
 ) -> PythonRun:
     """Run ``code`` with the global ``data`` and return what it assigned to ``result``.
 
@@ -40,6 +63,7 @@ def run_full_python(
         data: Plain values; the code gets a copy.
         limits: Time, memory and output.
         references: What ``load_data_reference(ref_id)`` gives inside.
+        now: What the clock shows inside, by default the time of this call; it stands still.
 
     Returns:
         The result as JSON gives it back (tuples as lists, dates as texts), and what was printed.
@@ -48,12 +72,24 @@ def run_full_python(
         SandboxError: The code failed, was stopped, or bubblewrap is missing or not allowed to make a sandbox.
     """
     bounds = limits or Limits()
-    request = {"code": code, "data": data, "references": dict(references or {}), "memory": bounds.memory_bytes}
-    payload = pickle.dumps({**request, "seconds": math.ceil(bounds.seconds) + 1})
-    reply = json.loads(_ask(payload, bounds))
-    if "value" not in reply:
-        raise SandboxError(str(reply["error"]), kind=Stopped(reply["kind"]), exception=str(reply["exception"]))
-    return PythonRun(reply["value"], str(reply.get("printed", "")))
+    if len(code) > SOURCE_CHARACTERS:
+        raise SandboxError(f"the code has more than {SOURCE_CHARACTERS} characters")
+    request = {"code": code, "data": data, "references": dict(references or {}), "output": bounds.output_bytes}
+    request["now"] = (now or datetime.now(UTC)).timestamp()
+    request["bounds"] = {
+        "RLIMIT_AS": bounds.memory_bytes + ADDRESS_BYTES,
+        "RLIMIT_DATA": bounds.memory_bytes + RUNTIME_BYTES,
+        "RLIMIT_CPU": math.ceil(bounds.seconds) + 1,
+        "RLIMIT_NOFILE": OPEN_FILES,
+        "RLIMIT_NPROC": THREADS,
+    }
+    try:
+        payload = pickle.dumps(request)
+    except (pickle.PicklingError, TypeError, AttributeError, RecursionError, ValueError) as error:
+        raise SandboxError(f"full Python gets plain data: {error}") from None
+    reply = parse_reply(_ask(payload, bounds))
+    printed = reply.get("printed")
+    return PythonRun(reply["value"], printed if isinstance(printed, str) else "")
 
 
 def _ask(payload: bytes, limits: Limits) -> bytes:
@@ -61,9 +97,7 @@ def _ask(payload: bytes, limits: Limits) -> bytes:
     bwrap = find_program("bwrap")
     if bwrap is None:
         raise SandboxError(MISSING, kind=Stopped.MISSING)
-    process = subprocess.Popen(
-        _command(bwrap), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={}, bufsize=0
-    )
+    process = _start(bwrap, seccomp_filter(platform.machine()))
     with process:
         if process.stdin is None or process.stdout is None or process.stderr is None:
             raise SandboxError("the sandbox has no pipes", kind=Stopped.CRASH)
@@ -72,7 +106,9 @@ def _ask(payload: bytes, limits: Limits) -> bytes:
             os.set_blocking(pipe.fileno(), False)
         try:
             send(process.stdin.fileno(), payload, deadline)
-            return receive(process.stdout.fileno(), deadline, most=2 * limits.output_bytes)
+            watch = _watch(process.pid, limits)
+            most = limits.output_bytes + ANSWER_FRAME
+            return receive(process.stdout.fileno(), deadline, most=most, watch=watch, every=WATCH_SECONDS)
         except Late:
             raise SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT) from None
         except OSError as error:
@@ -83,20 +119,56 @@ def _ask(payload: bytes, limits: Limits) -> bytes:
             process.kill()
 
 
+def _start(bwrap: str, forbidden: bytes) -> "subprocess.Popen[bytes]":
+    reading, writing = os.pipe()
+    try:
+        with os.fdopen(writing, "wb") as out:
+            out.write(forbidden)
+        return subprocess.Popen(
+            _command(bwrap, reading),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={},
+            cwd="/",
+            bufsize=0,
+            pass_fds=(reading,),
+        )
+    except OSError as error:
+        raise SandboxError(f"{MISSING} ({error})", kind=Stopped.MISSING) from None
+    finally:
+        os.close(reading)
+
+
+def _watch(pid: int, limits: Limits) -> Callable[[], None]:
+    """Return a function that raises where the sandbox uses more than it may, all its processes together."""
+
+    def watch() -> None:
+        usage = tree_usage(pid)
+        if usage.memory_bytes > limits.memory_bytes + RUNTIME_BYTES:
+            raise SandboxError("stopped at the memory limit", kind=Stopped.MEMORY)
+        if usage.processes > PROCESSES or usage.threads > PROCESSES + THREADS:
+            raise SandboxError(f"stopped at more than {THREADS} threads", kind=Stopped.MEMORY)
+
+    return watch
+
+
 def _ended(said: str, error: OSError) -> SandboxError:
     if said.startswith("bwrap:"):
         return SandboxError(f"{MISSING}, and allow it to make namespaces ({said})", kind=Stopped.MISSING)
     return SandboxError(f"the sandbox's process ended: {error}", kind=Stopped.CRASH)
 
 
-def _command(bwrap: str) -> list[str]:
-    scratch = ["--size", str(SCRATCH_BYTES), "--tmpfs", "/scratch", "--chdir", "/scratch"]
+def _command(bwrap: str, forbidden: int) -> list[str]:
     isolation = ["--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
     identity = ["--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox"]
     variables = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(_libraries())}
     environment = [part for name, value in variables.items() for part in ("--setenv", name, value)]
+    devices = [part for device in DEVICES for part in ("--dev-bind-try", device, device)]
+    # Nothing can be written: an empty folder or a link costs memory that no limit counts.
+    frozen = ["--dir", "/scratch", "--chdir", "/scratch", "--remount-ro", "/", "--seccomp", str(forbidden)]
     program = [str(Path(sys.executable).resolve()), "-s", "-P", "-B", "-c", RUNNER.read_text(encoding="utf-8")]
-    return [bwrap, *isolation, *identity, *environment, *_system(), "--dev", "/dev", *scratch, "--", *program]
+    return [bwrap, *isolation, *identity, *environment, *_system(), *devices, *frozen, "--", *program]
 
 
 def _system() -> list[str]:

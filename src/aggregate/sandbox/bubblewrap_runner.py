@@ -1,21 +1,27 @@
-"""The program inside bubblewrap: it bounds itself, runs the code and writes one answer.
+"""The program inside bubblewrap: it bounds itself, stops its clock, runs the code and writes one answer.
 
 Its text is passed to ``python -c``, so it imports nothing of this package. It reads a length and a pickle (from the
 host, which it trusts) and writes a length and JSON (which the host does not).
 """
 
 import contextlib
+import ctypes
+import datetime
+import gc
 import io
 import json
 import os
 import pickle
+import random
 import resource
 import sys
+import time
+from collections.abc import Callable
 from typing import Any
 
-OVERHEAD = 768 * 1024 * 1024
-"""Address space that Python and its libraries take before any value."""
 FORBIDDEN = ("open", "eval", "exec", "compile", "input", "breakpoint", "help", "exit", "quit")
+NONE = ("RLIMIT_FSIZE", "RLIMIT_CORE", "RLIMIT_MSGQUEUE", "RLIMIT_MEMLOCK")
+"""What nothing may be had of: files that grow, core files, message queues, locked memory."""
 
 
 def main() -> None:
@@ -26,27 +32,46 @@ def main() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
-    bind(request["memory"], request["seconds"])
-    reply = json.dumps(answer(request), default=str).encode()
+    os.closerange(max(answers, nothing) + 1, 1024)
+    os.close(nothing)
+    stop_clock(request["now"])
+    random.seed(0)
+    for name, most in {**request["bounds"], **dict.fromkeys(NONE, 0)}.items():
+        resource.setrlimit(getattr(resource, name, resource.RLIMIT_CORE), (most, most))
+    reply = answer(request)
     with os.fdopen(answers, "wb") as out:
         out.write(len(reply).to_bytes(8, "big") + reply)
 
 
-def bind(memory: int, seconds: int) -> None:
-    """Give up what the code does not need, for good."""
-    for limit, most in (
-        (resource.RLIMIT_AS, memory + OVERHEAD),
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_NOFILE, 64),
-        (resource.RLIMIT_NPROC, 32),
-    ):
-        resource.setrlimit(limit, (most, most))
+def stop_clock(now: float) -> None:
+    """Make the clock of ``time`` and ``datetime`` show ``now`` for good; what measures durations goes on."""
+    time.time = lambda: now
+    time.time_ns = lambda: int(now * 1_000_000) * 1000
+    for name in ("localtime", "gmtime", "ctime"):
+        setattr(time, name, shown_at(now, getattr(time, name)))
+    for name in ("asctime", "strftime"):
+        setattr(time, name, shown_as(getattr(time, name)))
+    # The types are C's and cannot be assigned to, but their namespace is a dictionary all the same. A subclass in
+    # their place would not be the type of the dates that libraries make.
+    methods = gc.get_referents(datetime.datetime.__dict__)[0]
+    methods["now"] = classmethod(lambda cls, tz=None: cls.fromtimestamp(now, tz))
+    methods["utcnow"] = classmethod(lambda cls: cls.fromtimestamp(now, datetime.UTC).replace(tzinfo=None))
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(datetime.datetime))
 
 
-def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Run the code and return its result, or the exception that it raised."""
+def shown_at(now: float, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of ``time`` that takes seconds, with ``now`` for what is left out."""
+    return lambda seconds=None: function(now if seconds is None else seconds)
+
+
+def shown_as(function: Callable[..., str]) -> Callable[..., str]:
+    """Return a function of ``time`` whose last argument is a time, by default the present one."""
+    least = 1 if function.__name__ == "strftime" else 0
+    return lambda *given: function(*given) if len(given) > least else function(*given, time.localtime())
+
+
+def answer(request: dict[str, Any]) -> bytes:
+    """Run the code and return its result, or the exception that it raised, as JSON."""
 
     def load_data_reference(ref_id: str) -> Any:  # noqa: ANN401 - whatever was stored
         if ref_id not in request["references"]:
@@ -62,12 +87,30 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             exec(compile(request["code"], "analysis.py", "exec"), names)  # noqa: S102 - the purpose of the sandbox
         if "result" not in names:
             raise NameError("name 'result' is not defined")
-        json.dumps(names["result"], default=str)
+        reply = encoded({"value": names["result"], "printed": printed.getvalue()})
     except MemoryError:
-        return {"error": "stopped at the memory limit", "kind": "memory", "exception": "MemoryError"}
+        return encoded({"error": "stopped at the memory limit", "kind": "memory", "exception": "MemoryError"})
     except BaseException as error:  # noqa: BLE001 - each way to fail is an answer
-        return {"error": str(error) or type(error).__name__, "kind": "runtime", "exception": type(error).__name__}
-    return {"value": names["result"], "printed": printed.getvalue()}
+        return failure(error)
+    if len(reply) > request["output"]:
+        problem = f"the result and what was printed have more than {request['output']} bytes"
+        return encoded({"error": problem, "kind": "memory", "exception": ""})
+    return reply
+
+
+def failure(error: BaseException) -> bytes:
+    """Return an exception as an answer, also where its text is long, or none."""
+    name = type(error).__name__
+    try:
+        text = str(error)[:10_000] or name
+        return encoded({"error": text, "kind": "runtime", "exception": name})
+    except BaseException:  # noqa: BLE001 - its own text failed
+        return encoded({"error": f"{name}, whose message cannot be read", "kind": "runtime", "exception": name})
+
+
+def encoded(reply: dict[str, Any]) -> bytes:
+    """Return an answer as JSON; half a surrogate pair is no text and an error."""
+    return json.dumps(reply, default=str, ensure_ascii=False).encode()
 
 
 if __name__ == "__main__":

@@ -7,10 +7,12 @@ between calls; every call gets a fresh JavaScript context.
 
 import atexit
 import json
+import math
 import os
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from threading import BoundedSemaphore, Lock
@@ -18,7 +20,15 @@ from typing import Final
 
 from aggregate.errors import SandboxError, Stopped
 from aggregate.models.plain import Value
-from aggregate.sandbox.limits import EXTRA, Limits
+from aggregate.sandbox.answers import parse_answer, parse_reply
+from aggregate.sandbox.limits import (
+    EXTRA,
+    JAVASCRIPT_STACK,
+    PROMISE_JOBS,
+    SOURCE_CHARACTERS,
+    WORKER_BYTES,
+    Limits,
+)
 from aggregate.sandbox.pipes import Late, receive, send
 
 MAX_WORKERS: Final = 4
@@ -26,33 +36,39 @@ GRACE: Final = 0.25
 """Seconds after the limit until a worker is killed."""
 START_SECONDS: Final = 10.0
 """What a new worker may take until it is ready; not charged to the code that it runs."""
+BOUNDS: Final = {"memory": WORKER_BYTES, "stack": JAVASCRIPT_STACK, "jobs": PROMISE_JOBS}
 _WORKER: Final = Path(__file__).with_name("javascript_worker.py")
 
 
-def run_javascript(source: str, argument: Value, *, limits: Limits | None = None) -> Value:
+def run_javascript(source: str, argument: Value, *, limits: Limits | None = None, now: datetime | None = None) -> Value:
     """Call the JavaScript function ``source`` with ``argument`` and return its result.
 
     Args:
         source: A function expression: ``function (results) {...}``, ``(results) => ...``, also ``async``.
         argument: Anything that JSON can hold.
         limits: Time, memory and the size of the result.
+        now: What the clock shows inside, by default the time of this call; it stands still.
 
     Raises:
         SandboxError: The code failed, was stopped, gave nothing that JSON can hold, or QuickJS is not installed.
     """
     bounds = limits or Limits()
+    if len(source) > SOURCE_CHARACTERS:
+        raise SandboxError(f"the function has more than {SOURCE_CHARACTERS} characters")
     try:
         text = json.dumps(argument, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise SandboxError(f"JavaScript gets its values as JSON: {error}") from None
     request = {"source": source, "argument": text, "seconds": bounds.seconds, "memory": bounds.memory_bytes}
-    reply = _POOL.call(json.dumps({**request, "output": bounds.output_bytes}).encode(), bounds)
-    if "value" not in reply:
-        raise SandboxError(str(reply.get("error")), kind=Stopped(reply.get("kind", Stopped.RUNTIME)))
+    request["now"] = math.floor((now or datetime.now(UTC)).timestamp() * 1000)
+    reply = parse_reply(_POOL.call(json.dumps({**request, "output": bounds.output_bytes}).encode(), bounds))
+    value = reply["value"]
+    if not isinstance(value, str):
+        raise SandboxError("the answer cannot be read: its value is no text", kind=Stopped.CRASH)
     try:
-        return json.loads(reply["value"])
-    except (TypeError, ValueError, RecursionError):
-        raise SandboxError("the function's result is not JSON") from None
+        return parse_answer(value.encode("utf-8", errors="surrogatepass"))
+    except SandboxError as error:
+        raise SandboxError(f"the function's result is not JSON: {error}", kind=error.kind) from None
 
 
 class _Worker:
@@ -60,7 +76,7 @@ class _Worker:
 
     def __init__(self, library: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_WORKER), library],
+            [sys.executable, "-I", "-S", str(_WORKER), library, json.dumps(BOUNDS)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -76,13 +92,10 @@ class _Worker:
         os.set_blocking(self._out, False)
         receive(self._out, time.monotonic() + START_SECONDS, most=64)
 
-    def call(self, request: bytes, limits: Limits) -> dict[str, Value]:
+    def call(self, request: bytes, limits: Limits) -> bytes:
         deadline = time.monotonic() + limits.seconds + GRACE
         send(self._in, request, deadline)
-        decoded = json.loads(receive(self._out, deadline, most=2 * limits.output_bytes + 65_536))
-        if not isinstance(decoded, dict):
-            raise OSError("the worker's answer is no object")
-        return decoded
+        return receive(self._out, deadline, most=2 * limits.output_bytes + 65_536)
 
     def kill(self) -> None:
         self._process.kill()
@@ -103,7 +116,7 @@ class _Pool:
         self._slots = BoundedSemaphore(MAX_WORKERS)
         self._idle: list[_Worker] = []
 
-    def call(self, request: bytes, limits: Limits) -> dict[str, Value]:
+    def call(self, request: bytes, limits: Limits) -> bytes:
         with self._slots:
             worker = self._take()
             try:
@@ -111,7 +124,7 @@ class _Pool:
             except Late:
                 worker.kill()
                 raise SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT) from None
-            except (OSError, ValueError) as error:
+            except OSError as error:
                 worker.kill()
                 raise SandboxError(f"the sandbox's process ended: {error}", kind=Stopped.CRASH) from None
             except BaseException:

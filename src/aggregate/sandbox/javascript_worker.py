@@ -1,6 +1,7 @@
 """The worker process behind ``javascript``: a program of its own that imports nothing of this package.
 
-Started as ``python -I -S javascript_worker.py <folder of _quickjs>`` with an empty environment. It bounds itself
+Started as ``python -I -S javascript_worker.py <folder of _quickjs> <bounds>`` with an empty environment; the bounds are
+JSON, of ``limits``: ``memory`` and ``stack`` in bytes, ``jobs``. It bounds itself
 before it reads anything: no file can grow, few can be opened, memory is limited, and a timer ends it should its parent
 be gone.
 """
@@ -12,11 +13,20 @@ import sys
 from types import ModuleType
 from typing import Any, BinaryIO
 
-PROCESS_MEMORY = 1 << 30
-"""Address space of the whole process; the limit of one run is QuickJS's own."""
-STACK = 1 << 20
-MAX_JOBS = 100_000
-"""Promise jobs that one run may queue."""
+CLOCK = """(function (now) {
+  const Real = Date;
+  const make = (target, given, as) => Reflect.construct(target, given.length ? given : [now], as);
+  const Still = new Proxy(Real, { construct: make, apply: () => String(new Real(now)) });
+  Real.now = () => now;
+  Real.prototype.constructor = Still;
+  globalThis.Date = Still;
+  let state = 1;
+  Math.random = () => {
+    state = (state * 48271) % 2147483647;
+    return state / 2147483647;
+  };
+})"""
+"""Stops the clock and begins the random numbers at the same place, as the other sandboxes do."""
 CALL = """(function (f, text, box) {
   if (typeof f !== 'function') throw new TypeError('the text is no function');
   const keep = v => {
@@ -30,27 +40,27 @@ CALL = """(function (f, text, box) {
 })"""
 
 
-def main(library: str) -> None:
+def main(library: str, bounds: dict[str, int]) -> None:
     """Answer requests until the parent closes the pipe."""
     sys.path.insert(0, library)
     import _quickjs
 
     sys.path.clear()
-    bind()
+    bind(bounds["memory"])
     reading, writing = sys.stdin.buffer, sys.stdout.buffer
     write(writing, b"{}")
     while header := reading.read(8):
         request = json.loads(reading.read(int.from_bytes(header, "big")))
         signal.setitimer(signal.ITIMER_REAL, request["seconds"] + 1)
-        reply = answer(_quickjs, request)
+        reply = answer(_quickjs, {**request, **bounds, "memory": request["memory"]})
         signal.setitimer(signal.ITIMER_REAL, 0)
-        write(writing, json.dumps(reply).encode())
+        write(writing, json.dumps(reply, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def bind() -> None:
+def bind(memory: int) -> None:
     """Give up what the worker does not need, for good."""
     for limit, most in (
-        (resource.RLIMIT_AS, PROCESS_MEMORY),
+        (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, 3),
@@ -67,7 +77,7 @@ def answer(quickjs: ModuleType, request: dict[str, Any]) -> dict[str, str]:
         return failure(str(error).strip())
     except MemoryError:
         return {"error": "stopped at the memory limit", "kind": "memory"}
-    if len(value) > request["output"]:
+    if len(value.encode("utf-8", "replace")) > request["output"]:
         return {"error": "the result is too long", "kind": "memory"}
     return {"value": value}
 
@@ -76,17 +86,20 @@ def run(quickjs: ModuleType, request: dict[str, Any]) -> str:
     """Call the function; a promise is followed to its end."""
     context = quickjs.Context()
     context.set_memory_limit(request["memory"])
-    context.set_max_stack_size(STACK)
+    context.set_max_stack_size(request["stack"])
     context.set_time_limit(request["seconds"])
-    box = context.eval("({})")
+    context.eval(CLOCK)(float(request["now"]))  # whole numbers are cut to 32 bits
+    box = context.eval("Object.create(null)")  # no prototype that the function could change
     call = context.eval(CALL)
     call(context.eval(f"({request['source']}\n)"), request["argument"], box)
     jobs = 0
     while context.execute_pending_job():
         jobs += 1
-        if jobs > MAX_JOBS:
+        if jobs > request["jobs"]:
             raise quickjs.JSException("too many promise jobs")
     found = json.loads(box.json())
+    if not isinstance(found, dict):
+        raise quickjs.JSException("the function changed how its result is read")
     if "value" not in found:
         raise quickjs.JSException(found.get("error", "the promise never settled"))
     return str(found["value"])
@@ -109,4 +122,4 @@ def write(stream: BinaryIO, data: bytes) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], json.loads(sys.argv[2]))

@@ -1,10 +1,48 @@
-"""How much foreign code may use."""
+"""How much foreign code may use: every limit of every sandbox, with its unit and its reason.
+
+``Limits`` is the caller's; the constants below are those of the machinery around it.
+
+================== ======================= ============================== ==========================
+limit              Monty                   bubblewrap                     QuickJS
+================== ======================= ============================== ==========================
+wall time          ``seconds``             ``seconds``                    ``seconds``
+processor time     (one thread)            ``seconds`` + 1, all threads   (one thread)
+memory of values   ``memory_bytes``        ``memory_bytes``               ``memory_bytes``
+memory in all      (its own process)       + ``RUNTIME_BYTES``, watched   ``WORKER_BYTES``
+result, printed    ``output_bytes`` each   ``output_bytes`` together      ``output_bytes``
+code               ``SOURCE_CHARACTERS``   ``SOURCE_CHARACTERS``          ``SOURCE_CHARACTERS``
+processes          none                    one, ``THREADS`` threads       none
+files              none                    none can be written            none
+================== ======================= ============================== ==========================
+"""
 
 from dataclasses import dataclass
 from typing import Final
 
 EXTRA: Final = "install manual-slop[sandbox]"
 """What to do where a sandbox is missing."""
+
+SOURCE_CHARACTERS: Final = 65_536
+"""Characters of one piece of code. Models write pages, not books; a parser's time and memory grow with the text."""
+ERROR_CHARACTERS: Final = 2_000
+"""Characters of one error's text: it goes into prompts and logs, and code chooses it freely."""
+CONTAINERS: Final = 1_000_000
+"""Lists and objects in one answer. An empty one is 3 bytes of JSON and 72 bytes in this process."""
+RUNTIME_BYTES: Final = 256 * 1024 * 1024
+"""Memory that Python and its libraries (NumPy, pandas) write to before any value of the code."""
+ADDRESS_BYTES: Final = 768 * 1024 * 1024
+"""Address space that these libraries map; most of it is read from files and never written."""
+THREADS: Final = 32
+"""Threads of the one process; each costs the kernel some 20 KB that no memory limit counts."""
+OPEN_FILES: Final = 64
+"""Descriptors: each pipe or socket may hold some hundred KB in the kernel."""
+WATCH_SECONDS: Final = 0.05
+"""How often the memory and the threads of a running sandbox are looked at."""
+WORKER_BYTES: Final = 1 << 30
+"""Address space of a JavaScript worker; the limit of one run is QuickJS's own."""
+JAVASCRIPT_STACK: Final = 1 << 20
+PROMISE_JOBS: Final = 100_000
+"""Promise jobs that one JavaScript run may queue: a chain without end is no loop that QuickJS's timer sees."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,18 @@
 """Python expressions and analysis code in Monty: an interpreter of its own, in pooled worker processes.
 
-Monty bounds time and memory itself, and its pool kills a worker that does not stop in time. The clock and the random
-numbers that code may ask for are fixed, so that the same code on the same values gives the same result.
+Monty bounds time and memory itself, and its pool kills a worker that does not stop in time. The clock stands at the
+run's time and the random numbers begin at the same place, so that the same code on the same values gives the same
+result.
+
+Monty does not bound what it hands over: a list that holds another one twice, forty levels deep, is small in there and
+a million million lists here. So values are measured inside before they are fetched, and the host's functions take
+short arguments only.
 """
 
+import ast
 import atexit
 import os
+import secrets
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,12 +22,48 @@ from typing import Final
 
 from aggregate.errors import SandboxError, Stopped
 from aggregate.models.plain import Value
-from aggregate.sandbox.limits import EXTRA, Limits
+from aggregate.sandbox.answers import short
+from aggregate.sandbox.limits import EXTRA, SOURCE_CHARACTERS, Limits
 from aggregate.sandbox.values import require_plain
 
 GRACE: Final = 0.25
 """Seconds after a limit until the pool kills a worker."""
-POLICY: Final = {"sleep": "zero", "random_start": {"seed": 0}, "datetime": datetime(2000, 1, 1, tzinfo=UTC)}
+POLICY: Final = {"sleep": "zero", "random_start": {"seed": 0}}
+ARGUMENT_BYTES: Final = 4096
+"""Size of the arguments of one call of a host's function."""
+MEASURE: Final = """
+import datetime as _datetime_{tag}, json as _json_{tag}
+def _size_{tag}(value, most, dumps=_json_{tag}.dumps, dates=_datetime_{tag}, isinstance=isinstance, len=len, type=type,
+                str=str, bytes=bytes, int=int, float=float, dict=dict, list=list, tuple=tuple, set=set,
+                frozenset=frozenset, TypeError=TypeError):
+    try:
+        return len(dumps(value, ensure_ascii=False))
+    except TypeError:
+        pass  # sets, dates, keys of other types
+    size, pending = 0, [value]
+    while pending and size <= most:
+        item = pending.pop()
+        size += 8
+        if isinstance(item, str) or isinstance(item, bytes):
+            size += len(item)
+        elif isinstance(item, dict):
+            pending.extend(item.keys())
+            pending.extend(item.values())
+        elif isinstance(item, list) or isinstance(item, tuple) or isinstance(item, set) or isinstance(item, frozenset):
+            pending.extend(item)
+        elif not (item is None or isinstance(item, int) or isinstance(item, float) or isinstance(item, dates.date)
+                  or isinstance(item, dates.time) or isinstance(item, dates.timedelta)):
+            raise TypeError(f"the code returned a {{type(item).__name__}}, not plain data")
+    return size
+"""
+"""Returns the size of a value as JSON, or nearly so. The code does not know its name, and what it is made of is bound
+before the code runs."""
+FUNCTION: Final = """
+def {name}(*given, **named):
+    if _size_{tag}([given, named], {most}) > {most}:
+        raise ValueError('{name}() takes short arguments')
+    return _host_{tag}_{name}(*given, **named)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +80,7 @@ def run_python(
     *,
     limits: Limits | None = None,
     functions: Mapping[str, Callable[..., Value]] | None = None,
+    now: datetime | None = None,
 ) -> PythonRun:
     """Run ``code`` with ``inputs`` as its globals and return the value of its last expression.
 
@@ -44,23 +88,52 @@ def run_python(
         code: Python as Monty knows it: no file, network or environment, a part of the standard library.
         inputs: Plain values; the code gets copies.
         limits: Time, memory and output.
-        functions: Functions of the host that the code may call; each argument and result is copied.
+        functions: Functions of the host that the code may call with short arguments; arguments and results are copied.
+        now: What the clock shows inside, by default the time of this call; it stands still.
 
     Raises:
         SandboxError: The code failed (with the name of its exception), was stopped, or Monty is not installed.
     """
     bounds = limits or Limits()
     monty = _module()
+    tag, host = secrets.token_hex(16), dict(functions or {})
+    wrapped = "".join(FUNCTION.format(tag=tag, name=name, most=ARGUMENT_BYTES) for name in host)
+    prepared = MEASURE.format(tag=tag) + wrapped
+    program = _program(code, tag)
     printed = monty.CollectString(max_bytes=bounds.output_bytes)
     allowed = {"max_feed_duration_secs": bounds.seconds, "max_memory": bounds.memory_bytes}
+    policy = {**POLICY, "datetime": (now or datetime.now(UTC)).astimezone(UTC)}
+    lookup = {f"_host_{tag}_{name}": function for name, function in host.items()}
     try:
-        with _POOL.get(monty).checkout(limits=allowed, os_policy=POLICY) as session:
-            value = session.feed_run(
-                code, inputs=dict(inputs), external_lookup=dict(functions or {}), print_callback=printed
-            )
+        with _POOL.get(monty).checkout(limits=allowed, os_policy=policy) as session:
+            session.feed_run(f"{prepared}None")
+            session.feed_run(program, inputs=dict(inputs), external_lookup=lookup, print_callback=printed)
+            size = session.feed_run(f"_size_{tag}(_value_{tag}, {bounds.output_bytes})")
+            if size > bounds.output_bytes:
+                raise SandboxError(f"the result has more than {bounds.output_bytes} bytes", kind=Stopped.MEMORY)
+            value = session.feed_run(f"_value_{tag}")
     except monty.MontyError as error:
         raise _translated(error, monty, bounds) from None
     return PythonRun(require_plain(value), printed.output)
+
+
+def _program(code: str, tag: str) -> str:
+    """Return ``code`` with its last expression assigned to a name that it does not know, and no value of its own.
+
+    It is written anew from its syntax tree, so that nothing depends on two parsers reading a text in the same way.
+    """
+    if len(code) > SOURCE_CHARACTERS:
+        raise SandboxError(f"the code has more than {SOURCE_CHARACTERS} characters")
+    try:
+        tree = ast.parse(code)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        value = ast.unparse(last) if last else "None"
+        return f"{ast.unparse(tree)}\n_value_{tag} = ({value})\nNone"
+    except SyntaxError as error:
+        raise SandboxError(short(error.msg), kind=Stopped.SYNTAX, exception="SyntaxError") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        reason = short(str(error)) or "nested too deeply"
+        raise SandboxError(reason, kind=Stopped.SYNTAX, exception="SyntaxError") from None
 
 
 def _module() -> Value:
@@ -79,7 +152,7 @@ def _translated(error: Value, monty: Value, limits: Limits) -> SandboxError:
         return SandboxError("the sandbox's process ended", kind=Stopped.CRASH)
     cause = error.exception()
     name = type(cause).__name__
-    text = str(cause) or name
+    text = short(str(cause)) or name
     if isinstance(error, monty.MontySyntaxError):
         return SandboxError(text, kind=Stopped.SYNTAX, exception="SyntaxError")
     if name == "TimeoutError":

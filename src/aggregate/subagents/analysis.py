@@ -4,6 +4,7 @@ import ast
 import builtins
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from aggregate.errors import DataReferenceError, SandboxError, Stopped
 from aggregate.models.plain import Value
 from aggregate.models.reference import CACHE_DIR
 from aggregate.sandbox import Limits, PythonRun, plain_copy, run_full_python, run_python
+from aggregate.sandbox.limits import SOURCE_CHARACTERS
 from aggregate.subagents.analysis_check import dangerous_pattern
 from aggregate.subagents.analysis_hints import hint_for
 from aggregate.subagents.compact import load_data_reference
@@ -18,6 +20,7 @@ from aggregate.subagents.compact import load_data_reference
 TIMEOUT: Final = 10.0
 """Seconds (rule D-11)."""
 MEMORY: Final = 256 * 1024 * 1024
+TOO_LONG: Final = f"Code has more than {SOURCE_CHARACTERS} characters"
 NO_RESULT: Final = "Code must assign result to 'result' variable"
 BEYOND_MONTY: Final = ("ModuleNotFoundError", "ImportError", "NotImplementedError", "SyntaxError")
 """What Monty raises for Python that it does not know, and that full Python may run."""
@@ -32,6 +35,7 @@ def execute_data_analysis(
     timeout: float = TIMEOUT,
     memory_bytes: int = MEMORY,
     cache_dir: str | Path = CACHE_DIR,
+    now: datetime | None = None,
 ) -> dict[str, Any]:
     """Run ``python_code`` with ``data`` and return what it assigned to ``result``.
 
@@ -44,12 +48,15 @@ def execute_data_analysis(
         timeout: Seconds of wall time.
         memory_bytes: What the code's values may take.
         cache_dir: Where compacted values are.
+        now: What the clock shows to the code, by default the time of this call; it stands still.
 
     Returns:
         ``{"success": True, "result": ...}``, with ``printed`` where the code printed something, or ``{"success":
         False, "error": text, "retry": bool}``, with a ``hint`` where one helps. ``retry`` is false where the same code
         cannot succeed. Never raises for the code's mistakes.
     """
+    if len(python_code) > SOURCE_CHARACTERS:
+        return _failure(TOO_LONG, retry=True, hint="Read the values from data instead of writing them into the code.")
     try:
         tree = ast.parse(python_code)
     except SyntaxError as error:
@@ -66,7 +73,7 @@ def execute_data_analysis(
         return _failure(NO_RESULT, retry=True)
     plain, limits = plain_copy(data), Limits(timeout, memory_bytes)
     try:
-        run = _run(python_code, plain, limits, cache_dir)
+        run = _run(python_code, plain, limits, cache_dir, now or datetime.now(UTC))
     except SandboxError as error:
         return _stopped(error, plain, tree, timeout)
     return {"success": True, "result": run.value, **({"printed": run.printed} if run.printed else {})}
@@ -78,20 +85,21 @@ def _may_assign_result(tree: ast.Module) -> bool:
     return "result" in bound or any(getattr(node, "name", None) == "result" for node in ast.walk(tree))
 
 
-def _run(code: str, data: Value, limits: Limits, cache_dir: str | Path) -> PythonRun:
+def _run(code: str, data: Value, limits: Limits, cache_dir: str | Path, now: datetime) -> PythonRun:
     """Run in Monty first; what it does not know goes to full Python."""
 
     def load(ref_id: str) -> Value:
         return load_data_reference(ref_id, cache_dir=cache_dir)
 
     try:
-        return run_python(f"{code}\nresult", {"data": data}, limits=limits, functions={"load_data_reference": load})
+        functions = {"load_data_reference": load}
+        return run_python(f"{code}\nresult", {"data": data}, limits=limits, functions=functions, now=now)
     except SandboxError as error:
         if not _beyond_monty(error):
             raise
         beyond = error
     try:
-        return run_full_python(code, data, limits=limits, references=_references(code, cache_dir))
+        return run_full_python(code, data, limits=limits, references=_references(code, cache_dir), now=now)
     except SandboxError as error:
         if error.kind is Stopped.MISSING:
             raise SandboxError(f"{beyond}; {error}", kind=beyond.kind, exception=beyond.exception) from None

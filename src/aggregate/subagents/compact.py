@@ -168,7 +168,8 @@ def prune_data_cache(
 ) -> tuple[Path, ...]:
     """Delete the cached values, and the remains of interrupted writes, that are older than ``keep_days``.
 
-    Other files in the folder are left alone, and so is a folder that a link stands for. Returns the deleted paths, sorted.
+    Other files in the folder are left alone, and so is a folder that a link stands for. Returns the deleted paths,
+    sorted.
 
     Args:
         cache_dir: Where the files are; a folder that does not exist holds none.

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
 from aggregate.errors import Refusal, SandboxError, SpawnError
@@ -10,49 +11,56 @@ from aggregate.models.group import CustomFunction
 from aggregate.models.plain import Value, isolated
 from aggregate.models.result import LabelledOutput
 from aggregate.sandbox import Limits, run_javascript, run_python
+from aggregate.sandbox.limits import SOURCE_CHARACTERS
+from aggregate.subagents.reasons import reason
 from aggregate.subagents.strategies import Merged
 
 FAILED: Final = "Custom merge function failed"
 """The documented text of the failure value (rule 2.4)."""
-SOURCE_LIMIT: Final = 65_536
-"""Characters that a function given as text may have."""
 _JAVASCRIPT: Final = re.compile(r"\s*(?:async\b\s*)?(?:function\b|\(|[A-Za-z_$][\w$]*\s*=>)")
 
 
 def apply_custom(
-    function: CustomFunction | None, outputs: Sequence[LabelledOutput], *, limits: Limits | None = None
+    function: CustomFunction | None,
+    outputs: Sequence[LabelledOutput],
+    *,
+    limits: Limits | None = None,
+    now: datetime | None = None,
 ) -> Merged:
     """Call ``function`` with the list of outputs; whatever goes wrong becomes the documented failure value.
 
     A callable is the caller's own code and runs here, on copies. A text runs in a sandbox with no file, network or
     environment, within ``limits``: JavaScript functions (``function (results) {...}``, ``(results) => ...``) in
-    QuickJS, Python lambdas and expressions over ``results`` in Monty.
+    QuickJS, Python lambdas and expressions over ``results`` in Monty. The clock of both stands at ``now``, by default
+    the time of this call.
 
     Raises:
         SpawnError: There is no function.
     """
     if function is None:
         raise SpawnError('mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION)
-    values = [isolated(item.output) for item in outputs]
     try:
-        return Merged(_call(function, values, limits or Limits()))
-    except Exception as error:  # noqa: BLE001 - a bad function gives the failure value, never an exception (rule 2.4)
-        reason = str(error) if isinstance(error, SandboxError) else f"{type(error).__name__}: {error}"
+        values = [isolated(item.output) for item in outputs]
+        return Merged(_call(function, values, limits or Limits(), now))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a bad function gives the failure value, also for SystemExit (2.4)
+        why = str(error) if isinstance(error, SandboxError) else reason(error)
         value = {"error": FAILED, "originalResults": [item.output for item in outputs]}
-        return Merged(value, errors=(f"{FAILED}: {reason}",))
+        return Merged(value, errors=(f"{FAILED}: {why}",))
 
 
-def _call(function: CustomFunction, values: list[Value], limits: Limits) -> Value:
+def _call(function: CustomFunction, values: list[Value], limits: Limits, now: datetime | None) -> Value:
     if not isinstance(function, str):
         return function(values)
-    if len(function) > SOURCE_LIMIT:
-        raise SandboxError(f"the function has more than {SOURCE_LIMIT} characters")
+    if len(function) > SOURCE_CHARACTERS:
+        raise SandboxError(f"the function has more than {SOURCE_CHARACTERS} characters")
     tree = _python_expression(function)
     if tree is None and _JAVASCRIPT.match(function):
-        return run_javascript(function, values, limits=limits)
+        return run_javascript(function, values, limits=limits, now=now)
     body = function.strip()
     called = f"({body}\n)(results)" if tree is not None and isinstance(tree.body, ast.Lambda) else body
-    return run_python(called, {"results": values}, limits=limits).value
+    return run_python(called, {"results": values}, limits=limits, now=now).value
 
 
 def _python_expression(source: str) -> ast.Expression | None:

@@ -3,11 +3,14 @@
 import heapq
 import logging
 from collections.abc import Callable, Hashable
-from threading import Condition, Lock, Thread
+from threading import Condition, RLock, Thread
 from time import monotonic
 from typing import Final, Protocol
 
 logger: Final = logging.getLogger(__name__)
+
+LONGEST: Final = 3600.0
+"""Seconds of one wait: a thread cannot wait for a time without end, so later deadlines are looked at in steps."""
 
 
 class Timers(Protocol):
@@ -26,7 +29,7 @@ class Deadlines:
         self._heap: list[tuple[float, int]] = []
         self._actions: dict[int, Callable[[], None]] = {}
         self._last = 0
-        self._running = False
+        self._thread: Thread | None = None
 
     def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
         """Call ``action`` after ``seconds`` and return a function that calls it off."""
@@ -35,12 +38,19 @@ class Deadlines:
             number = self._last
             self._actions[number] = action
             heapq.heappush(self._heap, (monotonic() + seconds, number))
-            if not self._running:
-                self._running = True
-                Thread(target=self._run, name="aggregate-deadlines", daemon=True).start()
+            if self._thread is None:
+                self._start()
             elif self._heap[0][1] == number:
                 self._changed.notify()
         return lambda: self._cancel(number)
+
+    def _start(self) -> None:
+        self._thread = Thread(target=self._run, name="aggregate-deadlines", daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError:  # the machine has no thread left; the next deadline tries again
+            self._thread = None
+            raise
 
     def _cancel(self, number: int) -> None:
         with self._changed:
@@ -52,7 +62,7 @@ class Deadlines:
         while (action := self._next()) is not None:
             try:
                 action()
-            except Exception:
+            except BaseException:  # also SystemExit, which would end this thread and with it every other timeout
                 logger.exception("A timeout could not be recorded; the other timeouts go on")
 
     def _next(self) -> Callable[[], None] | None:
@@ -66,9 +76,9 @@ class Deadlines:
                     heapq.heappop(self._heap)
                     return self._actions.pop(number)
                 else:
-                    self._changed.wait(due - now)
+                    self._changed.wait(min(due - now, LONGEST))
             self._heap.clear()
-            self._running = False
+            self._thread = None
             return None
 
 
@@ -77,14 +87,22 @@ class Watch:
 
     def __init__(self, timers: Timers) -> None:
         self._timers = timers
-        self._lock = Lock()
+        self._lock = RLock()  # timers may call the action before they return
         self._calls_off: dict[Hashable, Callable[[], None]] = {}
 
     def begin(self, key: Hashable, seconds: float, action: Callable[[], None]) -> None:
         """Call ``action`` after ``seconds``, unless ``key`` is watched already."""
         with self._lock:
-            if key not in self._calls_off:
-                self._calls_off[key] = self._timers.call_later(seconds, lambda: self._fire(key, action))
+            if key in self._calls_off:
+                return
+            self._calls_off[key] = lambda: None
+            try:
+                call_off = self._timers.call_later(seconds, lambda: self._fire(key, action))
+            except BaseException:
+                self._calls_off.pop(key, None)
+                raise
+            if key in self._calls_off:
+                self._calls_off[key] = call_off
 
     def _fire(self, key: Hashable, action: Callable[[], None]) -> None:
         with self._lock:
@@ -96,11 +114,4 @@ class Watch:
         with self._lock:
             call_off = self._calls_off.pop(key, None)
         if call_off is not None:
-            call_off()
-
-    def call_all_off(self) -> None:
-        """Watch nothing any longer."""
-        with self._lock:
-            calls, self._calls_off = list(self._calls_off.values()), {}
-        for call_off in calls:
             call_off()

@@ -1,7 +1,7 @@
 """Everything a session knows of its groups and runs, behind one lock; waiters hear when something ends.
 
-The rules are in ``lifecycle``; this module applies them one at a time. But for ``new_id`` it calls no foreign code
-while it holds the lock.
+The rules are in ``lifecycle``; this module applies them one at a time. But for ``new_id``, and the ``__del__`` of an
+output that is forgotten, it calls no foreign code while it holds the lock; either may call the session again.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
-from threading import Lock
+from threading import RLock
 
 from aggregate.errors import Refusal, SpawnError
 from aggregate.models.group import Group, OnError, RunRecord, RunStatus
@@ -50,7 +50,7 @@ class Ledger:
         self._session_key = session_key
         self._on_error = on_error
         self._new_id = new_id
-        self._lock = Lock()
+        self._lock = RLock()
         self._groups: dict[str, Group] = {}
         self._members: dict[str, list[str]] = {}
         self._runs: dict[str, RunRecord] = {}
@@ -180,6 +180,12 @@ class Ledger:
         self._runs.pop(run_id)
         self._late.pop(run_id, None)
         return self._waiters.pop(run_id, [])
+
+    def pending(self, key: str) -> tuple[str, ...]:
+        """Return the ids of the unfinished runs that the run or group ``key`` waits for."""
+        with self._lock:
+            runs = (self._runs.get(run_id) for run_id in self._members.get(key, [key]))
+            return tuple(run.run_id for run in runs if run is not None and run.status is RunStatus.PENDING)
 
     def change(self, key: str) -> "Future[None] | None":
         """Return a future that is set when the run or group ``key`` ends; ``None`` where nothing is awaited."""

@@ -63,7 +63,7 @@ def merge_outputs(
     outputs = [_settled(item) for item in outputs]
     good = [item for item in outputs if item.error is None]
     built_in = BUILT_IN.get(chosen)
-    merged = built_in(good) if built_in else _custom(custom_function, good, limits)
+    merged = built_in(good) if built_in else _custom(custom_function, good, limits, now=end.completed_at)
     empty = (f"{item.name}: the output is empty" for item in good if _is_empty(item.output))
     failures = (f"{item.name} failed: {item.error}" for item in outputs if item.error is not None and end.list_errors)
     return AggregatedResult(
@@ -80,9 +80,11 @@ def merge_outputs(
     )
 
 
-def _custom(function: CustomFunction | None, outputs: Sequence[LabelledOutput], limits: Limits | None) -> Merged:
+def _custom(
+    function: CustomFunction | None, outputs: Sequence[LabelledOutput], limits: Limits | None, *, now: datetime | None
+) -> Merged:
     """Return what a custom function gives, as a value that is nobody else's."""
-    merged = apply_custom(function, outputs, limits=limits)
+    merged = apply_custom(function, outputs, limits=limits, now=now)
     if reason := unawaited(merged.value):
         value = {"error": FAILED, "originalResults": [item.output for item in outputs]}
         merged = Merged(value, errors=(f"{FAILED}: {reason}",))

@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from aggregate.models.group import Group, RunStatus
 from aggregate.models.plain import Value, isolated, unawaited
 from aggregate.subagents.deadlines import Timers, Watch
 from aggregate.subagents.ledger import Arrival, Ledger
+from aggregate.subagents.reasons import reason
 
 logger: Final = logging.getLogger(__name__)
 
@@ -25,13 +26,26 @@ class Reports:
         """Record one end; log the one that changes nothing and return ``False`` for it (rules O-41, O-42, O-46)."""
         if refused := unawaited(result):
             result, status = refused, RunStatus.ERROR
-        ended = self._ledger.end(run_id, status, self._clock(), result=isolated(result))
+        try:
+            result = isolated(result)
+        except BaseException as error:  # noqa: BLE001 - foreign code runs here, and the run has to end
+            status, result = RunStatus.ERROR, f"the output cannot be copied: {reason(error)}"
+        ended = self._ledger.end(run_id, status, self._now(), result=result)
         self._watch.call_off(run_id)
         if ended.group is not None and ended.group.status.final:
             self.call_off(ended.group)
         if ended.arrival is not Arrival.RECORDED:
             logger.warning("%s: this %s result is %s, the value stays as it is", run_id, status, ended.arrival.value)
         return ended.arrival is Arrival.RECORDED
+
+    def _now(self) -> datetime:
+        """Return the host's time; a clock that fails must not keep a run from ending."""
+        try:
+            now = self._clock()
+        except BaseException as error:  # noqa: BLE001 - foreign code
+            logger.warning("the session's clock failed, the system's is used: %s", reason(error))
+            return datetime.now(UTC)
+        return now
 
     def watch_run(self, run_id: str, seconds: float, expired: Callable[[], None] | None = None) -> None:
         """Time a run out after ``seconds`` and then call ``expired``."""
@@ -48,8 +62,8 @@ class Reports:
         name, opened = group.variable_name, group.opened
 
         def expire() -> None:
-            reason = f"timeout: the group was open for {seconds:g} s"
-            run_ids = self._ledger.expire(name, opened, self._clock(), reason=reason)
+            late = f"timeout: the group was open for {seconds:g} s"
+            run_ids = self._ledger.expire(name, opened, self._now(), reason=late)
             for run_id in run_ids:
                 self._watch.call_off(run_id)
             expired(run_ids)
@@ -60,10 +74,6 @@ class Reports:
         """Watch a group, and these of its runs, no longer."""
         for key in ((group.variable_name, group.opened), *run_ids):
             self._watch.call_off(key)
-
-    def call_all_off(self) -> None:
-        """Watch nothing any longer."""
-        self._watch.call_all_off()
 
 
 class Execution:
@@ -91,10 +101,3 @@ class Execution:
     def broke(self, run_id: str, error: BaseException) -> None:
         """Record what the callable raised."""
         self._reports.end(run_id, RunStatus.ERROR, reason(error))
-
-
-def reason(error: object) -> str:
-    """Return why a run failed as one text: an exception gives its name and message."""
-    if isinstance(error, BaseException):
-        return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return str(error) if error not in (None, "") else "no reason given"

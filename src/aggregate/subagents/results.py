@@ -5,10 +5,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from threading import Lock, get_ident
 
+from aggregate.errors import WaitError
 from aggregate.models.group import Group, MergeStrategy, OnError, Order, RunRecord, RunStatus
 from aggregate.models.plain import Value, isolated
 from aggregate.models.result import AggregatedResult, LabelledOutput
 from aggregate.sandbox import Limits
+from aggregate.subagents.deadlock import WAITS
 from aggregate.subagents.ledger import Ledger, Snapshot
 from aggregate.subagents.merge import Ending, merge_outputs
 
@@ -71,15 +73,18 @@ class SubagentResults(Mapping[str, AggregatedResult]):
         if first:
             return self._fill(name, known, found)
         if known.thread == get_ident() and not known.result.done():
-            raise RuntimeError(f"the custom function of {name} reads {name} itself")
-        return known.result.result()
+            raise WaitError(f"the custom function of {name} reads {name} itself")
+        merge = known
+        with WAITS.waiting(lambda: () if merge.result.done() else (merge.thread,), name):
+            return merge.result.result()
 
     def _fill(self, name: str, merge: "_Merge", found: Snapshot) -> AggregatedResult:
         try:
             merge.result.set_result(_aggregate(found, self._limits))
         except BaseException as error:
             self.forget(name)
-            merge.result.set_exception(error)
+            interrupted = RuntimeError(f"the merge of {name} was interrupted")
+            merge.result.set_exception(error if isinstance(error, Exception) else interrupted)
             raise
         return merge.result.result()
 

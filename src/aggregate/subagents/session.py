@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from datetime import UTC, datetime
+from itertools import count
 from types import TracebackType
-from typing import Any, Self, overload
+from typing import Any, Final, Self, overload
 
 from aggregate.errors import Refusal, SpawnError
 from aggregate.models.group import CustomFunction, MergeStrategy, OnError, Order, RunRecord, RunStatus
@@ -12,12 +13,16 @@ from aggregate.models.result import AggregatedResult, SpawnRequest
 from aggregate.sandbox import Limits
 from aggregate.subagents.deadlines import Deadlines, Timers
 from aggregate.subagents.ledger import Ledger
-from aggregate.subagents.reports import Execution, Reports, reason
+from aggregate.subagents.reasons import reason
+from aggregate.subagents.reports import Execution, Reports
 from aggregate.subagents.requests import wanted
 from aggregate.subagents.results import SubagentResults
 from aggregate.subagents.runner import Runner
 from aggregate.subagents.waiting import RunHandle, Waiter
 from aggregate.text.results import result_text
+
+NOT_BEGUN: Final = "cancelled: the session ended before it began"
+_NUMBERS: Final = count(1)
 
 
 class SubagentSession:
@@ -62,10 +67,11 @@ class SubagentSession:
         self._group_timeout = _seconds(group_timeout)
         self._admit = admit or (lambda _request: None)
         self._ledger = Ledger(session_key, _on_error(on_error), new_id or (lambda number: f"{session_key}-{number}"))
-        self._waiter = Waiter(self._ledger)
         self._reports = Reports(self._ledger, clock or (lambda: datetime.now(UTC)), timers or Deadlines())
         self._execution = Execution(self._ledger, self._reports)
-        self._runner = Runner(executor, max_concurrency, self._execution) if executor else None
+        number = next(_NUMBERS)
+        self._runner = Runner(executor, max_concurrency, self._execution, number) if executor else None
+        self._waiter = Waiter(self._ledger, number, self._runner)
         if self._runner is not None:
             self._execution.release = self._runner.release
         self.subagent_results = SubagentResults(self._ledger, limits)
@@ -99,24 +105,34 @@ class SubagentSession:
 
         Raises:
             SpawnError: The request is not valid or contradicts the group; nothing was spawned.
+            WaitError: This is a forked child of the process that made the session.
         """
+        self._waiter.require_own_process()
         want = wanted(collect_into, merge_strategy, custom_function, order)
         name = (label or "").strip() or None
         seconds = _seconds(timeout)
         self._check_task(task)
         refusal = self._admit(SpawnRequest(task, name, want.variable_name, dict(options or {})))
         run, group = self._ledger.spawn(want, name)
-        if group is not None and self._group_timeout is not None:
-            self._reports.watch_group(group, self._group_timeout, self._release)
-        if refusal is not None:
-            self.fail(run.run_id, refusal)
-        elif self._runner is not None and callable(task):
-            if seconds is not None:
-                self._execution.timeouts[run.run_id] = seconds
-            self._runner.submit(run.run_id, task)
-        elif seconds is not None:
-            self._reports.watch_run(run.run_id, seconds)
+        try:
+            if group is not None and self._group_timeout is not None:
+                self._reports.watch_group(group, self._group_timeout, self._release)
+            if refusal is not None:
+                self.fail(run.run_id, refusal)
+            else:
+                self._begin(run.run_id, task, seconds)
+        except BaseException as error:  # such as timers without a thread: nobody else would end the run
+            self.fail(run.run_id, error)
+            raise
         return RunHandle(run.run_id, self._waiter, refused=refusal)
+
+    def _begin(self, run_id: str, task: object, seconds: float | None) -> None:
+        if self._runner is not None and callable(task):
+            if seconds is not None:
+                self._execution.timeouts[run_id] = seconds
+            self._runner.submit(run_id, task)
+        elif seconds is not None:
+            self._reports.watch_run(run_id, seconds)
 
     def _release(self, run_ids: tuple[str, ...]) -> None:
         if self._runner is not None:
@@ -154,7 +170,12 @@ class SubagentSession:
     def wait(
         self, name: str | None = None, timeout: float | None = None
     ) -> AggregatedResult | dict[str, AggregatedResult]:
-        """Wait until a group, or every group, is final or ``timeout`` seconds have passed, and return what there is."""
+        """Wait until a group, or every group, is final or ``timeout`` seconds have passed, and return what there is.
+
+        Raises:
+            WaitError: Without a timeout it would never end: a run or custom function waits for itself, also in a
+                circle, or the session was made before this process was forked.
+        """
         self._waiter.wait(self._ledger.names() if name is None else (name,), timeout)
         return dict(self.subagent_results) if name is None else self.subagent_results[name]
 
@@ -203,10 +224,14 @@ class SubagentSession:
             self._ledger.clear_ungrouped()
 
     def shut_down(self) -> None:
-        """Start nothing that is still queued and watch no timeout any more; the executor is the caller's."""
+        """End what is still queued as cancelled; what runs already goes on, with its timeouts.
+
+        The executor is the caller's, and so are texts that were spawned.
+        """
         if self._runner is not None:
-            self._runner.clear()
-        self._reports.call_all_off()
+            for run_id in self._runner.clear():
+                self._execution.timeouts.pop(run_id, None)
+                self._reports.end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
 
     def __enter__(self) -> Self:
         return self

@@ -1,42 +1,84 @@
 """Wait for groups and runs, in threads and in event loops."""
 
 import asyncio
+import os
 from collections.abc import Iterable
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import AbstractContextManager, nullcontext
+from threading import TIMEOUT_MAX
 from time import monotonic
 
+from aggregate.errors import WaitError
 from aggregate.models.group import RunRecord, RunStatus
+from aggregate.subagents.deadlock import WAITS, run_of_this_thread
 from aggregate.subagents.ledger import Ledger
+from aggregate.subagents.runner import Runner
 
 
 class Waiter:
     """Waits until runs or groups have ended; keys are run ids and variable names."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, session: int, runner: Runner | None) -> None:
         self._ledger = ledger
+        self._session = session
+        self._runner = runner
+        self._process = os.getpid()
+
+    def require_own_process(self) -> None:
+        """Refuse to wait in a forked child, where the threads that would end the runs do not exist.
+
+        Raises:
+            WaitError: This is another process than the one that made the session.
+        """
+        if os.getpid() != self._process:
+            raise WaitError("the session belongs to the process that made it: make another one in a forked child")
 
     def wait(self, keys: Iterable[str], timeout: float | None) -> bool:
-        """Block until all have ended and return ``True``, or ``False`` after ``timeout`` seconds."""
+        """Block until all have ended and return ``True``, or ``False`` after ``timeout`` seconds.
+
+        Raises:
+            WaitError: It would never end.
+        """
+        self.require_own_process()
         deadline = _deadline(timeout)
         for key in keys:
             while (change := self._ledger.change(key)) is not None:
                 try:
-                    change.result(_left(deadline))
+                    with self._place_lent(), self._noted(key, timeout):
+                        change.result(_left(deadline))
                 except FutureTimeoutError:
-                    change.cancel()
                     return False
+                finally:
+                    change.cancel()
         return True
 
     async def wait_async(self, keys: Iterable[str], timeout: float | None) -> bool:
         """Do what ``wait`` does, without blocking the event loop."""
+        self.require_own_process()
         deadline = _deadline(timeout)
         for key in keys:
             while (change := self._ledger.change(key)) is not None:
                 try:
-                    await asyncio.wait_for(asyncio.wrap_future(change), _left(deadline))
+                    # The thread of a host's event loop goes on meanwhile; that of a run is a run's all the same.
+                    noted = self._noted(key, timeout) if run_of_this_thread() else nullcontext()
+                    with self._place_lent(), noted:
+                        await asyncio.wait_for(asyncio.wrap_future(change), _left(deadline))
                 except TimeoutError:
                     return False
+                finally:
+                    change.cancel()
         return True
+
+    def _noted(self, key: str, timeout: float | None) -> AbstractContextManager[None]:
+        """Note what this thread waits for, unless the wait is bounded anyway."""
+        if timeout is not None:
+            return nullcontext()
+        return WAITS.waiting(lambda: self._runner.threads(self._ledger.pending(key)) if self._runner else (), key)
+
+    def _place_lent(self) -> AbstractContextManager[None]:
+        """Lend the place of the run that waits, where it is one of this session."""
+        session, run_id = run_of_this_thread() or (0, "")
+        return self._runner.lent(run_id) if self._runner and session == self._session else nullcontext()
 
     def run(self, run_id: str) -> RunRecord:
         """Return a run's record; a run that was cleared reads as failed."""
@@ -49,7 +91,7 @@ def _deadline(timeout: float | None) -> float | None:
 
 
 def _left(deadline: float | None) -> float | None:
-    return None if deadline is None else max(0.0, deadline - monotonic())
+    return None if deadline is None else min(max(0.0, deadline - monotonic()), TIMEOUT_MAX)
 
 
 class RunHandle:

@@ -23,4 +23,6 @@ def executeDataAnalysis(python_code: str, context: ToolContext) -> dict[str, Any
         context: The data.
     """
     seconds = min(context.seconds, TIMEOUT)
-    return execute_data_analysis(python_code, dict(context.data), timeout=seconds, cache_dir=context.cache_dir)
+    return execute_data_analysis(
+        python_code, dict(context.data), timeout=seconds, cache_dir=context.cache_dir, now=context.now
+    )

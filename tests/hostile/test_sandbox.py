@@ -1,0 +1,471 @@
+"""Code that fights its sandbox, and answers that fight the host (rules O-9, D-92)."""
+
+import json
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aggregate.errors import SandboxError, Stopped
+from aggregate.sandbox import Limits, run_full_python, run_javascript, run_python
+from aggregate.sandbox.answers import parse_reply
+from aggregate.sandbox.limits import CONTAINERS, ERROR_CHARACTERS, SOURCE_CHARACTERS
+from aggregate.sandbox.process_tree import tree_usage
+from aggregate.sandbox.seccomp import MACHINES, REFUSED, seccomp_filter
+from aggregate.subagents import execute_data_analysis
+from tests.hostile.sandbox_escapes import ESCAPES, PLAY
+
+QUICK = Limits(seconds=1.0)
+
+
+def bubblewrap_works() -> bool:
+    """Return whether bwrap is installed and may make namespaces."""
+    bwrap = shutil.which("bwrap")
+    command = [bwrap or "", "--unshare-all", "--ro-bind", "/", "/", "true"]
+    return bwrap is not None and subprocess.run(command, capture_output=True).returncode == 0
+
+
+full_python = pytest.mark.skipif(not bubblewrap_works(), reason="bwrap is absent or may not make namespaces")
+
+
+def failed(code: str, data: Any = None, limits: Limits = QUICK) -> SandboxError:
+    """Run full Python that must fail and return how."""
+    with pytest.raises(SandboxError) as caught:
+        run_full_python(code, data, limits=limits)
+    return caught.value
+
+
+# Full Python
+
+
+@pytest.fixture(scope="module")
+def played() -> dict[str, list[str]]:
+    """Try all escapes in one sandbox."""
+    played: dict[str, list[str]] = run_full_python(PLAY, ESCAPES, limits=Limits(seconds=10)).value
+    return played
+
+
+@full_python
+@pytest.mark.parametrize("name", ESCAPES)
+def test_no_escape_reaches_anything(played: dict[str, list[str]], name: str) -> None:
+    """Files, processes, networks, keys, namespaces and limits of the host stay out of reach."""
+    assert played[name][0] != "REACHED", played[name]
+
+
+@full_python
+def test_refused_calls_are_refused_and_not_just_missing(played: dict[str, list[str]]) -> None:
+    """The filter answers "not permitted"; without it these calls would find something to do."""
+    for name in ("add a key", "join the session's keys", "make a user namespace", "fork", "keep memory of the system"):
+        assert played[name] == ["PermissionError", "[Errno 1] Operation not permitted"]
+    assert played["talk to the machine around this one"][0] == "PermissionError"
+
+
+@full_python
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="only this processor has a second set of calls")
+def test_the_calls_of_another_processor_end_the_process() -> None:
+    """Machine code that makes a 32-bit call, whose numbers mean other things, is killed."""
+    code = (
+        "import ctypes, mmap\n"
+        "page = mmap.mmap(-1, 4096, prot=7)\n"
+        "page.write(bytes.fromhex('b814000000cd80c3'))\n"
+        "where = ctypes.addressof(ctypes.c_char.from_buffer(page))\n"
+        "result = ctypes.CFUNCTYPE(ctypes.c_int)(where)()"
+    )
+    assert failed(code).kind is Stopped.CRASH
+
+
+@full_python
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = []\nwhile True:\n    x.append(bytearray(1 << 20))",
+        "import mmap, time\nx = mmap.mmap(-1, 480 << 20)\nx.write(bytes(len(x)))\ntime.sleep(5)\nresult = 1",
+        "import threading, time\nthreading.stack_size(65536)\n"
+        "while True:\n    threading.Thread(target=time.sleep, args=(5,), daemon=True).start()",
+    ],
+    ids=["private memory", "shared memory", "threads"],
+)
+def test_memory_and_threads_are_those_of_all_processes_together(code: str) -> None:
+    """Memory of every kind, and threads, end at their limit; ``memory`` or the failed call says so."""
+    error = failed(code, limits=Limits(seconds=4))
+    assert error.kind is Stopped.MEMORY or error.exception in ("RuntimeError", "MemoryError"), error
+
+
+@full_python
+def test_usage_is_read_of_the_whole_tree() -> None:
+    """The watcher counts what descendants use, and nothing for a process that has ended."""
+    program = "x = bytearray(60_000_000)\nfor i in range(0, len(x), 4096): x[i] = 1\nprint(flush=True)\ninput()"
+    command = ["/bin/sh", "-c", f'"{sys.executable}" -c "{program}"; true']
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        usage = tree_usage(process.pid)
+        process.communicate(b"\n")
+    assert usage.memory_bytes > 60_000_000
+    assert (usage.processes, tree_usage(process.pid).processes) == (2, 0)
+
+
+ANSWERS = {
+    "no JSON": b"hello",
+    "nothing": b"",
+    "a list": b"[]",
+    "a number": b"1",
+    "null": b"null",
+    "half": b'{"value": ',
+    "levels": b'{"value": ' + b"[" * 20_000 + b"]" * 20_000 + b"}",
+    "levels of objects": b'{"a":' * 20_000 + b"1" + b"}" * 20_000,
+    "a long number": b'{"value": ' + b"9" * 5000 + b"}",
+    "containers": b'{"value": [' + b"[]," * CONTAINERS + b"[]]}",
+    "bytes that are no text": b'{"value": "\xff\xfe"}',
+    "a surrogate as bytes": b'{"value": "\xed\xa0\x80"}',
+    "half a surrogate pair": b'{"value": "\\ud800"}',
+    "half a pair as a key": b'{"value": {"\\uDFFF": 1}}',
+    "half a pair in an error": b'{"error": "\\ud800"}',
+    "an error of another type": b'{"error": {"a": 1}, "kind": ["x"], "exception": 7}',
+    "an unknown kind": b'{"error": "x", "kind": "victory"}',
+    "no parts": b"{}",
+    "a byte order mark": b'\xef\xbb\xbf{"value": 1}',
+    "two answers": b'{"value": 1}{"value": 2}',
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS.keys())
+def test_a_hostile_answer_is_an_error_of_the_sandbox(answer: bytes) -> None:
+    """Whatever stands on the pipe becomes one SandboxError with a short text that can be written."""
+    with pytest.raises(SandboxError) as caught:
+        parse_reply(answer)
+    str(caught.value).encode()
+    assert 0 < len(str(caught.value)) < 300
+    assert caught.value.kind in list(Stopped)
+
+
+def test_an_answer_of_the_agreed_form_is_read() -> None:
+    """Values, NaN among them, pass; an error keeps its name, its kind and the beginning of a long text."""
+    assert parse_reply('{"value": ["é", 1.5, null], "printed": ""}'.encode())["value"] == ["é", 1.5, None]
+    with pytest.raises(SandboxError) as caught:
+        parse_reply(json.dumps({"error": "x" * 10_000, "kind": "memory", "exception": "MemoryError"}).encode())
+    error = caught.value
+    assert (error.kind, error.exception) == (Stopped.MEMORY, "MemoryError")
+    assert str(error) == "x" * ERROR_CHARACTERS + "... (8000 more characters)"
+
+
+FORGED = {
+    "no JSON": "os.write(3, (5).to_bytes(8, 'big') + b'hello')",
+    "an exabyte": "os.write(3, b'\\x0f' * 8)",
+    "never-ending": "while True: os.write(3, b'\\0' * 65536)",
+    "slow": "os.write(3, (9).to_bytes(8, 'big'))\nimport time\nwhile True: time.sleep(0.05)",
+    "closed": "os.close(3)",
+    "levels": "os.write(3, (40000).to_bytes(8, 'big') + b'[' * 40000)",
+    "a value": "os.write(3, (12).to_bytes(8, 'big') + b'{\"value\": 1}')\nos._exit(0)",
+}
+
+
+@full_python
+@pytest.mark.parametrize("code", FORGED.values(), ids=FORGED.keys())
+def test_forged_answers_end_in_time(code: str) -> None:
+    """Code that writes to the answer's pipe itself gets its own value or one error, and nothing hangs."""
+    start = time.monotonic()
+    program = f"import os\n{code}\nresult = 2"
+    if "value" in code:
+        assert run_full_python(program, None, limits=QUICK).value == 1
+    else:
+        assert failed(program).kind in (Stopped.CRASH, Stopped.TIMEOUT)
+    assert time.monotonic() - start < 10
+
+
+@full_python
+def test_output_is_limited_to_what_was_agreed() -> None:
+    """A long result, much that is printed, and an exception with a long text are cut or refused with a sentence."""
+    limits = Limits(seconds=3, output_bytes=1000)
+    for code in ("result = 'x' * 2000", "print('x' * 2000)\nresult = 1"):
+        error = failed(code, limits=limits)
+        assert str(error) == "the result and what was printed have more than 1000 bytes"
+    assert len(str(failed("raise ValueError('x' * 10**7)"))) < ERROR_CHARACTERS + 100
+    hostile = "class E(Exception):\n    def __str__(self):\n        raise SystemExit\nraise E"
+    assert str(failed(hostile)) == "E, whose message cannot be read"
+
+
+@full_python
+def test_nothing_outlives_the_sandbox() -> None:
+    """A timeout, with threads at work, leaves no process of the sandbox behind."""
+    before = tree_usage(_pid()).processes
+    code = "import threading, time\nfor _ in range(4): threading.Thread(target=time.sleep, args=(60,)).start()"
+    assert failed(f"{code}\ntime.sleep(60)", limits=Limits(seconds=0.6)).kind is Stopped.TIMEOUT
+    end = time.monotonic() + 5
+    while tree_usage(_pid()).processes > before and time.monotonic() < end:
+        time.sleep(0.02)
+    assert tree_usage(_pid()).processes <= before
+
+
+def _pid() -> int:
+    return int(Path("/proc/self").readlink().name)
+
+
+@full_python
+def test_the_clock_of_full_python_is_the_run_s() -> None:
+    """``time`` and ``datetime`` show the given moment, also to what takes the types from C, and it stands still."""
+    now = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
+    code = (
+        "import datetime as d, time, random\n"
+        "class Mine(d.datetime): pass\n"
+        "result = [d.datetime.now(), d.datetime.utcnow(), d.datetime.today(), d.date.today(), time.time(),\n"
+        "          time.strftime('%Y'), time.ctime(), time.asctime()[-4:], time.gmtime().tm_hour,\n"
+        "          d.datetime.now(d.timezone.utc), isinstance(d.datetime(2000, 1, 1), d.datetime),\n"
+        "          type(Mine.now()).__name__, time.time_ns(), time.strftime('%Y', (1999,) + (1,) * 8), random.random()]"
+    )
+    first, second = (run_full_python(code, None, now=now).value for _ in range(2))
+    assert first == second
+    assert first[:-1] == [
+        *["2031-05-06 07:08:09"] * 3, "2031-05-06", now.timestamp(), "2031", "Tue May  6 07:08:09 2031", "2031", 7,
+        "2031-05-06 07:08:09+00:00", True, "Mine", int(now.timestamp()) * 10**9, "1999",
+    ]  # fmt: skip
+
+
+# The filter
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_filter_is_a_program_that_the_kernel_would_take(machine: str) -> None:
+    """Every jump stays inside, the last step returns, and each refused call stands in it."""
+    program = seccomp_filter(machine)
+    steps = [program[n : n + 8] for n in range(0, len(program), 8)]
+    assert len(program) % 8 == 0
+    assert len(steps) < 4096
+    for number, step in enumerate(steps):
+        if step[0] & 7 == 5:
+            assert number + 1 + max(step[2], step[3]) < len(steps)
+    assert steps[-1][0] == 0x06
+    compared = {int.from_bytes(step[4:], "little") for step in steps if step[0] == 0x15}
+    assert {numbers[MACHINES[machine].column] for numbers in REFUSED.values()} - {None} <= compared
+
+
+def test_an_unknown_machine_gets_no_full_python() -> None:
+    """Where the calls' numbers are not known, nothing runs."""
+    with pytest.raises(SandboxError, match="not on sparc64") as caught:
+        seccomp_filter("sparc64")
+    assert caught.value.kind is Stopped.MISSING
+
+
+HEADERS = (Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), Path("/usr/include/asm-generic/unistd.h"))
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_the_calls_have_the_kernel_s_numbers(column: int) -> None:
+    """The table agrees with the kernel's own headers."""
+    if not HEADERS[column].is_file():
+        pytest.skip("the kernel's headers are not installed")
+    text = HEADERS[column].read_text(encoding="utf-8")
+    numbers = {name: int(number) for name, number in re.findall(r"#define __NR_(\w+)\s+(\d+)", text)}
+    assert {name: numbers.get(name) for name in REFUSED} == {name: pair[column] for name, pair in REFUSED.items()}
+
+
+# Monty
+
+
+BOMB = "x = [0]\nfor _ in range(18):\n    x = [x, x]\n"
+"""Small in there, half a million lists here."""
+
+
+@pytest.mark.parametrize(
+    "code", [BOMB + "x", BOMB + "{'a': {(1, 2): x}}", BOMB + "class A:\n    pass\na = A()\na.x = x\na"]
+)
+def test_a_value_that_grows_when_it_is_handed_over_is_refused(code: str) -> None:
+    """Shared lists are measured before they are fetched, also inside objects, which are refused anyway."""
+    with pytest.raises(SandboxError):
+        run_python(code, {}, limits=Limits(seconds=3, output_bytes=100_000))
+
+
+def test_arguments_of_the_host_s_functions_are_short() -> None:
+    """A function of the host gets no argument that grows, and short ones as before."""
+    given = []
+    functions = {"load": lambda *values: given.append(values) or len(values)}
+    assert run_python("load('a', 2)", {}, functions=functions).value == 2
+    with pytest.raises(SandboxError, match="takes short arguments"):
+        run_python(BOMB + "load(x[0][0][0][0][0][0])", {}, functions=functions, limits=Limits(seconds=3))
+    assert given == [("a", 2)]
+
+
+@pytest.mark.parametrize(
+    "value", ["'x' * 2000", "['x' * 100] * 20", "{n: 'é' * 100 for n in range(20)}", "{'x' * 2000}", "(b'x' * 2000, 1)"]
+)
+def test_monty_s_results_have_a_size_limit(value: str) -> None:
+    """``output_bytes`` holds for the result as it does for what is printed."""
+    with pytest.raises(SandboxError, match="the result has more than 1000 bytes"):
+        run_python(value, {}, limits=Limits(output_bytes=1000))
+
+
+def test_monty_s_checks_cannot_be_rebound() -> None:
+    """Code that gives built-ins other meanings, and reads all names that there are, is measured all the same."""
+    code = (
+        "def lie(*given, **named):\n    return 0\n"
+        "len = isinstance = type = lie\nimport json\n"
+        "names = locals()\n"
+        "for name in names:\n    names[name] = lie\n"
+        "'x' * 5000"
+    )
+    with pytest.raises(SandboxError, match="the result has more than 1000 bytes"):
+        run_python(code, {}, limits=Limits(output_bytes=1000))
+
+
+INTROSPECTION = {
+    "globals": "globals()",
+    "frames": "import sys\nsys._getframe().f_back",
+    "code": "(lambda: 1).__code__",
+    "globals of a function": "(lambda: 1).__globals__",
+    "subclasses": "object.__subclasses__()",
+    "tracebacks": "try:\n    1 / 0\nexcept Exception as e:\n    x = e.__traceback__.tb_frame\nx",
+    "files": "import os\nos.listdir('/')",
+    "paths": "import pathlib\npathlib.Path('/etc/passwd').read_text()",
+    "environment": "import os\nos.environ['PATH']",
+    "environment by name": "import os\nos.getenv('PATH').upper()",
+    "programs": "import os\nos.system('id')",
+    "sockets": "import socket",
+    "pickles": "import pickle",
+    "foreign functions": "import ctypes",
+    "imports": "__import__('os').environ",
+    "builtins": "__builtins__['eval']",
+}
+
+
+@pytest.mark.parametrize("code", INTROSPECTION.values(), ids=INTROSPECTION.keys())
+def test_monty_shows_nothing_of_the_host(code: str) -> None:
+    """Neither the interpreter's inside nor files, environment and programs can be had."""
+    with pytest.raises(SandboxError) as caught:
+        run_python(code, {})
+    assert caught.value.kind in (Stopped.RUNTIME, Stopped.SYNTAX)
+
+
+# QuickJS
+
+
+JAVASCRIPT = {
+    "pollution of objects": ("r => { Object.prototype.toJSON = () => 'evil'; return {a: r}; }", "evil"),
+    "pollution of arrays": ("r => { Array.prototype.map = () => 'evil'; return [1, 2]; }", [1, 2]),
+    "pollution by proto": ("r => JSON.parse('{\"__proto__\": {\"polluted\": 1}}')", {"__proto__": {"polluted": 1}}),
+    "another stringify": ("r => { JSON.stringify = () => '[1]'; return 2; }", [1]),
+    "frozen box": ("r => { Object.freeze(Object.prototype); return 3; }", 3),
+    "globals": ("r => Object.getOwnPropertyNames(globalThis).filter(n => /^(std|os|require|process|fetch|print|Worker|load)$/.test(n))", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "value"), JAVASCRIPT.values(), ids=JAVASCRIPT.keys())
+def test_javascript_changes_nothing_but_its_own_result(code: str, value: Any) -> None:
+    """Polluted prototypes last as long as the call that pollutes them: the next one, in the same worker, is clean."""
+    assert run_javascript(code, {"n": 1}) == value
+    assert run_javascript("r => [r, ({}).polluted, [1].map(n => n + 1)]", {"n": 1}) == [{"n": 1}, None, [2]]
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("r => '\\ud800'", "not JSON"),
+        ("r => { JSON.stringify = () => '['.repeat(50000); return 1; }", "not JSON"),
+        ("r => { JSON.stringify = () => '9'.repeat(5000); return 1; }", "not JSON"),
+        ("r => { JSON.stringify = () => '[' + '[],'.repeat(1000001) + '[]]'; return 1; }", "lists and objects"),
+        ("r => { throw 'x'.repeat(100000); }", "more characters"),
+        ("r => { throw {toString() { throw 1; }}; }", "."),
+        ("r => { throw '\\ud800'; }", "."),
+        ("r => (function f() { return f() + 1; })()", "."),
+        ("r => { const a = []; a.length = 2 ** 32 - 1; return a; }", "."),
+        ("x" * (SOURCE_CHARACTERS + 1), "characters"),
+    ],
+)
+def test_hostile_javascript_is_one_error(code: str, reason: str) -> None:
+    """Whatever a function returns or throws becomes one short SandboxError that can be written."""
+    with pytest.raises(SandboxError, match=reason) as caught:
+        run_javascript(code, 1, limits=Limits(seconds=1, memory_bytes=1 << 28))
+    str(caught.value).encode()
+    assert len(str(caught.value)) < ERROR_CHARACTERS + 200
+
+
+# Analysis
+
+
+def test_analysis_code_has_a_length() -> None:
+    """Code that is too long is refused with a sentence before anything parses it."""
+    failure = execute_data_analysis("result = 1 #" + "x" * SOURCE_CHARACTERS, {})
+    assert failure == {
+        "success": False,
+        "error": "Code has more than 65536 characters",
+        "retry": True,
+        "hint": "Read the values from data instead of writing them into the code.",
+    }
+
+
+@full_python
+def test_both_sandboxes_of_analysis_show_the_same_time() -> None:
+    """The small and the full Python see the moment that the caller gives."""
+    now = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
+    code = "from datetime import datetime\nresult = str(datetime.now())"
+    for program in (code, f"import statistics\n{code}"):
+        assert execute_data_analysis(program, {}, now=now)["result"] == "2031-05-06 07:08:09"
+
+
+def test_many_hosts_threads_share_the_sandboxes() -> None:
+    """Threads that run hostile and good code at the same time get each their own answer."""
+    values: list[object] = []
+
+    def work(number: int) -> None:
+        with pytest.raises(SandboxError):
+            run_python("[1][9]", {})
+        values.append((run_python("n", {"n": number}).value, run_javascript("n => n", number)))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(values) == [(n, n) for n in range(8)]
+
+
+class Raises:
+    """A value whose own code fails, in each place where it is looked at."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def __str__(self) -> str:
+        """Fail."""
+        raise self.error
+
+    @property
+    def __class__(self) -> type:
+        """Fail."""
+        raise self.error
+
+    @__class__.setter
+    def __class__(self, value: type) -> None: ...
+
+
+class Unreadable(dict[str, Any]):
+    """A mapping that cannot be read."""
+
+    def items(self) -> Any:
+        """Fail."""
+        raise SystemExit(3)
+
+
+def test_hostile_data_becomes_plain_and_raises_nothing() -> None:
+    """Analysis runs over data whose own code fails or leaves, that is too deep, or no text; the rest is there."""
+    deep: list[Any] = []
+    for _ in range(20_000):
+        deep = [deep]
+    data = {"raises": Raises(ValueError("x")), "leaves": Raises(SystemExit(3)), "items": Unreadable(a=1)}
+    data |= {"half": "a\ud800b", "a\ud800": 1, "deep": deep, "good": [1, (2, 3)]}
+    code = "data.pop('deep')\nresult = data"
+    assert execute_data_analysis(code, data)["result"] == {
+        "raises": "<Raises that cannot be read>",
+        "leaves": "<Raises that cannot be read>",
+        "items": "<Unreadable that cannot be read>",
+        "half": "a\ufffdb",
+        "a\ufffd": 1,
+        "good": [1, (2, 3)],
+    }
