@@ -133,11 +133,11 @@ def base_exceptions_inline() -> Any:
 
 @scene
 def hostile_outputs() -> Any:
-    """A task returns what ends the program when it is copied."""
+    """A task returns what interrupts the program when it is copied."""
 
     class Bomb:
         def __deepcopy__(self, memo: Any) -> Any:
-            raise SystemExit(4)
+            raise KeyboardInterrupt
 
     with ThreadPoolExecutor(2) as pool, SubagentSession(executor=pool) as session:
         session.spawn(Bomb, collect_into="$a")

@@ -40,7 +40,7 @@ EXPECTED: dict[str, Any] = {
         ],
     ],
     "base_exceptions_inline": ["complete", [7], ["main-1 failed: SystemExit: 2", "main-2 failed: GeneratorExit"]],
-    "hostile_outputs": ["complete", [], ["main-1 failed: the output cannot be copied: SystemExit: 4"]],
+    "hostile_outputs": ["complete", [], ["main-1 failed: the output cannot be copied: KeyboardInterrupt"]],
     "queued_at_the_end": ["complete", [True], [f"B failed: {NOT_BEGUN}"], "cancelled"],
     "shut_down_elsewhere": ["complete", [], [f"B failed: {NOT_BEGUN}"]],
     "timeouts_outlive_the_session": ["complete", [], ["A failed: timeout after 0.05 s"]],
