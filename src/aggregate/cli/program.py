@@ -1,11 +1,9 @@
 """The command group, and how errors become one line and an exit code."""
 
-import os
-import sys
-
 import click
 
 from aggregate.cli.commands import Commands, load
+from aggregate.cli.output import abandon_output
 from aggregate.errors import (
     AggregateError,
     ClientSetupError,
@@ -50,17 +48,21 @@ def run_program(arguments: list[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        return _fail("interrupted", INTERRUPTED)
+    except (click.Abort, KeyboardInterrupt) as error:
+        return _fail(_with_notes("interrupted", error.__cause__ or error), INTERRUPTED)
     except MISTAKES as error:
-        return _fail(str(error), MISTAKE)
+        return _fail(_with_notes(str(error), error), MISTAKE)
     except AggregateError as error:
-        return _fail(str(error), FAILED)
+        return _fail(_with_notes(str(error), error), FAILED)
     except BrokenPipeError:
-        # The reader has left, as `head` does; keep the interpreter from failing again when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        abandon_output()
         return FAILED
     return code if isinstance(code, int) else 0
+
+
+def _with_notes(message: str, error: BaseException) -> str:
+    """Return a message with what was noted on its way up, such as where an answer was kept."""
+    return "; ".join((message, *getattr(error, "__notes__", ())))
 
 
 def _fail(message: str, code: int) -> int:
