@@ -84,11 +84,13 @@ class Dripping:
     Attributes:
         url: Its address.
         bodies: What was asked, in order.
+        headers: With which headers.
         pieces: What to send next; ``None`` ends the answer, ``""`` breaks the connection, a function is called.
     """
 
     url: str = ""
     bodies: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
     pieces: Queue[Piece] = field(default_factory=Queue)
 
 
@@ -104,6 +106,7 @@ def dripping(*pieces: Piece, usage: dict[str, int] | None = None) -> Iterator[Dr
 
         def do_POST(self) -> None:
             """Send piece after piece."""
+            server.headers.append(dict(self.headers))
             server.bodies.append(self.rfile.read(int(self.headers.get("content-length", 0))).decode())
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
