@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from httpx2 import ReadTimeout
 
 from aggregate.clients.anthropic_api import AnthropicApi
 from aggregate.clients.client import Client
@@ -134,6 +135,21 @@ def test_what_will_not_pass_is_not_tried_again() -> None:
     assert not said.retryable
     assert not unknown.retryable
     assert failing(socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")).retryable
+
+
+def test_what_the_caller_handles_is_not_the_servers_failure() -> None:
+    """A time-out while an application looks after another server's certificate stays a time-out."""
+
+    def time_out_meanwhile() -> None:
+        try:
+            raise ssl.SSLCertVerificationError(1, "another server")
+        except ssl.SSLCertVerificationError:
+            with Translated("anthropic", Key(KEY), ArithmeticError):
+                raise ReadTimeout("the read operation timed out") from None
+
+    with pytest.raises(ProviderError, match=r"^anthropic did not answer in time: ") as caught:
+        time_out_meanwhile()
+    assert caught.value.retryable
 
 
 @pytest.mark.parametrize(

@@ -62,10 +62,15 @@ def settings(limits: Limits) -> dict[str, Any]:
     return {"verify": certificates(), "follow_redirects": False, "event_hooks": hooks}
 
 
-def causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what led to it, the last one first."""
+def causes(error: BaseException | None, *, outer: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what led to it, the last one first; HTTP libraries chain theirs by either way.
+
+    Args:
+        error: The error.
+        outer: What the caller was handling before; it and what lies behind belong to something else.
+    """
     seen: set[int] = set()
-    while error is not None and id(error) not in seen:
+    while error is not None and error is not outer and id(error) not in seen:
         seen.add(id(error))
         yield error
         error = error.__cause__ or error.__context__

@@ -3,7 +3,8 @@
 import re
 import socket
 import ssl
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from json import JSONDecodeError
 from types import TracebackType
 from typing import Any
@@ -31,9 +32,10 @@ class Translated:
 
     def __init__(self, provider: str, key: Key, *sdk_errors: type[Exception]) -> None:
         self._provider, self._key, self._sdk_errors = provider, key, sdk_errors
+        self._outer: BaseException | None = None
 
     def __enter__(self) -> None:
-        return None
+        self._outer = sys.exc_info()[1]
 
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
         found = self._translate(error)
@@ -42,17 +44,18 @@ class Translated:
             raise found from None
 
     def _translate(self, error: BaseException | None) -> ProviderError | None:
-        from httpx2 import HTTPError, InvalidURL, StreamError
+        from httpx2 import HTTPError, StreamError
 
         if error is None:
             return None
-        if what := _permanent(error):
+        chain = list(causes(error, outer=self._outer))
+        if what := _permanent(chain):
             return ProviderError(f"{self._provider} {_short(self._key.hide(what))}")
         if isinstance(error, self._sdk_errors):
-            return _from_sdk(self._provider, self._key, error)
+            return _from_sdk(self._provider, self._key, error, chain)
         if isinstance(error, HTTPError | StreamError | OSError):
-            what = _unreached(error)
-        elif isinstance(error, AssertionError | InvalidURL | LookupError | TypeError | AttributeError):
+            what = _unreached(chain)
+        elif isinstance(error, AssertionError | LookupError | TypeError | AttributeError):
             # What Python says of a field that is missing, or of a first event that is another one, helps nobody.
             return ProviderError(
                 f"{self._provider} sent an answer of another form than its protocol has: check the address"
@@ -80,7 +83,7 @@ def missing_sdk(provider: str, module: str) -> ClientSetupError:
     return ClientSetupError(f'{provider} needs the package {module}: run pip install "manual-slop[ai]"')
 
 
-def _from_sdk(provider: str, key: Key, error: Any) -> ProviderError:  # noqa: ANN401 - three SDKs, three trees
+def _from_sdk(provider: str, key: Key, error: Any, chain: Sequence[BaseException]) -> ProviderError:  # noqa: ANN401 - three SDKs, three trees
     response = getattr(error, "response", None)
     status = getattr(error, "status_code", None) or getattr(error, "code", None)
     status = status if isinstance(status, int) else None
@@ -88,18 +91,18 @@ def _from_sdk(provider: str, key: Key, error: Any) -> ProviderError:  # noqa: AN
     passing = status is None or status in RETRYABLE or status >= 500 or any(word in kind for word in _PASSING)
     headers = getattr(response, "headers", None) or {}
     text = _line(key.hide(_said(error)), error)
-    what = _unreached(error) if status in (None, 200) else f"answered {status}"
+    what = _unreached(chain) if status in (None, 200) else f"answered {status}"
     hint = ": check the key" if status in (401, 403) else ""
     return ProviderError(
         f"{provider} {what}{hint}: {text}", status=status, retry_after=_retry_after(headers), retryable=passing
     )
 
 
-def _permanent(error: BaseException) -> str:
+def _permanent(chain: Sequence[BaseException]) -> str:
     """Return what is wrong and stays so, ``""`` for all else; SDKs hide it below errors of their own."""
     import httpx2
 
-    for cause in causes(error):
+    for cause in chain:
         if isinstance(cause, WrongAddressError):
             return str(cause)
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -118,11 +121,11 @@ def _permanent(error: BaseException) -> str:
     return ""
 
 
-def _unreached(error: BaseException) -> str:
+def _unreached(chain: Sequence[BaseException]) -> str:
     """Return how a connection has failed."""
     import httpx2
 
-    for cause in causes(error):
+    for cause in chain:
         if isinstance(cause, httpx2.ConnectTimeout):
             return "cannot be reached: it did not accept a connection in time"
         if isinstance(cause, httpx2.TimeoutException):
