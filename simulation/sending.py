@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from statistics import median
 from time import perf_counter
 
-from aggregate.clients.certificates import certificates
+from aggregate.clients.connection import certificates
 from aggregate.clients.plan import make_plan
 from aggregate.clients.protocol import Asks
 from aggregate.clients.providers import open_client

@@ -3,15 +3,18 @@
 import os
 from dataclasses import replace
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
 from aggregate import build_discussion_text, build_file_items, build_markdown_no_history, load_config
 from aggregate.clients.scripted import Scripted, scripted
+from aggregate.clients.window import truncation
 from aggregate.compose.journal import read_run
 from aggregate.compose.numbering import journal_path
-from aggregate.errors import ConfigError, PromptTooLongError, ProviderError
+from aggregate.errors import ClientSetupError, ConfigError, PromptTooLongError, ProviderError
 from aggregate.models.prompt import Section
+from aggregate.models.reply import Reply, Stop
 from aggregate.models.usage import Usage
 from aggregate.project import open_project
 from aggregate.send import Choice, Delivered, Prepared, deliver, prepare
@@ -234,3 +237,71 @@ def test_a_project_that_is_no_file_keeps_no_discussion(folder: Path) -> None:
     again = prepare(open_project({**tables, "history": turns}), "Second?", SCRIPTED)
     assert again.report is not None
     assert again.report.cause.value == "appended"
+
+
+def chosen(folder: Path, personas: str, choice: Choice) -> Prepared:
+    """Plan with further personas, without any key."""
+    with (folder / "manual_slop.toml").open("a", encoding="utf-8") as config:
+        config.write(dedent(personas))
+    return prepare(load_config(folder / "manual_slop.toml"), "?", choice, environ={}, require_key=False)
+
+
+WITHOUT_PROVIDER = '[personas.any]\nmodel = "claude-opus-5"\n'
+
+
+def test_a_personas_model_is_used_where_it_fits(folder: Path) -> None:
+    """A persona without a provider leaves that to the command line, and its model holds."""
+    made = chosen(folder, WITHOUT_PROVIDER, Choice(provider="anthropic", persona="any"))
+    assert (made.client.provider, made.client.model) == ("anthropic", "claude-opus-5")
+    gateway = Choice(provider="openai", persona="any", base_url="https://gateway.example/v1")
+    assert chosen(folder, "", gateway).client.model == "claude-opus-5"
+    assert chosen(folder, "", Choice(provider="scripted", persona="any")).client.model == "claude-opus-5"
+    assert chosen(folder, "", Choice(provider="openai", persona="any", model="gpt-5.6")).client.model == "gpt-5.6"
+
+
+def test_a_personas_model_that_does_not_fit_is_refused(folder: Path) -> None:
+    """One sentence says whose it is."""
+    said = 'persona "any" names the model claude-opus-5, which openai does not have: add --model, or take --provider anthropic'
+    with pytest.raises(ClientSetupError, match=f"^{said}$"):
+        chosen(folder, WITHOUT_PROVIDER, Choice(provider="openai", persona="any"))
+
+
+def test_what_a_persona_names_for_another_provider_is_said(folder: Path) -> None:
+    """Its model and address are for its own provider; a warning says that they are not used."""
+    made = chosen(folder, "", Choice(provider="openai", persona="elsewhere"))
+    assert made.client.model == "gpt-5.6"
+    said = 'persona "elsewhere" names the address http://127.0.0.1:9 for anthropic: not used with --provider openai'
+    assert made.warnings[0] == said
+    reviewer = chosen(folder, "", Choice(provider="openai", persona="reviewer"))
+    assert "names the model claude-opus-4-5 for scripted: not used with" in reviewer.warnings[0]
+
+
+def test_a_refusal_is_no_turn(folder: Path) -> None:
+    """It fails, the discussion stays as it was, its words are kept in the answer's file, and the cache is accounted for."""
+    config = load_config(folder / "manual_slop.toml")
+    refused = Reply("I will not.", Usage(), Stop.REFUSED)
+    with pytest.raises(
+        ProviderError, match=r"scripted refused to answer \(I will not\.\): the discussion stays"
+    ) as caught:
+        deliver(ready(folder, "First?", answer=refused), config)
+    assert caught.value.__notes__ == [f"the answer is in {folder / 'md_gen' / 'demo_001.reply.md'}"]
+    assert (folder / "md_gen" / "demo_001.reply.md").read_text(encoding="utf-8") == "I will not."
+    assert not (folder / "manual_slop_history.toml").exists()
+    assert read_run(folder / "md_gen" / "demo_001.md") is not None
+    in_a_field = Reply("", Usage(), Stop.REFUSED, raw={"refusal": "No."})
+    with pytest.raises(ProviderError, match=r"refused to answer \(No\.\)"):
+        deliver(ready(folder, "Second?", answer=in_a_field), config)
+    assert (folder / "md_gen" / "demo_002.reply.md").read_text(encoding="utf-8") == "No."
+
+
+@pytest.mark.parametrize(
+    ("sent", "read", "warned"),
+    [
+        (9000, 4096, True), (4200, 4096, False), (4400, 4096, True), (9000, 7500, False), (9000, 5900, True),
+        (9000, 8192, True), (9000, 0, False), (9000, 12_000, False), (400, 100, False),
+    ],
+)  # fmt: skip
+def test_when_a_prompt_was_cut(sent: int, read: int, warned: bool) -> None:
+    """Vocabularies differ, so only much too few tokens count, or just a window's number of them."""
+    assert bool(truncation(sent, Usage(fresh=read), "x")) is warned
+    assert truncation(sent, Usage(0, 0, read), "x") == truncation(sent, Usage(fresh=read), "x")

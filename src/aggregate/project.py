@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aggregate.clients.rules import COMPATIBLE
 from aggregate.compose.layout import Strategy
 from aggregate.compose.request import Request, namespace_of
 from aggregate.compose.selection import display_path
@@ -122,23 +121,22 @@ def find_persona(project: Project, name: str) -> PersonaTable:
     """
     if not name:
         return PersonaTable()
-    shared = global_config_path()
-    personas = dict(load_config(shared).config.personas) if shared.is_file() else {}
-    personas |= project.config.personas
-    path = str(project.path) if project.path else None
+    personas = {**shared_personas(), **project.config.personas}
     if name not in personas:
         known = f"known are {', '.join(sorted(personas))}" if personas else f"write a table [personas.{name}]"
+        path = str(project.path) if project.path else None
         raise ConfigError(f'there is no persona "{name}": {known}', path=path, key="personas")
-    found = personas[name]
-    if name in project.config.personas and found.base_url and found.provider not in ("", COMPATIBLE):
-        # Else a project that came from somebody else could have the key sent to an address of theirs.
-        raise ConfigError(
-            f"a project's persona may name an address for {COMPATIBLE} only, so that no other key is sent there: "
-            f"move it to {shared}, or add --base-url",
-            path=path,
-            key=f"personas.{name}.base_url",
-        )
-    return found
+    return personas[name]
+
+
+def shared_personas() -> Mapping[str, PersonaTable]:
+    """Return the personas of all projects, which the user has written.
+
+    Raises:
+        ConfigError: The user's configuration cannot be used.
+    """
+    path = global_config_path()
+    return load_config(path).config.personas if path.is_file() else {}
 
 
 def _doubts(table: ProjectTable, strategy: str) -> tuple[str, ...]:

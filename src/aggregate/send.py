@@ -1,6 +1,7 @@
 """One turn of a discussion: compose, plan, send, keep the answer, record what was sent."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,49 +10,31 @@ from aggregate.clients.cache import Cache, expected
 from aggregate.clients.client import Client
 from aggregate.clients.plan import Plan, make_plan
 from aggregate.clients.protocol import OnText, Turn
-from aggregate.clients.providers import open_client
 from aggregate.clients.rules import NO_CACHE, SCRIPTED, rules_for
 from aggregate.clients.scripted import scripted
-from aggregate.clients.window import check_window
+from aggregate.clients.window import check_window, truncation
 from aggregate.compose.journal import Run, Sent, write_run
 from aggregate.compose.layout import Strategy
 from aggregate.compose.numbering import write_numbered
 from aggregate.compose.prefix import PrefixReport, compare
 from aggregate.compose.recall import recall
+from aggregate.compose.reply_file import ReplyFile, Speaker
 from aggregate.compose.request import Request
 from aggregate.compose.settle import Settled, file_digests, settle
 from aggregate.config.load import Project
-from aggregate.config.schema import PersonaTable
 from aggregate.disk.writing import confined
-from aggregate.errors import PromptTooLongError, ProviderError
+from aggregate.errors import OutputError, PromptTooLongError, ProviderError
 from aggregate.models.chain import Chain, Link
 from aggregate.models.prompt import Prompt
-from aggregate.models.reply import Reply
+from aggregate.models.reply import Reply, Stop
 from aggregate.models.usage import Usage
-from aggregate.project import find_persona, request_for
+from aggregate.project import request_for
+from aggregate.recipient import Choice as Choice  # part of this module's interface
+from aggregate.recipient import find_recipient
 from aggregate.sources.discussion import append_turns, history_file
 from aggregate.tokens.count import count, count_prompt
 
 USER, ASSISTANT = "User", "AI"
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Who is asked; empty fields are taken from the persona, then from the provider.
-
-    Attributes:
-        provider: One of ``aggregate.clients.providers.NAMES``.
-        model: The provider's name of the model.
-        persona: The name of a persona in the configuration.
-        base_url: Where the provider is reached.
-        max_output: The most tokens that the model may write.
-    """
-
-    provider: str = ""
-    model: str = ""
-    persona: str = ""
-    base_url: str = ""
-    max_output: int = 16_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +53,7 @@ class Prepared:
         report: What is kept of the prompt sent before, ``None`` for the first one.
         warnings: What was left out or is doubtful.
         max_output: The most tokens that the model may write.
+        address: Where it is sent, ``""`` for the provider's own address.
     """
 
     client: Client
@@ -83,6 +67,7 @@ class Prepared:
     report: PrefixReport | None
     warnings: tuple[str, ...]
     max_output: int
+    address: str = ""
 
     @property
     def prompt(self) -> Prompt:
@@ -98,11 +83,15 @@ class Delivered:
         reply: The answer.
         path: The file of the prompt.
         history: The file of the discussion; ``None`` for a project that is no file, whose caller keeps the turns.
+        answer: The file of the answer.
+        warnings: What is doubtful about the answer.
     """
 
     reply: Reply
     path: Path
     history: Path | None = None
+    answer: Path | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def prepare(
@@ -114,8 +103,19 @@ def prepare(
     on_wait: Callable[[float, ProviderError], None] | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
+    require_key: bool = True,
 ) -> Prepared:
     """Compose and plan the turn that says ``message``; nothing is written or sent.
+
+    Args:
+        project: Its files and its discussion.
+        message: What the user says.
+        choice: Who is asked.
+        environ: Where keys are read from, by default the process's environment.
+        on_wait: Called with the seconds before each wait for the provider and its reason.
+        on_start: Called once with the number of files.
+        on_done: Called with the number of views that have become ready.
+        require_key: Off for a plan that will not be delivered.
 
     Raises:
         ConfigError: The configuration or the history cannot be used, or there is no such persona.
@@ -123,14 +123,14 @@ def prepare(
         ClientSetupError: A key or a name is missing.
         PromptTooLongError: The prompt exceeds the model's context window.
     """
-    persona = find_persona(project, choice.persona)
+    recipient = find_recipient(project, choice, environ=environ, on_wait=on_wait, require_key=require_key)
+    client, persona = recipient.client, recipient.persona
     request = request_for(project, strategy=persona.aggregation_strategy or None, preset=persona.preset or None)
     request = replace(request, history=(*request.history, {"role": USER, "content": message}))
     made = compose_prompt(request, on_start=on_start, on_done=on_done)
     made.check_scope()
     tokens = count_prompt(made.prompt).segments
     system = persona.system_prompt.strip()
-    client = _client(choice, persona, environ=environ, on_wait=on_wait)
     memory = recall(request, provider=client.provider, model=client.model, system=system)
     changes = memory.changes(made.prompt, request)
     rules = rules_for(client.provider, client.model)
@@ -158,16 +158,24 @@ def prepare(
             client.provider, client.model, plan.layout.ends, plan.layout.marks, changes, file_digests(made.prompt)
         ),
         report=compare(memory.chain, chain) if memory.chain else None,
-        warnings=made.warnings,
+        warnings=(*recipient.warnings, *made.warnings),
         max_output=choice.max_output,
+        address=recipient.address,
     )
 
 
 def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = None) -> Delivered:
-    """Send a prepared turn; keep the prompt, both turns, and what was sent.
+    """Send a prepared turn; keep the prompt, the answer, both turns, and what was sent.
 
-    The prompt is written before it is sent, so that it is there whatever happens then. Without an answer the
+    The prompt is written before it is sent, and the answer as it comes, each to a file of its own: whatever happens
+    then, what was paid for is there, and the error has a note that names the file. Without a whole answer the
     discussion stays as it was. Where the project is a mapping and not a file, its caller keeps the turns.
+
+    Args:
+        prepared: The turn.
+        project: Whose discussion goes on.
+        on_text: Called with each piece of the answer. If it raises an ``OSError``, as an output does that was closed,
+            the rest is still received and kept, and the error is raised at the end.
 
     Raises:
         ClientError: The provider refused, failed, or answered nothing.
@@ -175,33 +183,50 @@ def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = No
     """
     request, client = prepared.request, prepared.client
     path = write_numbered(request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in)
-    reply = client.exchange(prepared.plan, on_text=on_text, turn=Turn(max_output=prepared.max_output))
-    write_run(Run(path, prepared.chain, prepared.sent))
+    with ReplyFile(path) as file:
+        speaker = Speaker(file, on_text)
+        try:
+            reply = client.exchange(prepared.plan, on_text=speaker, turn=Turn(max_output=prepared.max_output))
+            speaker.finish(reply.text or str(reply.raw.get("refusal") or ""))
+        except BaseException as error:
+            if not file.is_empty:
+                error.add_note(file.note("what came of the answer"))
+                with suppress(OutputError):  # the first error says more
+                    write_run(Run(path, prepared.chain, prepared.sent))
+            raise
+    try:
+        try:
+            history = _keep_turns(prepared, project, reply)
+        finally:
+            write_run(Run(path, prepared.chain, prepared.sent))
+        if speaker.error is not None:
+            raise speaker.error
+    except BaseException as error:
+        if not file.is_empty:
+            error.add_note(file.note("the answer"))
+        raise
+    warnings = (*truncation(prepared.plan.total, reply.usage, client.provider), *file.warnings)
+    return Delivered(reply, path, history, None if file.is_empty else file.path, warnings)
+
+
+def _keep_turns(prepared: Prepared, project: Project, reply: Reply) -> Path | None:
+    """Add both turns to the discussion and return its file, ``None`` for a project that is none.
+
+    Raises:
+        ProviderError: There is no answer to keep.
+    """
+    provider = prepared.client.provider
+    if reply.stop is Stop.REFUSED:
+        words = reply.text or str(reply.raw.get("refusal") or "")
+        said = f" ({' '.join(words.split())[:200]})" if words.strip() else ""
+        raise ProviderError(f"{provider} refused to answer{said}: the discussion stays as it was")
     if not reply.text.strip():
-        raise ProviderError(f"{client.provider} answered nothing ({reply.stop.value}): the discussion stays as it was")
+        raise ProviderError(f"{provider} answered nothing ({reply.stop.value}): the discussion stays as it was")
     if project.path is None:
-        return Delivered(reply, path)
+        return None
     turns = [{"role": USER, "content": prepared.message}, {"role": ASSISTANT, "content": reply.text}]
-    append_turns(history := confined(history_file(project.path), request.written_in), turns)
-    return Delivered(reply, path, history)
-
-
-def _client(
-    choice: Choice,
-    persona: PersonaTable,
-    *,
-    environ: Mapping[str, str] | None,
-    on_wait: Callable[[float, ProviderError], None] | None,
-) -> Client:
-    """Return the client; a model or an address of the persona belongs to the persona's own provider."""
-    own = not choice.provider or choice.provider == persona.provider
-    return open_client(
-        choice.provider or persona.provider,
-        model=choice.model or (persona.model if own else ""),
-        base_url=choice.base_url or (persona.base_url if own else ""),
-        environ=environ,
-        on_wait=on_wait,
-    )
+    append_turns(history := confined(history_file(project.path), prepared.request.written_in), turns)
+    return history
 
 
 def _check(plan: Plan, client: Client, max_output: int, request: Request) -> None:

@@ -1,11 +1,17 @@
 """The cache simulator: what is read and written, by each provider's rules."""
 
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
 import pytest
+from genai_prices import Usage as Priced
+from genai_prices import calc_price, data
 from hypothesis import given, settings
 
 from aggregate.clients.cache import Cache, charge, expected, prefixes
 from aggregate.clients.plan import Plan
-from aggregate.clients.rules import CacheRules, Caching, rules_for
+from aggregate.clients.rules import AS_OF, CacheRules, Caching, rules_for
 from aggregate.models.usage import Usage
 from tests.clients.prompts import State, discussions, run_through, state
 
@@ -130,3 +136,40 @@ def test_what_is_expected_is_what_is_charged(turns: list[State]) -> None:
     if len(turns) > 1:
         (first, _), (second, usage) = run_through(turns[:2], MARKS)
         assert expected(second, first.layout, age=60.0) == usage
+
+
+MAKERS = {
+    "anthropic": ("anthropic", "claude"),
+    "openai": ("openai", "gpt|o[0-9]|codex"),
+    "google": ("gemini", "gemini-"),
+    "deepseek": ("deepseek", "deepseek"),
+    "minimax": ("minimax", "minimax"),
+}
+NO_TEXT = re.compile("image|audio|realtime|video|tts|live|oss")
+
+
+def shares() -> Iterator[tuple[str, str, float, float]]:
+    """Yield provider, model, and the price of a read and of a written token for each model with a price for reads."""
+    day = datetime.fromisoformat(f"{AS_OF}T12:00:00+00:00")  # prices have dates, and hours
+    amounts = [{}, {"cache_read_tokens": 1_000_000}, {"cache_write_tokens": 1_000_000}]
+    for listed in data.providers:
+        provider, names = MAKERS.get(listed.id, ("", "$"))
+        for model in listed.models:
+            if not re.match(names, model.id.lower()) or NO_TEXT.search(model.id):
+                continue
+            usages = (Priced(input_tokens=1_000_000, **amount) for amount in amounts)
+            prices = [calc_price(one, model.id, provider_id=listed.id, genai_request_timestamp=day) for one in usages]
+            full, read, write = (float(price.total_price) for price in prices)
+            if read < full:
+                yield provider, model.id, read / full, write / full
+
+
+def test_rules_and_prices_agree() -> None:
+    """What is planned for and what is charged are the same shares of a token's price, for each model that is listed."""
+    found = {}
+    for provider, model, read, write in shares():
+        rules = rules_for(provider, model)
+        found[model] = (rules.read, rules.write) == (pytest.approx(read, abs=0.01), pytest.approx(write, abs=0.01))
+    assert [model for model, same in found.items() if not same] == []
+    assert len(found) > 60
+    assert "deepseek-chat" in found

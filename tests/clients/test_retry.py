@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -19,6 +20,7 @@ from tests.clients.prompts import state
 from tests.fakes.transports import BreaksOff
 
 QUICK = Retry(first=0.0)
+NOW = datetime(2027, 12, 31, 23, 59, 0, tzinfo=UTC).timestamp()
 PROMPT = state({"a.py": ("A", 0)}, []).prompt
 OVERLOADED = ProviderError("x answered 529: overloaded", status=529, retryable=True)
 
@@ -54,11 +56,36 @@ def test_when_to_give_up(failed: int, error: ProviderError) -> None:
 
 @pytest.mark.parametrize(
     ("header", "seconds"),
-    [("20", 20.0), ("0.5", 0.5), ("Fri, 31 Dec 2027 23:59:59 GMT", None), ("-1", None), ("inf", None), (None, None)],
+    [
+        *[
+            ("20", 20.0),
+            ("0.5", 0.5),
+            ("-1", None),
+            ("inf", None),
+            ("nan", None),
+            ("soon", None),
+            (None, None),
+            ("", None),
+        ],
+        ("Fri, 31 Dec 2027 23:59:59 GMT", 59.0),
+        ("Fri, 31 Dec 2027 23:00:00 GMT", 0.0),
+        ("Fri, 99 Dec 2027", None),
+    ],
 )
 def test_the_header(header: str | None, seconds: float | None) -> None:
-    """``retry-after`` in seconds is understood; anything else leaves the own backoff."""
-    assert seconds_of(header) == seconds
+    """``retry-after`` is understood in seconds and as a date, which may have passed; all else is the own backoff's."""
+    assert seconds_of(header, now=NOW) == seconds
+
+
+def test_a_longer_wish_than_the_limit_is_said() -> None:
+    """Who is refused for an hour is told so, and not only that the limit of requests is reached."""
+    client = replace(
+        scripted([ProviderError("x answered 429: slow down", retry_after=3600, retryable=True)]), retry=QUICK
+    )
+    said = "x answered 429: slow down; it asks to wait 3,600 s, longer than the limit of 120 s: try again later"
+    with pytest.raises(ProviderError, match=f"^{said}$") as caught:
+        client.send(PROMPT, "Why?")
+    assert caught.value.retry_after == 3600
 
 
 def test_a_failure_that_passes_is_tried_again() -> None:

@@ -2,9 +2,11 @@
 
 import json
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from queue import Queue
 from typing import Any
 
 
@@ -70,3 +72,67 @@ def sending(text: str, kind: str = "text/event-stream") -> Iterator[str]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
+
+
+Piece = str | Callable[[], None] | None
+
+
+@dataclass
+class Dripping:
+    """A server that sends pieces of an answer in OpenAI's form as it is told to.
+
+    Attributes:
+        url: Its address.
+        bodies: What was asked, in order.
+        headers: With which headers.
+        pieces: What to send next; ``None`` ends the answer, ``""`` breaks the connection, a function is called.
+    """
+
+    url: str = ""
+    bodies: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    pieces: Queue[Piece] = field(default_factory=Queue)
+
+
+@contextmanager
+def dripping(*pieces: Piece, usage: dict[str, int] | None = None) -> Iterator[Dripping]:
+    """Run such a server and yield it; ``pieces`` are sent at once, further ones when they are put there."""
+    server = Dripping()
+    for piece in pieces:
+        server.pieces.put(piece)
+
+    class Drips(BaseHTTPRequestHandler):
+        """Sends it."""
+
+        def do_POST(self) -> None:
+            """Send piece after piece."""
+            server.headers.append(dict(self.headers))
+            server.bodies.append(self.rfile.read(int(self.headers.get("content-length", 0))).decode())
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.end_headers()
+            with suppress(OSError):
+                while piece := server.pieces.get(timeout=30):
+                    if callable(piece):
+                        piece()
+                        continue
+                    self.wfile.write(_delta({"content": piece}).encode())
+                    self.wfile.flush()
+                if piece is None:
+                    end = {"id": "x", "model": "m", "choices": [], "usage": usage or {}}
+                    self.wfile.write((_delta({}, "stop") + event(end)).encode())
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Drips) as http:
+        http.daemon_threads = True
+        threading.Thread(target=http.serve_forever, daemon=True).start()
+        server.url = f"http://127.0.0.1:{http.server_address[1]}"
+        yield server
+        server.pieces.put("")  # who still waits may go
+        http.shutdown()
+
+
+def _delta(delta: dict[str, str], reason: str | None = None) -> str:
+    return event({"id": "x", "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})

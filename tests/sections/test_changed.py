@@ -1,6 +1,10 @@
 """Diffs from a file's older block to its block now."""
 
+import random
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -98,3 +102,34 @@ def applied(hunks: list[str], older: list[str]) -> list[str]:
             done.append(content)
             left["+"] -= 1
     return done + older[at:]
+
+
+def repetitive(number: int) -> tuple[str, str]:
+    """Return two versions of a text of few different lines: their context could be found at many places."""
+    draw = random.Random(number)
+    lines = ["a", "b", "c", "}", "", "  return x"][: draw.randint(2, 6)]
+    older = draw.choices(lines, k=draw.randint(1, 40))
+    newer = list(older)
+    for _ in range(draw.randint(1, 3)):
+        at = draw.randint(0, len(newer))
+        newer[at : at + draw.choice([0, 0, 1, 3])] = draw.choices(lines, k=draw.randint(0, 5))
+    return "".join(f"{line}\n" for line in older), "".join(f"{line}\n" for line in newer)
+
+
+@pytest.mark.parametrize("program", [["patch", "-F0", "-s", "-p1"], ["git", "apply", "--whitespace=nowarn"]])
+def test_programs_that_apply_diffs_take_it(program: list[str], tmp_path: Path) -> None:
+    """Both want the same context on both sides of a change, but for a file's beginning and end; none may be guessed."""
+    if shutil.which(program[0]) is None:
+        pytest.skip(f"{program[0]} is not installed")
+    expected, hunks = {}, []
+    for number in range(120):
+        older, newer = repetitive(number)
+        if text := diff(older, newer):
+            name = f"f{number}.txt"
+            (tmp_path / name).write_text(older, encoding="utf-8")
+            hunks += [f"--- a/{name}", f"+++ b/{name}", *text.split("\n")[3:-1]]
+            expected[name] = newer
+    done = subprocess.run(program, input="\n".join([*hunks, ""]), cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert {name: (tmp_path / name).read_text(encoding="utf-8") for name in expected} == expected
+    assert len(expected) > 100

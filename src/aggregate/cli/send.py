@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aggregate.cli.options import config_option, json_option, scope_options
-from aggregate.cli.output import say, warn, write_piece, write_result, write_rows
+from aggregate.cli.output import say, warn, writable_output, write_piece, write_result, write_rows
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -65,7 +65,15 @@ def send(
     project = open_project(config, allow_outside=allow_outside or None, allow_secrets=allow_secrets or None)
     choice = Choice(provider, model, persona, base_url, max_output)
     with progress("Rendering files", hidden=quiet) as bar:
-        ready = prepare(project, text, choice, on_wait=_tell_wait, on_start=bar.start, on_done=bar.advance)
+        ready = prepare(
+            project,
+            text,
+            choice,
+            on_wait=_tell_wait,
+            on_start=bar.start,
+            on_done=bar.advance,
+            require_key=not dry_run,
+        )
     if not quiet:
         for warning in ready.warnings:
             warn(warning)
@@ -75,11 +83,13 @@ def send(
         else:
             write_rows(*plan_lines(ready))
         return
-    done = deliver(ready, project, on_text=None if as_json else write_piece)
-    if as_json:
-        write_result(json.dumps(_answer_data(ready, done), indent=2))
-    elif not done.reply.text.endswith("\n"):
-        write_piece("\n")
+    with writable_output():
+        done = deliver(ready, project, on_text=None if as_json else write_piece)
+    with writable_output(f"the answer is in {done.answer}"):
+        if as_json:
+            write_result(json.dumps(_answer_data(ready, done), indent=2))
+        elif not done.reply.text.endswith("\n"):
+            write_piece("\n")
     if not quiet:
         _tell(ready, done)
 
@@ -95,7 +105,7 @@ def plan_lines(ready: "Prepared") -> list[str]:
         if block["marked"]:
             lines.append(f"{'':>10} {'':>9}  ── breakpoint, {block['up_to']:,} tokens ──")
     usage, cost = ready.expected, _money(_cost(ready, ready.expected))
-    to = f"{ready.client.provider} {ready.client.model}".strip()
+    to = f"{ready.client.provider} {ready.client.model}".strip() + (f" at {ready.address}" if ready.address else "")
     lines += [
         f"{ready.plan.total:>10,} {len(ready.prompt.segments):>9,}  in all, to {to}",
         f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
@@ -129,6 +139,7 @@ def plan_data(ready: "Prepared") -> dict[str, Any]:
     return {
         "provider": ready.client.provider,
         "model": ready.client.model,
+        "address": ready.address,
         "tokens": ready.plan.total,
         "blocks": blocks,
         "expected": {"fresh": usage.fresh, "cache_write": usage.cache_write, "cache_read": usage.cache_read},
@@ -147,6 +158,8 @@ def _answer_data(ready: "Prepared", done: "Delivered") -> dict[str, Any]:
         "model": done.reply.model,
         "path": str(done.path),
         "history": str(done.history),
+        "answer": str(done.answer),
+        "warnings": [*ready.warnings, *done.warnings],
         "usage": {
             "fresh": usage.fresh,
             "cache_write": usage.cache_write,
@@ -162,6 +175,8 @@ def _answer_data(ready: "Prepared", done: "Delivered") -> dict[str, Any]:
 def _tell(ready: "Prepared", done: "Delivered") -> None:
     """Print what was sent, read from the cache and paid to standard error."""
     reply, usage = done.reply, done.reply.usage
+    for warning in done.warnings:
+        warn(warning)
     if ready.settled.older:
         say(_told_by_diffs(ready))
     if ready.report:

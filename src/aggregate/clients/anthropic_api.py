@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.certificates import certificates
+from aggregate.clients.connection import USUAL_LIMITS, Limits, settings
 from aggregate.clients.failures import Translated, missing_sdk, stop_of
 from aggregate.clients.key import Key, own_headers
 from aggregate.clients.plan import Plan, Role
@@ -33,13 +33,13 @@ class AnthropicApi:
         provider: Named in errors.
         key: The key.
         base_url: Where the API is, ``None`` for Anthropic's own.
-        seconds: How long to wait for an answer.
+        limits: How long to wait for the server.
     """
 
     provider: str
     key: Key
     base_url: str | None = None
-    seconds: float = 600.0
+    limits: Limits = USUAL_LIMITS
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Send a request and return the answer."""
@@ -52,9 +52,9 @@ class AnthropicApi:
             async with anthropic.AsyncAnthropic(
                 api_key=self.key.value or "none",
                 base_url=self.base_url,
-                http_client=anthropic.DefaultAsyncHttpxClient(verify=certificates()),
+                http_client=anthropic.DefaultAsyncHttpxClient(**settings(self.limits)),
                 max_retries=0,
-                timeout=self.seconds,
+                timeout=self.limits.read,  # else it refuses long answers that are not streamed
                 default_headers=None
                 if self.provider == "anthropic"
                 else own_headers(self.key, *_AMBIENT, anthropic.omit),

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from aggregate.clients.plan import Plan, make_plan
@@ -17,6 +17,7 @@ from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.chain import Chain
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
+from aggregate.text.unicode import Unicode
 from aggregate.tokens.count import count, count_prompt
 
 logger: Final = logging.getLogger(__name__)
@@ -34,16 +35,17 @@ class ListenerError(Exception):
 
 @dataclass(slots=True)
 class Listener:
-    """Passes the pieces of an answer on, and knows whether there was one."""
+    """Passes the pieces of an answer on as text that a file can hold, and knows whether there was one."""
 
     on_text: OnText
     heard: bool = False
+    unicode: Unicode = field(default_factory=Unicode)
 
     def __call__(self, piece: str) -> None:
         """Pass a piece on."""
         self.heard = True
         try:
-            self.on_text(piece)
+            self.on_text(self.unicode.add(piece))
         except Exception as error:  # noqa: BLE001 - it reaches the caller as it is
             raise ListenerError(error) from None
 
@@ -143,7 +145,8 @@ class Client:
         request = self._request(plan, model, turn)
         try:
             async with asyncio.timeout(turn.seconds) as limit:
-                return await self._asked(request, listener)
+                reply = await self._asked(request, listener)
+            return replace(reply, text=Unicode().add(reply.text, last=True))
         except TimeoutError:
             if not limit.expired():
                 raise
@@ -169,7 +172,8 @@ class Client:
             )
         except ProviderError as error:
             error.__context__ = None  # the SDK's error, which holds the request with its headers and open streams
-            if error.status not in MALFORMED or request == request.plain:
+            heard = listener is not None and listener.heard
+            if error.status not in MALFORMED or request == request.plain or heard:
                 raise
             return await self._asked(request.plain, listener)
 

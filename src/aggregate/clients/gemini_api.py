@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.certificates import certificates
+from aggregate.clients.connection import USUAL_LIMITS, Limits, certificates, settings
 from aggregate.clients.failures import Translated, missing_sdk, stop_of
 from aggregate.clients.key import Key
 from aggregate.clients.protocol import ModelRequest, OnText
@@ -27,34 +27,36 @@ class GeminiApi:
         provider: Named in errors.
         key: The key.
         base_url: Where the API is, with or without its version at the end; ``None`` for Google's own.
-        seconds: How long to wait for an answer.
+        limits: How long to wait for the server.
     """
 
     provider: str
     key: Key
     base_url: str | None = None
-    seconds: float = 600.0
+    limits: Limits = USUAL_LIMITS
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Send a request and return the answer."""
         try:
             from google import genai
             from google.genai import errors, types
+            from httpx2 import AsyncClient as HttpClient
         except ImportError:
             raise missing_sdk(self.provider, "google-genai") from None
         address, version = _split(self.base_url)
-        checked = {"verify": certificates()}
-        options = types.HttpOptions(
-            base_url=address,
-            api_version=version,
-            timeout=int(self.seconds * 1000),
-            client_args=checked,
-            async_client_args=checked,
-        )
+        checked = {"verify": certificates()}  # of a client that it makes beside ours, and never uses
         with Translated(self.provider, self.key, errors.APIError):
-            client = genai.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
-            async with client.aio as session:
-                return reply_of(await _ask(session, body_of(request), on_text))
+            async with HttpClient(**settings(self.limits)) as http:
+                options = types.HttpOptions(
+                    base_url=address,
+                    api_version=version,
+                    httpx_async_client=http,
+                    client_args=checked,
+                    async_client_args=checked,
+                )
+                client = genai.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
+                async with client.aio as session:
+                    return reply_of(await _ask(session, body_of(request), on_text))
 
 
 async def _ask(client: "AsyncClient", body: dict[str, Any], on_text: OnText | None) -> list[dict[str, Any]]:

@@ -33,6 +33,26 @@ _REASONS = {
     42: "did not accept the prompt",
     52: "cannot use its configuration",
 }
+_VARIABLES = frozenset(
+    {
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR", "TEMP", "TMP"),
+        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+        *("NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "NODE_PATH", "NODE_USE_SYSTEM_CA"),
+        # what launchers of Node and Windows need
+        *("NVM_DIR", "NVM_BIN", "VOLTA_HOME", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR", "FNM_DIR"),
+        *("SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "PROGRAMDATA"),
+    }
+)
+_PREFIXES = ("GEMINI_", "GOOGLE_", "CLOUDSDK_", "LC_", "XDG_")
+
+
+def environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that the program needs: how to run on this machine, and its own; no other provider's key."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if name.upper() in _VARIABLES or name.upper().startswith(_PREFIXES)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +86,7 @@ class GeminiCli:
         with tempfile.TemporaryDirectory(prefix="aggregate-") as empty:
             process = await asyncio.create_subprocess_exec(
                 found, *arguments_of(request), stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=empty, limit=_LONGEST_LINE,
-                start_new_session=True,
+                env=environment(os.environ), start_new_session=True,
             )  # fmt: skip
             try:
                 async with asyncio.timeout(self.seconds):

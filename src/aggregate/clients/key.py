@@ -1,13 +1,16 @@
 """Keys: read from the environment, handed to an SDK, and never shown."""
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
+from urllib.parse import quote, quote_plus
 
 from aggregate.errors import ClientSetupError
 
 _HIDDEN = "(hidden)"
 _SHORTEST = 6
+_HEADER_VALUE = re.compile(r"[!-~]+")
 
 
 class Key:
@@ -36,19 +39,29 @@ class Key:
         raise TypeError("a key is not stored: read it from the environment again")
 
     def hide(self, text: str) -> str:
-        """Return ``text`` without the key: providers repeat it in their error messages."""
-        return text.replace(self.value, _HIDDEN) if len(self.value) >= _SHORTEST else text
+        """Return ``text`` without the key, also as it stands in an address: providers repeat it in their messages."""
+        if len(self.value) < _SHORTEST:
+            return text
+        for form in (self.value, quote(self.value, safe=""), quote_plus(self.value)):
+            text = text.replace(form, _HIDDEN)
+        return text
 
 
 def find_key(provider: str, variables: tuple[str, ...], environ: Mapping[str, str], *, needed: bool) -> Key:
     """Return the first key that one of the environment's ``variables`` holds.
 
     Raises:
-        ClientSetupError: None of them is set, and one is needed.
+        ClientSetupError: None of them is set, and one is needed; or it holds what no header can.
     """
-    value = next((environ[name].strip() for name in variables if environ.get(name, "").strip()), "")
-    if needed and not value:
-        raise ClientSetupError(f"{provider} needs a key: set the environment variable {' or '.join(variables)}")
+    name = next((name for name in variables if environ.get(name, "").strip()), "")
+    if not name:
+        if needed:
+            raise ClientSetupError(f"{provider} needs a key: set the environment variable {' or '.join(variables)}")
+        return Key()
+    value = environ[name].strip()
+    if not _HEADER_VALUE.fullmatch(value):
+        # The error of an HTTP library would show it.
+        raise ClientSetupError(f"the key in {name} holds a blank or a character that no key has: set it again")
     return Key(value)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.certificates import certificates
+from aggregate.clients.connection import USUAL_LIMITS, Limits, settings
 from aggregate.clients.failures import Translated, missing_sdk, stop_of
 from aggregate.clients.key import Key, own_headers
 from aggregate.clients.plan import Role
@@ -30,14 +30,14 @@ class OpenAiApi:
         key: The key.
         base_url: Where the API is, ``None`` for OpenAI's own.
         limit: The name of the field that limits the answer.
-        seconds: How long to wait for an answer.
+        limits: How long to wait for the server.
     """
 
     provider: str
     key: Key
     base_url: str | None = None
     limit: str = "max_tokens"
-    seconds: float = 600.0
+    limits: Limits = USUAL_LIMITS
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Send a request and return the answer."""
@@ -50,9 +50,8 @@ class OpenAiApi:
             async with openai.AsyncOpenAI(
                 api_key=self.key.value or "none",
                 base_url=self.base_url,
-                http_client=openai.DefaultAsyncHttpxClient(verify=certificates()),
+                http_client=openai.DefaultAsyncHttpxClient(**settings(self.limits)),
                 max_retries=0,
-                timeout=self.seconds,
                 default_headers=None if self.provider == "openai" else own_headers(self.key, *_AMBIENT, openai.omit),
             ) as client:
                 return reply_of(await _ask(client, body, on_text))
@@ -63,6 +62,7 @@ async def _ask(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | No
     if on_text is None:
         return (await client.chat.completions.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
     pieces: list[str] = []
+    refusal: list[str] = []
     whole: dict[str, Any] = {"usage": None, "model": "", "choices": [{"finish_reason": None, "message": {}}]}
     stream = await client.chat.completions.create(**body, stream=True, stream_options={"include_usage": True})
     async for event in stream:
@@ -75,8 +75,8 @@ async def _ask(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | No
                 pieces.append(choice.delta.content)
                 on_text(choice.delta.content)
             if choice.delta and choice.delta.refusal:
-                whole["choices"][0]["message"]["refusal"] = choice.delta.refusal
-    whole["choices"][0]["message"]["content"] = "".join(pieces)
+                refusal.append(choice.delta.refusal)
+    whole["choices"][0]["message"] = {"content": "".join(pieces), "refusal": "".join(refusal)}
     return whole
 
 
@@ -122,8 +122,11 @@ def reply_of(answer: Mapping[str, Any]) -> Reply:
     """Return the answer in a completion's JSON; a refusal has a field of its own and ends like an answer."""
     choice = answer["choices"][0]
     usage = answer.get("usage") or {}
-    stop = Stop.REFUSED if choice["message"].get("refusal") else stop_of(choice.get("finish_reason"), _STOPS)
+    refusal = choice["message"].get("refusal")
+    stop = Stop.REFUSED if refusal else stop_of(choice.get("finish_reason"), _STOPS)
     raw = {"usage": dict(usage), "finish_reason": choice.get("finish_reason")}
+    if refusal:
+        raw["refusal"] = refusal
     text = choice["message"].get("content") or ""
     if not isinstance(text, str):
         raise TypeError("content is no text")

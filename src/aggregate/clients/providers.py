@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from aggregate.clients.address import check_address
 from aggregate.clients.anthropic_api import AnthropicApi
 from aggregate.clients.client import Client
 from aggregate.clients.gemini_api import GeminiApi
@@ -65,6 +66,20 @@ PROVIDERS: Mapping[str, Provider] = {
     COMPATIBLE: Provider(lambda key, url: OpenAiApi(COMPATIBLE, key, url), ("AGGREGATE_API_KEY",), needs_key=False),
 }
 NAMES = (*PROVIDERS, SCRIPTED)
+_MAKERS = {
+    "claude": "anthropic",
+    "chatgpt": "openai",
+    "gpt-": "openai",
+    "gemini": "gemini",
+    "deepseek": "deepseek",
+    "minimax": "minimax",
+}
+
+
+def maker_of(model: str) -> str:
+    """Return whose model it is by the beginning of its name, ``""`` where that does not tell."""
+    plain = model.lower().rsplit("/", 1)[-1]
+    return next((maker for start, maker in _MAKERS.items() if plain.startswith(start)), "")
 
 
 def open_client(
@@ -75,6 +90,7 @@ def open_client(
     environ: Mapping[str, str] | None = None,
     retry: Retry | None = None,
     on_wait: Callable[[float, ProviderError], None] | None = None,
+    require_key: bool = True,
 ) -> Client:
     """Return a client for a provider; SDKs are loaded with the first request.
 
@@ -85,9 +101,10 @@ def open_client(
         environ: Where keys are read from, by default the process's environment.
         retry: How often failures are tried again.
         on_wait: Called with the seconds before each wait and its reason.
+        require_key: Off for a client that plans and does not ask.
 
     Raises:
-        ClientSetupError: The name is unknown, or a key or an address is missing.
+        ClientSetupError: The name is unknown, a key or an address is missing, or the address is none.
     """
     name = provider or (COMPATIBLE if base_url else "")
     if name == SCRIPTED:
@@ -101,6 +118,9 @@ def open_client(
         raise ClientSetupError(
             "compatible needs the server's address: add --base-url, such as http://localhost:8080/v1"
         )
-    key = find_key(name, found.keys, os.environ if environ is None else environ, needed=found.needs_key)
+    if base_url:
+        check_address(base_url)
+    needed = found.needs_key and require_key
+    key = find_key(name, found.keys, os.environ if environ is None else environ, needed=needed)
     transport = found.adapter(key, base_url or found.base_url)
     return Client(name, transport, model or found.model, retry or Retry(), on_wait)

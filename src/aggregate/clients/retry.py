@@ -1,9 +1,12 @@
 """When to ask again, and how long to wait before."""
 
 import asyncio
+import math
 import random
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 from aggregate.errors import ProviderError
@@ -38,6 +41,21 @@ class Retry:
         # Callers that failed together should not come back together.
         return min(self.first * 2.0 ** (failed - 1), self.longest) * random.uniform(0.75, 1.0)  # noqa: S311 - no secret
 
+    def refuses(self, error: ProviderError) -> bool:
+        """Tell whether a provider asks for a longer wait than is granted."""
+        return error.retryable and error.retry_after is not None and error.retry_after > self.patience
+
+
+def _too_long(error: ProviderError, retry: Retry) -> ProviderError:
+    """Return the same error with the wish that is not followed."""
+    wish = f"it asks to wait {error.retry_after:,.0f} s, longer than the limit of {retry.patience:,.0f} s"
+    return ProviderError(
+        f"{error}; {wish}: try again later",
+        status=error.status,
+        retry_after=error.retry_after,
+        retryable=True,
+    )
+
 
 async def with_retries(
     attempt: Callable[[], Awaitable[_T]],
@@ -65,16 +83,33 @@ async def with_retries(
             failed += 1
             seconds = retry.wait(failed, error) if may_repeat() else None
             if seconds is None:
+                if may_repeat() and retry.refuses(error):
+                    raise _too_long(error, retry) from None
                 raise
             if on_wait:
                 on_wait(seconds, error)
             await asyncio.sleep(seconds)
 
 
-def seconds_of(value: str | None) -> float | None:
-    """Return a ``retry-after`` header as seconds; a date or anything else is none (the own backoff then holds)."""
-    try:
-        seconds = float(value) if value else None
-    except ValueError:
+def seconds_of(value: str | None, *, now: float | None = None) -> float | None:
+    """Return a ``retry-after`` header as seconds from ``now``, which is a number or a date; ``None`` for neither.
+
+    Args:
+        value: The header.
+        now: Unix time, by default the clock's.
+    """
+    if not value:
         return None
-    return seconds if seconds is not None and 0 <= seconds < float("inf") else None
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = _until(value, time.time() if now is None else now)
+    return seconds if 0 <= seconds < math.inf else None
+
+
+def _until(date: str, now: float) -> float:
+    """Return the seconds until an HTTP date, none for one that has passed; ``nan`` for what is no date."""
+    try:
+        return max(parsedate_to_datetime(date).timestamp() - now, 0.0)
+    except (ValueError, OverflowError):
+        return math.nan

@@ -5,6 +5,7 @@ provider, and what was really read is always taken from the reply. Sources: the 
 of their SDKs, as read in November 2026.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -91,6 +92,39 @@ _BY_MODEL: dict[str, CacheRules] = {
     "deepseek-v4-pro": replace(_DEEPSEEK, read=0.033),
     "minimax-m2.7": replace(_MINIMAX, read=0.2),
 }
+# What a token costs that is read from the cache, and one that is written to it, in prices of an input token, for models
+# that differ from the rules above. The price list is the source of all: a test compares each model that it names.
+_SHARES: dict[str, tuple[float, float]] = {
+    "claude-3-haiku": (0.12, 1.2),
+    "claude-fable-5-1": (0.025, 1.25),
+    "claude-fable-5-2": (0.025, 1.25),
+    "claude-mythos-5-2": (0.025, 1.25),
+    "claude-sonnet-5-5": (0.05, 1.25),
+    "deepseek-chat": (0.26, 1.0),
+    "deepseek-reasoner": (0.26, 1.0),
+    "deepseek-v3.1": (0.48, 1.0),
+    "gemini-1.5-flash": (0.25, 1.0),
+    "gemini-2.0-flash": (0.25, 1.0),
+    "gemini-flash-1.5": (0.25, 1.0),
+    "gemini-flash-1.5-8b": (0.27, 1.0),
+    "gemini-pro-1.5": (0.25, 1.0),
+    "gemini-4-argon": (0.05, 1.0),
+    "gpt-4.1": (0.25, 1.0),
+    "gpt-4.5": (0.5, 1.0),
+    "gpt-4o": (0.5, 1.0),
+    "gpt-6.1-sol": (0.05, 1.25),
+    "gpt-6.1-terra": (0.05, 1.25),
+    "minimax-m2.1-highspeed": (0.05, 0.625),
+    "minimax-m2.5-highspeed": (0.05, 0.625),
+    "minimax-m2.7-highspeed": (0.1, 0.625),
+    "minimax-m3": (0.2, 1.0),
+    "minimax-m3.1-flash": (0.1, 1.0),
+    "codex-mini": (0.25, 1.0),
+    "o1": (0.5, 1.0),
+    "o3": (0.25, 1.0),
+    "o3-mini": (0.5, 1.0),
+    "o4-mini": (0.25, 1.0),
+}
 # Context windows that the price list lacks or has wrong.
 _WINDOWS = {
     "gemini-2.5": 1_048_576,
@@ -106,8 +140,14 @@ _WINDOWS = {
 def rules_for(provider: str, model: str) -> CacheRules:
     """Return the cache of a provider's model; a provider that is not in the table has none."""
     base = _BY_PROVIDER.get(provider, NO_CACHE)
+    if provider == COMPATIBLE or base is NO_CACHE:
+        return base
     name = _longest(model, _BY_MODEL)
-    return _BY_MODEL[name] if name and provider != COMPATIBLE else base
+    rules = _BY_MODEL[name] if name else base
+    if priced := _longest(model, _SHARES):
+        read, write = _SHARES[priced]
+        return replace(rules, read=read, write=write)
+    return rules
 
 
 def known_window(model: str) -> int | None:
@@ -116,7 +156,7 @@ def known_window(model: str) -> int | None:
     return _WINDOWS[name] if name else None
 
 
-def _longest(model: str, table: dict[str, CacheRules] | dict[str, int]) -> str:
+def _longest(model: str, table: Mapping[str, object]) -> str:
     """Return the longest key that the model's name begins with; a vendor's part before a slash does not count."""
     plain = model.lower().rsplit("/", 1)[-1]
     return max((name for name in table if plain.startswith(name)), key=len, default="")

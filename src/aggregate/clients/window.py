@@ -4,9 +4,19 @@ from aggregate.clients.plan import Plan
 from aggregate.clients.prices import largest_window, listed_window
 from aggregate.clients.rules import known_window
 from aggregate.errors import PromptTooLongError
+from aggregate.models.usage import Usage
 
 _ALWAYS_FITS = 30_000
 """Below this size no window is looked up: the price list takes half a second to load."""
+
+_LEAST_SHARE = 2 / 3
+"""No vocabulary in use needs fewer tokens than this part of o200k's: Chinese comes nearest, with three quarters."""
+_STEP = 1024
+_SURELY_LESS = 0.95
+"""Windows are multiples of 1,024; a server that cut a prompt to its window reports just that, and others hit one by
+chance once in a thousand requests."""
+_COUNTS = 512
+"""Below, what a server adds or leaves out of its own weighs too much."""
 
 
 def window_of(model: str) -> int | None:
@@ -40,3 +50,23 @@ def check_window(plan: Plan, model: str, max_output: int) -> None:
             tokens=needed,
             window=window,
         )
+
+
+def truncation(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
+    """Return a warning where a server reports so few input tokens that it cannot have read the whole request.
+
+    Servers on one's own machine cut what exceeds their window and say nothing: Ollama reads 4,096 tokens by default.
+
+    Args:
+        sent: o200k tokens of the request.
+        usage: What the server reports; no input at all means that it does not report it.
+        provider: Named in the warning.
+    """
+    read = usage.input
+    cut = read < sent * _LEAST_SHARE or (read % _STEP == 0 and read < sent * _SURELY_LESS)
+    if not read or sent < _COUNTS or not cut:
+        return ()
+    return (
+        f"{provider} has read {read:,} tokens of about {sent:,}: it has probably cut the prompt to its context window, "
+        "and the answer knows only a part of it; give the server a larger window, or send less",
+    )

@@ -66,7 +66,7 @@ def write_numbered(output_dir: Path, namespace: str, text: str | Iterable[str], 
 
 
 def prune(output_dir: Path, namespace: str, *, keep: int, project: Path | None = None) -> list[Path]:
-    """Delete all but the ``keep`` highest-numbered outputs and return what was deleted.
+    """Delete all but the ``keep`` highest-numbered outputs, with records and answers; return what was deleted.
 
     What a killed run left half written, under a temporary name, goes too once it is an hour old. Of a link the link
     itself is deleted.
@@ -81,6 +81,7 @@ def prune(output_dir: Path, namespace: str, *, keep: int, project: Path | None =
         try:
             path.unlink(missing_ok=True)
             journal_path(path).unlink(missing_ok=True)
+            reply_path(path).unlink(missing_ok=True)
         except OSError as error:
             raise OutputError(f"cannot delete {path}: {error.strerror or error}") from error
     return old
@@ -89,6 +90,11 @@ def prune(output_dir: Path, namespace: str, *, keep: int, project: Path | None =
 def journal_path(prompt: Path) -> Path:
     """Return where the record of a numbered prompt lies: ``.<name>.chain.json`` beside it."""
     return prompt.with_name(f".{prompt.stem}.chain.json")
+
+
+def reply_path(prompt: Path) -> Path:
+    """Return where the answer to a numbered prompt lies: ``<name>.reply.md`` beside it."""
+    return prompt.with_name(f"{prompt.stem}.reply.md")
 
 
 def _leftovers(output_dir: Path, namespace: str) -> list[Path]:
@@ -100,6 +106,9 @@ def _link_to_next(temporary: Path, output_dir: Path, namespace: str) -> Path:
     number = find_next_increment(output_dir, namespace)
     while True:
         path = output_dir / f"{namespace}_{number:03d}.md"
+        if os.path.lexists(reply_path(path)):  # an answer whose prompt is gone keeps its number
+            number += 1
+            continue
         try:
             os.link(temporary, path)
         except FileExistsError:

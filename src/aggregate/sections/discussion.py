@@ -1,11 +1,12 @@
 """The section of the discussion: what was said before, last in the prompt.
 
-Its bytes are fixed by rule M-50 and are therefore neither fenced nor escaped.
+Its bytes are fixed by rule M-50; only content that could pass for another turn is fenced (``aggregate.text.turns``).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from aggregate.models.prompt import SEPARATOR, Section, Segment, Stability
+from aggregate.text.turns import turn_texts
 
 HEADING = "## Discussion History"
 _RULE = "---"
@@ -48,11 +49,4 @@ def _segment(text: str, *, source: str = "") -> Segment:
 
 
 def _excerpts(history: Sequence[object]) -> list[str]:
-    return [f"### Discussion Excerpt {i}{SEPARATOR}{_entry_text(entry)}" for i, entry in enumerate(history, start=1)]
-
-
-def _entry_text(entry: object) -> str:
-    if not isinstance(entry, Mapping):
-        return str(entry).strip()
-    role, content = entry.get("role"), entry.get("content")
-    return f"{'Unknown' if role is None else role}: {'' if content is None else str(content).strip()}"
+    return [f"### Discussion Excerpt {i}{SEPARATOR}{text}" for i, text in enumerate(turn_texts(history), start=1)]

@@ -9,7 +9,7 @@ import re
 
 _RUN_AT_LINE_START = re.compile(r"^[ \t>]*(`{3,})", re.MULTILINE)
 # str.splitlines() and editors break lines at more than \n; a renderer that does so must not find a fence there either.
-_RARE_BREAKS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+RARE_BREAKS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Lone surrogates stand for bytes of a file name that are not UTF-8; no text file can hold them.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -29,7 +29,7 @@ def _fence_length(content: str) -> int:
     """Return the number of backticks that a fence around ``content`` needs, at least three."""
     if "`" not in content or "```" not in content:  # one character is found ten times as fast as three
         return 3
-    lines = _RARE_BREAKS.sub("\n", content)
+    lines = RARE_BREAKS.sub("\n", content)
     return max((len(run) + 1 for run in _RUN_AT_LINE_START.findall(lines)), default=3)
 
 

@@ -1,0 +1,94 @@
+"""How every adapter reaches its server: certificates, time limits, and which answers are not those of an API.
+
+A redirect is never followed: a server, or whoever stands between, could have the key and the whole prompt sent to
+another host, or to the same one without encryption. Proxies are taken from the environment (``HTTPS_PROXY``,
+``NO_PROXY``), which the user sets and a project cannot.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from ssl import SSLContext
+from typing import TYPE_CHECKING, Any, Final
+
+from aggregate.clients.address import shown
+
+if TYPE_CHECKING:
+    from httpx2 import Request, Response
+
+CONNECT_SECONDS: Final = 10.0
+"""A server that is there accepts a connection within a second, also from the other side of the world."""
+READ_SECONDS: Final = 600.0
+"""How long a server may say nothing: models that think send no byte for minutes where an answer is not streamed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long to wait for a server, in seconds.
+
+    Attributes:
+        connect: For the connection, the look-up of the host's name included.
+        read: For the next bytes of the answer.
+    """
+
+    connect: float = CONNECT_SECONDS
+    read: float = READ_SECONDS
+
+
+USUAL_LIMITS: Final = Limits()
+
+
+class WrongAddressError(Exception):
+    """What answers is not the API that is asked for; the message goes behind the provider's name."""
+
+
+@cache
+def certificates() -> SSLContext:
+    """Return the authorities that are trusted, as an SDK would by itself; loading them takes 40 ms."""
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context()
+
+
+def settings(limits: Limits) -> dict[str, Any]:
+    """Return the arguments of the HTTP client that an SDK is given."""
+    seconds = {"connect": limits.connect, "read": limits.read, "write": limits.read, "pool": limits.connect}
+
+    async def keep_limits(request: "Request") -> None:
+        # SDKs set limits for each request, some a single one for all phases or none.
+        request.extensions = {**request.extensions, "timeout": seconds}
+
+    hooks = {"request": [keep_limits], "response": [_refuse]}
+    return {"verify": certificates(), "follow_redirects": False, "event_hooks": hooks}
+
+
+def causes(error: BaseException | None, *, outer: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what led to it, the last one first; HTTP libraries chain theirs by either way.
+
+    Args:
+        error: The error.
+        outer: What the caller was handling before; it and what lies behind belong to something else.
+    """
+    seen: set[int] = set()
+    while error is not None and error is not outer and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+async def _refuse(response: "Response") -> None:
+    """Refuse answers that are not the API's before an SDK makes something else of them.
+
+    Raises:
+        WrongAddressError: It is a redirect or a web page.
+    """
+    location = response.headers.get("location", "")
+    if response.is_redirect or (location and 300 <= response.status_code < 400):
+        to = shown(str(response.url.join(location))) if location else "nowhere"
+        raise WrongAddressError(
+            f"answered {response.status_code}, a redirect to {to}, which is not followed: "
+            "if that is the right address, name it with --base-url"
+        )
+    is_page = response.headers.get("content-type", "").lower().startswith("text/html")
+    if is_page and (response.is_success or response.status_code in (404, 405)):
+        raise WrongAddressError(f"sent an answer that is a web page (status {response.status_code}): check the address")

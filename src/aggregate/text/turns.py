@@ -1,0 +1,99 @@
+"""Turns of a discussion as text in which no content can pass for another turn.
+
+The ordinary form is fixed (rule M-50): ``### Discussion Excerpt i``, then ``role: content``. Content that holds a line
+that could be taken for a heading of a turn, for the rule between two, or for the beginning of what somebody says, is
+fenced; the role stays outside. All else keeps its bytes. What is fenced follows from the turn and from those before it
+alone, so a further turn never changes what was sent.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+from aggregate.text.fences import RARE_BREAKS, fence, heading_text
+
+_USUAL = frozenset({"user", "human", "ai", "assistant", "model", "bot", "system", "developer", "tool", "unknown"})
+"""Roles that are known without a turn of theirs."""
+_LONGEST = 60
+"""Longer beginnings of lines are no roles: they are sentences."""
+# A line that begins with blanks and marks, such as those of quotes, lists and emphasis, still looks like what follows.
+_HEADING = re.compile(r"^[^\w\n]*discussion[ \t]+(?:excerpt|history)", re.IGNORECASE | re.MULTILINE)
+_RULE = re.compile(r"^[ \t>]*-(?:[ \t]*-){2,}[ \t]*$", re.MULTILINE)
+_LABEL = re.compile(rf"^[^\w\n]*(\w[^\n:]{{0,{_LONGEST}}}?)[^\w\n:]{{0,8}}:", re.MULTILINE)
+_SAID = re.compile(rf"(\w[^\n:]{{0,{_LONGEST}}}): *")
+_FENCED = re.compile(r"(?:(?:(?!: )[^\n])*:\n\n)?`{3,}text(?:\n|\Z)")
+"""A text that begins like a turn that is fenced; no role holds a colon and a blank."""
+_INVISIBLE = re.compile(
+    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_MARKS = frozenset("#-+*>`~=|<[_")
+"""What begins a heading, a list, a quote, a rule, a fence, a table, HTML or a definition in markdown."""
+
+
+def turn_texts(history: Sequence[object]) -> list[str]:
+    """Return the text of each turn.
+
+    Args:
+        history: Texts and mappings with ``role`` and ``content``, mixed at will; anything else is shown as ``str``.
+    """
+    roles = set(_USUAL)
+    return [_turn(entry, roles) for entry in history]
+
+
+def _turn(entry: object, roles: set[str]) -> str:
+    """Return the text of a turn, and add its role to ``roles``."""
+    if isinstance(entry, Mapping):
+        role, content = entry.get("role"), entry.get("content")
+        name = _role("Unknown" if role is None else str(role))
+        text = "" if content is None else str(content).strip()
+        roles.add(_name(name))
+        # The first line stands behind the role.
+        return f"{name}:\n\n{fence(text, 'text')}" if _misleads(text, roles, behind=True) else f"{name}: {text}"
+    text = str(entry).strip()
+    if not (_misleads(text, roles) or _FENCED.match(text)):
+        return text
+    said = _SAID.match(text)
+    if said and _name(said[1]) in roles:
+        return f"{said[1]}:\n\n{fence(text[said.end() :], 'text')}"
+    return fence(text, "text")
+
+
+def _misleads(text: str, roles: set[str], *, behind: bool = False) -> bool:
+    """Tell whether a line could pass for the beginning of a turn.
+
+    Args:
+        text: What was said.
+        roles: Who says something here, in the form of ``_name``.
+        behind: Whether the first line stands behind something and so begins no line.
+    """
+    lines = _plain(f"x{text}" if behind else text)
+    if _RULE.search(lines) or _HEADING.search(lines):
+        return True
+    labels = _LABEL.finditer(lines)
+    first = None if behind else 0  # a text may begin with its own role
+    return any(_name(label[1]) in roles for label in labels if label.start() != first)
+
+
+def _plain(text: str) -> str:
+    """Return a text as a reader sees it: one kind of line break, no invisible characters, no wide or styled letters."""
+    if text.isascii():
+        return RARE_BREAKS.sub("\n", text)
+    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", RARE_BREAKS.sub("\n", text)))
+
+
+def _name(role: str) -> str:
+    """Return a role without marks around it, for comparing."""
+    return re.sub(r"^[\W_]+|[\W_]+$", "", _plain(role)).casefold()
+
+
+def _role(role: str) -> str:
+    r"""Return a role that is one line, ends at its colon, and begins no heading, rule or fence.
+
+    What would is written as ``\xNN``, and so is a backslash that would read like one of these.
+    """
+    text = re.sub(r"\\(?=[xu])", r"\\x5c", role)
+    text = heading_text(text).replace(": ", "\\x3a ")
+    start = len(text) - len(text.lstrip())
+    if text[start : start + 1] in _MARKS:
+        text = f"{text[:start]}\\x{ord(text[start]):02x}{text[start + 1 :]}"
+    return text

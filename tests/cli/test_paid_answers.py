@@ -1,0 +1,179 @@
+"""An answer that is paid for is on the disk, whatever happens to the one who waits for it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from aggregate.cli.program import run_program
+from aggregate.compose.journal import read_run
+from aggregate.sources.history import load_history
+from tests.fakes.senders import Dripping, dripping
+from tests.project import project
+
+LINES = ("One line.\n", "Another with ü.\n", "The end.")
+ANSWER = Path("md_gen", "demo_001.reply.md")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and pipes of POSIX")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a project of one file."""
+    return project(
+        tmp_path, {"a.py": "A = 1\n", "manual_slop.toml": '[project]\nname = "demo"\n[files]\npaths = ["a.py"]\n'}
+    )
+
+
+@contextmanager
+def sending(
+    folder: Path, server: Dripping, stdout: IO[bytes] | int = subprocess.PIPE
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run ``aggregate send`` in a process of its own, and end it if it has not ended."""
+    command = [sys.executable, "-m", "aggregate", "send", "Why?", "--base-url", server.url, "--model", "m"]
+    with subprocess.Popen(command, cwd=folder, stdout=stdout, stderr=subprocess.PIPE) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def answer(folder: Path) -> str:
+    """Return what is kept of the answer to the first prompt, and see that it is private."""
+    path = folder / ANSWER
+    assert path.stat().st_mode & 0o777 == 0o600
+    return path.read_text(encoding="utf-8")
+
+
+def was_recorded(folder: Path) -> bool:
+    """Tell whether it is known for the next turn what the provider's cache holds."""
+    run = read_run(folder / "md_gen" / "demo_001.md")
+    return run is not None and run.sent is not None
+
+
+def here(folder: Path, server: Dripping, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
+    """Send in this process and return the exit code and standard error."""
+    config = str(folder / "manual_slop.toml")
+    code = run_program(["send", "Why?", "-c", config, "--base-url", server.url, "--model", "m", *options])
+    return code, capsys.readouterr().err
+
+
+def test_the_answer_is_kept_beside_the_prompt(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """After an ordinary turn too; and pruning deletes both."""
+    with dripping(*LINES, None) as server:
+        assert here(folder, server, capsys)[0] == 0
+    assert answer(folder) == "".join(LINES)
+    assert run_program(["prune", "--keep", "0", "-c", str(folder / "manual_slop.toml")]) == 0
+    assert list((folder / "md_gen").iterdir()) == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_what_came_before_a_signal_is_kept(folder: Path, how: signal.Signals) -> None:
+    """As far as it was shown; after Ctrl-C one sentence names the file."""
+    with dripping(LINES[0]) as server, sending(folder, server) as process:
+        assert process.stdout
+        assert process.stdout.readline() == LINES[0].encode()
+        process.send_signal(how)
+        _, err = process.communicate(timeout=30)
+    assert answer(folder) == LINES[0]
+    assert not (folder / "manual_slop_history.toml").exists()
+    if how is signal.SIGINT:
+        assert process.returncode == 130
+        assert err.decode().strip() == f"aggregate: interrupted; what came of the answer is in {ANSWER}"
+        assert was_recorded(folder)
+
+
+def test_what_came_before_the_stream_broke_is_kept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The error of the connection names the file; the discussion stays as it was, the cache is accounted for."""
+    with dripping(*LINES[:2], "") as server:
+        code, err = here(folder, server, capsys)
+    assert answer(folder) == "".join(LINES[:2])
+    assert (code, len(err.splitlines())) == (1, 1)
+    assert err.strip().endswith(f"; what came of the answer is in {folder / ANSWER}")
+    assert not (folder / "manual_slop_history.toml").exists()
+    assert was_recorded(folder)
+
+
+def test_a_reader_that_leaves_loses_nothing(folder: Path) -> None:
+    """As ``head -1`` does: the rest is received and kept with both turns, and one sentence says where."""
+    with dripping(LINES[0]) as server, sending(folder, server) as process:
+        assert process.stdout
+        process.stdout.readline()
+        process.stdout.close()
+        for piece in (*LINES[1:], None):
+            server.pieces.put(piece)
+        assert process.stderr
+        err = process.stderr.read().decode()
+        code = process.wait(timeout=30)
+    assert answer(folder) == "".join(LINES)
+    said = f"aggregate: the output cannot be written: Broken pipe; the answer is in {ANSWER}"
+    assert (code, err.strip()) == (1, said)
+    assert load_history(folder / "manual_slop_history.toml")[-1] == {"role": "AI", "content": "".join(LINES)}
+
+
+def break_toml(path: Path) -> None:
+    """Leave what is no TOML."""
+    path.write_text("history = [", encoding="utf-8")
+
+
+@pytest.mark.parametrize("spoil", [break_toml, Path.mkdir])
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_history_that_cannot_take_the_turn(
+    folder: Path, spoil: Callable[[Path], None], options: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It became something else while the model wrote: the error names the answer's file, also with ``--json``."""
+    with dripping(lambda: spoil(folder / "manual_slop_history.toml"), *LINES, None) as server:
+        code, err = here(folder, server, capsys, *options)
+    assert answer(folder) == "".join(LINES)
+    assert code in (1, 2)
+    assert len(err.splitlines()) == 1
+    assert err.strip().endswith(f"; the answer is in {folder / ANSWER}")
+    assert was_recorded(folder)
+
+
+def test_a_full_output_is_no_reason_to_lose_an_answer(folder: Path) -> None:
+    """On a device without room the answer and both turns are kept."""
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("there is no device that is full")
+    with dripping(*LINES, None) as server, full.open("wb") as output, sending(folder, server, stdout=output) as process:
+        _, err = process.communicate(timeout=30)
+    assert answer(folder) == "".join(LINES)
+    said = f"aggregate: the output cannot be written: No space left on device; the answer is in {ANSWER}"
+    assert (process.returncode, err.decode().strip()) == (1, said)
+    assert (folder / "manual_slop_history.toml").exists()
+
+
+def test_no_link_is_followed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A link that waits where the answer would go is left alone; the next number is taken."""
+    (folder / "md_gen").mkdir()
+    bait = folder / "bait"
+    bait.write_text("mine", encoding="utf-8")
+    (folder / ANSWER).symlink_to(bait)
+    with dripping(*LINES, None) as server:
+        assert here(folder, server, capsys)[0] == 0
+    assert bait.read_text(encoding="utf-8") == "mine"
+    assert (folder / "md_gen" / "demo_002.reply.md").read_text(encoding="utf-8") == "".join(LINES)
+
+
+def test_a_prompt_that_was_cut_is_warned_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The server reports its window instead of the prompt: the answer is kept, and a warning says what was read."""
+    (folder / "a.py").write_text("value = 1\n" * 3_000, encoding="utf-8")
+    with dripping(*LINES, None, usage={"prompt_tokens": 4096, "completion_tokens": 9}) as server:
+        code, err = here(folder, server, capsys)
+    assert code == 0
+    assert "warning: compatible has read 4,096 tokens of about " in err
+    assert "it has probably cut the prompt to its context window" in err
+
+
+def test_half_a_character_is_kept_and_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Servers cut characters in two, and some send a half alone: no file could hold that, and the answer is paid."""
+    with dripping("a\ud83d", "\ude00 and \ud800", "b", None) as server:
+        assert here(folder, server, capsys)[0] == 0
+    assert answer(folder) == "a😀 and �b"
+    assert load_history(folder / "manual_slop_history.toml")[-1] == {"role": "AI", "content": "a😀 and �b"}

@@ -1,0 +1,139 @@
+"""An address in a file that came with a project gets neither a key nor the prompt, unless the user has named it too."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from aggregate.cli.program import run_program
+from aggregate.clients.address import is_loopback, origin, shown
+from aggregate.clients.providers import PROVIDERS
+from tests.fakes.senders import dripping
+from tests.fakes.tattler import Server, tattling
+from tests.project import project
+
+KEY = "sk-planted-4711"
+ELSEWHERE = "https://collector.attacker.example/v1"
+
+
+@pytest.fixture(autouse=True)
+def _user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the user keys for all providers, and a configuration folder without a file."""
+    for provider in PROVIDERS.values():
+        monkeypatch.setenv(provider.keys[0], KEY)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+def named_address(folder: Path, url: str, provider: str = "compatible") -> list[str]:
+    """Make a project whose persona names an address, and return the command that a user might type in it.
+
+    The attack: the key and every file of the prompt go to whoever runs the server.
+    """
+    persona = f'[personas.helper]\nprovider = "{provider}"\nmodel = "m"\nbase_url = "{url}"\n'
+    files = {"a.py": "A = 1\n", "manual_slop.toml": f'[files]\npaths = ["a.py"]\n{persona}'}
+    return ["send", "Why?", "--persona", "helper", "-c", str(project(folder / "project", files) / "manual_slop.toml")]
+
+
+def trust(folder: Path, url: str, provider: str = "compatible") -> None:
+    """Name an address in the user's own configuration."""
+    persona = f'[personas.mine]\nprovider = "{provider}"\nbase_url = "{url}"\n'
+    project(folder / "config" / "manual_slop", {"manual_slop.toml": persona})
+
+
+@pytest.mark.parametrize("provider", ["", "compatible"])
+def test_an_address_elsewhere_is_refused(provider: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One sentence with the address, the place, and what to do; nothing is written either."""
+    arguments = named_address(tmp_path, ELSEWHERE, provider)
+    assert run_program(arguments) == 2
+    out, err = capsys.readouterr()
+    said = f"the project names the address {ELSEWHERE}, which you have not: to send to it, move the persona to "
+    assert (out, said in err, len(err.splitlines())) == ("", True, 1)
+    assert err.strip().endswith("manual_slop.toml, or add --base-url")
+    assert not (tmp_path / "project" / "md_gen").exists()
+
+
+def test_other_providers_keys_go_to_no_address_of_a_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not even to one on this machine, where another program may listen."""
+    with tattling() as server:
+        assert run_program(named_address(tmp_path, server.url, "anthropic")) == 2
+    assert server.headers == []
+    assert "may name an address for compatible only" in capsys.readouterr().err
+
+
+@contextmanager
+def asked(arguments: list[str], server: Server) -> Iterator[dict[str, str]]:
+    """Run a command and yield the headers that the server has seen."""
+    assert run_program(arguments) == 1
+    (headers,) = server.headers
+    yield headers
+
+
+def test_an_address_of_this_machine_is_used_without_a_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A server of one's own needs none; the address is said before."""
+    with dripping("Yes.", None) as server:
+        assert run_program(named_address(tmp_path, server.url)) == 0
+    assert KEY not in str(server.headers)
+    assert f"the project names the address {server.url}: sent there without a key" in capsys.readouterr().err
+
+
+def test_an_address_that_the_user_names_gets_the_key(tmp_path: Path) -> None:
+    """On the command line, or in the configuration of all projects for the same provider, whatever the path."""
+    with (
+        tattling() as server,
+        asked([*named_address(tmp_path, ELSEWHERE), "--base-url", server.url], server) as headers,
+    ):
+        assert headers["authorization"] == f"Bearer {KEY}"
+    with tattling() as server:
+        trust(tmp_path, f"{server.url}/v1", "anthropic")
+        with asked(named_address(tmp_path, server.url), server) as headers:
+            assert KEY not in str(headers)
+    with tattling() as server:
+        trust(tmp_path, f"{server.url}/v1")
+        with asked(named_address(tmp_path, f"{server.url}/other"), server) as headers:
+            assert headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_a_persona_of_the_user_is_not_changed_by_a_project(tmp_path: Path) -> None:
+    """A project's persona of the same name hides the user's, and stays the project's."""
+    arguments = named_address(tmp_path, ELSEWHERE)
+    mine = '[personas.helper]\nprovider = "compatible"\nbase_url = "https://mine.example/v1"\n'
+    project(tmp_path / "config" / "manual_slop", {"manual_slop.toml": mine})
+    assert run_program(arguments) == 2
+
+
+def test_a_plan_names_the_address_and_needs_no_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``--dry-run`` asks nobody, with any provider; user and password in an address are not shown."""
+    arguments = [*named_address(tmp_path, ELSEWHERE)[:2], *named_address(tmp_path, ELSEWHERE)[-2:], "--dry-run"]
+    for name, provider in PROVIDERS.items():
+        monkeypatch.delenv(provider.keys[0], raising=False)
+        url = [] if name == "gemini-cli" else ["--base-url", "http://me:pass@localhost:1/v1?key=abc"]
+        assert run_program([*arguments, "--provider", name, "--model", "m", *url]) == 0
+        out = capsys.readouterr().out
+        assert name == "gemini-cli" or "at http://localhost:1/v1\n" in out
+
+
+@pytest.mark.parametrize(
+    ("url", "inside"),
+    [
+        ("http://localhost:8080/v1", True), ("http://127.0.0.1", True), ("http://[::1]:1", True), ("http://127.9.9.9", True),
+        ("http://LOCALHOST.", True), ("http://app.localhost", True),
+        ("http://localhost.example", False), ("http://127.0.0.1.example", False), ("http://localhost@attacker.example", False),
+        ("http://attacker.example\\@localhost", False), ("http://attacker.example#@localhost", False), ("", False),
+        ("http://0x7f.1.attacker.example", False), ("http://10.0.0.1", False), ("http://attacker.example/localhost", False),
+    ],
+)  # fmt: skip
+def test_what_this_machine_is(url: str, inside: bool) -> None:
+    """Whatever an address looks like, its host decides; one that programs read differently is nowhere."""
+    assert is_loopback(url) is inside
+
+
+def test_origins_and_what_is_shown() -> None:
+    """Scheme, host and port make the origin; names, passwords and queries are never shown."""
+    assert origin("HTTPS://Example.com/v1") == origin("https://example.com:443") == "https://example.com:443"
+    assert origin("http://example.com") != origin("https://example.com")
+    assert origin("http://[::1]:80/") == "http://[::1]:80"
+    assert (origin("example.com"), origin("ftp://example.com"), origin("https://a\\b")) == ("", "", "")
+    assert shown("https://me:pass@[::1]:8080/v1?key=k#f") == "https://[::1]:8080/v1"

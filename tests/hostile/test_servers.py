@@ -1,0 +1,201 @@
+"""What answers where an API should must get neither key nor prompt, and end a request soon with one sentence."""
+
+import os
+import socket
+import ssl
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from httpx2 import ReadTimeout
+
+from aggregate.clients.anthropic_api import AnthropicApi
+from aggregate.clients.client import Client
+from aggregate.clients.connection import Limits
+from aggregate.clients.failures import Translated
+from aggregate.clients.gemini_api import GeminiApi
+from aggregate.clients.key import Key
+from aggregate.clients.openai_api import OpenAiApi
+from aggregate.clients.providers import PROVIDERS, open_client
+from aggregate.clients.retry import Retry
+from aggregate.errors import ClientSetupError, ProviderError
+from aggregate.models.prompt import Prompt
+from tests.hostile.servers import answering, black_hole, redirecting, trap
+
+KEY = "sk-planted-4711"
+KEYS = {provider.keys[0]: KEY for provider in PROVIDERS.values()}
+NEVER_AGAIN = Retry(first=60.0)
+"""A second attempt would be seen: it waits for a minute."""
+every_adapter = pytest.mark.parametrize(
+    "provider", ["anthropic", "minimax", "openai", "deepseek", "compatible", "gemini"]
+)
+every_sdk = pytest.mark.parametrize("provider", ["anthropic", "openai", "gemini"])
+streamed_or_not = pytest.mark.parametrize("streamed", [True, False])
+
+
+def ask(provider: str, url: str, *, streamed: bool = False, retry: Retry = NEVER_AGAIN, **more: Any) -> ProviderError:
+    """Ask at an address and return the error."""
+    client = open_client(provider, model="m", base_url=url, environ=KEYS, retry=retry, **more)
+    with pytest.raises(ProviderError) as caught:
+        client.send(Prompt(()), "the whole prompt", on_text=(lambda _: None) if streamed else None)
+    return caught.value
+
+
+@every_adapter
+@streamed_or_not
+@pytest.mark.parametrize("status", [302, 307])
+def test_no_redirect_is_followed(provider: str, streamed: bool, status: int) -> None:
+    """Neither the key nor the prompt reaches another host; the error says where to, without what may be secret."""
+    with trap() as other, redirecting(status, f"http://localhost:{other.port}/v1?key={KEY}#x") as url:
+        error = ask(provider, url, streamed=streamed)
+    assert other.requests == []
+    assert str(error) == (
+        f"{provider} answered {status}, a redirect to http://localhost:{other.port}/v1, which is not followed: "
+        "if that is the right address, name it with --base-url"
+    )
+    assert not error.retryable
+
+
+@every_sdk
+def test_no_redirect_is_followed_to_the_same_host(provider: str) -> None:
+    """Not there either: the scheme could be one without encryption, and the path another program's."""
+    with answering(308, "", location="/elsewhere") as url:
+        error = ask(provider, url)
+    assert f"a redirect to {url}/elsewhere, which is not followed" in str(error)
+
+
+@every_sdk
+def test_a_server_that_does_not_answer_the_call(provider: str) -> None:
+    """The connection has a limit of its own, far below that of the answer; 10 s where nothing is said."""
+    assert Limits() == Limits(connect=10.0, read=600.0)
+    adapters = {"anthropic": AnthropicApi, "openai": OpenAiApi, "gemini": GeminiApi}
+    with black_hole() as url:
+        transport = adapters[provider](provider, Key(KEY), url, limits=Limits(connect=0.2))
+        start = time.monotonic()
+        with pytest.raises(ProviderError) as caught:
+            Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
+    assert time.monotonic() - start < 10.0
+    assert str(caught.value).startswith(f"{provider} cannot be reached: it did not accept a connection in time")
+    assert caught.value.retryable
+
+
+@every_sdk
+def test_a_server_that_says_nothing(provider: str) -> None:
+    """It has accepted the connection: the limit for the answer holds, whatever limits the SDK sets."""
+    adapters = {"anthropic": AnthropicApi, "openai": OpenAiApi, "gemini": GeminiApi}
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        transport = adapters[provider](provider, Key(KEY), url, limits=Limits(read=0.3))
+        start = time.monotonic()
+        with pytest.raises(ProviderError, match=f"^{provider} did not answer in time") as caught:
+            Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
+    assert time.monotonic() - start < 10.0
+    assert caught.value.retryable
+
+
+@every_sdk
+@streamed_or_not
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_web_page_is_no_answer(provider: str, streamed: bool, status: int) -> None:
+    """It is said, and not asked again."""
+    with answering(status, "<!doctype html><p>Welcome", content_type="text/html; charset=utf-8") as url:
+        error = ask(provider, url, streamed=streamed)
+    assert str(error) == f"{provider} sent an answer that is a web page (status {status}): check the address"
+    assert not error.retryable
+
+
+@every_sdk
+def test_a_server_without_tls(provider: str) -> None:
+    """It is asked once, and the sentence says what to write."""
+    with answering(200, "{}") as url:
+        error = ask(provider, url.replace("http://", "https://"))
+    assert str(error) == f"{provider} does not speak TLS: write http:// instead of https:// if the server is your own"
+    assert not error.retryable
+
+
+def failing(error: BaseException) -> ProviderError:
+    """Return what becomes of an SDK's error."""
+    wrapped = ArithmeticError("Connection error.")
+    wrapped.__cause__ = error
+    with pytest.raises(ProviderError) as caught, Translated("anthropic", Key(KEY), ArithmeticError):
+        raise wrapped
+    return caught.value
+
+
+def test_what_will_not_pass_is_not_tried_again() -> None:
+    """A certificate that nobody vouches for, a host that is not: one sentence, whatever the SDK makes of it."""
+    untrusted = ssl.SSLCertVerificationError(1, "certificate verify failed")
+    untrusted.verify_message = "self-signed certificate"
+    said = failing(untrusted)
+    assert str(said).startswith("anthropic cannot be trusted: self-signed certificate; check the address")
+    unknown = failing(socket.gaierror(socket.EAI_NONAME, "Name or service not known"))
+    assert str(unknown) == "anthropic cannot be reached: there is no host of this name: check the address"
+    assert not said.retryable
+    assert not unknown.retryable
+    assert failing(socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")).retryable
+
+
+def test_what_the_caller_handles_is_not_the_servers_failure() -> None:
+    """A time-out while an application looks after another server's certificate stays a time-out."""
+
+    def time_out_meanwhile() -> None:
+        try:
+            raise ssl.SSLCertVerificationError(1, "another server")
+        except ssl.SSLCertVerificationError:
+            with Translated("anthropic", Key(KEY), ArithmeticError):
+                raise ReadTimeout("the read operation timed out") from None
+
+    with pytest.raises(ProviderError, match=r"^anthropic did not answer in time: ") as caught:
+        time_out_meanwhile()
+    assert caught.value.retryable
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("localhost:8080/v1", "does not begin with http:// or https://: write http://localhost:8080/v1"),
+        ("gateway.example/v1", "does not begin with http:// or https://: write https://gateway.example/v1"),
+        ("ftp://gateway.example", "does not begin with http:// or https://: write https://gateway.example"),
+        ("https://", "names no host"),
+        ("https://[::bad", "cannot be read"),
+        ("https://a\\@b", "cannot be read"),
+        ("http://a:port", "cannot be read"),
+    ],
+)
+def test_what_is_no_address_is_said_before_anything_is_sent(url: str, message: str) -> None:
+    """What to write instead, in one sentence."""
+    with pytest.raises(ClientSetupError) as caught:
+        open_client("compatible", model="m", base_url=url, environ={})
+    assert message in str(caught.value)
+
+
+def test_a_key_that_no_header_can_hold_is_not_shown() -> None:
+    """The error of an HTTP library would repeat it."""
+    with pytest.raises(ClientSetupError) as caught:
+        open_client("openai", environ={"OPENAI_API_KEY": "sk-planted\nX: y"})
+    assert str(caught.value) == "the key in OPENAI_API_KEY holds a blank or a character that no key has: set it again"
+
+
+def test_a_key_is_hidden_as_it_stands_in_an_address() -> None:
+    """Some servers repeat the address of a request."""
+    assert Key("a+b/c==d").hide("GET /v1?key=a%2Bb%2Fc%3D%3Dd: a+b/c==d") == "GET /v1?key=(hidden): (hidden)"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script of POSIX")
+def test_the_program_of_one_provider_sees_no_key_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It gets what it needs to run and its own variables."""
+    seen = tmp_path / "seen"
+    program = tmp_path / "gemini"
+    program.write_text(f"#!/bin/sh\nenv > {seen}\nexit 41\n", encoding="utf-8")
+    program.chmod(0o755)
+    for name in ("OPENAI_API_KEY", "AGGREGATE_API_KEY", "AWS_SECRET_ACCESS_KEY", "NODE_AUTH_TOKEN", "GEMINI_API_KEY"):
+        monkeypatch.setenv(name, f"value-of-{name}")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(ProviderError, match="gemini-cli is not signed in"):
+        open_client("gemini-cli").send(Prompt(()), "Why?")
+    environment = seen.read_text(encoding="utf-8")
+    values = [line.partition("=")[0] for line in environment.splitlines() if "value-of" in line]
+    assert values == ["GEMINI_API_KEY"]
+    assert f"PATH={tmp_path}" in environment
