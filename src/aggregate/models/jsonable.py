@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, time
 from enum import Enum
@@ -22,8 +22,9 @@ from aggregate.models.reference import DataReference
 DEPTH: Final = 100
 """Levels of nesting that are shown; no real data has more, and a JSON writer recurses once a level."""
 KEY_DEPTH: Final = 3
-MOST_ITEMS: Final = 1_000_000
+MOST_ITEMS: Final = 300_000
 """Items taken of a container that is no list or dictionary: its iterator may never end."""
+_MORE: Final = f"<more than {MOST_ITEMS:,} items>"
 MOST_BITS: Final = 14_000
 """Integers that are longer have more digits than Python converts by default (4,300); they are written in hex."""
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -237,7 +238,13 @@ def _members(value: Value) -> Iterable[Value]:
     for base in (list, tuple):
         if issubclass(type(value), base):
             return iter(base.__iter__(value))
-    return islice(iter(value), MOST_ITEMS)
+    return _bounded(iter(value))
+
+
+def _bounded(items: Iterator[Value]) -> Iterator[Value]:
+    yield from islice(items, MOST_ITEMS)
+    if next(items, None) is not None:
+        yield StandIn(_MORE)
 
 
 def _pairs(value: Value) -> Iterable[tuple[Value, Value]]:
@@ -246,9 +253,9 @@ def _pairs(value: Value) -> Iterable[tuple[Value, Value]]:
         # An OrderedDict has an order of its own, which dict's method does not know.
         yield from value.items() if type(value) is OrderedDict else dict.items(value)
         return
-    for key in islice(iter(value), MOST_ITEMS):
+    for key in _bounded(iter(value)):
         try:
-            yield key, value[key]
+            yield key, None if type(key) is StandIn else value[key]
         except Exception as error:  # noqa: BLE001 - the other entries are shown
             yield key, _stand_in(error)
 

@@ -7,9 +7,8 @@ from typing import Final
 
 from aggregate.models.plain import Value
 
-_OPENING: Final = re.compile(
-    r"(?:^|(?<=\n))[ \t]*(`{3,}|~{3,})[ \t]*(?:json5?|jsonc|JSON)?[ \t]*(?:\r?\n|(?=[{\[]))\s*"
-)
+_FENCE: Final = re.compile(r"(`{3,50}|~{3,50})[ \t]*([\w+-]*)\s*")
+_JSON: Final = ("", "json", "json5", "jsonc")
 _NOT_BEGUN: Final = "the text does not begin as JSON"
 
 
@@ -51,19 +50,22 @@ def _fences(text: str) -> list[tuple[Value, int, int]]:
     """Return what each JSON fence holds, and where it begins and ends."""
     fences: list[tuple[Value, int, int]] = []
     position = 0
-    while opening := _OPENING.search(text, position):
-        position = opening.end()
-        if not text.startswith(("{", "["), position):
-            continue
-        try:
-            # By value and not up to the next run of backticks: a text inside the JSON may hold one.
-            value, after = _DECODER.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            continue
-        closing = re.compile(rf"\s*{opening.group(1)}").match(text, after)
-        if closing:
+    while opening := _FENCE.search(text, position):
+        run, after = opening.group(1), opening.end()
+        value = None
+        if opening.group(2).lower() in _JSON and text.startswith(("{", "["), after):
+            try:
+                # By value and not up to the next run of backticks: a text inside the JSON may hold one.
+                value, after = _DECODER.raw_decode(text, after)
+            except (ValueError, RecursionError):
+                value = None
+        if value is not None and (closing := re.compile(rf"\s*{run}").match(text, after)):
             fences.append((value, opening.start(), closing.end()))
-            position = closing.end()
+        else:
+            closing = re.compile(rf"(?<=\n)[ \t]*{run}").search(text, opening.end())
+        if closing is None:
+            break
+        position = closing.end()
     return fences
 
 

@@ -77,7 +77,7 @@ def _left_out(worded: Sequence[str]) -> tuple[str, ...]:
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(shorten(name, KEY_CHARACTERS) for name in names[:SHOWN_KEYS])
+    shown = ", ".join(shorten(name, KEY_CHARACTERS) or "one without a name" for name in names[:SHOWN_KEYS])
     return shown + (", ..." if len(names) > SHOWN_KEYS else "")
 
 
