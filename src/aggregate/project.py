@@ -10,8 +10,7 @@ from aggregate.compose.request import Request, namespace_of
 from aggregate.compose.selection import display_path
 from aggregate.config.load import Project, load_config, validate
 from aggregate.config.schema import PersonaTable
-from aggregate.disk.programs import checkout_around
-from aggregate.disk.writing import confined
+from aggregate.disk.roots import project_root
 from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
@@ -71,16 +70,16 @@ def request_for(
         namespace=config.output.namespace or namespace_of(name),
         focus_files=tuple(display_path(Path(f), base_dir) if Path(f).is_absolute() else f for f in focus_files),
         tier=tier,
-        written_in=project_root(project),
+        written_in=writing_root(project),
     )
 
 
-def project_root(project: Project) -> Path | None:
-    """Return the folder that everything a project's file asks for lies in: its checkout, else the file's folder.
+def writing_root(project: Project) -> Path | None:
+    """Return the folder that everything which a project's file has us write must lie in, its root.
 
     ``None`` for a mapping: the host that made it decides itself.
     """
-    return (checkout_around(project.folder) or project.folder) if project.path else None
+    return Path(project_root(project.folder)) if project.path else None
 
 
 def find_persona(project: Project, name: str) -> PersonaTable:
@@ -117,7 +116,7 @@ def _history(project: Project) -> tuple[object, ...]:
         turn if isinstance(turn, str) else turn.model_dump() for turn in (*config.history, *config.discussion.history)
     ]
     file = find_history_file(project.path) if project.path else None
-    return (*turns, *(load_history(confined(file, project_root(project))) if file else ()))
+    return (*turns, *(load_history(file) if file else ()))
 
 
 def _presets(project: Project) -> ContextPresetManager:

@@ -17,7 +17,7 @@ from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section, Stability
 from aggregate.models.result import CACHE_DIR, AggregatedResult
-from aggregate.project import find_persona, project_root, request_for
+from aggregate.project import find_persona, request_for, writing_root
 from aggregate.sections.results import results_segments
 from aggregate.text.fences import heading_text
 
@@ -49,7 +49,7 @@ class Contexts:
         Raises:
             OutputError: It leads out of the project.
         """
-        return confined(self._project.folder / self._project.config.output.output_dir, project_root(self._project))
+        return confined(self._project.folder / self._project.config.output.output_dir, writing_root(self._project))
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from aggregate.conductor.metadata import TrackStatus, set_values, stamp
 from aggregate.conductor.plan import mark_tasks
 from aggregate.conductor.register import Registered, mark_track, read_register
 from aggregate.conductor.tickets import TICKETS, Tickets, load_tickets
-from aggregate.disk.programs import checkout_around
 from aggregate.disk.reading import read_bytes
+from aggregate.disk.roots import project_root
 from aggregate.disk.writing import alone, confined, replace_text
 from aggregate.errors import TrackError
 
@@ -78,7 +78,7 @@ class Track:
         path = self.folder / "metadata.json"
         try:
             self._change(path, changed)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise TrackError(f"{path}: is no JSON object ({error}): correct it or delete it") from None
         self._change(self.register, lambda text: mark_track(text, self.track_id, MARKS[status]))
 
@@ -109,8 +109,7 @@ def open_track(project_folder: Path, name: str) -> Track:
         raise TrackError(
             f"{register}: the track {found.track_id} has no folder {folder}: create it or correct the link"
         )
-    written_in = checkout_around(project_folder) or project_folder
-    return Track(found.track_id, found.description, folder, register, written_in)
+    return Track(found.track_id, found.description, folder, register, Path(project_root(project_folder)))
 
 
 def list_tracks(project_folder: Path) -> list[Registered]:

@@ -32,16 +32,12 @@ class Listing:
     """The files below folders, each folder listed once: by git in a repository, by its ignore files elsewhere."""
 
     _files: dict[str, list[str]] = field(default_factory=dict)
-    _troubles: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
     def files(self, folder: str) -> list[str]:
         """Return the files below ``folder`` that are not ignored, relative to it, sorted."""
         if folder not in self._files:
             listed = list_files(folder)
-            if listed is None:
-                troubles = self._troubles.setdefault(folder, [])
-                listed = walk_files(folder, on_trouble=lambda path, reason: troubles.append((path, reason)))
-            self._files[folder] = listed
+            self._files[folder] = walk_files(folder) if listed is None else listed
         return self._files[folder]
 
     def resolve(self, base_dir: str | Path, entry: str) -> Resolved:
@@ -68,7 +64,6 @@ class Listing:
                 names.append(name)
             elif reason:
                 skipped.append((name, reason))
-        skipped += self._troubles.pop(folder, [])
         return Resolved(folder, tuple(names), tuple(skipped), is_glob=True)
 
 

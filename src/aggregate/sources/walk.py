@@ -1,24 +1,23 @@
 """Walking a folder outside of any git repository, with the same ignore rules."""
 
 import os
-from collections.abc import Callable
 
-from aggregate.disk.reading import read_bytes
+from aggregate.disk.reading import UnreadableError, read_bytes
+from aggregate.errors import ConfigError
 from aggregate.paths.ignore import IgnoreRules
 
 _RULES_FILE = ".gitignore"
 _BOM = b"\xef\xbb\xbf"
 
 
-def walk_files(folder: str, *, on_trouble: Callable[[str, str], None] = lambda _path, _reason: None) -> list[str]:
+def walk_files(folder: str) -> list[str]:
     """Return the files below ``folder`` that no ``.gitignore`` in it ignores, relative to it, sorted.
 
     Folders that are ignored are not entered, nor are ``.git`` and links to folders. A folder that cannot be read has
     no files.
 
-    Args:
-        folder: The folder.
-        on_trouble: Called with the path of each ``.gitignore`` whose rules do not count, and with the reason.
+    Raises:
+        ConfigError: A ``.gitignore`` is no regular file, or too large.
     """
     found: list[str] = []
     stack: list[tuple[str, IgnoreRules]] = [("", IgnoreRules())]
@@ -29,10 +28,7 @@ def walk_files(folder: str, *, on_trouble: Callable[[str, str], None] = lambda _
         except OSError:
             continue
         if entries.get(_RULES_FILE) is False:
-            try:
-                rules = rules.below(prefix, _read_rules(f"{folder}/{prefix}{_RULES_FILE}"))
-            except OSError as error:
-                on_trouble(prefix + _RULES_FILE, f"its rules do not count: {error.strerror or error}")
+            rules = rules.below(prefix, _read_rules(f"{folder}/{prefix}{_RULES_FILE}"))
         for name, is_folder in entries.items():
             path = prefix + name
             if (is_folder and name == ".git") or rules.ignores(path, is_folder=is_folder):
@@ -45,4 +41,10 @@ def walk_files(folder: str, *, on_trouble: Callable[[str, str], None] = lambda _
 
 
 def _read_rules(path: str) -> list[str]:
-    return read_bytes(path).removeprefix(_BOM).decode(errors="surrogateescape").split("\n")
+    try:
+        return read_bytes(path).removeprefix(_BOM).decode(errors="surrogateescape").split("\n")
+    except UnreadableError as error:
+        # Without its rules what they hide would be taken.
+        raise ConfigError(f"{error.strerror}: put a file with ignore rules in its place", path=path) from None
+    except OSError:
+        return []

@@ -52,14 +52,6 @@ def read_board(base_dir: Path, *, environ: Mapping[str, str], timeout: float = T
     files = find_beads_files(base_dir, environ=environ)
     if files is None:
         return None
-    if files.elsewhere:
-        return Board(
-            "",
-            warnings=(
-                f"{files.elsewhere.name} of the beads leads out of the project and was not read; "
-                "set BEADS_DIR to its folder to read it.",
-            ),
-        )
     bd = find_bd(base_dir, environ=environ, timeout=timeout) if files.for_bd else None
     board = first_readable([*([bd] if bd else []), *_file_readers(files)])
     if files.dolt and board.source not in ("", NAME):

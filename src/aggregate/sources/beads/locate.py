@@ -3,17 +3,14 @@
 The search follows ``FindBeadsDir`` of Beads 1.0.5 (``internal/beads/beads.go``): the variable ``BEADS_DIR``, then
 upwards from the base directory to the root of its git checkout, then the main checkout of a worktree. It goes further
 in two points: a directory that holds only a JSONL file counts, and so does the mock client's
-``.beads_mock/beads.json``. And it stops earlier in two: outside a git checkout only the base directory itself is looked
-at, so that nobody's ``/tmp/.beads`` gets into a prompt; and what a link or a ``redirect`` leads to outside of the
-checkout is not read, so that no project shows the beads of another. ``BEADS_DIR`` may name any place.
+``.beads_mock/beads.json``. And it stops earlier in one: outside a git checkout only the base directory itself is looked
+at, so that nobody's ``/tmp/.beads`` gets into a prompt.
 """
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from aggregate.disk.programs import checkout_around
 from aggregate.disk.reading import read_bytes
 
 _LINE_BYTES = 65_536
@@ -40,7 +37,6 @@ class BeadsFiles:
         mock: The mock client's list.
         dolt: Whether a Dolt database holds the truth, which only ``bd`` can read.
         for_bd: Whether ``bd`` itself accepts the directory.
-        elsewhere: What leads out of the project, through a link or ``redirect``; ``None`` where nothing does.
     """
 
     directory: Path
@@ -49,7 +45,6 @@ class BeadsFiles:
     mock: Path | None = None
     dolt: bool = False
     for_bd: bool = False
-    elsewhere: Path | None = None
 
     @property
     def readable(self) -> bool:
@@ -73,23 +68,13 @@ def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFile
     named = environ.get("BEADS_DIR")
     if named and (files := _inspect(base_dir / named)):
         return files
-    start = Path(os.path.realpath(base_dir))
-    root = checkout_around(start)
+    start = base_dir.resolve()
+    root = _git_root(start)
     own = next((files for folder in _upwards(start, root) if (files := _in_folder(folder))), None)
     main = _main_checkout(root) if root and not (own and own.readable) else None
     shared = _in_folder(main) if main else None
     # Tracked files of a .beads directory are checked out in a worktree, its database is not.
-    chosen = shared if shared and (own is None or shared.readable) else own
-    return replace(chosen, elsewhere=_elsewhere(chosen, (root or start, main))) if chosen else None
-
-
-def _elsewhere(files: BeadsFiles, roots: Iterable[Path | None]) -> Path | None:
-    """Return what of ``files`` lies in none of the ``roots``, links resolved."""
-    places = [os.path.realpath(root) for root in roots if root]
-    for path in (files.directory, files.jsonl, files.database, files.mock):
-        if path and not any(Path(os.path.realpath(path)).is_relative_to(place) for place in places):
-            return path
-    return None
+    return shared if shared and (own is None or shared.readable) else own
 
 
 def _in_folder(folder: Path) -> BeadsFiles | None:
@@ -155,6 +140,10 @@ def _upwards(start: Path, root: Path | None) -> Iterator[Path]:
             return
 
 
+def _git_root(start: Path) -> Path | None:
+    return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), None)
+
+
 def _main_checkout(root: Path) -> Path | None:
     """Return the main checkout of the worktree at ``root``, whose ``.git`` is a file that names its git directory.
 
@@ -164,7 +153,7 @@ def _main_checkout(root: Path) -> Path | None:
         git_dir = root / _line_file(root / ".git").removeprefix("gitdir:").strip()
         if not (git_dir / _line_file(git_dir / "gitdir").strip()).samefile(root / ".git"):
             return None
-        return Path(os.path.realpath(git_dir / _line_file(git_dir / "commondir").strip())).parent
+        return (git_dir / _line_file(git_dir / "commondir").strip()).resolve().parent
     except (OSError, ValueError):  # a directory: no worktree; or a pointer to nowhere
         return None
 
