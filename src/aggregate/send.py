@@ -169,18 +169,20 @@ def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = No
 
     Raises:
         ClientError: The provider refused, failed, or answered nothing.
-        OutputError: A file cannot be written.
+        OutputError: A file cannot be written, or lies outside of the project; the latter is known before anything is
+            sent.
     """
     request, client = prepared.request, prepared.client
+    history = confined(history_file(project.path), request.written_in) if project.path else None
     path = write_numbered(request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in)
     reply = client.exchange(prepared.plan, on_text=on_text, turn=Turn(max_output=prepared.max_output))
     write_run(Run(path, prepared.chain, prepared.sent))
     if not reply.text.strip():
         raise ProviderError(f"{client.provider} answered nothing ({reply.stop.value}): the discussion stays as it was")
-    if project.path is None:
+    if history is None:
         return Delivered(reply, path)
     turns = [{"role": USER, "content": prepared.message}, {"role": ASSISTANT, "content": reply.text}]
-    append_turns(history := confined(history_file(project.path), request.written_in), turns)
+    append_turns(history, turns)
     return Delivered(reply, path, history)
 
 
