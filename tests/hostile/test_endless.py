@@ -12,11 +12,12 @@ import pytest
 from aggregate.conductor.metadata import TrackStatus
 from aggregate.conductor.track import Track, open_track
 from aggregate.engine import read_script
-from aggregate.errors import AggregateError, DataReferenceError, TrackError
+from aggregate.errors import AggregateError, DataReferenceError, ToolError, TrackError
 from aggregate.presets.store import ContextPresetManager
 from aggregate.sections.beads import build_beads_section
 from aggregate.sources.beads import find_beads_dir
 from aggregate.subagents.compact import load_data_reference
+from aggregate.tools.discovery import tools_in
 from tests.fakes.beads_project import record, write_jsonl
 from tests.fakes.conducting import TIME, TRACK, track_project
 from tests.hostile.running import Ended, aggregate, ends, refused
@@ -219,6 +220,24 @@ def test_scripts_of_workers_and_instructions_end(tree: Path, capsys: pytest.Capt
     kind(tree / "x.json")
     kind(tree / "goal.toml")
     says_why(aggregate(capsys, "goal", "--instruction", "goal.toml", "--script", "x.json"))
+
+
+@pytest.mark.parametrize("kind", [endless, fifo, folder, listener], ids=lambda kind: kind.__name__)
+def test_tools_end(tree: Path, kind: Kind) -> None:
+    """A file among a folder's tools that is none is named; it is not waited for."""
+    (tree / "tools").mkdir()
+    kind(tree / "tools/x.py")
+    with ends(), pytest.raises(ToolError, match=r"x\.py: it cannot be run"):
+        list(tools_in(tree / "tools"))
+
+
+def test_a_message_ends(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message from standard input may be endless; it is refused when it is larger than any message."""
+    with open("/dev/zero", encoding="utf-8") as endless_input:  # noqa: PTH123
+        monkeypatch.setattr("sys.stdin", endless_input)
+        ended = aggregate(capsys, "send", "-", "--provider", "scripted")
+    assert ended.code == 2
+    assert "the message is too large" in ended.err
 
 
 @any_kind
