@@ -68,10 +68,11 @@ def test_mock_client_is_read(tmp_path: Path) -> None:
 
 def test_bd_is_asked_first(tmp_path: Path) -> None:
     """Where bd is on PATH and accepts the project it is the source, and the section names it (M-52)."""
-    write_jsonl(tmp_path / ".beads" / "issues.jsonl", SAMPLE)
-    (tmp_path / ".beads" / "config.yaml").touch()
+    tree = tmp_path / "tree"
+    write_jsonl(tree / ".beads" / "issues.jsonl", SAMPLE)
+    (tree / ".beads" / "config.yaml").touch()
     environ = install_bd(tmp_path / "bin", output='[{"id": "bd-9", "title": "From the program", "status": "open"}]')
-    section = build_beads_section(tmp_path, environ=environ, now=NOW)
+    section = build_beads_section(tree, environ=environ, now=NOW)
     assert section == dedent("""\
         ## Beads Mode: Progress Track
 

@@ -179,9 +179,11 @@ def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = No
 
     Raises:
         ClientError: The provider refused, failed, or answered nothing.
-        OutputError: A file cannot be written.
+        OutputError: A file cannot be written, or lies outside of the project; the latter is known before anything is
+            sent.
     """
     request, client = prepared.request, prepared.client
+    history = confined(history_file(project.path), request.written_in) if project.path else None
     path = write_numbered(request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in)
     with ReplyFile(path) as file:
         speaker = Speaker(file, on_text)
@@ -196,7 +198,7 @@ def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = No
             raise
     try:
         try:
-            history = _keep_turns(prepared, project, reply)
+            _keep_turns(prepared, reply, history)
         finally:
             write_run(Run(path, prepared.chain, prepared.sent))
         if speaker.error is not None:
@@ -209,8 +211,8 @@ def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = No
     return Delivered(reply, path, history, None if file.is_empty else file.path, warnings)
 
 
-def _keep_turns(prepared: Prepared, project: Project, reply: Reply) -> Path | None:
-    """Add both turns to the discussion and return its file, ``None`` for a project that is none.
+def _keep_turns(prepared: Prepared, reply: Reply, history: Path | None) -> None:
+    """Add both turns to the discussion's file; the caller of a project that is no file keeps them.
 
     Raises:
         ProviderError: There is no answer to keep.
@@ -222,11 +224,9 @@ def _keep_turns(prepared: Prepared, project: Project, reply: Reply) -> Path | No
         raise ProviderError(f"{provider} refused to answer{said}: the discussion stays as it was")
     if not reply.text.strip():
         raise ProviderError(f"{provider} answered nothing ({reply.stop.value}): the discussion stays as it was")
-    if project.path is None:
-        return None
-    turns = [{"role": USER, "content": prepared.message}, {"role": ASSISTANT, "content": reply.text}]
-    append_turns(history := confined(history_file(project.path), prepared.request.written_in), turns)
-    return history
+    if history is not None:
+        turns = [{"role": USER, "content": prepared.message}, {"role": ASSISTANT, "content": reply.text}]
+        append_turns(history, turns)
 
 
 def _check(plan: Plan, client: Client, max_output: int, request: Request) -> None:

@@ -54,10 +54,13 @@ def send(
     MESSAGE "-" is read from standard input. Try it without a key: --provider scripted.
     """
     from aggregate.cli.progress import progress
+    from aggregate.disk.reading import SETTINGS_BYTES
     from aggregate.project import open_project
     from aggregate.send import Choice, deliver, prepare
 
-    text = sys.stdin.read() if message == "-" else message
+    text = sys.stdin.read(SETTINGS_BYTES + 1) if message == "-" else message
+    if len(text) > SETTINGS_BYTES:
+        raise click.UsageError(f"the message is too large: the most is {SETTINGS_BYTES:,} characters")
     if not text.strip():
         raise click.UsageError("the message is empty: say something")
     if any("\ud800" <= character <= "\udfff" for character in text):

@@ -78,7 +78,7 @@ class Track:
         path = self.folder / "metadata.json"
         try:
             self._change(path, changed)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise TrackError(f"{path}: is no JSON object ({error}): correct it or delete it") from None
         self._change(self.register, lambda text: mark_track(text, self.track_id, MARKS[status]))
 

@@ -5,6 +5,8 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from aggregate.disk.roots import is_inside, project_root
+
 
 def find_program(name: str, *, outside: Iterable[str | Path] = (), path: str | None = None) -> str | None:
     """Return the absolute path of the program ``name``, ``None`` where no folder of ``search_path`` has it.
@@ -29,7 +31,7 @@ def search_path(*, outside: Iterable[str | Path] = (), path: str | None = None) 
     """Return the folders of ``path`` that a program may be taken from, for what we start to find its own helpers in.
 
     Empty and relative entries mean the current folder, which may be an untrusted project. They are left out, and so
-    are entries in the current folder, in ``outside``, and in the checkouts around these.
+    are entries in the current folder, in ``outside``, and in the projects around these.
     """
     forbidden = _forbidden(outside)
     search = os.environ.get("PATH", os.defpath) if path is None else path
@@ -37,23 +39,15 @@ def search_path(*, outside: Iterable[str | Path] = (), path: str | None = None) 
     return os.pathsep.join(folder for folder in folders if not _is_below(os.path.realpath(folder), forbidden))
 
 
-def checkout_around(folder: str | Path) -> Path | None:
-    """Return the nearest folder at or above ``folder``, links resolved, that has a ``.git``, ``None`` without one."""
-    start = os.path.realpath(folder)
-    return next((one for one in (Path(start), *Path(start).parents) if os.path.lexists(one / ".git")), None)
-
-
 def _forbidden(outside: Iterable[str | Path]) -> list[str]:
-    folders = {os.path.realpath(folder) for folder in (os.curdir, *outside)}
-    return sorted(
-        tree for folder in folders if (tree := str(checkout_around(folder) or folder)) and not _is_users(tree)
-    )
+    roots = {project_root(folder) for folder in (os.curdir, *outside)}
+    return sorted(root for root in roots if not _is_users(root))
 
 
-def _is_users(tree: str) -> bool:
-    """Tell whether the user's home lies in ``tree``, or is it: then it is no project that came from somebody else."""
-    return _is_below(os.path.realpath(Path("~").expanduser()), [tree])
+def _is_users(root: str) -> bool:
+    """Tell whether the user's home lies in ``root``, or is it: then it is no project that came from somebody else."""
+    return is_inside(os.path.realpath(os.path.expanduser("~")), root)  # noqa: PTH111 - without a home it stays as it is
 
 
 def _is_below(path: str, folders: Iterable[str]) -> bool:
-    return any(path == folder or path.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
+    return any(is_inside(path, folder) for folder in folders)

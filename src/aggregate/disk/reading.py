@@ -14,6 +14,8 @@ CONTENT_BYTES = 50_000_000
 _FLAGS = os.O_RDONLY
 for _name in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY", "O_CLOEXEC"):
     _FLAGS |= getattr(os, _name, 0)
+_NO_FILE = (errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP)  # sockets and missing devices cannot even be opened
+_IRREGULAR = "is no regular file"
 _PART_BYTES = 1 << 20
 
 
@@ -28,13 +30,18 @@ def open_regular(path: str | Path) -> tuple[int, os.stat_result]:
         UnreadableError: It is no regular file.
         OSError: It cannot be opened.
     """
-    descriptor = os.open(path, _FLAGS)
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except OSError as error:
+        if error.errno in _NO_FILE:
+            raise UnreadableError(error.errno, _IRREGULAR, str(path)) from None
+        raise
     try:
         info = os.fstat(descriptor)
         if stat.S_ISDIR(info.st_mode):
             raise IsADirectoryError(errno.EISDIR, "is a directory", str(path))
         if not stat.S_ISREG(info.st_mode):
-            raise UnreadableError(errno.EINVAL, "is no regular file", str(path))
+            raise UnreadableError(errno.EINVAL, _IRREGULAR, str(path))
     except OSError:
         os.close(descriptor)
         raise

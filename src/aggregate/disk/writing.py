@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
+from aggregate.disk.roots import is_inside
 from aggregate.errors import OutputError
 
 ALLOW = 'trust the project ("aggregate trust"), or allow it with --allow-outside'
@@ -73,7 +74,7 @@ def confined(path: Path, root: Path | None) -> Path:
     Raises:
         OutputError: It lies elsewhere.
     """
-    if root is None or Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
+    if root is None or is_inside(os.path.realpath(path), os.path.realpath(root)):
         return path
     raise OutputError(f"{path} leads out of the project {os.path.abspath(root)}: name a place in it, or {ALLOW}")
 
@@ -91,7 +92,7 @@ def unlinked(path: Path) -> Path:
     current = Path.cwd()
     checkout = next((folder for folder in name.parents if os.path.lexists(folder / ".git")), None)
     project = checkout or (current if name.is_relative_to(current) else None)
-    if project is None or Path(os.path.realpath(name)).is_relative_to(os.path.realpath(project)):
+    if project is None or is_inside(os.path.realpath(name), os.path.realpath(project)):
         return path
     raise OutputError(
         f"{path} leads out of the project {project} through a link: put a folder in the place of the link, or name the "

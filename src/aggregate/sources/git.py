@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from aggregate.disk.programs import checkout_around, find_program, search_path
+from aggregate.disk.programs import find_program, search_path
 
 GUARDS: Final = {
     "core.attributesFile": os.devnull,  # an endless file of attributes, which are of no use for lists of names
@@ -159,10 +159,9 @@ def _in_bare_repository(folder: str) -> bool:
 
     For versions before 2.38, which do not know ``safe.bareRepository``.
     """
-    checkout = checkout_around(folder)
     start = Path(os.path.realpath(folder))
     for one in (start, *start.parents):
-        if one == checkout:
+        if os.path.lexists(one / ".git"):
             return False
         if (one / "HEAD").exists() and (one / "objects").exists() and (one / "refs").exists():
             return True

@@ -1,12 +1,14 @@
 """Tools in a folder of Python files: every ``@tool`` at the top level of one."""
 
 import hashlib
+import os
 import sys
 from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
+from aggregate.disk.reading import open_regular
 from aggregate.errors import ToolError
 from aggregate.tools.tool import Tool
 
@@ -29,6 +31,10 @@ def tools_in(folder: Path) -> Iterator[Tool]:
 
 def _loaded(path: Path) -> ModuleType:
     digest = hashlib.md5(str(path.resolve()).encode("utf-8", "surrogateescape"), usedforsecurity=False).hexdigest()
+    try:
+        os.close(open_regular(path)[0])
+    except OSError as error:
+        raise ToolError(f"{path}: it cannot be run: {error.strerror or error}") from None
     name = f"aggregate_tools_{digest[:12]}_{path.stem}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

@@ -3,9 +3,8 @@
 The search follows ``FindBeadsDir`` of Beads 1.0.5 (``internal/beads/beads.go``): the variable ``BEADS_DIR``, then
 upwards from the base directory to the root of its git checkout, then the main checkout of a worktree. It goes further
 in two points: a directory that holds only a JSONL file counts, and so does the mock client's
-``.beads_mock/beads.json``. And it stops earlier in two: outside a git checkout only the base directory itself is looked
-at, so that nobody's ``/tmp/.beads`` gets into a prompt; and what a link or a ``redirect`` leads to outside of the
-checkout is not read, so that no project shows the beads of another. ``BEADS_DIR`` may name any place.
+``.beads_mock/beads.json``. And it stops earlier in one: outside a git checkout only the base directory itself is looked
+at, so that nobody's ``/tmp/.beads`` gets into a prompt.
 """
 
 import os
@@ -13,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from aggregate.disk.programs import checkout_around
 from aggregate.disk.reading import read_bytes
 from aggregate.disk.roots import is_inside, real_path
 
@@ -72,8 +70,8 @@ def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFile
     named = environ.get("BEADS_DIR")
     if named and (files := _inspect(base_dir / named)):
         return files
-    start = Path(os.path.realpath(base_dir))
-    root = checkout_around(start)
+    start = base_dir.resolve()
+    root = _git_root(start)
     own = next((files for folder in _upwards(start, root) if (files := _in_folder(folder))), None)
     main = _main_checkout(root) if root and not (own and own.readable) else None
     shared = _in_folder(main) if main else None
@@ -152,6 +150,10 @@ def _upwards(start: Path, root: Path | None) -> Iterator[Path]:
             return
 
 
+def _git_root(start: Path) -> Path | None:
+    return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), None)
+
+
 def _main_checkout(root: Path) -> Path | None:
     """Return the main checkout of the worktree at ``root``, whose ``.git`` is a file that names its git directory.
 
@@ -161,7 +163,7 @@ def _main_checkout(root: Path) -> Path | None:
         git_dir = root / _line_file(root / ".git").removeprefix("gitdir:").strip()
         if not (git_dir / _line_file(git_dir / "gitdir").strip()).samefile(root / ".git"):
             return None
-        return Path(os.path.realpath(git_dir / _line_file(git_dir / "commondir").strip())).parent
+        return (git_dir / _line_file(git_dir / "commondir").strip()).resolve().parent
     except (OSError, ValueError):  # a directory: no worktree; or a pointer to nowhere
         return None
 

@@ -1,0 +1,111 @@
+"""Writing: the user's files through their links, ours through none."""
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aggregate.disk.writing import alone, confined, create_private, private_folder, replace_own, replace_text, unlinked
+from aggregate.errors import OutputError
+
+UNIX = pytest.mark.skipif(sys.platform == "win32", reason="modes and links of Unix")
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    """Let new files be readable and writable by everybody by default."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    """Return the permissions of a file or folder."""
+    return stat.S_IMODE(path.lstat().st_mode)
+
+
+@UNIX
+@pytest.mark.usefixtures("open_umask")
+def test_what_is_ours_is_for_the_user_alone(tmp_path: Path) -> None:
+    """Files and the folders made for them are private, whatever the user's default; a folder that is there stays."""
+    tmp_path.chmod(0o755)
+    replace_own(tmp_path / "a" / "b" / "c", "text")
+    os.close(create_private(tmp_path / "d"))
+    assert [mode(tmp_path / one) for one in (".", "a", "a/b", "a/b/c", "d")] == [0o755, 0o700, 0o700, 0o600, 0o600]
+
+
+@UNIX
+def test_the_users_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
+    """A link is written through and the file behind it keeps its mode."""
+    (tmp_path / "real").write_text("old", encoding="utf-8")
+    (tmp_path / "real").chmod(0o640)
+    (tmp_path / "link").symlink_to("real")
+    replace_text(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert ((tmp_path / "real").read_text(encoding="utf-8"), mode(tmp_path / "real")) == ("new", 0o640)
+
+
+@UNIX
+@pytest.mark.parametrize("target", ["victim", "gone"])
+def test_a_link_in_the_place_of_ours_is_replaced(tmp_path: Path, target: str) -> None:
+    """What a link leads to is neither changed nor made."""
+    (tmp_path / "victim").write_text("precious", encoding="utf-8")
+    (tmp_path / "ours").symlink_to(target)
+    replace_own(tmp_path / "ours", b"new")
+    assert (tmp_path / "victim").read_text(encoding="utf-8") == "precious"
+    assert not (tmp_path / "gone").exists()
+    assert (tmp_path / "ours").read_bytes() == b"new"
+    assert not (tmp_path / "ours").is_symlink()
+    (tmp_path / "second").symlink_to(target)
+    with pytest.raises(FileExistsError):
+        create_private(tmp_path / "second")
+
+
+@UNIX
+def test_confined_knows_where_links_lead(tmp_path: Path) -> None:
+    """A place counts by where it really is, also if it does not exist yet."""
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "out").symlink_to(tmp_path)
+    (root / "in").symlink_to("real")
+    for inside in (root, root / "a/b", root / "in/x", root / "a/../b"):
+        assert confined(inside, root) == inside
+    for outside in (root / "out", root / "out/x", root / "..", root / "../project2", Path("/etc")):
+        with pytest.raises(OutputError, match="leads out of the project"):
+            confined(outside, root)
+        assert confined(outside, None) == outside
+
+
+@UNIX
+def test_unlinked_takes_the_project_from_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name elsewhere is the user's choice; a link in a checkout, or in the current folder, must not lead out."""
+    (tmp_path / "checkout/.git").mkdir(parents=True)
+    (tmp_path / "plain").mkdir()
+    for folder in ("checkout", "plain"):
+        (tmp_path / folder / "state").symlink_to(tmp_path)
+    monkeypatch.chdir(tmp_path / "plain")
+    assert unlinked(tmp_path / "elsewhere") == tmp_path / "elsewhere"
+    for place in (Path("state"), tmp_path / "checkout/state/data_cache"):
+        with pytest.raises(OutputError, match="through a link"):
+            unlinked(place)
+
+
+@UNIX
+def test_a_lock_never_waits_for_a_fifo(tmp_path: Path) -> None:
+    """A link to a FIFO in the place of a folder is an error, not a wait."""
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "folder").symlink_to("fifo")
+    with pytest.raises(OSError, match="Not a directory"), alone(tmp_path / "folder" / "a"):
+        pass
+
+
+def test_a_file_in_the_place_of_a_folder(tmp_path: Path) -> None:
+    """A folder that cannot be made is one sentence."""
+    (tmp_path / "a").touch()
+    with pytest.raises(OSError, match=r"exists|Not a directory"):
+        private_folder(tmp_path / "a")
+    with pytest.raises(OutputError, match="cannot write"):
+        replace_own(tmp_path / "a" / "b", "")

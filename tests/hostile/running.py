@@ -1,0 +1,63 @@
+"""Running one command on a hostile project in this process, with an end to it."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from aggregate.cli.program import run_program
+
+SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended: exit code and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Hangs(BaseException):
+    """A command took too long; no handler of ours may catch it."""
+
+
+@contextmanager
+def ends() -> Iterator[None]:
+    """Fail where the block takes longer than a generous deadline."""
+    if sys.platform == "win32":
+        yield
+        return
+
+    def late(*_: object) -> None:
+        raise Hangs(f"no end within {SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def aggregate(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Ended:
+    """Run ``aggregate ARGUMENTS``; it ends, and whatever happens no traceback is shown."""
+    with ends():
+        code = run_program([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    assert "Traceback" not in out + err
+    return Ended(code, out, err)
+
+
+def refused(ended: Ended) -> str:
+    """Return the one line on standard error of a command that failed."""
+    assert ended.code in (1, 2)
+    lines = [line for line in ended.err.splitlines() if line.startswith("aggregate: ")]
+    assert len(lines) == 1
+    return lines[0].removeprefix("aggregate: ")

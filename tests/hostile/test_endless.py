@@ -1,0 +1,268 @@
+"""Files that the program reads on its own, replaced by what never ends or never begins."""
+
+import json
+import os
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from aggregate.conductor.metadata import TrackStatus
+from aggregate.conductor.track import Track, open_track
+from aggregate.engine import read_script
+from aggregate.errors import AggregateError, DataReferenceError, ToolError, TrackError
+from aggregate.presets.store import ContextPresetManager
+from aggregate.sections.beads import build_beads_section
+from aggregate.sources.beads import find_beads_dir
+from aggregate.subagents.compact import load_data_reference
+from aggregate.tools.discovery import tools_in
+from tests.fakes.beads_project import record, write_jsonl
+from tests.fakes.conducting import TIME, TRACK, track_project
+from tests.hostile.running import Ended, aggregate, ends, refused
+from tests.project import project
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of Unix")
+
+CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["*.py"]\n'
+Kind = Callable[[Path], None]
+
+
+def endless(path: Path) -> None:
+    """A link to a device that never ends."""
+    path.symlink_to("/dev/zero")
+
+
+def fifo(path: Path) -> None:
+    """A FIFO that nobody writes to."""
+    os.mkfifo(path)
+
+
+def folder(path: Path) -> None:
+    """A folder in the place of a file."""
+    path.mkdir()
+
+
+def hole(path: Path) -> None:
+    """A file of terabytes that takes no place."""
+    with path.open("wb") as file:
+        file.truncate(1 << 42)
+
+
+def listener(path: Path) -> None:
+    """A socket."""
+    server = socket.socket(socket.AF_UNIX)
+    before = Path.cwd()
+    os.chdir(path.parent)  # its name must be short
+    server.bind(path.name)
+    os.chdir(before)
+    server.close()
+
+
+KINDS: tuple[Kind, ...] = (endless, fifo, folder, hole, listener)
+NO_FOLDER: tuple[Kind, ...] = (endless, fifo, hole, listener)
+any_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+no_folder = pytest.mark.parametrize("kind", NO_FOLDER, ids=lambda kind: kind.__name__)
+
+
+@pytest.fixture(autouse=True)
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a project that is the current folder, apart from the user's configuration."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".xdg"))
+    made = project(tmp_path / "tree", {"manual_slop.toml": CONFIG, "a.py": "a = 1\n"})
+    monkeypatch.chdir(made)
+    return made
+
+
+def says_why(ended: Ended) -> str:
+    """Return the one sentence of a command that failed, which says why."""
+    sentence = refused(ended)
+    assert any(why in sentence for why in ("is no regular file", "too large", "is a directory"))
+    return sentence
+
+
+@no_folder
+@pytest.mark.parametrize("command", [("run",), ("send", "Hello?", "--provider", "scripted"), ("stats",)], ids=" ".join)
+def test_a_configuration_ends(
+    tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind, command: tuple[str, ...]
+) -> None:
+    """A configuration that is no file, or an endless one, is one sentence that names it."""
+    (tree / "manual_slop.toml").unlink()
+    kind(tree / "manual_slop.toml")
+    assert "manual_slop.toml" in says_why(aggregate(capsys, *command))
+
+
+@no_folder
+def test_a_global_configuration_ends(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: Kind
+) -> None:
+    """The user's own configuration is read in the same way."""
+    (tmp_path / ".xdg/manual_slop").mkdir(parents=True)
+    kind(tmp_path / ".xdg/manual_slop/manual_slop.toml")
+    says_why(aggregate(capsys, "preset", "list"))
+
+
+@no_folder
+@pytest.mark.parametrize("name", ["manual_slop_history.toml", "history.toml"])
+def test_a_history_ends(tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind, name: str) -> None:
+    """A discussion's own file is never taken for an empty one because it is no file."""
+    kind(tree / name)
+    assert name in says_why(aggregate(capsys, "run"))
+
+
+@any_kind
+def test_a_record_of_a_prompt_ends(tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind) -> None:
+    """Prompts and records of earlier runs may be anything: the run goes on as if there were none."""
+    (tree / "md_gen").mkdir()
+    (tree / "md_gen/demo_001.md").write_text("", encoding="utf-8")
+    kind(tree / "md_gen/.demo_001.chain.json")
+    if kind is not folder:
+        kind(tree / "md_gen/demo_002.md")
+        (tree / "md_gen/.demo_002.chain.json").write_text("[" * 100_000, encoding="utf-8")
+    for command in (("run",), ("send", "Hello?", "--provider", "scripted"), ("stats",)):
+        assert aggregate(capsys, *command).code == 0
+
+
+@no_folder
+def test_ignore_rules_end(tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind) -> None:
+    """Ignore rules that cannot be read stop the run: without them, what they hide would be taken."""
+    kind(tree / ".gitignore")
+    assert ".gitignore" in says_why(aggregate(capsys, "run"))
+
+
+@any_kind
+@pytest.mark.parametrize("name", [".git", ".git/HEAD", ".git/config", ".git/commondir", ".git/index"])
+def test_what_git_reads_ends(tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind, name: str) -> None:
+    """Files of git that are none leave the folder without a repository; beads are looked for all the same."""
+    if name != ".git":
+        (tree / ".git").mkdir()
+    (tree / "manual_slop.toml").write_text(CONFIG.replace("[files]", 'execution_mode = "beads"\n[files]'), "utf-8")
+    kind(tree / name)
+    assert "a = 1" in aggregate(capsys, "run", "--stdout").out
+
+
+@any_kind
+def test_a_redirect_of_beads_ends(tree: Path, kind: Kind) -> None:
+    """A ``redirect`` that is no file is as if it were not there."""
+    write_jsonl(tree / ".beads/issues.jsonl", [record("bd-1")])
+    kind(tree / ".beads/redirect")
+    with ends():
+        assert find_beads_dir(tree, environ={}) == tree / ".beads"
+
+
+@any_kind
+@pytest.mark.parametrize("name", ["gitdir", "commondir"])
+def test_a_worktree_pointer_ends(tree: Path, kind: Kind, name: str) -> None:
+    """The files of a worktree that lead to its main checkout may be anything."""
+    project(tree, {"main/gitdir": f"{tree}/.git\n", "main/commondir": "..\n", ".git": "gitdir: main\n"})
+    (tree / "main" / name).unlink()
+    kind(tree / "main" / name)
+    with ends():
+        assert find_beads_dir(tree, environ={}) is None
+
+
+@no_folder
+@pytest.mark.parametrize("name", [".beads/issues.jsonl", ".beads/beads.db", ".beads_mock/beads.json"])
+def test_beads_end(tree: Path, kind: Kind, name: str) -> None:
+    """A list or database of beads that is no file, or an endless one, is a warning in the section."""
+    (tree / name).parent.mkdir()
+    kind(tree / name)
+    with ends():
+        section = build_beads_section(tree, environ={})
+    assert f"Warning: {name}" in section
+    assert any(why in section for why in ("is no regular file", "too large", "no readable database"))
+
+
+@any_kind
+@pytest.mark.parametrize("name", ["config.yaml", "metadata.json"])
+def test_settings_of_beads_are_not_read(tree: Path, kind: Kind, name: str) -> None:
+    """Of the settings of beads only the names count."""
+    write_jsonl(tree / ".beads/issues.jsonl", [record("bd-1")])
+    kind(tree / ".beads" / name)
+    with ends():
+        assert "bd-1" in build_beads_section(tree, environ={})
+
+
+@no_folder
+@pytest.mark.parametrize("name", ["spec.md", "plan.md", "metadata.json", "tickets.toml", "../../tracks.md"])
+def test_a_tracks_files_end(tmp_path: Path, kind: Kind, name: str) -> None:
+    """A file of a track that is none is an error that names it."""
+    made = track_project(tmp_path / "tracks", '[[tickets]]\nid = "a"\nprompt = "Look"\n')
+    file = made / "conductor/tracks" / TRACK / name
+    file.unlink(missing_ok=True)
+    kind(file)
+    with ends(), pytest.raises(AggregateError, match=Path(name).name):
+        uses_of(open_track(made, "demo"))[name]()
+
+
+def uses_of(track: Track) -> dict[str, Callable[[], object]]:
+    """Return what reads each file of a track."""
+    return {
+        "spec.md": lambda: track.text("spec.md"),
+        "plan.md": lambda: track.mark_plan({}),
+        "metadata.json": lambda: track.set_status(TrackStatus.COMPLETED, TIME),
+        "tickets.toml": track.tickets,
+    }
+
+
+@any_kind
+def test_scripts_end(tree: Path, kind: Kind) -> None:
+    """The scripts of the scripted model are read in the same way."""
+    kind(tree / "script.json")
+    with ends(), pytest.raises(AggregateError, match="script cannot be read"):
+        read_script(tree / "script.json")
+
+
+@any_kind
+def test_scripts_of_workers_and_instructions_end(tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind) -> None:
+    """Answers of scripted workers and files with a goal are read in the same way."""
+    kind(tree / "x.json")
+    kind(tree / "goal.toml")
+    says_why(aggregate(capsys, "goal", "--instruction", "goal.toml", "--script", "x.json"))
+
+
+@pytest.mark.parametrize("kind", [endless, fifo, folder, listener], ids=lambda kind: kind.__name__)
+def test_tools_end(tree: Path, kind: Kind) -> None:
+    """A file among a folder's tools that is none is named; it is not waited for."""
+    (tree / "tools").mkdir()
+    kind(tree / "tools/x.py")
+    with ends(), pytest.raises(ToolError, match=r"x\.py: it cannot be run"):
+        list(tools_in(tree / "tools"))
+
+
+def test_a_message_ends(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message from standard input may be endless; it is refused when it is larger than any message."""
+    with open("/dev/zero", encoding="utf-8") as endless_input:  # noqa: PTH123
+        monkeypatch.setattr("sys.stdin", endless_input)
+        ended = aggregate(capsys, "send", "-", "--provider", "scripted")
+    assert ended.code == 2
+    assert "the message is too large" in ended.err
+
+
+@any_kind
+def test_kept_values_end(tree: Path, kind: Kind) -> None:
+    """A kept value that is no file is no reference."""
+    (tree / "state/data_cache").mkdir(parents=True)
+    kind(tree / "state/data_cache/k_0123456789ab.json")
+    with ends(), pytest.raises(DataReferenceError):
+        load_data_reference("k_0123456789ab", cache_dir=tree / "state/data_cache")
+
+
+@any_kind
+def test_presets_end(tree: Path, kind: Kind) -> None:
+    """A project's presets are read in the same way."""
+    kind(tree / "presets.toml")
+    with ends(), pytest.raises(AggregateError):
+        ContextPresetManager(tree / "presets.toml").load_all()
+
+
+def test_a_deep_record_is_no_record(tmp_path: Path) -> None:
+    """Nested JSON that no parser takes is one sentence too."""
+    made = track_project(tmp_path, "")
+    (made / "conductor/tracks" / TRACK / "metadata.json").write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(TrackError, match="is no JSON object"):
+        open_track(made, "demo").set_status(TrackStatus.COMPLETED, TIME)
+    (made / "script.json").write_text(json.dumps({}) + "[" * 100_000, encoding="utf-8")
+    with pytest.raises(AggregateError):
+        read_script(made / "script.json")

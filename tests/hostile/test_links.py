@@ -1,0 +1,258 @@
+"""A project whose links lead what we write to the user's own files."""
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from aggregate.app import run as run_pipeline
+from aggregate.compose.numbering import prune, write_numbered
+from aggregate.conductor.metadata import TrackStatus
+from aggregate.conductor.papers import Papers
+from aggregate.conductor.tickets import Ticket
+from aggregate.conductor.track import open_track
+from aggregate.errors import OutputError, StateError
+from aggregate.subagents.compact import compact_data, load_data_reference, prune_data_cache
+from aggregate.tools import state_store
+from tests.fakes.conducting import TIME, TRACK, track_project
+from tests.hostile.running import aggregate, refused
+from tests.project import project
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and modes of Unix")
+
+PRECIOUS = "export PATH=/usr/bin\n"
+CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["a.py"]\n'
+SEND = ("send", "Hello?", "--provider", "scripted", "-q")
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Keep the user's configuration out, and let new files be for everybody by default."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".xdg"))
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Return a folder with a file that nobody may touch."""
+    return project(tmp_path / "home", {".bashrc": PRECIOUS})
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a project that is the current folder."""
+    folder = project(tmp_path / "tree", {"manual_slop.toml": CONFIG, "a.py": "a = 1\n"})
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def untouched(home: Path) -> bool:
+    """Tell whether the user's folder is as it was."""
+    return [path.name for path in home.iterdir()] == [".bashrc"] and (home / ".bashrc").read_text("utf-8") == PRECIOUS
+
+
+def mode(path: Path) -> int:
+    """Return the permissions of a file or folder."""
+    return stat.S_IMODE(path.lstat().st_mode)
+
+
+@pytest.mark.parametrize("command", [("run",), SEND], ids=["run", "send"])
+def test_a_journal_that_is_a_link_is_replaced(
+    tree: Path, home: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    """The record of a prompt replaces a link in its place; prompt and record are for the user alone."""
+    (tree / "md_gen").mkdir()
+    (tree / "md_gen/.demo_001.chain.json").symlink_to(home / ".bashrc")
+    assert aggregate(capsys, *command).code == 0
+    assert untouched(home)
+    assert [mode(tree / "md_gen" / name) for name in ("demo_001.md", ".demo_001.chain.json")] == [0o600, 0o600]
+
+
+def test_a_numbered_link_takes_its_number(tree: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A link in the place of the next prompt is not written to, wherever it leads: the next number is taken."""
+    (tree / "md_gen").mkdir()
+    (tree / "md_gen/demo_001.md").symlink_to(home / ".bashrc")
+    (tree / "md_gen/demo_002.md").symlink_to(home / "gone")
+    assert aggregate(capsys, "run", "-q").out == "md_gen/demo_003.md\n"
+    assert untouched(home)
+
+
+def test_folders_of_ours_are_private(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The folder for prompts is made for the user alone."""
+    aggregate(capsys, "run", "-q")
+    assert mode(tree / "md_gen") == 0o700
+
+
+@pytest.mark.parametrize(
+    ("output_dir", "link"),
+    [("../home", None), ("{home}", None), ("md_gen", "md_gen"), ("a/md_gen", "a"), ("a/../../home/x", None)],
+)
+@pytest.mark.parametrize("command", [("run", "-q"), ("prune", "--keep", "0"), SEND], ids=["run", "prune", "send"])
+def test_prompts_stay_in_the_project(
+    tree: Path,
+    home: Path,
+    capsys: pytest.CaptureFixture[str],
+    output_dir: str,
+    link: str | None,
+    command: tuple[str, ...],
+) -> None:
+    """An output folder outside, by its name or by a link above it, is refused; nothing is written or deleted there."""
+    (tree / "manual_slop.toml").write_text(
+        CONFIG + f'[output]\noutput_dir = "{output_dir.format(home=home)}"\n', encoding="utf-8"
+    )
+    if link:
+        (tree / link).symlink_to(home)
+    assert "leads out of the project" in refused(aggregate(capsys, *command))
+    assert untouched(home)
+
+
+def test_a_host_chooses_its_own_folder(tree: Path, home: Path) -> None:
+    """A mapping comes from the program that calls, which decides itself where prompts go."""
+    tables = {"project": {"name": "demo"}, "files": {"paths": ["a.py"]}, "output": {"output_dir": str(home / "out")}}
+    assert run_pipeline(tables)[1] == home / "out/demo_001.md"
+
+
+@pytest.mark.parametrize("name", ["manual_slop_history.toml", "history.toml"])
+def test_the_discussion_stays_in_the_project(
+    tree: Path, home: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """A history that is a link out of the project is not written to, also where there is nothing yet."""
+    (home / ".bashrc").write_text("history = []\n", encoding="utf-8")
+    (tree / name).symlink_to(home / ".bashrc")
+    refused(aggregate(capsys, *SEND))
+    assert (home / ".bashrc").read_text(encoding="utf-8") == "history = []\n"
+
+
+def test_a_history_that_leads_nowhere_makes_nothing(tree: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A link to a file that does not exist makes none outside of the project."""
+    (tree / "manual_slop_history.toml").symlink_to(home / "gone")
+    assert "leads out of the project" in refused(aggregate(capsys, *SEND))
+    assert untouched(home)
+
+
+def test_the_users_own_history_keeps_its_mode(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A history within the project is written through a link and keeps its mode."""
+    kept = project(tree, {"notes/talk.toml": "history = []\n"}) / "notes/talk.toml"
+    kept.chmod(0o644)
+    (tree / "manual_slop_history.toml").symlink_to("notes/talk.toml")
+    assert aggregate(capsys, *SEND).code == 0
+    assert "Hello?" in kept.read_text(encoding="utf-8")
+    assert (mode(kept), (tree / "manual_slop_history.toml").is_symlink()) == (0o644, True)
+
+
+def test_the_users_own_configuration_may_be_a_link(tree: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A configuration that is a link of the user's is written through."""
+    (home / "own.toml").write_text(CONFIG + '[context_presets.x]\nfiles = ["a.py"]\n', encoding="utf-8")
+    (tree / "manual_slop.toml").unlink()
+    (tree / "manual_slop.toml").symlink_to(home / "own.toml")
+    assert aggregate(capsys, "preset", "apply", "x").code == 0
+    assert 'active_preset = "x"' in (home / "own.toml").read_text(encoding="utf-8")
+    assert (tree / "manual_slop.toml").is_symlink()
+
+
+def test_init_follows_no_link(tree: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A link in the place of the configuration counts as one that exists, also if it leads nowhere."""
+    (tree / "manual_slop.toml").unlink()
+    (tree / "manual_slop.toml").symlink_to(home / "gone")
+    assert "exists already" in refused(aggregate(capsys, "init"))
+    assert untouched(home)
+
+
+def test_pruning_deletes_links_and_not_what_they_lead_to(tree: Path, home: Path) -> None:
+    """Old prompts that are links are deleted as links; a prompt's record too."""
+    out = tree / "out"
+    write_numbered(out, "demo", "text")
+    (out / "demo_002.md").symlink_to(home / ".bashrc")
+    (out / ".demo_002.chain.json").symlink_to(home / ".bashrc")
+    (out / ".demo-0123456789abcdef.tmp").symlink_to(home / ".bashrc")
+    assert len(prune(out, "demo", keep=0)) == 2
+    assert untouched(home)
+
+
+def test_a_state_folder_that_leads_out_is_refused(tree: Path, home: Path) -> None:
+    """Values and results are not kept behind a link out of the project, nor deleted there."""
+    (tree / "state").symlink_to(home)
+    with pytest.raises(StateError, match="through a link"):
+        state_store("state").save("a", 1)
+    for use in (
+        lambda: compact_data("x" * 10_000, "k", cache_dir="state/data_cache"),
+        lambda: prune_data_cache("state/data_cache", keep_days=0),
+    ):
+        with pytest.raises(OutputError, match="through a link"):
+            use()
+    assert untouched(home)
+
+
+@pytest.mark.parametrize("name", ["state.db", "state.db-wal", "state.db-shm", "state.db-journal"])
+def test_a_database_of_ours_is_no_link(tree: Path, home: Path, name: str) -> None:
+    """A link in the place of the saved state or of one of its logs is refused."""
+    (tree / "state").mkdir()
+    (tree / "state" / name).symlink_to(home / ".bashrc")
+    with pytest.raises(StateError, match="is a link"):
+        state_store("state").save("a", 1)
+    assert untouched(home)
+
+
+def test_saved_state_is_private(tree: Path) -> None:
+    """The database, its logs and its folder are for the user alone."""
+    store = state_store("state")
+    modes: set[int] = set()
+
+    def look(_: object) -> int:
+        modes.update(mode(path) for path in (tree / "state").iterdir())
+        return 1
+
+    store.save("a", 1)
+    store.change("a", look)
+    assert (modes, mode(tree / "state")) == ({0o600}, 0o700)
+
+
+def test_kept_values_are_private(tree: Path) -> None:
+    """Large values on disk are for the user alone, and a link in the place of one is replaced."""
+    reference = compact_data("x" * 10_000, "k", cache_dir="state/data_cache")
+    assert isinstance(reference, dict)
+    file = Path(str(reference["_data_file"]))
+    assert [mode(path) for path in (file, file.parent, file.parent.parent)] == [0o600, 0o700, 0o700]
+
+
+def test_a_reference_that_is_a_link_is_not_read(tree: Path, home: Path) -> None:
+    """A file among the kept values that leads out of them is no reference."""
+    (home / "secret.json").write_text('"secret"', encoding="utf-8")
+    (tree / "state/data_cache").mkdir(parents=True)
+    (tree / "state/data_cache/k_0123456789ab.json").symlink_to(home / "secret.json")
+    with pytest.raises(FileNotFoundError):
+        load_data_reference("k_0123456789ab", cache_dir="state/data_cache")
+
+
+def test_the_files_of_a_run_follow_no_link(tree: Path, home: Path) -> None:
+    """Prompts, replies and the report of a track's run replace links; a run's folder that leads out is refused."""
+    ticket = Ticket(id="t", prompt="p")
+    papers = Papers.of(tree / "out", "demo", 1, [ticket])
+    papers.folder.mkdir(parents=True)
+    (papers.folder / "report.md").symlink_to(home / ".bashrc")
+    papers.report("all is well")
+    assert (untouched(home), mode(papers.folder / "report.md")) == (True, 0o600)
+    (tree / "out/demo_002").symlink_to(home)
+    with pytest.raises(OutputError, match="leads out"):
+        Papers.of(tree / "out", "demo", 2, [ticket])
+
+
+@pytest.mark.parametrize("name", ["plan.md", "metadata.json", "../../tracks.md"])
+def test_a_tracks_files_stay_in_the_project(tmp_path: Path, home: Path, name: str) -> None:
+    """Plan, metadata and register are the user's, and are written through links within the project only."""
+    folder = track_project(tmp_path / "tracks", "")
+    file = folder / "conductor/tracks" / TRACK / name
+    text = file.read_text(encoding="utf-8")
+    (home / ".bashrc").write_text(text, encoding="utf-8")
+    file.unlink()
+    file.symlink_to(home / ".bashrc")
+    track = open_track(folder, "demo")
+    changes: dict[str, Callable[[], None]] = {"plan.md": lambda: track.mark_plan({})}
+    with pytest.raises(OutputError, match="leads out of the project"):
+        changes.get(name, lambda: track.set_status(TrackStatus.COMPLETED, TIME))()
+    assert (home / ".bashrc").read_text(encoding="utf-8") == text
