@@ -194,8 +194,8 @@ def test_secrets_are_taken_by_name_and_permission_only(tmp_path: Path) -> None:
     text, warnings, refused = composed(clone)
     assert SECRET not in text
     assert "### File .env.example" in text
-    note = "4 matching files look like secrets and are not taken (.env, deploy/.docker/config.json, deploy/id_rsa and"
-    assert [warning for warning in warnings if "secrets" in warning] == [f"NOTE: {note} 1 more): **"]
+    note = "4 matching files left out as secret-looking (.env, deploy/.docker/config.json, deploy/id_rsa and"
+    assert [warning for warning in warnings if "secret-looking" in warning] == [f"NOTE: {note} 1 more): **"]
     assert f"NOTE: {note} 1 more): **" in text
     assert refused == ()
     assert SECRET not in composed(clone, allow_secrets=True)[0]

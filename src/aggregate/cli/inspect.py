@@ -39,7 +39,7 @@ def view(path: Path, mode: str, symbols: tuple[str, ...], runs: tuple[str, ...])
     click.echo(made.text, nl=bool(made.text) and not made.text.endswith("\n"))
     if made.problems:
         for problem in made.problems:
-            click.echo(f"aggregate: {heading_text(problem)}", err=True)
+            click.echo(f"aggregate: {heading_text(problem.removeprefix('ERROR: '))}", err=True)
         raise click.exceptions.Exit(1)
 
 

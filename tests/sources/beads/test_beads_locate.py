@@ -118,6 +118,7 @@ def worktree(tmp_path: Path, pointer: str) -> Path:
     """Return a worktree whose main checkout is ``tmp_path / "main"``."""
     make(tmp_path, "main/.git/worktrees/side/commondir", "side/.git")
     (tmp_path / "main/.git/worktrees/side/commondir").write_text("../..\n", encoding="utf-8")
+    (tmp_path / "main/.git/worktrees/side/gitdir").write_text(f"{tmp_path}/side/.git\n", encoding="utf-8")
     (tmp_path / "side/.git").write_text(f"gitdir: {pointer}\n", encoding="utf-8")
     return tmp_path / "side"
 

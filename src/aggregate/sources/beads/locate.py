@@ -155,7 +155,7 @@ def _main_checkout(root: Path) -> Path | None:
         pointer = (root / ".git").read_text(encoding="utf-8", errors="replace")
         git_dir = root / pointer.removeprefix("gitdir:").strip()
         back = (git_dir / "gitdir").read_text(encoding="utf-8", errors="replace").strip()
-        if real_path(back) != real_path(root / ".git"):
+        if real_path(git_dir / back) != real_path(root / ".git"):
             return None  # a pointer to a repository that knows nothing of this worktree
         common = (git_dir / "commondir").read_text(encoding="utf-8", errors="replace").strip()
         return (git_dir / common).resolve().parent
