@@ -140,6 +140,16 @@ def test_the_history_is_no_way_out(tmp_path: Path) -> None:
     assert SECRET in composed(clone, allow_outside=True)[0]
 
 
+def test_the_configuration_is_no_way_out(tmp_path: Path) -> None:
+    """A configuration that is a link to another project's, with its turns, is not used."""
+    clone = victim(tmp_path)
+    project(tmp_path, {"private/manual_slop.toml": f'history = ["{SECRET}"]\n'})
+    (clone / "manual_slop.toml").symlink_to("../private/manual_slop.toml")
+    with pytest.raises(ScopeError, match=r"^outside the project, .*: .*manual_slop\.toml$"):
+        composed(clone)
+    assert SECRET in composed(clone, allow_outside=True)[0]
+
+
 def test_beads_are_no_way_out(tmp_path: Path) -> None:
     """Beads elsewhere, by a redirect or a linked folder, are not read and named as such; those in the project are."""
     clone = project(victim(tmp_path), {"manual_slop.toml": '[project]\nexecution_mode = "beads"\n'})
