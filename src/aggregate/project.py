@@ -82,9 +82,10 @@ def request_for(
     Raises:
         ConfigError: The history's file cannot be used.
         PresetError: There is no such preset.
-        ScopeError: The history's file lies outside the project.
+        ScopeError: The configuration or the history's file is a link to elsewhere.
     """
     scope = scope_of(project)
+    _check_own(project.path, scope)
     config, folder = project.config, project.folder
     name = config.project.name or folder.resolve().name
     base_dir = folder / config.files.base_dir
@@ -159,8 +160,7 @@ def _history(project: Project, scope: Scope) -> tuple[object, ...]:
         turn if isinstance(turn, str) else turn.model_dump() for turn in (*config.history, *config.discussion.history)
     ]
     file = find_history_file(project.path) if project.path else None
-    if file and not scope.allow_outside and not is_inside(real_path(file), scope.root):
-        raise ScopeError(f"{file}: {OUTSIDE}")
+    _check_own(file, scope)
     return (*turns, *(load_history(file) if file else ()))
 
 
@@ -171,3 +171,9 @@ def _presets(project: Project) -> ContextPresetManager:
 
 def _is_users_own(path: Path | None) -> bool:
     return path is not None and real_path(path) == real_path(global_config_path())
+
+
+def _check_own(file: Path | None, scope: Scope) -> None:
+    """Make sure that a file with the user's turns lies in the project."""
+    if file and not scope.allow_outside and not is_inside(real_path(file), scope.root):
+        raise ScopeError(f"{OUTSIDE}: {file}")

@@ -87,6 +87,63 @@ def test_a_place_that_cannot_be_written_is_a_failure(tmp_path: Path, capsys: pyt
     assert captured.err == f"aggregate: cannot write {tmp_path}/gone/manual_slop.toml: No such file or directory\n"
 
 
+FILLED = [f"{folder}/{i}.py" for folder in ("node_modules/x", "venv/lib", "web/build", "odd") for i in range(3)]
+
+
+def test_what_tools_have_filled_is_excluded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dependencies and outputs are written into ``exclude`` and not counted, in git and without it; tracked ones are.
+
+    What is counted is what the first run takes.
+    """
+    files = dict.fromkeys([*FILLED, "odd/pyvenv.cfg"], "x = 1\n")
+    monkeypatch.chdir(project(tmp_path, {**files, "src/a.py": "def f(): return 1\n", "README.md": "# Hi\n"}))
+    config = tmp_path / "manual_slop.toml"
+    for make_repository in (False, True):
+        if make_repository:
+            subprocess.run(["git", "init", "-q"], check=True)
+        assert run_program(["init", "--no-gitignore"]) == 0
+        text = config.read_text(encoding="utf-8")
+        assert 'exclude = ["/odd/", "build/", "node_modules/", "venv/"]' in text
+        assert capsys.readouterr().err == "it takes 2 files, 30 tokens (o200k); next: aggregate run\n"
+        assert run_program(["run", "--stdout", "-q"]) == 0
+        assert capsys.readouterr().out.count("### File ") == 2
+        config.unlink()
+    subprocess.run(["git", "add", "web/build"], check=True)
+    assert run_program(["init", "--no-gitignore"]) == 0
+    assert 'exclude = ["/odd/", "node_modules/", "venv/"]' in config.read_text(encoding="utf-8")
+    assert "it takes 5 files, " in capsys.readouterr().err
+
+
+def test_gitignore_is_changed_only_if_the_user_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a terminal ``init`` only says what to add; ``--gitignore`` adds what is missing behind what is there."""
+    monkeypatch.chdir(project(tmp_path, {"a.py": "", ".gitignore": "*.log\nstate"}))
+    rules, config = tmp_path / ".gitignore", tmp_path / "manual_slop.toml"
+    assert run_program(["init"]) == 0
+    assert capsys.readouterr().err.endswith("\nruns write to md_gen/: better add that to .gitignore\n")
+    assert rules.read_text(encoding="utf-8") == "*.log\nstate"
+    config.unlink()
+    assert run_program(["init", "--gitignore"]) == 0
+    assert rules.read_text(encoding="utf-8") == "*.log\nstate\nmd_gen/\n"
+    config.unlink()
+    assert run_program(["init", "--gitignore"]) == 0
+    assert rules.read_text(encoding="utf-8") == "*.log\nstate\nmd_gen/\n"
+
+
+def test_gitignore_that_is_a_link_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is added to what a link leads to, which may be any file of the user."""
+    monkeypatch.chdir(project(tmp_path, {"in/a.py": "", "rc": "mine\n"}) / "in")
+    (tmp_path / "in/.gitignore").symlink_to("../rc")
+    assert run_program(["init", "--gitignore"]) == 1
+    assert capsys.readouterr().err.endswith("cannot add to .gitignore: is a link: add md_gen/ and state/ yourself\n")
+    assert (tmp_path / "rc").read_text(encoding="utf-8") == "mine\n"
+
+
 def test_what_git_ignores_is_not_proposed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,6 @@ class Circle:
         (["--mode", "outline"], "4-6  class Circle\n5-6    def area(self)\n"),
         (["--mode", "masked", "--symbol", "Circle.area"], "    def area(self):\n        return 3\n"),
         (["--mode", "masked", "--symbol", "area=sig"], "    def area(self):\n"),
-        (["--mode", "masked", "--symbol", "gone"], "ERROR: symbol not found: gone in a.py\n"),
         (["--mode", "custom", "--lines", "4-5"], "--- [Slice] Lines 4-5: ---\nclass Circle:\n    def area(self):\n"),
         (["--mode", "none"], "(context excluded)\n"),
     ],
@@ -45,6 +44,19 @@ def test_each_view_of_a_file(
     assert run_program(["view", "a.py", *options]) == 0
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == (shown, "")
+
+
+def test_a_symbol_that_is_not_there_is_a_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``view`` prints what there is, says what there is not, and exits with 1; so it does for lines that are gone."""
+    monkeypatch.chdir(project(tmp_path, {"a.py": SOURCE}))
+    assert run_program(["view", "a.py", "--mode", "masked", "--symbol", "area=sig", "--symbol", "nope"]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == "    def area(self):\n\nERROR: symbol not found: nope in a.py\n"
+    assert shown.err == "aggregate: symbol not found: nope in a.py\n"
+    assert run_program(["view", "a.py", "--mode", "custom", "--lines", "900-901"]) == 1
+    assert capsys.readouterr().err.startswith("aggregate: --- [Slice] Lines 900-901: orphaned: ")
 
 
 def test_line_ends_reach_the_terminal_as_they_are(tmp_path: Path) -> None:

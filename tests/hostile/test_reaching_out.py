@@ -10,11 +10,14 @@ import pytest
 from aggregate import build_file_items, build_markdown, run
 from aggregate.app import compose_prompt
 from aggregate.cli.program import run_program
+from aggregate.conductor.context import Contexts
+from aggregate.conductor.track import open_track
 from aggregate.errors import ConfigError, ScopeError
 from aggregate.models.file_item import FileItem
 from aggregate.paths.secrets import is_secret
 from aggregate.project import open_project, request_for, scope_of
 from aggregate.send import Choice, prepare
+from tests.fakes.conducting import TRACK, track_project
 from tests.hostile.reaching_out import REFUSED, SECRET, SKIPPED, build, victim
 from tests.project import project
 
@@ -132,7 +135,17 @@ def test_the_history_is_no_way_out(tmp_path: Path) -> None:
     clone = project(victim(tmp_path), {"manual_slop.toml": ""})
     project(tmp_path, {"private/talk.toml": f'history = ["{SECRET}"]\n'})
     (clone / "manual_slop_history.toml").symlink_to("../private/talk.toml")
-    with pytest.raises(ScopeError, match="outside the project"):
+    with pytest.raises(ScopeError, match=r"outside the project"):
+        composed(clone)
+    assert SECRET in composed(clone, allow_outside=True)[0]
+
+
+def test_the_configuration_is_no_way_out(tmp_path: Path) -> None:
+    """A configuration that is a link to another project's, with its turns, is not used."""
+    clone = victim(tmp_path)
+    project(tmp_path, {"private/manual_slop.toml": f'history = ["{SECRET}"]\n'})
+    (clone / "manual_slop.toml").symlink_to("../private/manual_slop.toml")
+    with pytest.raises(ScopeError, match=r"^outside the project, .*: .*manual_slop\.toml$"):
         composed(clone)
     assert SECRET in composed(clone, allow_outside=True)[0]
 
@@ -166,6 +179,28 @@ def test_a_worktree_cannot_be_forged(tmp_path: Path) -> None:
     assert SECRET in composed(clone)[0]
 
 
+def test_tickets_are_no_way_out(tmp_path: Path) -> None:
+    """A focus file that a track's ticket names outside, directly or by a link, stops the run before anybody works."""
+    folder = tmp_path / "clone"
+    track_project(folder, f'[[tickets]]\nid = "a"\nprompt = "Look."\nfocus_files = ["{"../private/diary.md"}"]\n')
+    victim(tmp_path)
+    ticket = open_track(folder, TRACK).tickets().tickets[0]
+    contexts = Contexts(open_project(folder / "manual_slop.toml"))
+    with pytest.raises(
+        ScopeError, match=r'^outside the project, .*: \.\./private/diary\.md, a focus file of the ticket "a"$'
+    ):
+        contexts.check(ticket)
+    with pytest.raises(ScopeError, match=r"^outside the project"):
+        contexts.assignment(ticket, {}, "k")
+    allowed = Contexts(open_project(folder / "manual_slop.toml", allow_outside=True))
+    allowed.check(ticket)
+    assert SECRET in allowed.assignment(ticket, {}, "k").text
+    (folder / "src/three.py").symlink_to("../../private/code.py")
+    project(folder, {"manual_slop.toml": '[files]\npaths = ["src/three.py"]\n'})
+    with pytest.raises(ScopeError, match=r"^outside the project, .*: src/three\.py$"):
+        Contexts(open_project(folder / "manual_slop.toml")).share([ticket])
+
+
 def test_a_mapping_decides_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a host passes in may name any file, as an entry or an item, unless the host says otherwise (M-2)."""
     clone = project(victim(tmp_path), {".env": SECRET})
@@ -194,8 +229,8 @@ def test_secrets_are_taken_by_name_and_permission_only(tmp_path: Path) -> None:
     text, warnings, refused = composed(clone)
     assert SECRET not in text
     assert "### File .env.example" in text
-    note = "4 matching files look like secrets and are not taken (.env, deploy/.docker/config.json, deploy/id_rsa and"
-    assert [warning for warning in warnings if "secrets" in warning] == [f"NOTE: {note} 1 more): **"]
+    note = "4 matching files left out as secret-looking (.env, deploy/.docker/config.json, deploy/id_rsa and"
+    assert [warning for warning in warnings if "secret-looking" in warning] == [f"NOTE: {note} 1 more): **"]
     assert f"NOTE: {note} 1 more): **" in text
     assert refused == ()
     assert SECRET not in composed(clone, allow_secrets=True)[0]

@@ -70,7 +70,7 @@ def _offer_gitignore(folder: Path, ignore: bool | None) -> None:
         return
     shown = " and ".join(f"{name}/" for name in names)
     if ignore is None and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        say(f"runs write to {shown}: add them to .gitignore")
+        say(f"runs write to {shown}: better add that to .gitignore")
     elif ignore or click.confirm(f"Runs write to {shown}. Add them to .gitignore?", default=True, err=True):
         append_folders(folder, names)
         say(f"added {shown} to {folder / '.gitignore'}")

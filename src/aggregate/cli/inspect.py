@@ -39,7 +39,7 @@ def view(path: Path, mode: str, symbols: tuple[str, ...], runs: tuple[str, ...])
     made = VIEWS[request.mode](request)
     write_result(made.text)
     if made.problems:
-        say(*(f"aggregate: {problem}" for problem in made.problems))
+        say(*(f"aggregate: {problem.removeprefix('ERROR: ')}" for problem in made.problems))
         raise click.exceptions.Exit(1)
 
 

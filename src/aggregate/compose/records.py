@@ -58,7 +58,7 @@ def read_files(selection: Selection) -> tuple[list[Selected], list[SourceFile]]:
             shown.append(one)
             sources.append(source)
     for glob, met in binary.items():
-        note = note_of(met[0].entry, "are binary and not shown", [one.path for one in met])
+        note = note_of(met[0].entry, "binary", [one.path for one in met])
         notes[glob] = replace(note, problem=f"{notes[glob].problem}; {note.problem}") if glob in notes else note
     return [*shown, *notes.values()], [*sources, *(SourceFile("", error=note.problem) for note in notes.values())]
 

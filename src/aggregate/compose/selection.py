@@ -82,10 +82,12 @@ def select(
                 places[path] = Selected(path, os.path.join(found.folder, name), entry, named, by_glob=True)
         secrets = [prefix + name for name in found.secrets if not left_out(prefix + name)]
         if secrets:
-            places[named] = note_of(entry, "look like secrets and are not taken", secrets)
+            places[named] = note_of(entry, "secret-looking", secrets)
         elif problem := found.refused or ("" if taken else _nothing(listing, base_dir, named)):
             places[named] = Selected(named, "", entry, named, problem=problem, refused=bool(found.refused))
-    unreadable = {display_path(folder, base_dir): "a folder that cannot be read" for folder in listing.unreadable()}
+    unreadable = {
+        display_path(folder.rstrip("/"), base_dir): "a folder that cannot be read" for folder in listing.unreadable()
+    }
     left = {path: reason for path, reason in (skipped | unreadable).items() if path not in places}
     return Selection(tuple(places.values()), tuple(left.items()))
 
@@ -102,7 +104,7 @@ def note_of(entry: Entry, what: str, paths: Sequence[str]) -> Selected:
     """Return the remark that files which a glob matches are not shown: how many, and the names of the first."""
     more = len(paths) - MOST_NAMED
     names = ", ".join(paths[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-    problem = f"{len(paths):,} matching file{'s' if len(paths) > 1 else ''} {what} ({names})"
+    problem = f"{len(paths):,} matching file{'s' if len(paths) > 1 else ''} left out as {what} ({names})"
     return Selected(entry.item.path, "", entry, entry.item.path, problem=problem, is_note=True)
 
 

@@ -36,9 +36,10 @@ class SliceDict(TypedDict):
 class FileRecord(TypedDict):
     """One file after reading and rendering: what ``build_file_items`` returns (rule M-5).
 
-    ``path`` is relative to the base directory with ``/``, or absolute where the file lies outside. ``content`` is the
-    rendered view or the error text. ``source`` is the decoded text of the file, ``""`` where it could not be read.
-    ``spans`` map the lines of ``content`` to lines of the file; a file in full has none, its lines are its own.
+    ``path`` is relative to the base directory with ``/``, also where the file lies outside (``../other/c.py``).
+    ``content`` is the rendered view or the error text. ``source`` is the decoded text of the file, ``""`` where it
+    could not be read. ``spans`` map the lines of ``content`` to lines of the file; a file in full has none, its lines
+    are its own.
     """
 
     path: str

@@ -45,4 +45,4 @@ def append_folders(folder: Path, names: Iterable[str]) -> None:
             os.close(descriptor)
     except OSError as error:
         reason = "is a link" if path.is_symlink() else error.strerror or str(error)
-        raise OutputError(f"cannot add to {path}: {reason}: add {text.split()} yourself") from error
+        raise OutputError(f"cannot add to {path}: {reason}: add {' and '.join(text.split())} yourself") from error

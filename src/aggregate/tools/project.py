@@ -18,8 +18,6 @@ MOST_CHARACTERS: Final = 60_000
 MOST_MATCHES: Final = 200
 MOST_NAMES: Final = 500
 MOST_LINE: Final = 300
-MOST_GLOB, MOST_STARS = 200, 6
-"""Of a glob that a model writes: matching one takes time that grows with every star."""
 MOST_SEARCHED: Final = 100_000_000
 """Characters that one search reads before it stops and says so."""
 
@@ -84,9 +82,10 @@ def _search_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], .
         """
         if not text.strip():
             raise ToolError("text is empty: give the words to look for")
-        if len(files_matching) > MOST_GLOB or files_matching.count("*") > MOST_STARS:
-            raise ToolError(f"files_matching has at most {MOST_GLOB} characters and {MOST_STARS} stars")
-        matches = compile_glob(files_matching).match
+        try:
+            matches = compile_glob(files_matching).match
+        except ValueError as error:
+            raise ToolError(f"files_matching: {error}") from None
         found: list[str] = []
         searched = skipped = 0
         for name, path in files.below(folder):
