@@ -1,5 +1,6 @@
 """The command group, and how errors become one line and an exit code."""
 
+import errno
 import io
 import os
 from pathlib import Path
@@ -98,10 +99,16 @@ def _fail(message: str, code: int, error: Exception | None = None) -> int:
     return code
 
 
+_NO_OUTPUT = (errno.ENOSPC, errno.EBADF, errno.EIO)
+"""Of an error without a file: a help text could not be printed."""
+
+
 def _sentence(error: OSError) -> str:
     """Return what the system refused, and for which file."""
     reason = error.strerror or str(error) or type(error).__name__
-    return f"{reason}: {error.filename}" if error.filename else reason
+    if error.filename:
+        return f"{reason}: {error.filename}"
+    return f"the output cannot be written: {reason}" if error.errno in _NO_OUTPUT else reason
 
 
 def _unforeseen(error: Exception) -> str:

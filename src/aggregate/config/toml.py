@@ -26,6 +26,10 @@ def parse(text: str) -> dict[str, Any]:
     Raises:
         ValueError: It is none, or one that no person wrote; the message says where.
     """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"it holds half of a surrogate pair (at character {error.start + 1})") from None
     for token in _TOKEN.finditer(text):
         if token.lastgroup != "text":
             line = text.count("\n", 0, token.start()) + 1

@@ -38,6 +38,14 @@ def open_regular(path: str | Path) -> Iterator[int]:
         os.close(descriptor)
 
 
+def is_file(path: str | Path) -> bool:
+    """Tell whether there is a regular file at ``path``; a name that no file system takes is none."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - a str is not made a Path, this runs for each entry
+    except (OSError, ValueError):
+        return False
+
+
 def read_bytes(path: str | Path, *, limit: int = SETTINGS_BYTES) -> bytes:
     """Return what the regular file at ``path`` holds.
 

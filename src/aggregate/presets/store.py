@@ -135,7 +135,7 @@ class ContextPresetManager:
             warnings += [
                 f'preset "{name}": {path} does not exist: restore it or take it out of the preset'
                 for path, base in named
-                if not is_glob(path) and not (base / path).exists()
+                if not is_glob(path) and not os.path.lexists(base / path)
             ]
         return presets, warnings
 

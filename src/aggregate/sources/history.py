@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from aggregate.config.toml import parse
+from aggregate.disk.reading import is_file
 from aggregate.errors import ConfigError
 
 _KEY = "history"
@@ -12,7 +13,7 @@ _KEY = "history"
 def find_history_file(config_path: Path) -> Path | None:
     """Return ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``, else ``None``."""
     candidates = (config_path.with_name(f"{config_path.stem}_history.toml"), config_path.with_name("history.toml"))
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if is_file(path)), None)
 
 
 def load_history(path: Path) -> list[str | dict[str, Any]]:

@@ -5,6 +5,7 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from aggregate.disk.reading import is_file
 from aggregate.paths.globs import compile_glob, is_glob, split_root
 from aggregate.sources.git import list_files
 from aggregate.sources.walk import walk_files
@@ -49,7 +50,7 @@ class Listing:
         """
         base = str(base_dir)
         entry = entry.replace("\\", "/") if os.sep == "\\" else entry
-        if not is_glob(entry) or Path(base, entry).is_file():  # a name may hold brackets
+        if not is_glob(entry) or is_file(os.path.join(base, entry)):  # a name may hold brackets
             return Resolved(base, () if is_history(entry) else (entry,))
         root, pattern = split_root(entry)
         folder = os.path.normpath(os.path.join(base, root))
