@@ -61,10 +61,10 @@ def run_process() -> int:
         finish_streams()
 
 
-def run_program(arguments: list[str] | None = None) -> int:
-    """Run one command and return the exit code; a mistake or failure is one line on standard error."""
+def run_program(arguments: list[str] | None = None, *, group: click.Group = program) -> int:
+    """Run one command of ``group`` and return the exit code; a mistake or failure is one line on standard error."""
     try:
-        code = program.main(arguments, prog_name="aggregate", standalone_mode=False)
+        code = group.main(arguments, prog_name="aggregate", standalone_mode=False)
     except click.ClickException as error:
         usage = io.StringIO()
         error.show(usage)

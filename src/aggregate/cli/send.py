@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     "--provider",
     metavar="NAME",
     default="",
-    help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (a server of your own), or scripted.",
+    help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own server), "
+    "or scripted.",
 )
 @click.option("--model", metavar="NAME", default="", help="Ask this model, by the provider's name of it.")
 @click.option("--persona", metavar="NAME", default="", help="Ask as this persona of the configuration.")
