@@ -89,6 +89,16 @@ def test_without_a_folder_for_temporary_files_there_is_no_traceback(tmp_path: Pa
     assert (ended.code, ended.err) == (0, "")
 
 
+def test_a_folder_that_is_gone_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell may stand in a folder that was deleted meanwhile."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with redirect_stderr(StringIO()) as err:
+        assert run_program([]) == FAILED
+    assert err.getvalue() == "aggregate: the current folder is not there any more: go to another one\n"
+
+
 def test_half_a_surrogate_pair_in_the_history_is_a_sentence(tmp_path: Path) -> None:
     """No file can hold it; a history that does is no UTF-8, and is refused with its name."""
     project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": "x = 1\n"})

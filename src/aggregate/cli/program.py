@@ -108,6 +108,10 @@ def _sentence(error: OSError) -> str:
     reason = error.strerror or str(error) or type(error).__name__
     if error.filename:
         return f"{reason}: {error.filename}"
+    try:
+        os.getcwd()  # noqa: PTH109 - only whether it is there
+    except OSError:
+        return "the current folder is not there any more: go to another one"
     return f"the output cannot be written: {reason}" if error.errno in _NO_OUTPUT else reason
 
 

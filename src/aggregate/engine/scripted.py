@@ -85,7 +85,7 @@ def read_script(path: Path) -> ScriptedModel:
     """
     try:
         script = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ModelError(f"{path}: the script cannot be read: {reason}") from None
     if not isinstance(script, dict):
