@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 import aggregate.cli
+from aggregate.cli.live import watch
 from aggregate.cli.program import run_program
+from aggregate.cli.tree import draw
+from aggregate.conductor.run import Event, State
+from aggregate.conductor.tickets import Ticket
+from aggregate.engine.trace import Kind, Trace
 from tests.cli.command_line import program_environment, start
 from tests.cli.terminal import on_terminal
 from tests.project import project
@@ -101,6 +106,22 @@ def test_rich_reads_no_markup_in_names(evil: Path) -> None:
     code, said = on_terminal(evil, "stats", COLUMNS="200")
     assert code == 0
     assert "\\x1b]0;owned\\x07\\x1b[2J\\u202e[red]:smile:.py" in said
+
+
+def test_the_live_table_and_the_tree_are_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Titles, details of failures, tool names and notes are printed as they are, with escapes by number."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("NO_COLOR", "1")
+    ticket = Ticket(id="t", title=EVIL, prompt="p")
+    trace = Trace(Kind.TOOL, EVIL, EVIL, 0.1, 0, False, EVIL, ())
+    with redirect_stderr(Terminal()) as err:
+        with watch([ticket], plain=False) as observe:
+            observe(Event(ticket, State.FAILED, EVIL))
+        draw(trace)
+    said = err.getvalue()
+    assert said.count("[red]:smile:") >= 3
+    assert not [piece for piece in ("\x07", "\u202e", "\x1b[2J", "\x1b]0") if piece in said]
 
 
 def test_a_pipe_gets_the_bytes(evil: Path) -> None:
