@@ -50,7 +50,7 @@ def _children(trace: "Trace") -> tuple["Trace", ...]:
 
 def _name(trace: "Trace") -> str:
     text = printable(" ".join(trace.text.split()))
-    return f"{trace.label} {text if len(text) <= _WIDTH else text[: _WIDTH - 3] + '...'}".strip()
+    return f"{printable(trace.label)} {text if len(text) <= _WIDTH else text[: _WIDTH - 3] + '...'}".strip()
 
 
 def _cost(trace: "Trace") -> str:
