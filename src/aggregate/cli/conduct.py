@@ -17,17 +17,17 @@ _database = click.option(
     "--database",
     default="",
     metavar="URL",
-    help="Postgres as postgresql://..., or a file for SQLite; by default one in your state folder.",
+    help="Use this database: postgresql://..., or a file for SQLite.  [default: one in your state folder]",
 )
 _worker = click.option(
-    "--worker", "spec", default="scripted", show_default=True, help="Who answers: scripted[:FILE] or PROVIDER[:MODEL]."
+    "--worker", "spec", default="scripted", show_default=True, help="Ask scripted[:FILE] or PROVIDER[:MODEL]."
 )
 _lease = click.option(
     "--lease",
     type=click.FloatRange(min=0.5),
     default=15.0,
     show_default=True,
-    help="Seconds without a sign of life until this process counts as dead.",
+    help="Count as dead after so many seconds without a sign of life.",
 )
 
 
@@ -38,13 +38,17 @@ _lease = click.option(
 @_database
 @_worker
 @_lease
-@click.option("--places", type=click.IntRange(min=1), help="Tickets that each worker works on at one time. [8]")
+@click.option(
+    "--places", type=click.IntRange(min=1), help="Work on so many tickets at one time in each worker.  [default: 8]"
+)
 @click.option("--no-work", is_flag=True, help="Leave the work to `aggregate worker` processes.")
 @click.option(
-    "--on-error", type=click.Choice(["report", "skip", "fail"]), help="What a failed ticket does to its dependents."
+    "--on-error",
+    type=click.Choice(["report", "skip", "fail"]),
+    help="Do this to the dependents of a ticket that failed.",
 )
 @click.option("--lead/--no-lead", default=True, help="Send one worker ahead of others that share its prefix.")
-@click.option("--plain", is_flag=True, help="One line per change instead of a live table.")
+@click.option("--plain", is_flag=True, help="Print one line per change instead of a live table.")
 @click.option("--dry-run", is_flag=True, help="Show order, contexts and tokens; run nothing.")
 @click.option("--status", "show_status", is_flag=True, help="Show how the latest run stands.")
 @click.option("--resume", is_flag=True, help="Go on with an unfinished run; never begin one.")
@@ -94,7 +98,7 @@ def conduct(
 
 
 @click.command()
-@click.option("--database", required=True, metavar="URL", help="The database that `aggregate conduct` uses.")
+@click.option("--database", required=True, metavar="URL", help="Use the database that `aggregate conduct` uses.")
 @_worker
 @_lease
 def worker(database: str, spec: str, lease: float) -> None:

@@ -18,21 +18,41 @@ if TYPE_CHECKING:
 @click.argument("goal", required=False)
 @click.option("--instruction", metavar="FILE", type=click.Path(path_type=Path), help="Read the goal from this file.")
 @click.option(
-    "--tools", "folder", metavar="DIR", type=click.Path(path_type=Path), help="More tools: Python files to run."
+    "--tools",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Take more tools from the Python files in this folder; they are run.",
 )
 @click.option(
     "--provider",
     metavar="NAME",
     default="scripted",
     show_default=True,
-    help="Which model answers: scripted, anthropic, gemini, gemini-cli, deepseek, minimax, openai or compatible.",
+    help="Ask this provider: scripted, anthropic, gemini, gemini-cli, deepseek, minimax, openai or compatible.",
 )
-@click.option("--model", metavar="NAME", default="", help="Which of the provider's models.")
-@click.option("--base-url", metavar="URL", default="", help="Where the provider is reached.")
-@click.option("--script", metavar="FILE", type=click.Path(path_type=Path), help="Answers of the scripted provider.")
-@click.option("--allow", multiple=True, type=click.Choice(["write", "network"]), help="What tools may do besides.")
-@click.option("--root", multiple=True, default=["."], help="A folder that tools may read.  [default: .]")
-@click.option("--state-dir", default="state", show_default=True, type=click.Path(path_type=Path), help="For state.")
+@click.option("--model", metavar="NAME", default="", help="Ask this model, by the provider's name of it.")
+@click.option("--base-url", metavar="URL", default="", help="Reach the provider at this address.")
+@click.option(
+    "--script",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Read the answers of the scripted provider from this file.",
+)
+@click.option(
+    "--allow",
+    multiple=True,
+    type=click.Choice(["write", "network"]),
+    help="Let tools do this besides reading. Repeatable.",
+)
+@click.option("--root", multiple=True, default=["."], help="Let tools read this folder. Repeatable.  [default: .]")
+@click.option(
+    "--state-dir",
+    default="state",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Keep saved state and large values in this folder.",
+)
 @click.option("--trace", is_flag=True, help="Draw what happened, with times and tokens, on standard error.")
 @json_option
 def goal(

@@ -16,10 +16,16 @@ from aggregate.cli.output import say, write_result, write_rows
     type=click.Choice(["full", "summary", "skeleton", "outline", "masked", "custom", "none"]),
     default="skeleton",
     show_default=True,
-    help="How the file is shown.",
+    help="Show the file in this view.",
 )
-@click.option("--symbol", "symbols", multiple=True, metavar="NAME[=sig]", help="For masked. Repeatable.")
-@click.option("--lines", "runs", multiple=True, metavar="A-B", help="For custom. Repeatable.")
+@click.option(
+    "--symbol",
+    "symbols",
+    multiple=True,
+    metavar="NAME[=sig]",
+    help="Show this symbol, in full or with =sig by its signature, in masked. Repeatable.",
+)
+@click.option("--lines", "runs", multiple=True, metavar="A-B", help="Show these lines in custom. Repeatable.")
 def view(path: Path, mode: str, symbols: tuple[str, ...], runs: tuple[str, ...]) -> None:
     """Print one file as a view shows it."""
     from aggregate.errors import SyntaxViewError
@@ -69,7 +75,7 @@ def _symbol(option: str) -> tuple[str, str]:
 
 
 def _lines(option: str) -> dict[str, int]:
-    match = re.fullmatch(r"(\d+)-(\d+)", option)
+    match = re.fullmatch(r"(\d{1,9})-(\d{1,9})", option)
     if match is None:
         raise click.BadParameter(f"{option!r} is no run of lines: write A-B, such as 10-20", param_hint="--lines")
     return {"start_line": int(match[1]), "end_line": int(match[2])}

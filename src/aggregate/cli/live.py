@@ -1,12 +1,11 @@
 """What a run of a track shows while it runs: a live table on a terminal, lines otherwise."""
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from aggregate.cli.output import say
+from aggregate.cli.output import is_terminal, say
 from aggregate.conductor.run import Event, State
 from aggregate.conductor.tickets import Ticket
 from aggregate.sections.results import one_line
@@ -23,7 +22,7 @@ _COLOURS = {State.STARTED: "yellow", State.DONE: "green", State.FAILED: "red", S
 @contextmanager
 def watch(tickets: Sequence[Ticket], *, plain: bool) -> Iterator[Callable[[Event], None]]:
     """Yield what to call with each event; everything goes to standard error."""
-    if plain or not sys.stderr.isatty():
+    if plain or not is_terminal(err=True):
         yield _print
         return
     from rich.console import Console

@@ -15,10 +15,10 @@ config_option = click.option(
     "--config",
     type=_PATH,
     callback=lambda _context, _option, named: nearest_config() if named is None else named,
-    help=f"The project's configuration; by default the nearest {CONFIG_NAME} up to the root of the repository.",
+    help=f"Read this configuration; by default the nearest {CONFIG_NAME}, up to the root of the repository.",
 )
 new_config_option = click.option(
-    "-c", "--config", type=_PATH, default=Path(CONFIG_NAME), show_default=True, help="The file to write."
+    "-c", "--config", type=_PATH, default=Path(CONFIG_NAME), show_default=True, help="Write this file."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 

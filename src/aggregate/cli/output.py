@@ -80,9 +80,10 @@ def warn(sentence: str) -> None:
     say(f"warning: {sentence}")
 
 
-def is_terminal() -> bool:
-    """Return whether a person looks at standard output."""
-    return sys.stdout is not None and sys.stdout.isatty()
+def is_terminal(*, err: bool = False) -> bool:
+    """Return whether a person looks at standard output, or with ``err`` at standard error."""
+    stream = sys.stderr if err else sys.stdout
+    return stream is not None and stream.isatty()
 
 
 @contextmanager
@@ -111,6 +112,8 @@ def _unwritable(error: OSError | ValueError) -> str:
 def _write(data: str | bytes) -> None:
     if sys.stdout is None:
         raise OutputError("the output cannot be written: it is closed")
+    if isinstance(data, bytes) and not hasattr(sys.stdout, "buffer"):
+        data = data.decode(errors="replace")  # a host has put a text stream in its place
     try:
         click.echo(data, nl=False)
     except BrokenPipeError:

@@ -19,7 +19,7 @@ def from_here(paths: Iterable[str], base_dir: Path) -> tuple[str, ...]:
 
     def written(path: str) -> str:
         full = os.path.abspath(here / path)
-        inside = Path(full).is_relative_to(base)
+        inside = full != str(base) and Path(full).is_relative_to(base)
         is_meant = os.path.lexists(full) or (below and is_glob(path))
         return display_path(full, base) if inside and is_meant and not Path(path).is_absolute() else path
 

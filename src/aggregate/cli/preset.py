@@ -45,7 +45,7 @@ def show(name: str, config: Path) -> None:
 @click.argument("name")
 @click.argument("paths", nargs=-1)
 @config_option
-@click.option("--description", default="", help="One line for lists.")
+@click.option("--description", default="", help="Describe it in one line, for lists.")
 @click.option("--global", "is_global", is_flag=True, help="Store it for all projects.")
 def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_global: bool) -> None:
     """Save PATHS, or the project's present files and screenshots, under NAME."""

@@ -1,5 +1,6 @@
 """The command group, and how errors become one line and an exit code."""
 
+import errno
 import io
 import os
 from pathlib import Path
@@ -60,10 +61,10 @@ def run_process() -> int:
         finish_streams()
 
 
-def run_program(arguments: list[str] | None = None) -> int:
-    """Run one command and return the exit code; a mistake or failure is one line on standard error."""
+def run_program(arguments: list[str] | None = None, *, group: click.Group = program) -> int:
+    """Run one command of ``group`` and return the exit code; a mistake or failure is one line on standard error."""
     try:
-        code = program.main(arguments, prog_name="aggregate", standalone_mode=False)
+        code = group.main(arguments, prog_name="aggregate", standalone_mode=False)
     except click.ClickException as error:
         usage = io.StringIO()
         error.show(usage)
@@ -98,10 +99,20 @@ def _fail(message: str, code: int, error: Exception | None = None) -> int:
     return code
 
 
+_NO_OUTPUT = (errno.ENOSPC, errno.EBADF, errno.EIO)
+"""Of an error without a file: a help text could not be printed."""
+
+
 def _sentence(error: OSError) -> str:
     """Return what the system refused, and for which file."""
     reason = error.strerror or str(error) or type(error).__name__
-    return f"{reason}: {error.filename}" if error.filename else reason
+    if error.filename:
+        return f"{reason}: {error.filename}"
+    try:
+        os.getcwd()  # noqa: PTH109 - only whether it is there
+    except OSError:
+        return "the current folder is not there any more: go to another one"
+    return f"the output cannot be written: {reason}" if error.errno in _NO_OUTPUT else reason
 
 
 def _unforeseen(error: Exception) -> str:

@@ -1,10 +1,11 @@
 """A progress bar on standard error, where a person looks at it."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from aggregate.cli.output import is_terminal
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -34,7 +35,7 @@ class Bar:
 @contextmanager
 def progress(title: str, *, hidden: bool) -> Iterator[Bar]:
     """Show a bar while the block runs, if standard error is a terminal and nobody asked for quiet."""
-    if hidden or not sys.stderr.isatty():
+    if hidden or not is_terminal(err=True):
         yield Bar(title)
         return
     from rich.console import Console

@@ -30,9 +30,13 @@ def results() -> None:
     type=click.Choice(["concat", "json", "merge", "first", "last", "custom"]),
     default="concat",
     show_default=True,
-    help="How the results become one value.",
+    help="Make one value of the results in this way.",
 )
-@click.option("--function", metavar="CODE", help="For custom: a Python expression or lambda, or a JavaScript function.")
+@click.option(
+    "--function",
+    metavar="CODE",
+    help="Use this function for custom: a Python expression or lambda, or a JavaScript function.",
+)
 @click.option("--label-from", type=click.Choice(["name", "stem"]), help="Label each result by its file.")
 @_TEXT
 def merge(files: tuple[Path, ...], strategy: str, function: str | None, label_from: str | None, as_text: bool) -> None:
@@ -60,8 +64,8 @@ def merge(files: tuple[Path, ...], strategy: str, function: str | None, label_fr
 
 @results.command("compile")
 @_FILES
-@click.option("--prompt", default="", help="What the user asked for.")
-@click.option("--timestamp", metavar="TIME", help="When the analysis ran, as ISO 8601; now by default.")
+@click.option("--prompt", default="", help="Say what the user asked for.")
+@click.option("--timestamp", metavar="TIME", help="Say when the analysis ran, as ISO 8601; now by default.")
 @_TEXT
 def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_text: bool) -> None:
     """Compile FILES, each the JSON result of the tool that it is named after, into one report by category.

@@ -21,10 +21,10 @@ _SOME_TAKE = 1_000_000
 @click.command()
 @config_option
 @scope_options
-@click.option("--strategy", type=click.Choice(["auto", "summarize", "full"]), help="How files are rendered.")
+@click.option("--strategy", type=click.Choice(["auto", "summarize", "full"]), help="Render files in this way.")
 @click.option("--preset", metavar="NAME", help="Take files and screenshots from this context preset.")
 @click.option("--focus", metavar="PATH", multiple=True, help="Show this file in full in a Tier 3 context. Repeatable.")
-@click.option("--tier", type=click.IntRange(1, 3), help="3 makes a Tier 3 context.")
+@click.option("--tier", type=click.IntRange(1, 3), help="Make a context for this tier; only 3 differs.")
 @click.option("--no-history", is_flag=True, help="Leave the discussion out.")
 @click.option("--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file.")
 @json_option
@@ -87,7 +87,7 @@ def run(
 
 @click.command()
 @config_option
-@click.option("--keep", type=click.IntRange(min=0), required=True, metavar="N", help="How many prompts to keep.")
+@click.option("--keep", type=click.IntRange(min=0), required=True, metavar="N", help="Keep so many prompts.")
 def prune(config: Path, keep: int) -> None:
     """Delete all but the newest prompts; print what was deleted."""
     from aggregate.compose import numbering

@@ -1,12 +1,12 @@
 """``send``: ask a model, with the project's prompt and the discussion so far."""
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from aggregate.cli.input import read_input
 from aggregate.cli.options import config_option, json_option, scope_options
 from aggregate.cli.output import say, warn, writable_output, write_piece, write_result, write_rows
 
@@ -26,12 +26,19 @@ if TYPE_CHECKING:
     "--provider",
     metavar="NAME",
     default="",
-    help="anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (a server of your own), or scripted.",
+    help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own server), "
+    "or scripted.",
 )
-@click.option("--model", metavar="NAME", default="", help="The provider's name of the model.")
-@click.option("--persona", metavar="NAME", default="", help="A persona of the configuration.")
-@click.option("--base-url", metavar="URL", default="", help="Where the provider is reached.")
-@click.option("--max-output", type=click.IntRange(1), default=16_000, show_default=True, help="Most tokens to answer.")
+@click.option("--model", metavar="NAME", default="", help="Ask this model, by the provider's name of it.")
+@click.option("--persona", metavar="NAME", default="", help="Ask as this persona of the configuration.")
+@click.option("--base-url", metavar="URL", default="", help="Reach the provider at this address.")
+@click.option(
+    "--max-output",
+    type=click.IntRange(1),
+    default=16_000,
+    show_default=True,
+    help="Let the model write at most so many tokens.",
+)
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but the result and errors.")
@@ -54,13 +61,10 @@ def send(
     MESSAGE "-" is read from standard input. Try it without a key: --provider scripted.
     """
     from aggregate.cli.progress import progress
-    from aggregate.disk.reading import SETTINGS_BYTES
     from aggregate.project import open_project
     from aggregate.send import Choice, deliver, prepare
 
-    text = sys.stdin.read(SETTINGS_BYTES + 1) if message == "-" else message
-    if len(text) > SETTINGS_BYTES:
-        raise click.UsageError(f"the message is too large: the most is {SETTINGS_BYTES:,} characters")
+    text = read_input() if message == "-" else message
     if not text.strip():
         raise click.UsageError("the message is empty: say something")
     if any("\ud800" <= character <= "\udfff" for character in text):

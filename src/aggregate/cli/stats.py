@@ -1,5 +1,6 @@
 """``stats``: files by folder with their sizes in every view."""
 
+import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,7 +69,6 @@ def _print_tree(sizes: "list[FileSizes]") -> None:
         # A Text, and not a str: in that, rich would read [red] and :smile: as its own.
         name = Text(printable("  " * row.depth + row.name + ("/" if row.is_folder else "")))
         table.add_row(name, *texts, bar if width >= _WIDE else "", style="bold" if row.is_folder else None)
-    console = Console(width=width)
-    with console.capture() as rendered:
-        console.print(table)
-    write_rendered(rendered.get())
+    rendered = io.StringIO()
+    Console(file=rendered, width=width, force_terminal=console.is_terminal).print(table)
+    write_rendered(rendered.getvalue())

@@ -1,9 +1,8 @@
 """A goal's trace as a tree on standard error."""
 
-import sys
 from typing import TYPE_CHECKING
 
-from aggregate.cli.output import say
+from aggregate.cli.output import is_terminal, say
 from aggregate.text.terminal import printable
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ _WIDTH = 80
 
 def draw(trace: "Trace") -> None:
     """Draw what a goal did: in colour on a terminal, as plain lines otherwise."""
-    if not sys.stderr.isatty():
+    if not is_terminal(err=True):
         say(*plain(trace))
         return
     from rich.console import Console
@@ -51,7 +50,7 @@ def _children(trace: "Trace") -> tuple["Trace", ...]:
 
 def _name(trace: "Trace") -> str:
     text = printable(" ".join(trace.text.split()))
-    return f"{trace.label} {text if len(text) <= _WIDTH else text[: _WIDTH - 3] + '...'}".strip()
+    return f"{printable(trace.label)} {text if len(text) <= _WIDTH else text[: _WIDTH - 3] + '...'}".strip()
 
 
 def _cost(trace: "Trace") -> str:

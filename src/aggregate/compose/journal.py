@@ -18,6 +18,8 @@ from aggregate.models.prompt import SEPARATOR, Prompt
 
 _VERSION = 2
 _RECENT = 20
+_MOST = 2**40
+"""No prompt has as many bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,9 @@ def read_run(prompt: Path) -> Run | None:
         data = json.loads(read_text(journal_path(prompt), limit=CONTENT_BYTES))
         if data["version"] != _VERSION:
             return None
-        chain = Chain(tuple(Link(str(a), str(b), str(c), int(d), int(e)) for a, b, c, d, e in data["links"]))
-        return Run(prompt, chain, _sent(data.get("sent")))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        chain = Chain(tuple(_link(*link) for link in data["links"]))
+        return Run(prompt, chain, _sent(data.get("sent"), most=len(chain.links)))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
@@ -113,8 +115,12 @@ def read_segment(run: Run, number: int) -> str | None:
     before = run.chain.links[1:number]
     link = run.chain.links[number]
     try:
-        with os.fdopen(open_regular(run.path)[0], "rb") as file:
-            file.seek(sum(one.size for one in before) + len(SEPARATOR) * len(before))
+        descriptor, info = open_regular(run.path)
+        with os.fdopen(descriptor, "rb") as file:
+            start = sum(one.size for one in before) + len(SEPARATOR) * len(before)
+            if start + link.size > info.st_size:
+                return None
+            file.seek(start)
             text = file.read(link.size).decode()
     except (OSError, ValueError):
         return None
@@ -129,10 +135,30 @@ def find_run(output_dir: Path, namespace: str, name: str) -> Path:
     return Path(name)
 
 
-def _sent(data: Mapping[str, Any] | None) -> Sent | None:
+def _link(section: str, source: str, digest: str, tokens: int, size: int) -> Link:
+    return Link(str(section), str(source), str(digest), _whole(tokens), _whole(size))
+
+
+def _whole(value: object, least: int = 0, most: int = _MOST) -> int:
+    """Return a whole number from ``least`` to ``most``.
+
+    Raises:
+        ValueError: It is none: somebody else has written the record.
+    """
+    if not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"is no number from {least} to {most}")
+    return int(value)
+
+
+def _sent(data: Mapping[str, Any] | None, *, most: int) -> Sent | None:
+    """Return what was recorded of a send; positions are numbers of links, up to ``most``, in ascending order."""
     if data is None:
         return None
     changes = {str(path): float(often) for path, often in data["changes"].items()}
-    ends, marks = (tuple(int(one) for one in data[key]) for key in ("ends", "marks"))
+    if not all(0 <= often <= _MOST for often in changes.values()):
+        raise ValueError("a file has changed a number of times that cannot be")
+    ends, marks = (tuple(_whole(one, 1, most) for one in data[key]) for key in ("ends", "marks"))
+    if any(tuple(sorted({*positions})) != positions for positions in (ends, marks)):
+        raise ValueError("positions are not in their order")
     files = {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()}
     return Sent(str(data["provider"]), str(data["model"]), ends, marks, changes, files)

@@ -9,6 +9,8 @@ from aggregate.models.entry import Entry
 from aggregate.models.scope import Scope
 from aggregate.sections.results import Results
 
+_LONGEST = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -64,5 +66,5 @@ class Request:
 
 
 def namespace_of(name: str) -> str:
-    """Return a file name's first part made from a project's name."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._") or "context"
+    """Return a file name's first part made from a project's name, of which it takes what fits."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:_LONGEST].strip("._") or "context"

@@ -15,8 +15,8 @@ from aggregate.disk.reading import read_text
 from aggregate.errors import ConfigError
 from aggregate.text.terminal import printable
 
-MOST_BYTES = 1_000_000
-"""The most bytes of a configuration: one with ten thousand entries has half as many."""
+MOST_BYTES = 750_000
+"""The most bytes of a configuration: one with ten thousand entries has about 500,000."""
 
 _LOCATED = 500_000
 """Characters up to which lines are looked up, which takes longer than reading; beyond, the key alone says where."""

@@ -1,6 +1,5 @@
 """What a ``manual_slop.toml`` may hold: the models that validate it, and the JSON Schema made from them."""
 
-import os
 import re
 from typing import Annotated, Any, Literal
 
@@ -8,21 +7,23 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Dis
 
 from aggregate.models.file_item import FileItem
 from aggregate.models.view import ViewMode
+from aggregate.paths.globs import is_glob
 
 ViewModeName = Literal["full", "summary", "skeleton", "outline", "masked", "custom", "none"]
 MaskName = Literal["def", "sig", "hide"]
 
 
 _NAME_BYTES = 200
+_PATH_BYTES, _PART_BYTES = 4_000, 255
+"""What common file systems take; a longer path is a mistake, or made to break a program."""
 
 
 def _path(text: str) -> str:
-    try:
-        encoded = os.fsencode(text)
-    except UnicodeEncodeError:
-        raise ValueError("must be text that a path can be written in, without halves of surrogate pairs") from None
-    if b"\0" in encoded:
-        raise ValueError("must be a path, which holds no null character")
+    if re.search("[\0\ud800-\udc7f\udd00-\udfff]", text):  # the others stand for bytes that are no UTF-8
+        raise ValueError("must be a path, which holds no null character and no half of a surrogate pair")
+    parts = [len(part.encode(errors="surrogateescape")) for part in re.split(r"[/\\]", text)]
+    if sum(parts) > _PATH_BYTES or (max(parts) > _PART_BYTES and not is_glob(text)):
+        raise ValueError(f"must be a path, of at most {_PATH_BYTES:,} bytes and {_PART_BYTES} between two slashes")
     return text
 
 

@@ -4,8 +4,8 @@ import re
 import tomllib
 from typing import Any
 
-MOST_PARTS = 8
-"""The most parts of a dotted key: the parser's time grows with their square, and no key of ours has more than 6."""
+MOST_PARTS = 6
+"""The most parts of a dotted key: the parser's time grows with their square, and no key of ours has more."""
 
 MOST_CHARACTERS = 1_000
 """The most characters of a number or a name without quotes; Python turns no longer ones into text and back."""
@@ -26,6 +26,10 @@ def parse(text: str) -> dict[str, Any]:
     Raises:
         ValueError: It is none, or one that no person wrote; the message says where.
     """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"it holds half of a surrogate pair (at character {error.start + 1})") from None
     for token in _TOKEN.finditer(text):
         if token.lastgroup != "text":
             line = text.count("\n", 0, token.start()) + 1

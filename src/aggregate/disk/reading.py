@@ -48,6 +48,14 @@ def open_regular(path: str | Path) -> tuple[int, os.stat_result]:
     return descriptor, info
 
 
+def is_file(path: str | Path) -> bool:
+    """Tell whether there is a regular file at ``path``; a name that no file system takes is none."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - a str is not made a Path, this runs for each entry
+    except (OSError, ValueError):
+        return False
+
+
 def read_regular(path: str | Path, *, limit: int) -> tuple[bytes, os.stat_result]:
     """Return what the regular file at ``path`` holds, and what it is.
 

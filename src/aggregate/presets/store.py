@@ -1,5 +1,6 @@
 """Context presets in TOML files: one for all projects, one in the project, the project's winning."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -124,7 +125,7 @@ class ContextPresetManager:
             warnings += [
                 f'preset "{name}": {path} does not exist: restore it or take it out of the preset'
                 for path, base in named
-                if not is_glob(path) and not (base / path).exists()
+                if not is_glob(path) and not os.path.lexists(base / path)
             ]
         return presets, warnings
 

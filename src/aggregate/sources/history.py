@@ -1,5 +1,6 @@
 """The discussion in a file of its own beside the configuration."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ _KEY = "history"
 def find_history_file(config_path: Path) -> Path | None:
     """Return ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``, else ``None``."""
     candidates = (config_path.with_name(f"{config_path.stem}_history.toml"), config_path.with_name("history.toml"))
-    return next((path for path in candidates if path.exists() and not path.is_dir()), None)
+    # Also what is no regular file: reading it says so, and a discussion that is passed over would be missing silently.
+    return next((path for path in candidates if os.path.exists(path) and not os.path.isdir(path)), None)
 
 
 def load_history(path: Path) -> list[str | dict[str, Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from aggregate.disk.reading import is_file
 from aggregate.disk.roots import is_inside, real_path
 from aggregate.models.scope import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
 from aggregate.paths.globs import compile_glob, is_glob, split_root
@@ -74,7 +75,7 @@ class Listing:
         """
         base = str(base_dir)
         entry = entry.replace("\\", "/") if os.sep == "\\" else entry
-        if not is_glob(entry) or Path(base, entry).is_file():  # a name may hold brackets
+        if not is_glob(entry) or is_file(os.path.join(base, entry)):  # a name may hold brackets
             refused, real = self._checked(os.path.join(base, entry))
             return Resolved(base, () if is_history(entry) else (entry,), refused=refused, real=real)
         root, pattern = split_root(entry)

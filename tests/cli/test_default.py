@@ -1,0 +1,184 @@
+"""What is meant where no command, a mistyped one, or no configuration is named."""
+
+import os
+import subprocess
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+
+from aggregate.cli.commands import COMMANDS, load
+from aggregate.cli.program import program, run_program
+from aggregate.config.discover import nearest_config
+from tests.cli.command_line import Ended
+from tests.project import project
+
+CONFIG = """\
+[project]
+name = "demo"
+[files]
+paths = ["src/**/*.py"]
+"""
+
+
+def aggregate(*arguments: str) -> Ended:
+    """Run a command in this process."""
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        code = run_program([*arguments])
+    return Ended(code, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture
+def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a project in a repository, whose folder is the current one."""
+    files = {"manual_slop.toml": CONFIG, "src/a.py": "x = 1\n", "src/lib/b.py": "def f():\n    return 1\n"}
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    folder = project(tmp_path / "demo", files)
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["-q"], ["--config", "manual_slop.toml"], ["--json"], ["--stdout"], ["--focus", "src/a.py", "-q"]]
+)
+def test_options_of_run_work_without_its_name(demo: Path, arguments: list[str]) -> None:
+    """What ``run`` does with options, the program does with them alone."""
+    alone, named = aggregate(*arguments), aggregate("run", *arguments)
+    assert (alone.code, named.code) == (0, 0)
+    assert alone.out.replace("_001", "_002") == named.out
+
+
+def test_help_and_version_are_still_the_programs_own(demo: Path) -> None:
+    """``--help`` shows the commands and says that options of run need no name; ``-q --help`` is the help of run."""
+    shown = aggregate("--help").out
+    assert "Without a command: run, whose options work without its name too" in shown
+    assert shown.count("...") == 1  # in the usage
+    assert aggregate("--version").out.startswith("aggregate, version ")
+    assert aggregate("-q", "--help").out.startswith("Usage: aggregate run [OPTIONS]\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rnu"], "No such command 'rnu'. Did you mean 'run'?"),
+        (["stat"], "No such command 'stat'."),
+        (["preset", "shwo"], "No such command 'shwo'. Did you mean 'show'?"),
+        (["explain the parser"], "No such command 'explain the parser'."),
+        (["--confg", "x"], "No such option '--confg'."),
+    ],
+)
+def test_what_is_mistyped_is_answered_with_the_nearest(demo: Path, arguments: list[str], said: str) -> None:
+    """Commands and options that do not exist exit with 2 and name what was probably meant."""
+    ended = aggregate(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"Error: {said}" in ended.err
+
+
+def test_completion_knows_commands_and_the_options_of_run() -> None:
+    """A shell completes commands, and with a dash the options that work without one."""
+    complete = ShellComplete(program, {}, "aggregate", "_AGGREGATE_COMPLETE")
+    assert [item.value for item in complete.get_completions([], "st")] == ["stats"]
+    assert {"--help", "--version", "--stdout"} <= {item.value for item in complete.get_completions([], "--")}
+    assert "--focus" in {item.value for item in complete.get_completions(["-q"], "--f")}
+
+
+def commands(group: click.Group, *path: str) -> list[tuple[str, click.Command]]:
+    """Return all commands below a group with their full names."""
+    context = click.Context(group)
+    found = []
+    for name in group.list_commands(context):
+        command = load(name) if group is program else group.get_command(context, name)
+        assert command is not None
+        found += [(" ".join((*path, name)), command)]
+        found += commands(command, *path, name) if isinstance(command, click.Group) else []
+    return found
+
+
+def test_help_texts_are_whole_sentences() -> None:
+    """Each command and option is described by a sentence that begins large, ends with a point and is not cut off."""
+    texts = [(name, text) for name, (_, text) in COMMANDS.items()]
+    for name, command in commands(program):
+        texts.append((name, (command.help or "").strip()))
+        options = [one for one in command.params if isinstance(one, click.Option)]
+        texts += [(f"{name} {one.name}", (one.help or "").split("  [default")[0]) for one in options]
+    assert not [
+        (name, text) for name, text in texts if not text[:1].isupper() or text[-1:] != "." or "..." in text[-3:]
+    ]
+
+
+def test_from_a_sub_folder_the_nearest_configuration_is_taken(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The configuration above counts, the prompt goes where it says, and what is typed begins in the current folder."""
+    monkeypatch.chdir(demo / "src/lib")
+    written = aggregate("-q")
+    assert written == Ended(0, "../../md_gen/demo_001.md\n", "")
+    assert Path(written.out.strip()).is_file()
+    focused = aggregate("--stdout", "-q", "--focus", "b.py").out
+    assert "### File src/lib/b.py\n\n```python\ndef f():\n    return 1\n" in focused
+    assert aggregate("preset", "save", "mine", "*.py", "b.py", "../a.py").code == 0
+    shown = aggregate("preset", "show", "mine").out
+    assert '"src/lib/*.py"' in shown
+    assert '"src/lib/b.py"' in shown
+    assert '"src/a.py"' in shown
+    assert aggregate("view", "b.py").out.startswith("def f():")
+
+
+def test_nothing_above_the_repository_counts(demo: Path) -> None:
+    """A configuration above the root, or above a folder outside of any repository, belongs to somebody else."""
+    (demo.parent / "manual_slop.toml").write_text(CONFIG, encoding="utf-8")
+    (demo / "manual_slop.toml").unlink()
+    outside = demo.parent / "plain/folder"
+    outside.mkdir(parents=True)
+    assert nearest_config(demo / "src") == Path("manual_slop.toml")
+    assert nearest_config(outside) == Path("manual_slop.toml")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("foreign", [".git", ".", "manual_slop.toml"])
+def test_what_another_user_put_above_does_not_count(demo: Path, foreign: str) -> None:
+    """In a folder that is shared anybody may plant a repository and a configuration for those who work below it."""
+    assert nearest_config(demo / "src") == Path("../manual_slop.toml")
+    os.chown(demo / foreign, 65534, 65534)
+    assert nearest_config(demo / "src") == Path("manual_slop.toml")
+
+
+def test_init_writes_into_the_current_folder(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``init`` makes a configuration here, whatever there is above."""
+    monkeypatch.chdir(demo / "src")
+    assert aggregate("init").out == "manual_slop.toml\n"
+    assert (demo / "src/manual_slop.toml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            'aggregation_strategy = "summarise"',
+            "aggregation_strategy: there is no 'summarise', it is taken as auto: did you mean \"summarize\"?",
+        ),
+        (
+            'execution_mode = "bead"',
+            "execution_mode: there is no 'bead', it is taken as native: did you mean \"beads\"?",
+        ),
+        ('aggregation_strategy = "x"', "aggregation_strategy: there is no 'x', it is taken as auto: known are auto"),
+    ],
+)
+def test_a_word_that_names_nothing_is_a_warning(demo: Path, text: str, said: str) -> None:
+    """A strategy or mode that does not exist is taken as the usual one, and the run says so (rule M-30)."""
+    (demo / "m.toml").write_text(f"[project]\n{text}\n[files]\npaths = ['src/a.py']\n", encoding="utf-8")
+    ended = aggregate("-c", "m.toml")
+    assert ended.code == 0
+    assert f"warning: {said}" in ended.err
+    sent = aggregate("send", "hi", "-c", "m.toml", "--provider", "scripted", "--dry-run")
+    assert f"warning: {said}" in sent.err
+
+
+def test_a_personas_strategy_is_checked_too(demo: Path) -> None:
+    """The warning comes from whatever names the strategy in force."""
+    text = "[personas.p]\nprovider = 'scripted'\naggregation_strategy = 'ful'\n[files]\npaths = ['src/a.py']\n"
+    (demo / "m.toml").write_text(text, encoding="utf-8")
+    said = aggregate("send", "hi", "-c", "m.toml", "--persona", "p", "--dry-run").err
+    assert "there is no 'ful', it is taken as auto: did you mean \"full\"?" in said

@@ -1,0 +1,182 @@
+"""What reaches a terminal, a pipe and a full disk."""
+
+import ast
+import io
+import os
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+import aggregate.cli
+from aggregate.cli.live import watch
+from aggregate.cli.program import run_program
+from aggregate.cli.tree import draw
+from aggregate.conductor.run import Event, State
+from aggregate.conductor.tickets import Ticket
+from aggregate.engine.trace import Kind, Trace
+from tests.cli.command_line import program_environment, start
+from tests.cli.terminal import on_terminal
+from tests.project import project
+
+EVIL = "\x1b]0;owned\x07\x1b[2J\u202e[red]:smile:"
+PRINTERS = {"echo", "secho", "print", "style", "prompt", "confirm", "pager", "echo_via_pager"}
+
+
+def test_there_is_no_other_way_to_a_terminal() -> None:
+    """Nothing in the command line prints but ``cli/output``, and rich where a test below looks at it."""
+    others = set()
+    for path in Path(aggregate.cli.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and path.name != "output.py":
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                if name in PRINTERS or "sys.std" in ast.unparse(node.func):
+                    others.add((path.name, ast.unparse(node.func)))
+    assert others == {
+        ("input.py", "sys.stdin.buffer.read"),
+        ("stats.py", "Console(file=rendered, width=width, force_terminal=console.is_terminal).print"),
+        ("tree.py", "Console(stderr=True).print"),
+    }
+
+
+@pytest.fixture
+def evil(tmp_path: Path) -> Path:
+    """Return a project in which everything that has a name is called like an attack on the terminal."""
+    name = f"a{EVIL}.py"
+    quoted = EVIL.replace("\x1b", "\\u001b").replace("\x07", "\\u0007")
+    return project(
+        tmp_path,
+        {
+            "manual_slop.toml": f"""\
+            [files]
+            paths = ["*.py", "gone{quoted}.py"]
+            [context_presets."p{quoted}"]
+            description = "d{quoted}"
+            files = ["a.py"]
+            [output]
+            output_dir = "out\u202e"
+            """,
+            name: f"x = 1  # {EVIL}\n",
+        },
+    )
+
+
+class Terminal(io.StringIO):
+    """A terminal that remembers what it was sent."""
+
+    def isatty(self) -> bool:
+        """Say that a person looks at it."""
+        return True
+
+
+COMMANDS = [
+    ("run",),
+    ("--stdout", "-q"),
+    ("--json", "-q"),
+    ("stats",),
+    ("preset", "list"),
+    ("preset", "show", f"p{EVIL}"),
+    ("view", f"a{EVIL}.py"),
+    ("view", f"{EVIL}.py"),
+    ("send", f"say {EVIL}", "--provider", "scripted"),
+    ("send", f"say {EVIL}", "--provider", "scripted", "--dry-run"),
+    ("diff", EVIL, EVIL),
+    (EVIL,),
+    ("--preset", EVIL),
+    ("-c", f"{EVIL}.toml"),
+]
+
+
+def test_nothing_foreign_steers_a_terminal(evil: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names, contents, descriptions, arguments and errors of every command reach it made visible."""
+    monkeypatch.chdir(evil)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(evil / ".xdg"))
+    for arguments in COMMANDS:
+        with redirect_stdout(Terminal()) as out, redirect_stderr(Terminal()) as err:
+            run_program([*arguments])
+        said = out.getvalue() + err.getvalue()
+        assert said, arguments
+        assert not [piece for piece in ("\x07", "\u202e", "\x1b[2J", "\x1b]") if piece in said], arguments
+
+
+def test_rich_reads_no_markup_in_names(evil: Path) -> None:
+    """On a real terminal square brackets and colons in a file's name are printed as they are, and escapes by number."""
+    code, said = on_terminal(evil, "stats", COLUMNS="200")
+    assert code == 0
+    assert "\\x1b]0;owned\\x07\\x1b[2J\\u202e[red]:smile:.py" in said
+
+
+def test_the_live_table_and_the_tree_are_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Titles, details of failures, tool names and notes are printed as they are, with escapes by number."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("NO_COLOR", "1")
+    ticket = Ticket(id="t", title=EVIL, prompt="p")
+    trace = Trace(Kind.TOOL, EVIL, EVIL, 0.1, 0, False, EVIL, ())
+    with redirect_stderr(Terminal()) as err:
+        with watch([ticket], plain=False) as observe:
+            observe(Event(ticket, State.FAILED, EVIL))
+        draw(trace)
+    said = err.getvalue()
+    assert said.count("[red]:smile:") >= 3
+    assert not [piece for piece in ("\x07", "\u202e", "\x1b[2J", "\x1b]0") if piece in said]
+
+
+def test_a_pipe_gets_the_bytes(evil: Path) -> None:
+    """The prompt keeps every byte where no terminal reads it, escapes too; warnings that a log keeps hold none."""
+    ended = start(evil, "--stdout")
+    assert f"x = 1  # {EVIL}\n" in ended.out
+    assert "\x1b" not in ended.err
+    assert "no file matches this pattern: gone\\x1b]0;owned" in ended.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+@pytest.mark.parametrize("arguments", [["--help"], ["--stdout", "-q"]])
+def test_a_full_output_is_one_sentence(evil: Path, arguments: list[str]) -> None:
+    """What cannot be written is said, with exit code 1 and no second failure at the end of the process."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "aggregate", *arguments],
+            cwd=evil,
+            env=program_environment(evil),
+            stdout=full,
+            stderr=subprocess.PIPE,
+        )
+    last = done.stderr.decode().splitlines()[-1]
+    assert (done.returncode, last) == (1, "aggregate: the output cannot be written: No space left on device")
+    assert b"Traceback" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell is needed")
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("-q >&-", 1, "aggregate: the output cannot be written: it is closed\n"),
+        ("-q 2>&- <&-", 0, ""),
+        ("send - <&-", 2, "there is no standard input to read: it is closed"),
+        ("languages | head -1 >/dev/null", 0, ""),
+    ],
+)
+def test_closed_streams_are_no_crash(evil: Path, command: str, code: int, said: str) -> None:
+    """Whatever streams are missing, the command ends with one sentence at most, if it can be said."""
+    line = f"{sys.executable} -m aggregate {command}"
+    done = subprocess.run(["sh", "-c", line], cwd=evil, env=program_environment(evil), capture_output=True)
+    assert done.returncode == code
+    assert said in done.stderr.decode()
+    assert "Traceback" not in done.stderr.decode()
+
+
+def test_an_ascii_locale_prints_everything(tmp_path: Path) -> None:
+    """Prompts are UTF-8 in any locale, and names that it cannot spell are a sentence."""
+    project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py", "ü.py"]\n', "a.py": "x = 'é'\n"})
+    ascii_only = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    piped = start(tmp_path, "--stdout", **ascii_only)
+    assert piped.code == 0
+    assert "x = 'é'" in piped.out
+    assert "cannot be read: 'ascii' codec" in piped.err
+    code, said = on_terminal(tmp_path, "stats", **ascii_only)
+    assert code == 0
+    assert "Traceback" not in said

@@ -1,0 +1,137 @@
+"""What nobody foresaw, and prompts that no model takes."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import click
+import pytest
+
+from aggregate.cli.commands import Commands
+from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
+from aggregate.clients.window import exceeded_window
+from aggregate.compose.stats import largest_folders
+from tests.cli.command_line import start
+from tests.project import project
+
+
+class OddError(Exception):
+    """An error that cannot say what it is."""
+
+    def __str__(self) -> str:
+        """Fail."""
+        raise ValueError("no text")
+
+
+def deep(number: int = 0) -> int:
+    """Call itself for ever."""
+    return deep(number + 1)
+
+
+@contextmanager
+def failing(error: BaseException | None) -> Iterator[click.Group]:
+    """Yield a group whose only command fails."""
+    group = Commands(name="aggregate")
+
+    @click.command("schema")
+    def command() -> None:
+        if error is None:
+            deep()
+        else:
+            raise error
+
+    group.get_command = lambda _context, _name: command  # type: ignore[method-assign]
+    yield group
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (KeyError("x"), BUG, "KeyError: 'x'; this is a bug of aggregate, AGGREGATE_DEBUG=1 shows the traceback"),
+        (None, BUG, "RecursionError: maximum recursion depth exceeded"),
+        (MemoryError(), BUG, ": MemoryError; this is a bug of aggregate"),
+        (OddError(), BUG, ": OddError; this is a bug of aggregate"),
+        (ValueError("two\nlines \x1b[2J"), BUG, "ValueError: two lines \\x1b[2J; this is"),
+        (FileNotFoundError(2, "No such file or directory", "a\nb"), FAILED, "No such file or directory: a\\x0ab"),
+        (
+            FileNotFoundError(2, "No usable temporary directory found in ['/x']"),
+            FAILED,
+            "No usable temporary directory",
+        ),
+        (KeyboardInterrupt(), INTERRUPTED, "interrupted"),
+        (BrokenPipeError(), FAILED, ""),
+    ],
+)
+def test_any_error_is_one_sentence(error: BaseException | None, code: int, said: str) -> None:
+    """Errors of the program itself name their place and how to see more; those of the system say what it refused."""
+    with failing(error) as group, redirect_stderr(StringIO()) as err:
+        assert run_program(["schema"], group=group) == code
+    shown = err.getvalue().lstrip("\n")
+    assert said in shown
+    assert shown.count("\n") == bool(said)
+
+
+def test_a_traceback_is_there_for_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the variable set, the traceback stands before the sentence."""
+    monkeypatch.setenv(DEBUG, "1")
+    with failing(KeyError("x")) as group, redirect_stderr(StringIO()) as err:
+        assert run_program(["schema"], group=group) == BUG
+    assert err.getvalue().startswith("Traceback (most recent call last):\n")
+    assert err.getvalue().splitlines()[-1].startswith("aggregate: unexpected error in test_unforeseen.py:")
+
+
+def test_without_a_folder_for_temporary_files_there_is_no_traceback(tmp_path: Path) -> None:
+    """A run needs none."""
+    project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": "x = 1\n"})
+    ended = start(tmp_path, "-q", TMPDIR=str(tmp_path / "gone"))
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_a_folder_that_is_gone_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell may stand in a folder that was deleted meanwhile."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with redirect_stderr(StringIO()) as err:
+        assert run_program([]) == FAILED
+    assert err.getvalue() == "aggregate: the current folder is not there any more: go to another one\n"
+
+
+def test_half_a_surrogate_pair_in_the_history_is_a_sentence(tmp_path: Path) -> None:
+    """No file can hold it; a history that does is no UTF-8, and is refused with its name."""
+    project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": "x = 1\n"})
+    for history in (b'history = ["\xed\xa0\x80"]\n', b'history = ["\\ud800"]\n'):
+        (tmp_path / "manual_slop_history.toml").write_bytes(history)
+        with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+            assert run_program(["-q", "-c", str(tmp_path / "manual_slop.toml")]) == 2
+        assert out.getvalue() == ""
+        assert err.getvalue().count("\n") == 1
+        assert "manual_slop_history.toml: the history is not" in err.getvalue()
+
+
+def test_a_prompt_that_no_model_takes_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the largest window that is known, the largest folders are named, in the list and as JSON."""
+    monkeypatch.chdir(tmp_path)
+    project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["**/*.txt"]\n', "b/c.txt": "y\n"})
+    for name in ("a/x/1.txt", "a/x/2.txt", "b/d.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("a b " * 375_000, encoding="utf-8")
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        assert run_program(["--json"]) == 0
+    (warning,) = json.loads(out.getvalue())["warnings"]
+    assert warning.startswith("the prompt has 2,25")
+    assert "tokens and the largest known context window 2,000,000: leave files out" in warning
+    assert "aggregate stats lists their sizes, the largest folders are a/ 1,500,0" in warning
+    assert f"warning: {warning}\n" in err.getvalue()
+
+
+def test_windows_and_folders() -> None:
+    """The largest window bounds; folders stand side by side below what holds everything."""
+    assert exceeded_window(1_000_000) is None
+    assert exceeded_window(50_000_000) == 2_000_000
+    assert largest_folders({}) == []
+    assert largest_folders({"a.py": 1}) == [(".", 1)]
+    sizes = {"src/p/a/x.py": 5, "src/p/b/y.py": 7, "src/p/b/c/z.py": 1, "src/p/m.py": 2}
+    assert largest_folders(sizes) == [("src/p/b/", 8), ("src/p/a/", 5), ("src/p/", 2)]

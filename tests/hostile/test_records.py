@@ -1,0 +1,101 @@
+"""Records of runs that somebody else has written."""
+
+import copy
+import json
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aggregate.cli.program import run_program
+from aggregate.compose.journal import read_run, read_segment
+from aggregate.compose.numbering import journal_path
+from tests.project import project
+
+VALUES: list[Any] = [
+    None,
+    True,
+    -1,
+    0,
+    10**30,
+    1.5,
+    float("inf"),
+    float("nan"),
+    "",
+    "\ud800",
+    "\x1b",
+    [],
+    {},
+    [[]],
+    [9, 1],
+]
+RAW = ["", "[", "[" * 100_000, '{"version":2,"links":' + "[" * 100_000, "null", "3", "[]", "{}", "1" * 5_000, "\0"]
+
+
+@pytest.fixture
+def sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the first prompt of a project that was sent once."""
+    project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n[output]\nnamespace = "p"\n', "a.py": "x = 1\n"})
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".xdg"))
+    assert command("send", "hi", "--provider", "scripted")[0] == 0
+    return Path("md_gen/p_001.md")
+
+
+def command(*arguments: str) -> tuple[int, str]:
+    """Run a command in this process; return its code and what it said."""
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()) as err:
+        code = run_program([*arguments])
+    return code, err.getvalue()
+
+
+def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of every value in JSON data."""
+    yield path
+    inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in inner:
+        yield from places(value, (*path, key))
+
+
+def changed(data: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """Return the data with one value in place of another."""
+    if not path:
+        return value
+    data = copy.deepcopy(data)
+    inner = data
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return data
+
+
+def test_a_forged_record_is_used_or_left_out(sent: Path) -> None:
+    """Whatever stands anywhere in a record, reading it gives a run that is in itself right, or none."""
+    record = journal_path(sent)
+    good = json.loads(record.read_text(encoding="utf-8"))
+    forged = [*RAW, *(json.dumps(changed(good, path, value)) for path in places(good) for value in VALUES)]
+    for text in forged:
+        record.write_text(text, encoding="utf-8")
+        run = read_run(sent)
+        if run is not None:
+            assert all(0 <= link.tokens < 2**41 and 0 <= link.size < 2**41 for link in run.chain.links)
+            for number in range(1, len(run.chain.links)):
+                read_segment(run, number)
+            ends = run.sent.ends if run.sent else ()
+            assert [*ends] == sorted(set(ends))
+            assert all(1 <= end <= len(run.chain.links) for end in ends)
+
+
+@pytest.mark.parametrize(
+    "value", ['{"version":2,"links":' + "[" * 100_000, '{"version":2,"links":[],"sent":null}', "\0"]
+)
+def test_the_commands_do_without_a_forged_record(sent: Path, value: str) -> None:
+    """Sending and comparing go on without it."""
+    journal_path(sent).write_text(value, encoding="utf-8")
+    assert command("send", "more", "--provider", "scripted", "--dry-run")[0] == 0
+    code, said = command("diff", "1", "1")
+    assert code in (0, 2)
+    assert said.count("\n") <= 1
