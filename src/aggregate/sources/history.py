@@ -17,7 +17,7 @@ def find_history_file(config_path: Path) -> Path | None:
     """Return ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``, else ``None``."""
     candidates = (config_path.with_name(f"{config_path.stem}_history.toml"), config_path.with_name("history.toml"))
     # Also what is no regular file: reading it says so, and a discussion that is passed over would be missing silently.
-    return next((path for path in candidates if os.path.exists(path) and not os.path.isdir(path)), None)
+    return next((path for path in candidates if os.path.lexists(path) and not os.path.isdir(path)), None)  # noqa: PTH112 - raises for no name
 
 
 def load_history(path: Path) -> list[str | dict[str, Any]]:
