@@ -63,6 +63,13 @@ class SyntaxViewError(AggregateError):
     """A file has no grammar, or a symbol does not exist in it."""
 
 
+class DeadlineError(SyntaxViewError):
+    """Parsing a text takes far longer than any program of its size does."""
+
+    def __init__(self) -> None:
+        super().__init__("the parser took too long on this text, as it does where brackets are nested without end")
+
+
 class BeadsError(AggregateError):
     """One source of a project's beads cannot be read; another one may."""
 

@@ -46,22 +46,68 @@ class Language:
     macros: re.Pattern[bytes] | None = None
 
 
-# Macros that stand where the grammar of C allows no name: alone on a line (`NS_BEGIN`, `Q_OBJECT`, `ABI(1)`), between
-# the keyword and the name of a type (`class EXPORT Name {`), and before a word that must begin a declaration
-# (`API void f();`). The first branches pass over comments and directives.
-_C_MACROS = re.compile(
+# Names for parts of the pattern below, the ones that use others first.
+_PIECES_OF_C = {
+    b"ATTRIBUTE": rb"(?:MACRO|[a-z]\w*?_(?:attr\w*+|nothrow|noreturn|nonnull|pure|deprecated)\b)",
+    # What stands between two brackets: no more than three deep, no statements.
+    b"ARGUMENTS": rb"\((?:[^(){};]++|\((?:[^(){};]++|\([^(){};]*+\))*+\))*+\)",
+    b"MACRO": rb"(?:__\w++|_[A-Z]\w*+|[A-Z][A-Z0-9_]++\b)",
+    # To what stands on the line, or begins the next line with more than nothing before it.
+    b"GAP": rb"[ \t]*+(?:/\*(?:[^*]|\*(?!/)){0,300}+\*/[ \t]*+)?+(?:\r?\n[ \t]++)?+",
+}
+
+
+def _pattern_of_c(text: bytes) -> re.Pattern[bytes]:
+    for name, piece in _PIECES_OF_C.items():
+        text = text.replace(name, piece)
+    return re.compile(text, re.MULTILINE | re.VERBOSE)
+
+
+# Macros that stand where the grammar of C allows no name. Each branch that looks for more than a word begins with what
+# is rare, repeats possessively, and reads no further than brackets, a line or a few hundred bytes: time is linear.
+_C_MACROS = _pattern_of_c(
     rb"""
-    //[^\n]*
-  | /\*(?s:.*?)\*/
-  | ^[ \t]*\#(?:[^\n\\]|\\\r?\n|\\.)*
-  | ^[ \t]*([A-Z_][A-Z0-9_]{2,}(?:\([^()\n]*\))?)[ \t]*\r?$(?!\s*[{(,=);])
-  | \b(?:class|struct|union|enum[ \t]+class|enum)[ \t]+([A-Z][A-Z0-9_]+(?:\([^()\n]*\))?)
-    (?=[ \t]+[A-Za-z_]\w*\s*(?:<[^;{}()]*>\s*)?(?:final\b\s*)?(?:\{|:\s*[A-Za-z_]))
-  | \b([A-Z][A-Z0-9]*_[A-Z0-9_]*)(?=[ \t]+(?:
-      static|inline|virtual|explicit|constexpr|friend|extern|template|typename|namespace|class|struct|enum|union|using|typedef
-      |void|bool|char|short|int|long|float|double|signed|unsigned|auto)\b)
-""",
-    re.MULTILINE | re.VERBOSE,
+    //[^\n]*+                                       # passed over: comments, strings, directives, casts of values
+  | /\*(?s:.*?)(?:\*/|\Z)
+  | "(?:[^"\\\n]|\\.)*+"
+  | '(?:[^'\\\n]|\\.)'
+  | =\s*+\([^()]*+\)
+  | ^[ \t]*+(?:
+      # A condition around words that stand before or behind a declaration: `#if A`, `constexpr`, `#endif`.
+        (\#[ \t]*+if[^\n\\]*+\n
+          [ \t]*+(?:
+            (?:(?:constexpr|inline|static|explicit|virtual|const|extern|friend|noexcept|override|final)\b[ \t]*+)++
+            |[:,][ \t]*+(?:public|private|protected|virtual)\b[^\n;{}()\#]*+)\r?\n
+          [ \t]*+\#[ \t]*+endif\b[^\n\\]*+)
+      | \#(?:[^\n\\]|\\\r?\n|\\.)*+
+      # Around the type of a function: `API(void *) f(`.
+      | (?:extern[ \t]++)?+(?:(MACRO)[ \t]++)?+(?<!\*\n)(_{0,2}[A-Z]\w*+[ \t]*+\()[ \t]*+[A-Za-z_][\w \t*]*+(\))
+        (?=[\s*]*+(?!__|[A-Z_0-9]++\s*+\()\w++\s*+\()
+      # Alone on a line: `NS_BEGIN`, `Q_OBJECT`, `ABI(1)`.
+      | ([A-Z_][A-Z0-9_]{2,}+(?:\([^()\n]*+\))?+)[ \t]*+\r?$(?!\s*+[{(,=);])
+      # Before the type of a function: `API type_t f(`, `static INLINE type_t CALL f(`.
+      | (?:(?:extern|static|inline)[ \t]++)*+([A-Z_][A-Z0-9_]++)[ \t]++(?:const[ \t]++)?+\w++
+        (?=[\s*]++(?:([A-Z_][A-Z0-9_]++)\s++)?+\w++[ \t]*+\()
+    )
+  # Behind a pointer's star: `char * API f(`, `int *RESTRICT p`.
+  | \*[ \t]*+(MACRO)(?=[ \t]++\w++[ \t]*+[;,)=(A-Z])
+  | \b(?:
+        typedef[ \t]++\w++\([^()\n]*+\)
+      # Between the keyword and the name of a type: `class EXPORT Name {`.
+      | (?:class|struct|union|enum(?:[ \t]++class)?+)[ \t]++([A-Z][A-Z0-9_]++(?:\([^()\n]*+\))?+)
+        (?=[ \t]++[A-Za-z_]\w*+\s*+(?:<[^;{}()]{0,400}>\s*+)?(?:final\b\s*+)?+(?:\{|:\s*+[A-Za-z_]))
+      # Behind the name of a namespace: `namespace name VISIBILITY(default) {`.
+      | namespace[ \t]++\w++[ \t]++(MACRO(?:\([^()\n]*+\))?+)(?=\s*+\{)
+      # Before a word that must begin a declaration: `API void f();`.
+      | ([A-Z][A-Z0-9]*+_[A-Z0-9_]*+)(?=[ \t]++(?:static|inline|virtual|explicit|constexpr|friend|extern|template
+          |typename|namespace|class|struct|enum|union|using|typedef
+          |void|bool|char|short|int|long|float|double|signed|unsigned|auto)\b)
+      # Around parameters: `f OF((int a));`.
+      | (?<=\w[ \t])([A-Z_]++[ \t]*+\()(?=\()ARGUMENTS\s*+(\))(?=\s*+;)
+    )
+  # Behind parameters: `f(int) ATTRIBUTE __nonnull((1));`.
+  | \)GAP(?:const\b[ \t]*+)?+((?:ATTRIBUTE(?:[ \t]*+ARGUMENTS)?+GAP)++)(?=\s*+[;{:])
+"""
 )
 
 LANGUAGES = (
