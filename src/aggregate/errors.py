@@ -67,7 +67,7 @@ class DeadlineError(SyntaxViewError):
     """Parsing a text takes far longer than any program of its size does."""
 
     def __init__(self) -> None:
-        super().__init__("the parser took too long on this text, as it does where brackets are nested without end")
+        super().__init__("this text takes far longer to parse than a program of its size, and was given up")
 
 
 class BeadsError(AggregateError):

@@ -29,6 +29,7 @@ class Language:
         own_line: The placeholder is a comment to the line's end, so nothing may follow it on its line.
         kind: Code or data.
         names: Whole file names, where a suffix does not tell.
+        interpreters: Programs on a `#!` line, without version, where neither name nor suffix tells.
         refuses: What a text must not hold, since the grammar would end the process over it.
         macros: A pattern whose groups are what a preprocessor would take away and no grammar can read.
     """
@@ -42,6 +43,7 @@ class Language:
     own_line: bool = False
     kind: Kind = Kind.CODE
     names: tuple[str, ...] = ()
+    interpreters: tuple[str, ...] = ()
     refuses: re.Pattern[str] | None = None
     macros: re.Pattern[bytes] | None = None
 
@@ -111,7 +113,14 @@ _C_MACROS = _pattern_of_c(
 )
 
 LANGUAGES = (
-    Language("python", (".py", ".pyi", ".pyw"), "python", "tree_sitter_python", placeholder="..."),
+    Language(
+        "python",
+        (".py", ".pyi", ".pyw"),
+        "python",
+        "tree_sitter_python",
+        placeholder="...",
+        interpreters=("python", "pypy"),
+    ),
     Language("c", (".c", ".h"), "c", "tree_sitter_c", macros=_C_MACROS),
     Language(
         "cpp",
@@ -120,13 +129,20 @@ LANGUAGES = (
         "tree_sitter_cpp",
         macros=_C_MACROS,
     ),
-    Language("javascript", (".js", ".jsx", ".mjs", ".cjs"), "javascript", "tree_sitter_javascript"),
+    Language(
+        "javascript",
+        (".js", ".jsx", ".mjs", ".cjs"),
+        "javascript",
+        "tree_sitter_javascript",
+        interpreters=("node", "nodejs"),
+    ),
     Language(
         "typescript",
         (".ts", ".mts", ".cts"),
         "typescript",
         "tree_sitter_typescript",
         function="language_typescript",
+        interpreters=("deno", "bun", "ts-node", "tsx"),
     ),
     Language("tsx", (".tsx",), "tsx", "tree_sitter_typescript", function="language_tsx"),
     Language("go", (".go",), "go", "tree_sitter_go"),
@@ -141,8 +157,9 @@ LANGUAGES = (
         placeholder="# ...",
         own_line=True,
         names=("gemfile", "rakefile", "vagrantfile", "guardfile", "podfile", "fastfile"),
+        interpreters=("ruby", "jruby"),
     ),
-    Language("php", (".php", ".phtml"), "php", "tree_sitter_php", function="language_php"),
+    Language("php", (".php", ".phtml"), "php", "tree_sitter_php", function="language_php", interpreters=("php",)),
     Language(
         "bash",
         (".sh", ".bash"),
@@ -150,6 +167,7 @@ LANGUAGES = (
         "tree_sitter_bash",
         placeholder="{ : ...; }",
         names=(".bashrc", ".bash_profile", ".profile"),
+        interpreters=("bash", "sh", "dash", "ash", "ksh", "zsh"),
     ),
     Language("markdown", (".md", ".markdown"), "markdown", "tree_sitter_markdown", kind=Kind.DATA),
     Language("html", (".html", ".htm", ".xhtml"), "html", "tree_sitter_html", kind=Kind.DATA),
@@ -248,16 +266,33 @@ _PLAIN_NAMES = {
     "gnumakefile": "makefile",
     "makefile": "makefile",
 }
+_PLAIN_INTERPRETERS = {
+    "awk": "awk",
+    "elixir": "elixir",
+    "gawk": "awk",
+    "groovy": "groovy",
+    "julia": "julia",
+    "lua": "lua",
+    "make": "makefile",
+    "perl": "perl",
+    "pwsh": "powershell",
+    "rscript": "r",
+    "tclsh": "tcl",
+}
+_LONGEST_SHEBANG = 256  # as much as a system reads of it
 
 
 def language_of(path: str, text: str = "") -> Language | None:
     """Return the language of the file at ``path``, or ``None`` where it has no grammar or ``text`` would break it.
 
-    A ``.h`` file is C unless ``text`` holds constructs that only C++ has.
+    A ``.h`` file is C unless ``text`` holds constructs that only C++ has. A file of no known name or suffix is known by
+    the interpreter on its ``#!`` line.
     """
-    by_name, by_suffix = _index()
+    by_name, by_suffix, by_interpreter = _index()
     name, suffix = _name_and_suffix(path)
     found = by_name.get(name) or by_suffix.get(suffix)
+    if found is None and text.startswith("#!") and not _plain_tag(name, suffix):
+        found = by_interpreter.get(_interpreter(text))
     if found is not None and found.name == "c" and name.endswith(".h") and _HEADER_IS_CPP.search(text):
         return language_named("cpp")
     return None if found is not None and found.refuses and found.refuses.search(text) else found
@@ -268,13 +303,27 @@ def language_named(name: str) -> Language | None:
     return next((language for language in LANGUAGES if language.name == name), None)
 
 
-def fence_tag(path: str) -> str:
-    """Return the tag for a fence around the file at ``path``, ``"text"`` where nothing better is known."""
-    language = language_of(path)
+def fence_tag(path: str, text: str = "") -> str:
+    """Return the tag for a fence around ``text``, the file at ``path``; ``"text"`` where nothing better is known."""
+    language = language_of(path, text[:_LONGEST_SHEBANG] if text.startswith("#!") else "")
     if language is not None:
         return language.fence
-    name, suffix = _name_and_suffix(path)
-    return _PLAIN_NAMES.get(name) or _PLAIN_FENCES.get(suffix) or "text"
+    by_name = _plain_tag(*_name_and_suffix(path))
+    return by_name or (text.startswith("#!") and _PLAIN_INTERPRETERS.get(_interpreter(text))) or "text"
+
+
+def _plain_tag(name: str, suffix: str) -> str | None:
+    return _PLAIN_NAMES.get(name) or _PLAIN_FENCES.get(suffix)
+
+
+def _interpreter(text: str) -> str:
+    """Return the program on the ``#!`` line that ``text`` begins with, without folders and version, in lower case."""
+    words = text[2:_LONGEST_SHEBANG].partition("\n")[0].split()
+    if words and words[0].rpartition("/")[2] == "env":
+        rest = (word.removeprefix("-S").removeprefix("--split-string=") for word in words[1:])
+        words = [word for word in rest if word and word[0] != "-" and "=" not in word]
+    program = words[0].replace("\\", "/").rpartition("/")[2].lower() if words else ""
+    return program.removesuffix(".exe").rstrip(".0123456789")
 
 
 def _name_and_suffix(path: str) -> tuple[str, str]:
@@ -285,8 +334,9 @@ def _name_and_suffix(path: str) -> tuple[str, str]:
 
 
 @cache
-def _index() -> tuple[dict[str, Language], dict[str, Language]]:
-    """Return the rows by file name and by suffix."""
+def _index() -> tuple[dict[str, Language], dict[str, Language], dict[str, Language]]:
+    """Return the rows by file name, by suffix and by interpreter."""
     by_name = {name: language for language in LANGUAGES for name in language.names}
     by_suffix = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
-    return by_name, by_suffix
+    by_interpreter = {program: language for language in LANGUAGES for program in language.interpreters}
+    return by_name, by_suffix, by_interpreter

@@ -5,6 +5,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import takewhile
 
 from tree_sitter import Node
 
@@ -94,13 +95,14 @@ def _end_before(source: bytes, position: int) -> int:
 
 def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
     """Yield where comments stand in ``node`` before the byte ``end``, in order."""
-    if node.type.endswith("comment"):
-        yield node.start_byte, node.end_byte
-        return
-    for child in node.named_children:
-        if child.start_byte >= end:
-            return
-        yield from _remarks(child, end)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if node.type.endswith("comment"):
+            yield node.start_byte, node.end_byte
+        else:
+            children = takewhile(lambda child: child.start_byte < end, node.named_children)
+            waiting += reversed(list(children))
 
 
 def _items(node: Node) -> int:

@@ -42,7 +42,7 @@ def render_slices(path: str, text: str, slices: Sequence[Mapping[str, Any]]) -> 
             spans.append(Span(line + 1, line + 1 + count, found.start_line, found.end_line))
             line += count + 1
         line += 2
-    return View("\n\n".join(blocks), tuple(spans), fence_tag(path))
+    return View("\n\n".join(blocks), tuple(spans), fence_tag(path, text))
 
 
 def slice_heading(piece: Mapping[str, Any], found: "Resolution") -> str:

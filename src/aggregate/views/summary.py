@@ -109,7 +109,7 @@ _HOLDERS = frozenset(
 
 
 def _title(request: ViewRequest, language: Language | None) -> str:
-    return language.name if language else fence_tag(request.path)
+    return language.name if language else fence_tag(request.path, request.text)
 
 
 def _first_paragraph(doc: str) -> str:
