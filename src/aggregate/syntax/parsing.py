@@ -28,7 +28,7 @@ _WATCHED_FROM = 50_000
 # The parser's time grows with the square of some inputs, such as a million opening brackets. A program of a megabyte
 # takes a third of a second, so that even a machine a tenth as fast stays far below. Time of this thread's own, so that
 # other load on the machine changes nothing.
-_SECONDS = 2.0
+_SECONDS = 1.0
 _SECONDS_PER_BYTE = 4e-6
 # How much the parser reads at once. Each of the predicates of a query copies that much again.
 _CHUNK = 4096
