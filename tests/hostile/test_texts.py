@@ -36,6 +36,7 @@ TEXTS = {
     "brackets in Python": ("a.py", lambda: repeated("(")),
     "braces in JavaScript": ("a.js", lambda: repeated("{")),
     "macros": ("a.cpp", lambda: repeated("AB_(")),
+    "runs of attributes": ("a.c", lambda: repeated(") AB(")),
     "types": ("a.cpp", lambda: repeated("class AB C<")),
     "attributes": ("a.c", lambda: "int f(int) __a" + repeated("((")),
     "angle brackets": ("a.cpp", lambda: repeated("a<")),

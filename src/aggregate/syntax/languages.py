@@ -108,7 +108,7 @@ _C_MACROS = _pattern_of_c(
       | (?<=\w[ \t])([A-Z_]++[ \t]*+\()(?=\()ARGUMENTS\s*+(\))(?=\s*+;)
     )
   # Behind parameters: `f(int) ATTRIBUTE __nonnull((1));`.
-  | \)GAP(?:const\b[ \t]*+)?+((?:ATTRIBUTE(?:[ \t]*+ARGUMENTS)?+GAP)++)(?=\s*+[;{:])
+  | \)GAP(?:const\b[ \t]*+)?+((?:ATTRIBUTE(?:[ \t]*+ARGUMENTS)?+GAP){1,12}+)(?=\s*+[;{:])
 """
 )
 
