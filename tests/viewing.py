@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.syntax.languages import Kind, language_of
+from aggregate.syntax.modules import read_module
 from aggregate.syntax.parsing import parse
-from aggregate.views.masked import masked
+from aggregate.views.masked import find_symbol, masked
 from aggregate.views.outline import outline
 from aggregate.views.skeleton import skeleton
 from aggregate.views.summary import summary
@@ -27,10 +28,22 @@ def summary_of(path: str, text: str) -> str:
 
 
 def masked_of(path: str, text: str, mask: Mapping[str, str]) -> str:
-    """Return the text of the picked symbols, symbol by symbol, each without the indentation of its first line."""
-    requests = [ViewRequest(path, text, ViewMode.MASKED, mask={name: shown}) for name, shown in mask.items()]
-    blocks = [masked(request).text.lstrip(" \t") for request in requests]
+    """Return the text of the picked symbols, symbol by symbol, without what they stand in.
+
+    Each comes without the indentation of its first line.
+    """
+    blocks = [_picked(path, text, name, shown).lstrip(" \t") for name, shown in mask.items()]
     return "\n\n".join(block for block in blocks if block)
+
+
+def _picked(path: str, text: str, symbol: str, shown: str) -> str:
+    """Return the text of one picked symbol, without the headers around it."""
+    view = masked(ViewRequest(path, text, ViewMode.MASKED, mask={symbol: shown}))
+    language = language_of(path, text)
+    first_lines = {one.first_line for one in find_symbol(read_module(text, language), symbol)} if language else set()
+    lines = view.text.split("\n")
+    blocks = ["\n".join(lines[s.start - 1 : s.end]) for s in view.spans if s.source_start in first_lines]
+    return "\n\n".join(blocks) or view.text
 
 
 def check_skeleton(path: str, text: str) -> None:

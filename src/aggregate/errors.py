@@ -65,6 +65,13 @@ class SyntaxViewError(AggregateError):
     """A file has no grammar, or a symbol does not exist in it."""
 
 
+class DeadlineError(SyntaxViewError):
+    """Parsing a text takes far longer than any program of its size does."""
+
+    def __init__(self) -> None:
+        super().__init__("this text takes far longer to parse than a program of its size, and was given up")
+
+
 class BeadsError(AggregateError):
     """One source of a project's beads cannot be read; another one may."""
 

@@ -96,7 +96,7 @@ def _record(one: Selected, source: SourceFile, mode: ViewMode, view: View | str 
         tier=one.entry.tier,
         ast_mask=dict(item.ast_mask),
         custom_slices=[dict(piece) for piece in item.custom_slices],
-        language=fence_tag(one.path),
+        language=fence_tag(one.path, source.text),
         spans=(),
     )
     if source.error:

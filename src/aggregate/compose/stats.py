@@ -38,7 +38,7 @@ def compute_file_stats(abs_path: str) -> dict[str, int]:
     ``ast_elements`` is counted in Python files only; a file that cannot be read has zeros.
     """
     source = read_file(Path(abs_path))
-    language = language_of(str(abs_path))
+    language = language_of(str(abs_path), source.text)
     python = language is not None and language.name == "python"
     elements = len(read_module(source.text, language).definitions) if language and python else 0
     return {"lines": line_count(source.text), "ast_elements": elements}
@@ -113,7 +113,7 @@ def measure_files(
         FileSizes(
             one.path,
             line_count(source.text),
-            _elements(one.path, views[i * width + outline_at]),
+            _elements(one.path, source.text, views[i * width + outline_at]),
             (0,) * width if source.error else tuple(counts[i * width : (i + 1) * width]),
             source.error,
         )
@@ -121,9 +121,9 @@ def measure_files(
     ]
 
 
-def _elements(path: str, outline: View | str) -> int:
+def _elements(path: str, text: str, outline: View | str) -> int:
     """Return how many definitions an outline shows: it has a row, and so a span, for each."""
-    language = language_of(path)
+    language = language_of(path, text)
     is_code = language is not None and language.kind is Kind.CODE
     return len(outline.spans) if is_code and isinstance(outline, View) else 0
 

@@ -87,7 +87,7 @@ def _raw_block(record: Mapping[str, Any]) -> str:
     if record.get("error") and not record.get("source"):
         return record_block(record)
     path = shown_path(record)
-    return file_block(path, _source(record), language=fence_tag(path))
+    return file_block(path, _source(record), language=fence_tag(path, _source(record)))
 
 
 def _view_block(record: Mapping[str, Any], request: ViewRequest, view: View | str) -> str:

@@ -79,11 +79,12 @@ class Module:
         )
 
     def _late_name(self, definition: Definition) -> str:
-        """Return a definition's name, behind a space, where it stands behind the body only, as a ``typedef``'s."""
+        """Return a definition's names, behind a space, that stand behind the body only, as a ``typedef``'s do."""
         if definition.kind not in _LATE or not definition.path:
             return ""
-        name = definition.path[-1]
-        return "" if name in _WORD.findall(self.text(definition.start, definition.header_end)) else f" {name}"
+        written = _WORD.findall(self.text(definition.start, definition.header_end))
+        late = [name for name in (definition.path[-1], *definition.aliases) if name not in written]
+        return f" {', '.join(late)}" if late else ""
 
     def _line_start(self, offset: int) -> int:
         """Return where the line of ``offset`` begins if only white space stands before it there, else ``offset``."""

@@ -29,6 +29,7 @@ class Language:
         own_line: The placeholder is a comment to the line's end, so nothing may follow it on its line.
         kind: Code or data.
         names: Whole file names, where a suffix does not tell.
+        interpreters: Programs on a `#!` line, without version, where neither name nor suffix tells.
         refuses: What a text must not hold, since the grammar would end the process over it.
         macros: A pattern whose groups are what a preprocessor would take away and no grammar can read.
     """
@@ -42,30 +43,84 @@ class Language:
     own_line: bool = False
     kind: Kind = Kind.CODE
     names: tuple[str, ...] = ()
+    interpreters: tuple[str, ...] = ()
     refuses: re.Pattern[str] | None = None
     macros: re.Pattern[bytes] | None = None
 
 
-# Macros that stand where the grammar of C allows no name: alone on a line (`NS_BEGIN`, `Q_OBJECT`, `ABI(1)`), between
-# the keyword and the name of a type (`class EXPORT Name {`), and before a word that must begin a declaration
-# (`API void f();`). The first branches pass over comments and directives.
-_C_MACROS = re.compile(
+# Names for parts of the pattern below, the ones that use others first.
+_PIECES_OF_C = {
+    b"ATTRIBUTE": rb"(?:MACRO|[a-z]\w*?_(?:attr\w*+|nothrow|noreturn|nonnull|pure|deprecated)\b)",
+    # What stands between two brackets: no more than three deep, no statements.
+    b"ARGUMENTS": rb"\((?:[^(){};]++|\((?:[^(){};]++|\([^(){};]*+\))*+\))*+\)",
+    b"MACRO": rb"(?:__\w++|_[A-Z]\w*+|[A-Z][A-Z0-9_]++\b)",
+    # To what stands on the line, or begins the next line with more than nothing before it.
+    b"GAP": rb"[ \t]*+(?:/\*(?:[^*]|\*(?!/)){0,300}+\*/[ \t]*+)?+(?:\r?\n[ \t]++)?+",
+}
+
+
+def _pattern_of_c(text: bytes) -> re.Pattern[bytes]:
+    for name, piece in _PIECES_OF_C.items():
+        text = text.replace(name, piece)
+    return re.compile(text, re.MULTILINE | re.VERBOSE)
+
+
+# Macros that stand where the grammar of C allows no name. Each branch that looks for more than a word begins with what
+# is rare, repeats possessively, and reads no further than brackets, a line or a few hundred bytes: time is linear.
+_C_MACROS = _pattern_of_c(
     rb"""
-    //[^\n]*
-  | /\*(?s:.*?)\*/
-  | ^[ \t]*\#(?:[^\n\\]|\\\r?\n|\\.)*
-  | ^[ \t]*([A-Z_][A-Z0-9_]{2,}(?:\([^()\n]*\))?)[ \t]*\r?$(?!\s*[{(,=);])
-  | \b(?:class|struct|union|enum[ \t]+class|enum)[ \t]+([A-Z][A-Z0-9_]+(?:\([^()\n]*\))?)
-    (?=[ \t]+[A-Za-z_]\w*\s*(?:<[^;{}()]*>\s*)?(?:final\b\s*)?(?:\{|:\s*[A-Za-z_]))
-  | \b([A-Z][A-Z0-9]*_[A-Z0-9_]*)(?=[ \t]+(?:
-      static|inline|virtual|explicit|constexpr|friend|extern|template|typename|namespace|class|struct|enum|union|using|typedef
-      |void|bool|char|short|int|long|float|double|signed|unsigned|auto)\b)
-""",
-    re.MULTILINE | re.VERBOSE,
+    //[^\n]*+                                       # passed over: comments, strings, directives, casts of values
+  | /\*(?s:.*?)(?:\*/|\Z)
+  | "(?:[^"\\\n]|\\.)*+"
+  | '(?:[^'\\\n]|\\.)'
+  | =\s*+\([^()]*+\)
+  | ^[ \t]*+(?:
+      # A condition around words that stand before or behind a declaration: `#if A`, `constexpr`, `#endif`.
+        (\#[ \t]*+if[^\n\\]*+\n
+          [ \t]*+(?:
+            (?:(?:constexpr|inline|static|explicit|virtual|const|extern|friend|noexcept|override|final)\b[ \t]*+)++
+            |[:,][ \t]*+(?:public|private|protected|virtual)\b[^\n;{}()\#]*+)\r?\n
+          [ \t]*+\#[ \t]*+endif\b[^\n\\]*+)
+      | \#(?:[^\n\\]|\\\r?\n|\\.)*+
+      # Around the type of a function: `API(void *) f(`.
+      | (?:extern[ \t]++)?+(?:(MACRO)[ \t]++)?+(?<!\*\n)(_{0,2}[A-Z]\w*+[ \t]*+\()[ \t]*+[A-Za-z_][\w \t*]*+(\))
+        (?=[\s*]*+(?!__|[A-Z_0-9]++\s*+\()\w++\s*+\()
+      # Alone on a line: `NS_BEGIN`, `Q_OBJECT`, `ABI(1)`.
+      | ([A-Z_][A-Z0-9_]{2,}+(?:\([^()\n]*+\))?+)[ \t]*+\r?$(?!\s*+[{(,=);])
+      # Before the type of a function: `API type_t f(`, `static INLINE type_t CALL f(`.
+      | (?:(?:extern|static|inline)[ \t]++)*+([A-Z_][A-Z0-9_]++)[ \t]++(?:const[ \t]++)?+\w++
+        (?=[\s*]++(?:([A-Z_][A-Z0-9_]++)\s++)?+\w++[ \t]*+\()
+    )
+  # Behind a pointer's star: `char * API f(`, `int *RESTRICT p`.
+  | \*[ \t]*+(MACRO)(?=[ \t]++\w++[ \t]*+[;,)=(A-Z])
+  | \b(?:
+        typedef[ \t]++\w++\([^()\n]*+\)
+      # Between the keyword and the name of a type: `class EXPORT Name {`.
+      | (?:class|struct|union|enum(?:[ \t]++class)?+)[ \t]++([A-Z][A-Z0-9_]++(?:\([^()\n]*+\))?+)
+        (?=[ \t]++[A-Za-z_]\w*+\s*+(?:<[^;{}()]{0,400}>\s*+)?(?:final\b\s*+)?+(?:\{|:\s*+[A-Za-z_]))
+      # Behind the name of a namespace: `namespace name VISIBILITY(default) {`.
+      | namespace[ \t]++\w++[ \t]++(MACRO(?:\([^()\n]*+\))?+)(?=\s*+\{)
+      # Before a word that must begin a declaration: `API void f();`.
+      | ([A-Z][A-Z0-9]*+_[A-Z0-9_]*+)(?=[ \t]++(?:static|inline|virtual|explicit|constexpr|friend|extern|template
+          |typename|namespace|class|struct|enum|union|using|typedef
+          |void|bool|char|short|int|long|float|double|signed|unsigned|auto)\b)
+      # Around parameters: `f OF((int a));`.
+      | (?<=\w[ \t])([A-Z_]++[ \t]*+\()(?=\()ARGUMENTS\s*+(\))(?=\s*+;)
+    )
+  # Behind parameters: `f(int) ATTRIBUTE __nonnull((1));`.
+  | \)GAP(?:const\b[ \t]*+)?+((?:ATTRIBUTE(?:[ \t]*+ARGUMENTS)?+GAP){1,12}+)(?=\s*+[;{:])
+"""
 )
 
 LANGUAGES = (
-    Language("python", (".py", ".pyi", ".pyw"), "python", "tree_sitter_python", placeholder="..."),
+    Language(
+        "python",
+        (".py", ".pyi", ".pyw"),
+        "python",
+        "tree_sitter_python",
+        placeholder="...",
+        interpreters=("python", "pypy"),
+    ),
     Language("c", (".c", ".h"), "c", "tree_sitter_c", macros=_C_MACROS),
     Language(
         "cpp",
@@ -74,13 +129,20 @@ LANGUAGES = (
         "tree_sitter_cpp",
         macros=_C_MACROS,
     ),
-    Language("javascript", (".js", ".jsx", ".mjs", ".cjs"), "javascript", "tree_sitter_javascript"),
+    Language(
+        "javascript",
+        (".js", ".jsx", ".mjs", ".cjs"),
+        "javascript",
+        "tree_sitter_javascript",
+        interpreters=("node", "nodejs"),
+    ),
     Language(
         "typescript",
         (".ts", ".mts", ".cts"),
         "typescript",
         "tree_sitter_typescript",
         function="language_typescript",
+        interpreters=("deno", "bun", "ts-node", "tsx"),
     ),
     Language("tsx", (".tsx",), "tsx", "tree_sitter_typescript", function="language_tsx"),
     Language("go", (".go",), "go", "tree_sitter_go"),
@@ -95,8 +157,9 @@ LANGUAGES = (
         placeholder="# ...",
         own_line=True,
         names=("gemfile", "rakefile", "vagrantfile", "guardfile", "podfile", "fastfile"),
+        interpreters=("ruby", "jruby"),
     ),
-    Language("php", (".php", ".phtml"), "php", "tree_sitter_php", function="language_php"),
+    Language("php", (".php", ".phtml"), "php", "tree_sitter_php", function="language_php", interpreters=("php",)),
     Language(
         "bash",
         (".sh", ".bash"),
@@ -104,6 +167,7 @@ LANGUAGES = (
         "tree_sitter_bash",
         placeholder="{ : ...; }",
         names=(".bashrc", ".bash_profile", ".profile"),
+        interpreters=("bash", "sh", "dash", "ash", "ksh", "zsh"),
     ),
     Language("markdown", (".md", ".markdown"), "markdown", "tree_sitter_markdown", kind=Kind.DATA),
     Language("html", (".html", ".htm", ".xhtml"), "html", "tree_sitter_html", kind=Kind.DATA),
@@ -202,16 +266,33 @@ _PLAIN_NAMES = {
     "gnumakefile": "makefile",
     "makefile": "makefile",
 }
+_PLAIN_INTERPRETERS = {
+    "awk": "awk",
+    "elixir": "elixir",
+    "gawk": "awk",
+    "groovy": "groovy",
+    "julia": "julia",
+    "lua": "lua",
+    "make": "makefile",
+    "perl": "perl",
+    "pwsh": "powershell",
+    "rscript": "r",
+    "tclsh": "tcl",
+}
+_LONGEST_SHEBANG = 256  # as much as a system reads of it
 
 
 def language_of(path: str, text: str = "") -> Language | None:
     """Return the language of the file at ``path``, or ``None`` where it has no grammar or ``text`` would break it.
 
-    A ``.h`` file is C unless ``text`` holds constructs that only C++ has.
+    A ``.h`` file is C unless ``text`` holds constructs that only C++ has. A file of no known name or suffix is known by
+    the interpreter on its ``#!`` line.
     """
-    by_name, by_suffix = _index()
+    by_name, by_suffix, by_interpreter = _index()
     name, suffix = _name_and_suffix(path)
     found = by_name.get(name) or by_suffix.get(suffix)
+    if found is None and text.startswith("#!") and not _plain_tag(name, suffix):
+        found = by_interpreter.get(_interpreter(text))
     if found is not None and found.name == "c" and name.endswith(".h") and _HEADER_IS_CPP.search(text):
         return language_named("cpp")
     return None if found is not None and found.refuses and found.refuses.search(text) else found
@@ -222,13 +303,27 @@ def language_named(name: str) -> Language | None:
     return next((language for language in LANGUAGES if language.name == name), None)
 
 
-def fence_tag(path: str) -> str:
-    """Return the tag for a fence around the file at ``path``, ``"text"`` where nothing better is known."""
-    language = language_of(path)
+def fence_tag(path: str, text: str = "") -> str:
+    """Return the tag for a fence around ``text``, the file at ``path``; ``"text"`` where nothing better is known."""
+    language = language_of(path, text[:_LONGEST_SHEBANG] if text.startswith("#!") else "")
     if language is not None:
         return language.fence
-    name, suffix = _name_and_suffix(path)
-    return _PLAIN_NAMES.get(name) or _PLAIN_FENCES.get(suffix) or "text"
+    by_name = _plain_tag(*_name_and_suffix(path))
+    return by_name or (text.startswith("#!") and _PLAIN_INTERPRETERS.get(_interpreter(text))) or "text"
+
+
+def _plain_tag(name: str, suffix: str) -> str | None:
+    return _PLAIN_NAMES.get(name) or _PLAIN_FENCES.get(suffix)
+
+
+def _interpreter(text: str) -> str:
+    """Return the program on the ``#!`` line that ``text`` begins with, without folders and version, in lower case."""
+    words = text[2:_LONGEST_SHEBANG].partition("\n")[0].split()
+    if words and words[0].rpartition("/")[2] == "env":
+        rest = (word.removeprefix("-S").removeprefix("--split-string=") for word in words[1:])
+        words = [word for word in rest if word and word[0] != "-" and "=" not in word]
+    program = words[0].replace("\\", "/").rpartition("/")[2].lower() if words else ""
+    return program.removesuffix(".exe").rstrip(".0123456789")
 
 
 def _name_and_suffix(path: str) -> tuple[str, str]:
@@ -239,8 +334,9 @@ def _name_and_suffix(path: str) -> tuple[str, str]:
 
 
 @cache
-def _index() -> tuple[dict[str, Language], dict[str, Language]]:
-    """Return the rows by file name and by suffix."""
+def _index() -> tuple[dict[str, Language], dict[str, Language], dict[str, Language]]:
+    """Return the rows by file name, by suffix and by interpreter."""
     by_name = {name: language for language in LANGUAGES for name in language.names}
     by_suffix = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
-    return by_name, by_suffix
+    by_interpreter = {program: language for language in LANGUAGES for program in language.interpreters}
+    return by_name, by_suffix, by_interpreter

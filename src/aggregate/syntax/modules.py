@@ -5,6 +5,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import takewhile
 
 from tree_sitter import Node
 
@@ -32,7 +33,8 @@ def read_module(text: str, language: Language) -> Module:
     docs: dict[int, Node] = {}
     bodies: set[tuple[int, int]] = set()
     kept: set[tuple[int, int]] = set()
-    for match in matches(parse(source, language), language, _WANTED):
+    macros = macros_by_end(source, language)
+    for match in matches(parse(source, language, macros), language, _WANTED):
         bodies.update((node.start_byte, node.end_byte) for node in match.get("body", ()))
         kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
         for capture, nodes in match.items():
@@ -42,7 +44,7 @@ def read_module(text: str, language: Language) -> Module:
                 texts[capture].update((node.start_byte, _text(node)) for node in nodes)
             elif capture == "doc.module":
                 docs.update((node.start_byte, node) for node in nodes)
-    if macros := macros_by_end(source, language):
+    if macros:
         found = {at: _with_macros(one, source, macros) for at, one in found.items()}
     ordered = _reach(sorted(found.values(), key=lambda one: (one.start, -one.end)), source)
     definitions = _nest(ordered, sorted(bodies - kept))
@@ -93,13 +95,14 @@ def _end_before(source: bytes, position: int) -> int:
 
 def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
     """Yield where comments stand in ``node`` before the byte ``end``, in order."""
-    if node.type.endswith("comment"):
-        yield node.start_byte, node.end_byte
-        return
-    for child in node.named_children:
-        if child.start_byte >= end:
-            return
-        yield from _remarks(child, end)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if node.type.endswith("comment"):
+            yield node.start_byte, node.end_byte
+        else:
+            children = takewhile(lambda child: child.start_byte < end, node.named_children)
+            waiting += reversed(list(children))
 
 
 def _items(node: Node) -> int:
@@ -156,10 +159,16 @@ def _reaching(one: Definition, end: int, source: bytes) -> Definition:
 
 
 def _add(found: dict[int, Definition], one: Definition) -> None:
-    """Keep one definition per signature: the widest, which has the decorators; of two as wide, the one with a name."""
+    """Keep one definition per signature: the widest, which has the decorators; of two as wide, the one with a name.
+
+    Names that are declared together, as in ``int *f(int), g(int);``, are one definition with aliases.
+    """
     known = found.get(one.header_end)
     if known is None or (one.start, not one.path) < (known.start, not known.path):
         found[one.header_end] = one
+    elif (one.kind, one.start, one.end) == (known.kind, known.start, known.end) and one.path != known.path:
+        others = dict.fromkeys((*known.aliases, *one.path[-1:], *one.aliases))
+        found[one.header_end] = replace(known, aliases=tuple(name for name in others if name not in known.path))
 
 
 def _nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple[Definition, ...]:
@@ -176,6 +185,8 @@ def _nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple
             continue
         while around and around[-1].end <= one.start:
             around.pop()
+        if around and (around[-1].start, around[-1].path[-1:]) == (one.start, one.path):
+            continue  # the head of a definition, which some grammars take for a declaration
         outer = around[-1].path if around else ()
         full = replace(one, path=outer + one.path, depth=len(around))
         nested.append(full)

@@ -5,14 +5,16 @@ tree-sitter parsers are not safe to share between threads, so each thread has it
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from time import monotonic, thread_time
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
+from aggregate.errors import DeadlineError
 from aggregate.syntax.languages import Language
 
 _CAPTURE = re.compile(r"@([\w.]+)")
@@ -20,30 +22,66 @@ _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
 _INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
 _OF_BODIES = frozenset({"body", "keep", "lead", "doc"})
 _FAMILIES = ("definition", "level")
+
+# Texts below this size are parsed within a second, whatever stands in them, and without being asked how far that is.
+_WATCHED_FROM = 50_000
+# The parser's time grows with the square of some inputs, such as a million opening brackets. A program of a megabyte
+# takes a third of a second, so that even a machine a tenth as fast stays far below. Time of this thread's own, so that
+# other load on the machine changes nothing.
+_SECONDS = 1.0
+_SECONDS_PER_BYTE = 4e-6
+# How much the parser reads at once. Each of the predicates of a query copies that much again.
+_CHUNK = 4096
+# A region of errors is not searched for definitions where it has more tokens than this, and less than a tenth as many
+# named nodes.
+_MOST_BARE_TOKENS = 5_000
+_BARE = 10
 _local = threading.local()
 
 
-def parse(source: bytes, language: Language) -> Tree:
-    """Return the syntax tree of ``source``.
+def parse(source: bytes, language: Language, macros: Mapping[int, int] | None = None) -> Tree:
+    """Return the syntax tree of ``source``, without ``macros`` where the caller knows them by ``macros_by_end``.
 
     Keep the bytes with it: its offsets are bytes of them, and the text of its nodes lacks macros.
+
+    Raises:
+        DeadlineError: It takes seconds, as no program of this size does.
     """
     parsers: dict[str, Parser] = _local.__dict__.setdefault("parsers", {})
     parser = parsers.get(language.name)
     if parser is None:
         parser = parsers[language.name] = Parser(_grammar(language))
     blanked = bytearray(source)
-    for end, start in macros_by_end(source, language).items():
-        blanked[start:end] = b" " * (end - start)
-    return parser.parse(bytes(blanked))
+    for end, start in (macros_by_end(source, language) if macros is None else macros).items():
+        blanked[start:end] = b"\n".join(b" " * len(line) for line in source[start:end].split(b"\n"))
+    text = bytes(blanked)
+    if len(text) < _WATCHED_FROM:
+        return parser.parse(text)
+    try:
+        return parser.parse(lambda offset, _: text[offset : offset + _CHUNK], progress_callback=_deadline(len(text)))
+    except ValueError:
+        parser.reset()  # else the next text would be read on from here
+        raise DeadlineError from None
+
+
+def _deadline(size: int) -> Callable[[int, bool], bool]:
+    """Return what tells whether the time for a text of ``size`` bytes has passed since now."""
+    seconds = _SECONDS + size * _SECONDS_PER_BYTE
+    earliest, latest = monotonic() + seconds, thread_time() + seconds
+    return lambda *_: monotonic() > earliest and thread_time() > latest  # the first is the quicker to ask
 
 
 def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
     """Return where the macros begin that the parser does not see, by where they end."""
     if language.macros is None:
         return {}
-    found = language.macros.finditer(source)
-    return {match.end(match.lastindex): match.start(match.lastindex) for match in found if match.lastindex}
+    return {
+        match.end(group): match.start(group)
+        for match in language.macros.finditer(source)
+        if match.lastindex
+        for group in range(1, match.lastindex + 1)
+        if match.start(group) >= 0
+    }
 
 
 def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[dict[str, list[Node]]]:
@@ -59,9 +97,13 @@ def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[
     Captures whose names begin with ``_`` are for the query's own predicates and are not yielded.
     """
     query, scoped, private = _query(language, wanted)
+    if not scoped:
+        _check_regions(tree)
     stack = [tree.root_node]
     while stack:
         node = stack.pop()
+        if _is_unreadable(node):
+            continue
         cursor = QueryCursor(query)
         if scoped:
             cursor.set_max_start_depth(1)
@@ -84,6 +126,27 @@ def _bodies(node: Node, language: Language, wanted: frozenset[str]) -> Iterator[
         found = {name: nodes for name, nodes in match.items() if name in _OF_BODIES}
         if found:
             yield found
+
+
+def _check_regions(tree: Tree) -> None:
+    """Raise ``DeadlineError`` where a region anywhere in the tree is too long a run of tokens to be searched."""
+    stack = [tree.root_node]
+    while stack:
+        node = stack.pop()
+        if _is_unreadable(node):
+            raise DeadlineError
+        if node.child_count < _MOST_BARE_TOKENS:
+            stack += [child for child in node.children if child.has_error]
+
+
+def _is_unreadable(node: Node) -> bool:
+    """Tell whether a node is a long run of tokens among which next to nothing was recognised.
+
+    A cursor asks of each token whether a named node follows and reads on to the next of these: the square of their
+    number. (Its ``progress_callback`` cannot be used: it reads memory that is freed, as of tree-sitter 0.26.1.)
+    """
+    bare = node.child_count
+    return node.is_error and bare > _MOST_BARE_TOKENS and node.named_child_count * _BARE < bare
 
 
 @cache

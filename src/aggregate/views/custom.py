@@ -45,7 +45,7 @@ def render_slices(path: str, text: str, slices: Sequence[Mapping[str, Any]]) -> 
         else:
             problems.append(head)
         line += 2
-    return View("\n\n".join(blocks), tuple(spans), fence_tag(path), tuple(problems))
+    return View("\n\n".join(blocks), tuple(spans), fence_tag(path, text), tuple(problems))
 
 
 def slice_heading(piece: Mapping[str, Any], found: "Resolution") -> str:

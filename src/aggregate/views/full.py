@@ -9,4 +9,4 @@ def full(request: ViewRequest) -> View:
     """Return the text unchanged (rule M-31)."""
     lines = line_count(request.text)
     spans = (Span(1, lines, 1, lines),) if lines else ()
-    return View(request.text, spans, fence_tag(request.path))
+    return View(request.text, spans, fence_tag(request.path, request.text))

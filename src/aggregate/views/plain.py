@@ -47,7 +47,7 @@ def plain_digest(path: str, text: str) -> list[str]:
     Tables give their columns, kinds of file with landmarks (sections, statements, targets) give these, all others the
     number of their words; the first lines stand for the rest.
     """
-    tag = fence_tag(path)
+    tag = fence_tag(path, text)
     if tag in _DELIMITERS and (table := _table(text, _DELIMITERS[tag])):
         return table
     landmarks = _landmarks(tag, text)

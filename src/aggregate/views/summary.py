@@ -63,7 +63,7 @@ def _definitions(module: Module) -> list[str]:
         elif around and around[-1] in members:
             members[around[-1]].append(one.path[-1] if one.path else one.kind)
         else:
-            leaves.setdefault(one.kind, []).append(".".join(one.path) or one.kind)
+            leaves.setdefault(one.kind, []).extend([".".join(one.path) or one.kind, *one.aliases])
         around.append(one)
     rows = [
         _joined(shortened("  " * one.depth + _holder(one, module)), list(dict.fromkeys(names)))
@@ -109,7 +109,7 @@ _HOLDERS = frozenset(
 
 
 def _title(request: ViewRequest, language: Language | None) -> str:
-    return language.name if language else fence_tag(request.path)
+    return language.name if language else fence_tag(request.path, request.text)
 
 
 def _first_paragraph(doc: str) -> str:

@@ -24,6 +24,8 @@
     (function_declarator declarator: (identifier) @name)
     (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))
     (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))
+    (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))))
+    (_ (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))))
   ]) @definition.prototype
 
 (struct_specifier
@@ -72,9 +74,15 @@
   ]
   declarator: [
     (type_identifier) @name
-    (_ (type_identifier) @name)
-    (_ (_ (type_identifier) @name))
-    (_ (_ (_ (type_identifier) @name)))
+    (primitive_type) @name
+    (_ declarator: (type_identifier) @name)
+    (_ declarator: (_ declarator: (type_identifier) @name))
+    (_ declarator: (_ declarator: (_ declarator: (type_identifier) @name)))
+    (_ declarator: (parenthesized_declarator (type_identifier) @name))
+    (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name)))
+    (_ declarator: (parenthesized_declarator (_ declarator: (_ declarator: (type_identifier) @name))))
+    (_ declarator: (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name))))
+    (_ declarator: (_ declarator: (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name)))))
   ]) @definition.typedef
 
 (preproc_def name: (identifier) @constant value: (_))

@@ -65,6 +65,24 @@
   body: (compound_statement) @body) @definition.function
   (#any-of? @_access "public" "protected" "private" "signals"))
 
+; Definitions as of old, with the types of the parameters behind their names: `int f(a) int a; { ... }`.
+((declaration
+  declarator: [
+    (init_declarator declarator: (identifier) @name value: (argument_list))
+    (init_declarator declarator: (_ (identifier) @name) value: (argument_list))
+    (function_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))
+  ]
+  (MISSING ";")) @definition.function
+  .
+  (declaration)*
+  .
+  (compound_statement) @body @definition.function)
+
+; Where the end of a type is not found, its beginning stands among what it holds.
+(ERROR "class" @definition.class . (type_identifier) @name @definition.class . (base_class_clause)? . "{")
+(ERROR "struct" @definition.struct . (type_identifier) @name @definition.struct . (base_class_clause)? . "{")
+
 ; Declarations of functions.
 (declaration
   declarator: [
@@ -72,6 +90,8 @@
     (pointer_declarator declarator: (function_declarator declarator: [(identifier) (qualified_identifier) (operator_name)] @name))
     (reference_declarator (function_declarator declarator: [(identifier) (qualified_identifier) (operator_name)] @name))
     (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))
+    (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))))
+    (_ (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))))
     (operator_cast) @name
   ]) @definition.prototype
 (template_declaration
@@ -183,9 +203,16 @@
   ]
   declarator: [
     (type_identifier) @name
-    (_ (type_identifier) @name)
-    (_ (_ (type_identifier) @name))
-    (_ (_ (_ (type_identifier) @name)))
+    (primitive_type) @name
+    (_ declarator: (type_identifier) @name)
+    (reference_declarator (type_identifier) @name)
+    (_ declarator: (_ declarator: (type_identifier) @name))
+    (_ declarator: (_ declarator: (_ declarator: (type_identifier) @name)))
+    (_ declarator: (parenthesized_declarator (type_identifier) @name))
+    (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name)))
+    (_ declarator: (parenthesized_declarator (_ declarator: (_ declarator: (type_identifier) @name))))
+    (_ declarator: (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name))))
+    (_ declarator: (_ declarator: (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name)))))
   ]) @definition.typedef
 (alias_declaration name: (type_identifier) @name) @definition.using
 (template_declaration (alias_declaration name: (type_identifier) @name)) @definition.using

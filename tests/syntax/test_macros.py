@@ -1,0 +1,80 @@
+"""Declarations of C and C++ among macros, conditions and old forms: none is lost."""
+
+import pytest
+
+from tests.viewing import outline_of, skeleton_of, summary_of
+
+
+@pytest.mark.parametrize("suffix", ["c", "cpp"])
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "int foo(int) MYATTR;",
+        "extern int foo (int) __THROW __nonnull ((1));",
+        "extern int foo (int a,\n                int b)\n     __THROW __attribute__ ((__format__ (printf, 1, 2)));",
+        "extern int foo (int, ...) /* since 2 */ __wur;",
+        "extern lib_ret foo(const char *a)\n\t\tlib_nothrow lib_attr_pure;",
+        "int foo(int) __dead2;",
+        "EXPORT int foo(void);",
+        "LIB_API value_t foo(void);",
+        "static LIB_INLINE value_t\nfoo (int a)\n{\n    return a + 1 + 2 + 3 + 4;\n}",
+        "int CALL foo(int);",
+        "LIB_API value_t CALL foo(int);",
+        "char * CALL foo(int);",
+        "int foo OF((int a, char *b));",
+        "PARSER_API(void *)\nfoo(int);",
+        "STACK_OF(Item) *foo(int a);",
+        "int foo(int a) __THROW { return 12345678901234; }",
+        "int (*foo(int a))(int);",
+        "char *(*foo(int a))(int);",
+        "int first(int), *foo(int);",
+        "typedef long foo;",
+        "typedef struct item { int x; } item, *foo;",
+        "typedef void *(*foo) (int n);",
+        "typedef const item * RESTRICT foo;",
+        "void foo(a, b)\nint a; char *b;\n{\n    return a + b + 100000000000;\n}",
+    ],
+)
+def test_no_declaration_is_lost(declaration: str, suffix: str) -> None:
+    """A declaration that macros surround is listed, under its own name and no other's (M-34)."""
+    assert "foo" in outline_of(f"a.{suffix}", f"{declaration}\nint last(void);\n")
+    digest = summary_of(f"a.{suffix}", f"{declaration}\n\n\n\nint last(void);\n" + "\n" * 400)
+    assert "foo" in digest.split("\n", 1)[1]
+
+
+def test_the_macros_stay_in_what_is_shown() -> None:
+    """The parser does not see the macros; the reader does, and each row has the lines of the file."""
+    text = "extern int f (int)\n     __THROW\n     __nonnull ((1));\nLIB_API(int)\ng(void);\n"
+    assert outline_of("a.h", text) == "1-3  extern int f (int) __THROW __nonnull ((1))\n4-5  LIB_API(int) g(void)\n"
+    assert skeleton_of("a.h", text) == text
+
+
+OLD = "char *f(a)\nint a;\n{\n    return a + 100000000000;\n}\nint z(void);\n"
+
+
+@pytest.mark.parametrize("suffix", ["cpp", "hpp"])
+def test_bodies_of_old_definitions_go(suffix: str) -> None:
+    """A definition with the types of its parameters behind their names loses its body in C++ too (M-33)."""
+    assert skeleton_of(f"a.{suffix}", OLD) == "char *f(a)\nint a;\n{ /* ... */ }\nint z(void);\n"
+    assert outline_of(f"a.{suffix}", OLD) == "1-5  char *f(a) int a\n6-6  int z(void)\n"
+
+
+@pytest.mark.parametrize("suffix", ["c", "cpp"])
+def test_no_condition_loses_its_end(suffix: str) -> None:
+    """Heads that share a body keep the ``#endif`` between them and it."""
+    heads = "#if A\nint f(int a)\n#else\nint f(long a)\n#endif\n"
+    body = "{\n    return a + 1 + 2 + 3 + 4 + 5;\n}\n"
+    assert skeleton_of(f"a.{suffix}", heads + body) == heads + "{ /* ... */ }\n"
+    opened = heads.replace(")", ") {") + body[2:]
+    assert skeleton_of(f"a.{suffix}", opened) == opened
+
+
+def test_a_class_with_conditions_is_listed() -> None:
+    """Conditions around a base class or a specifier do not cost the class or its members."""
+    text = (
+        "class A\n#if B\n : public C\n#endif\n{\n public:\n#if B\n  constexpr\n#endif\n  ~A();\n  int f();\n};\n"
+        "int z();\n"
+    )
+    assert outline_of("a.cpp", text) == (
+        "1-12   class A #if B : public C #endif\n10-10    ~A()\n11-11    int f()\n13-13  int z()\n"
+    )
