@@ -18,7 +18,7 @@ from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.result import CACHE_DIR, THRESHOLD, AggregatedResult, Answer
 from aggregate.models.screenshot import Screenshot
 from aggregate.monitor import get_monitor
-from aggregate.project import open_project, request_for
+from aggregate.project import open_project, redaction_for, request_for
 from aggregate.sections.beads import BEADS_MODE, build_beads_section
 from aggregate.sections.discussion import discussion_segments
 from aggregate.sections.results import Results, flatten, results_segments
@@ -208,7 +208,11 @@ def run(
     """
     project = open_project(config)
     request = request_for(project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier)
-    request = replace(request, results=compacted(results, project.folder / CACHE_DIR))
+    request = replace(
+        request,
+        results=compacted(results, project.folder / CACHE_DIR),
+        redaction=redaction_for(project, sending=False),
+    )
     composition = compose_prompt(request)
     path = write_numbered(request.output_dir, request.namespace, composition.prompt.pieces())
     return composition.prompt.markdown, path, list(composition.records)
@@ -265,7 +269,7 @@ def gather(
         selection = select_files(request)
         if on_start:
             on_start(len(selection.files))
-        records, notes = build_records(selection, workers=workers, on_done=on_done)
+        records, notes = build_records(selection, workers=workers, on_done=on_done, redaction=request.redaction)
     warnings = [f"{path}: {reason}" for path, reason in (*selection.skipped, *notes)]
     warnings += [record["content"].splitlines()[0] for record in records if record["error"]]
     return Gathered(tuple(records), tuple(warnings))
@@ -286,6 +290,11 @@ def arrange(request: Request, gathered: Gathered) -> Composition:
         for focus in request.focus_files
         if not any(is_focus(record, [focus]) for record in records)
     ]
+    if request.redaction is not None:
+        from aggregate.compose.redacting import redact_prompt  # its rules take time to compile
+
+        prompt, notes = redact_prompt(prompt, request.redaction)
+        warnings += notes
     return Composition(prompt, records, (*gathered.warnings, *warnings))
 
 

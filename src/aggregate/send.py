@@ -18,6 +18,7 @@ from aggregate.compose.layout import Strategy
 from aggregate.compose.numbering import write_numbered
 from aggregate.compose.prefix import PrefixReport, compare
 from aggregate.compose.recall import recall
+from aggregate.compose.redacting import redact_text
 from aggregate.compose.request import Request
 from aggregate.compose.settle import Settled, file_digests, settle
 from aggregate.config.load import Project
@@ -27,7 +28,7 @@ from aggregate.models.chain import Chain, Link
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 from aggregate.models.usage import Usage
-from aggregate.project import find_persona, request_for
+from aggregate.project import find_persona, redaction_for, request_for
 from aggregate.sources.discussion import append_turns, history_file
 from aggregate.tokens.count import count, count_prompt
 
@@ -44,6 +45,7 @@ class Choice:
         persona: The name of a persona in the configuration.
         base_url: Where the provider is reached.
         max_output: The most tokens that the model may write.
+        redact: Whether secrets are replaced; ``None`` leaves it to the user's configuration.
     """
 
     provider: str = ""
@@ -51,6 +53,7 @@ class Choice:
     persona: str = ""
     base_url: str = ""
     max_output: int = 16_000
+    redact: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +126,14 @@ def prepare(
     """
     persona = find_persona(project, choice.persona)
     request = request_for(project, strategy=persona.aggregation_strategy or None, preset=persona.preset or None)
-    request = replace(request, history=(*request.history, {"role": USER, "content": message}))
+    request = replace(
+        request,
+        history=(*request.history, {"role": USER, "content": message}),
+        redaction=redaction_for(project, sending=True, wanted=choice.redact),
+    )
     made = compose_prompt(request, on_start=on_start, on_done=on_done)
     tokens = count_prompt(made.prompt).segments
-    system = persona.system_prompt.strip()
+    system, doubts = redact_text(persona.system_prompt.strip(), "system_prompt", request.redaction)
     client = _client(choice, persona, environ=environ, on_wait=on_wait)
     memory = recall(request, provider=client.provider, model=client.model, system=system)
     changes = memory.changes(made.prompt, request)
@@ -155,7 +162,7 @@ def prepare(
             client.provider, client.model, plan.layout.ends, plan.layout.marks, changes, file_digests(made.prompt)
         ),
         report=compare(memory.chain, chain) if memory.chain else None,
-        warnings=made.warnings,
+        warnings=(*made.warnings, *doubts),
         max_output=choice.max_output,
     )
 

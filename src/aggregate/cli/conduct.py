@@ -104,7 +104,12 @@ def worker(database: str, spec: str, lease: float) -> None:
 
     stop = Event()
     signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
-    with workplace(database, make_worker(spec), lease=lease) as place:
+    from aggregate.project import redaction_for
+
+    redaction = redaction_for(sending=True)
+    allow = redaction.allow if redaction else ()
+    who = make_worker(spec, redact=redaction is not None, allow=allow, tell=_tell_redacted)
+    with workplace(database, who, lease=lease) as place:
         click.echo(f"working as {place.executor_id}", err=True)
         while not stop.wait(0.5):
             pass
@@ -132,9 +137,20 @@ def _run(project: "Project", name: str, spec: str | None, wish: "Wish", *, plain
     from aggregate.conductor.track import open_track
     from aggregate.conductor.tracks import conduct as run
     from aggregate.conductor.worker import make_worker
+    from aggregate.project import redaction_for
 
     track = open_track(project.folder, name)
-    who = None if spec is None else make_worker(spec, script=track.folder / "answers.toml", root=project.folder)
+    redaction = redaction_for(project, sending=True)
+    who = None
+    if spec is not None:
+        who = make_worker(
+            spec,
+            script=track.folder / "answers.toml",
+            root=project.folder,
+            redact=redaction is not None,
+            allow=redaction.allow if redaction else (),
+            tell=_tell_redacted,
+        )
     with watch(track.tickets().tickets, plain=plain) as observe:
         result = run(
             project, track.track_id, who, wish=wish, observe=observe, tell=lambda line: click.echo(line, err=True)
@@ -144,6 +160,10 @@ def _run(project: "Project", name: str, spec: str | None, wish: "Wish", *, plain
         click.echo(f"could not be merged: {', '.join(result.unmerged)}; the report says why", err=True)
     if not result.succeeded:
         raise click.exceptions.Exit(1)
+
+
+def _tell_redacted(sentence: str) -> None:
+    click.echo(f"warning: {sentence}", err=True)
 
 
 def _preview(project: "Project", name: str, *, lead: bool) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aggregate.cli.options import json_option
+from aggregate.cli.options import json_option, redact_option
 from aggregate.text.fences import heading_text
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 @click.option("--allow", multiple=True, type=click.Choice(["write", "network"]), help="What tools may do besides.")
 @click.option("--root", multiple=True, default=["."], help="A folder that tools may read.  [default: .]")
 @click.option("--state-dir", default="state", show_default=True, type=click.Path(path_type=Path), help="For state.")
+@redact_option
 @click.option("--trace", is_flag=True, help="Draw what happened, with times and tokens, on standard error.")
 @json_option
 def goal(
@@ -46,6 +47,7 @@ def goal(
     allow: tuple[str, ...],
     root: tuple[str, ...],
     state_dir: Path,
+    redact: bool | None,
     trace: bool,
     as_json: bool,
 ) -> None:
@@ -56,7 +58,7 @@ def goal(
     from aggregate.engine import NeuronAgent
 
     wanted = _wanted(goal, instruction)
-    client = make_client(provider, model=model, base_url=base_url, script=script)
+    client = make_client(provider, model=model, base_url=base_url, script=script, redact=redact)
     agent = NeuronAgent(client, make_tools(folder, allow=allow, roots=root, state_dir=state_dir), state_dir=state_dir)
     result = agent.execute_goal(wanted)
     if trace:
@@ -68,8 +70,10 @@ def goal(
     _print(result, as_json=as_json)
 
 
-def make_client(provider: str, *, model: str = "", base_url: str = "", script: Path | None = None) -> "Model":
-    """Return what answers the engine's questions.
+def make_client(
+    provider: str, *, model: str = "", base_url: str = "", script: Path | None = None, redact: bool | None = None
+) -> "Model":
+    """Return what answers the engine's questions; secrets in these are replaced as the user's configuration says.
 
     Raises:
         UsageError: The scripted provider has no script.
@@ -79,8 +83,14 @@ def make_client(provider: str, *, model: str = "", base_url: str = "", script: P
 
     if provider != "scripted":
         from aggregate.clients.providers import open_client
+        from aggregate.clients.redacting import redacting
+        from aggregate.project import redaction_for
 
-        return ClientModel(open_client(provider, model=model, base_url=base_url), model)
+        client = open_client(provider, model=model, base_url=base_url)
+        redaction = redaction_for(sending=True, wanted=redact)
+        if redaction is None:
+            return ClientModel(client, model)
+        return ClientModel(redacting(client, allow=redaction.allow, tell=_tell_redacted), model)
     if script is None:
         raise click.UsageError("--provider scripted needs --script FILE: a JSON object of answers by question")
     return read_script(script)
@@ -96,6 +106,10 @@ def make_tools(
     if folder is not None:
         registry.discover(folder)
     return registry
+
+
+def _tell_redacted(sentence: str) -> None:
+    click.echo(f"warning: {heading_text(sentence)}", err=True)
 
 
 def _wanted(goal: str | None, instruction: Path | None) -> str:

@@ -12,4 +12,9 @@ config_option = click.option(
     show_default=True,
     help="The project's configuration.",
 )
+redact_option = click.option(
+    "--redact/--no-redact",
+    default=None,
+    help="Replace secrets, such as keys and passwords, by placeholders. [yes where a prompt is sent]",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregate.cli.options import config_option, json_option
+from aggregate.cli.options import config_option, json_option, redact_option
 
 if TYPE_CHECKING:
     from aggregate.app import Composition
@@ -23,6 +23,7 @@ _LARGEST = 8
 @click.option("--tier", type=click.IntRange(1, 3), help="3 makes a Tier 3 context.")
 @click.option("--no-history", is_flag=True, help="Leave the discussion out.")
 @click.option("--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file.")
+@redact_option
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but the result and errors.")
 def run(
@@ -33,23 +34,27 @@ def run(
     tier: int | None,
     no_history: bool,
     to_stdout: bool,
+    redact: bool | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Compose the prompt and write it to the next numbered file; print its path."""
     if to_stdout and as_json:
         raise click.UsageError("--stdout and --json exclude each other: take one of them")
+    from dataclasses import replace
+
     from aggregate.app import compose_prompt
     from aggregate.cli.progress import progress
     from aggregate.compose.journal import record_run
     from aggregate.compose.numbering import write_numbered
-    from aggregate.project import open_project, request_for
+    from aggregate.project import open_project, redaction_for, request_for
     from aggregate.tokens.count import count_prompt
 
     project = open_project(config)
     request = request_for(
         project, strategy=strategy, preset=preset, focus_files=focus, tier=tier, with_history=not no_history
     )
+    request = replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
     with progress("Rendering files", hidden=quiet) as bar:
         made = compose_prompt(request, on_start=bar.start, on_done=bar.advance)
     markdown = made.prompt.markdown

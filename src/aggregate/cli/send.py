@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregate.cli.options import config_option, json_option
+from aggregate.cli.options import config_option, json_option, redact_option
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @click.option("--persona", metavar="NAME", default="", help="A persona of the configuration.")
 @click.option("--base-url", metavar="URL", default="", help="Where the provider is reached.")
 @click.option("--max-output", type=click.IntRange(1), default=16_000, show_default=True, help="Most tokens to answer.")
+@redact_option
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but the result and errors.")
@@ -41,6 +42,7 @@ def send(
     persona: str,
     base_url: str,
     max_output: int,
+    redact: bool | None,
     dry_run: bool,
     as_json: bool,
     quiet: bool,
@@ -59,7 +61,7 @@ def send(
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise click.UsageError("the message is not UTF-8: check the terminal's encoding")
     project = open_project(config)
-    choice = Choice(provider, model, persona, base_url, max_output)
+    choice = Choice(provider, model, persona, base_url, max_output, redact)
     with progress("Rendering files", hidden=quiet) as bar:
         ready = prepare(project, text, choice, on_wait=_tell_wait, on_start=bar.start, on_done=bar.advance)
     if not quiet:

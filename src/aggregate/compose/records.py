@@ -1,23 +1,33 @@
 """Read files and render their views: from a selection to records."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from aggregate.compose.selection import Selected, Selection
 from aggregate.models.file_item import FileItem, FileRecord
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.files import SourceFile, read_file
 from aggregate.syntax.languages import fence_tag
+from aggregate.text.invisible import find_invisible
 from aggregate.views.pool import render_all
+
+if TYPE_CHECKING:
+    from aggregate.redaction.redact import Redaction
 
 
 def build_records(
-    selection: Selection, *, workers: int | None = None, on_done: Callable[[int], None] | None = None
+    selection: Selection,
+    *,
+    workers: int | None = None,
+    on_done: Callable[[int], None] | None = None,
+    redaction: "Redaction | None" = None,
 ) -> tuple[list[FileRecord], list[tuple[str, str]]]:
-    """Read and render the selected files.
+    """Read and render the selected files, with ``redaction`` from texts without their secrets.
 
     Returns:
-        A record per file in the selection's order, and notes ``(path, text)`` for files that were read in an encoding
-        other than UTF-8.
+        A record per file in the selection's order, and notes ``(place, text)`` for files that were read in an encoding
+        other than UTF-8, that hold characters which nobody sees, or of which secrets were replaced.
     """
     sources = [_read(one) for one in selection.files]
     notes = [
@@ -25,6 +35,17 @@ def build_records(
         for one, source in zip(selection.files, sources, strict=True)
         if source.encoding not in ("utf-8", "utf-8-sig")
     ]
+    notes += [
+        (f"{one.path}:{invisible.lines[0]}", invisible.sentence)
+        for one, source in zip(selection.files, sources, strict=True)
+        if (invisible := find_invisible(source.text))
+    ]
+    if redaction is not None:
+        from aggregate.compose.redacting import redact_files  # its rules take time to compile
+
+        redacted = redact_files(selection.files, sources, redaction)
+        selection, sources = replace(selection, files=redacted.files), list(redacted.sources)
+        notes += redacted.notes
     modes = [view_mode(one.entry.item) for one in selection.files]
     dispatched = [i for i, source in enumerate(sources) if _needs_view(selection.files[i], source, modes[i])]
     requests = [_request(selection.files[i], sources[i], modes[i]) for i in dispatched]

@@ -3,10 +3,14 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aggregate.compose.layout import Strategy
 from aggregate.models.entry import Entry
 from aggregate.sections.results import Results
+
+if TYPE_CHECKING:
+    from aggregate.redaction.redact import Redaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ class Request:
         focus_files: Focus files; any, or tier 3, make it a Tier 3 prompt.
         tier: ``3`` for a Tier 3 prompt.
         results: Results of sub-agents to fold in, large values already compacted.
+        redaction: Which secrets are replaced in all of this, ``None`` for none.
     """
 
     base_dir: Path
@@ -46,6 +51,7 @@ class Request:
     focus_files: tuple[str, ...] = ()
     tier: int | None = None
     results: tuple[Results, ...] = ()
+    redaction: "Redaction | None" = None
 
     @property
     def is_tier3(self) -> bool:

@@ -156,6 +156,20 @@ class SendTable(_Table):
     )
 
 
+class RedactionTable(_Table):
+    """Which secrets are replaced by placeholders in a prompt."""
+
+    run: bool = Field(default=False, description="Whether `run` replaces secrets too, as `send` does.")
+    send: bool = Field(
+        default=True,
+        description="false lets `send`, `goal` and `conduct` send secrets as they are; it counts in the user's own "
+        "configuration only, since a project's may come from somebody else.",
+    )
+    allow: list[Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]] = Field(
+        default_factory=list, description="Values that are no secrets, each by its hash as the warning names it."
+    )
+
+
 class Config(_Table):
     """A project's configuration, ``manual_slop.toml``."""
 
@@ -165,6 +179,7 @@ class Config(_Table):
     screenshots: ScreenshotsTable = Field(default=ScreenshotsTable(), description=str(ScreenshotsTable.__doc__))
     discussion: DiscussionTable = Field(default=DiscussionTable(), description=str(DiscussionTable.__doc__))
     send: SendTable = Field(default=SendTable(), description=str(SendTable.__doc__))
+    redaction: RedactionTable = Field(default=RedactionTable(), description=str(RedactionTable.__doc__))
     history: list[Turn] = Field(default_factory=list, description="Turns before those under discussion.")
     personas: dict[str, PersonaTable] = Field(default_factory=dict, description="Whom to send to, by name.")
     context_presets: dict[str, PresetTable] = Field(default_factory=dict, description="Context presets by name.")

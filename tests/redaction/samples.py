@@ -1,0 +1,200 @@
+"""Files with made-up secrets in them, put together when a test runs: no scanner finds one in this source.
+
+``PLANTED`` has the kinds that services document, one each. ``FRESH`` was written after the rules, as such files look in
+projects; what it tells is whether the rules know more than what they were made for.
+"""
+
+import random
+import string
+from dataclasses import dataclass
+
+LOWER, UPPER, DIGITS = string.ascii_lowercase, string.ascii_uppercase, string.digits
+WORD = LOWER + UPPER + DIGITS
+HEX = "0123456789abcdef"
+URLSAFE = WORD + "-_"
+B64 = WORD + "+/"
+BASE32 = UPPER + "234567"
+TYPED = WORD + "!#%*-_+="
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A file with one secret.
+
+    ``shape`` makes the secret: pairs of a text and ``(alphabet, length)``; ``text`` has it at each ``@@``.
+    """
+
+    kind: str
+    path: str
+    text: str
+    shape: tuple[str | tuple[str, int], ...]
+
+    @property
+    def value(self) -> str:
+        """The secret, the same in each run."""
+        source = random.Random(f"{self.kind} {self.path} {self.text}")
+        pieces = [part if isinstance(part, str) else "".join(source.choices(part[0], k=part[1])) for part in self.shape]
+        return "".join(pieces)
+
+    @property
+    def content(self) -> str:
+        """The file."""
+        return self.text.replace("@@", self.value)
+
+
+def pem(kind: str, source: str, *, lines: int = 12) -> str:
+    """Return a private key block that is none."""
+    rng = random.Random(source)
+    body = "\n".join("".join(rng.choices(B64, k=64)) for _ in range(lines))
+    name = f"{kind} " if kind else ""
+    dashes = "-" * 5
+    last = "".join(rng.choices(B64, k=22))
+    return f"{dashes}BEGIN {name}PRIVATE KEY{dashes}\n{body}\n{last}==\n{dashes}END {name}PRIVATE KEY{dashes}\n"
+
+
+PLANTED = (
+    Sample("aws-access-key", "a.py", 'key = "@@"\n', ("AKIA", (BASE32, 16))),
+    Sample("aws-secret-key", "credentials", "[default]\naws_secret_access_key = @@\n", ((B64, 40),)),
+    Sample("aws-session-token", "env.sh", "export AWS_SESSION_TOKEN=@@\n", ("IQoJb3JpZ2lu", (B64, 300), "==")),
+    Sample("github-classic", "a.sh", "git clone https://x:@@@github.com/a/b\n", ("gh", "p_", (WORD, 36))),
+    Sample("github-app", "a.txt", "token: @@\n", ("gh", "s_", (WORD, 36))),
+    Sample("github-fine", "a.yml", "pat: @@\n", ("github", "_pat_", (WORD, 22), "_", (WORD, 59))),
+    Sample("gitlab", "ci.yml", "variables: {T: '@@'}\n", ("glp", "at-", (URLSAFE, 20))),
+    Sample("slack-bot", "bot.js", "const t = '@@';\n", ("xox", "b-", (DIGITS, 12), "-", (DIGITS, 12), "-", (WORD, 24))),
+    Sample(
+        "slack-webhook",
+        "n.py",
+        'URL = "https://hooks.slack.com/services/@@"\n',
+        ("T", (UPPER + DIGITS, 8), "/B", (UPPER + DIGITS, 8), "/", (WORD, 24)),
+    ),
+    Sample("stripe", "pay.rb", "Stripe.api_key = '@@'\n", ("sk_", "live_", (WORD, 24))),
+    Sample("stripe-webhook", "pay.go", 'h := "@@"\n', ("whs", "ec_", (WORD, 32))),
+    Sample("openai-project", ".env", "OPENAI=@@\n", ("sk-", "proj-", (URLSAFE, 120))),
+    Sample("openai-old", "n.ipynb", '"openai.api_key = \\"@@\\""\n', ("sk", "-", (WORD, 48))),
+    Sample("anthropic", "a.ts", 'x = "@@"\n', ("sk-a", "nt-api03-", (URLSAFE, 93), "AA")),
+    Sample("google-api", "map.html", '<script src="https://m/js?key=@@"></script>\n', ("AI", "za", (URLSAFE, 35))),
+    Sample("google-oauth", "c.json", '{"client_secret":"@@"}\n', ("GOC", "SPX-", (URLSAFE, 28))),
+    Sample(
+        "azure-storage",
+        "app.config",
+        "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=@@;EndpointSuffix=core.windows.net\n",
+        ((B64, 86), "=="),
+    ),
+    Sample("azure-secret", "a.tf", 'x = "@@"\n', ((WORD, 3), "8Q", "~", (URLSAFE, 34))),
+    Sample("sendgrid", "mail.php", "$k = '@@';\n", ("S", "G.", (URLSAFE, 22), ".", (URLSAFE, 43))),
+    Sample("twilio", "a.py", 'Client("@@", s)\n', ("S", "K", (HEX, 32))),
+    Sample("npm", ".npmrc", "//registry.npmjs.org/:_authToken=@@\n", ("np", "m_", (WORD, 36))),
+    Sample(
+        "pypi", ".pypirc", "[pypi]\nusername = __token__\npassword = @@\n", ("py", "pi-AgEIcHlwaS5vcmc", (URLSAFE, 150))
+    ),
+    Sample("docker", "ci.sh", "echo @@ | docker login -u me --password-stdin\n", ("dckr", "_pat_", (URLSAFE, 27))),
+    Sample("huggingface", "t.py", "login('@@')\n", ("h", "f_", (WORD, 34))),
+    Sample("digitalocean", "a.tf", 'token = "@@"\n', ("dop", "_v1_", (HEX, 64))),
+    Sample(
+        "heroku",
+        "a.sh",
+        "HEROKU_API_KEY=@@ heroku ps\n",
+        ((HEX, 8), "-", (HEX, 4), "-4", (HEX, 3), "-a", (HEX, 3), "-", (HEX, 12)),
+    ),
+    Sample("telegram", "bot.py", "bot = Bot('@@')\n", ((DIGITS[1:], 10), ":A", "A", (URLSAFE, 33))),
+    Sample("discord", "bot.py", "client.run('@@')\n", ("MT", (WORD, 24), ".", (URLSAFE, 6), ".", (URLSAFE, 38))),
+    Sample("jwt", "a.http", "Cookie: s=@@\n", ("ey", "JhbGciOiJIUzI1NiJ9.ey", "J", (URLSAFE, 60), ".", (URLSAFE, 43))),
+    Sample("url-password", "a.yml", "db: postgres://app:@@@db:5432/app\n", ((WORD, 14),)),
+    Sample("redis-password", "a.toml", 'url = "redis://:@@@cache:6379/0"\n', ((WORD, 20),)),
+    Sample("age", "keys.txt", "@@\n", ("AGE-SEC", "RET-KEY-1", (UPPER + DIGITS, 58))),
+    Sample("shopify", "a.rb", "T = '@@'\n", ("shp", "at_", (HEX, 32))),
+    Sample("square", "a.js", "s('@@')\n", ("sq0", "atp-", (URLSAFE, 22))),
+    Sample("mailgun", "a.py", "auth=('api', '@@')\n", ("ke", "y-", (HEX, 32))),
+    Sample("databricks", "a.cfg", "token = @@\n", ("da", "pi", (HEX, 32))),
+    Sample("vault", "a.hcl", 'token = "@@"\n', ("hv", "s.", (WORD, 90))),
+    Sample("linear", "a.ts", "new L('@@')\n", ("lin", "_api_", (WORD, 40))),
+    Sample("notion", "a.ts", "new N('@@')\n", ("nt", "n_", (WORD, 46))),
+    Sample("cloudflare", "a.env", "CLOUDFLARE_API_TOKEN=@@\n", ((URLSAFE, 40),)),
+    Sample("datadog", "a.yaml", "datadog_api_key: @@\n", ((HEX, 32),)),
+    Sample("new-relic", "a.yml", "k: @@\n", ("NR", "AK-", (UPPER + DIGITS, 27))),
+    Sample("atlassian", "a.py", "auth=(u, '@@')\n", ("ATA", "TT3xFfGF0", (URLSAFE, 180), "=", (HEX.upper(), 8))),
+    Sample("okta", "a.js", "{token: 'SSWS @@'}\n", ("00", (URLSAFE, 40))),
+    Sample("password", "a.py", 'password = "@@"\n', ((TYPED, 14),)),
+    Sample("api-key", "a.yml", "api_key: @@\n", ((HEX, 40),)),
+    Sample("bearer", "a.sh", "curl -H 'Authorization: Bearer @@' https://a\n", ((URLSAFE, 40),)),
+)
+"""Each has one secret of a kind that a service documents."""
+
+PROJECTS = (
+    Sample("dotenv", ".env", "DEBUG=1\nDB_HOST=db\nDB_PASSWORD=@@\nDB_PORT=5432\n", ((WORD, 16),)),
+    Sample("dotenv-quoted", ".env.production", 'MAIL_PASSWORD="@@"\n', ((TYPED, 18),)),
+    Sample("dotenv-export", "env.sh", "export PGPASSWORD='@@'\npsql -h db\n", ((WORD, 12),)),
+    Sample("dotenv-jwt", ".env", "JWT_SECRET=@@\n", ((HEX, 64),)),
+    Sample("dotenv-session", ".env.local", "NEXTAUTH_SECRET=@@\n", ((B64, 43), "=")),
+    Sample("compose-map", "docker-compose.yml", "environment:\n  POSTGRES_PASSWORD: @@\n", ((WORD, 20),)),
+    Sample("compose-list", "docker-compose.yml", "environment:\n  - MYSQL_ROOT_PASSWORD=@@\n", ((TYPED, 16),)),
+    Sample("dockerfile-env", "Dockerfile", "FROM a\nENV API_TOKEN=@@\n", ((HEX, 32),)),
+    Sample("dockerfile-space", "Dockerfile", "ENV REDIS_PASSWORD @@\n", ((WORD, 18),)),
+    Sample("dockerfile-arg", "Dockerfile", 'ARG NPM_AUTH_TOKEN="@@"\n', ((WORD, 36),)),
+    Sample("k8s-data", "secret.yaml", "kind: Secret\ndata:\n  db-password: @@\n", ((B64, 30), "==")),
+    Sample("k8s-value", "deploy.yaml", "- name: API_SECRET\n  value: '@@'\n", ((WORD, 24),)),
+    Sample("kubeconfig-token", "config", "users:\n- user:\n    token: @@\n", ((WORD, 40),)),
+    Sample("kubeconfig-key", "config", "    client-key-data: @@\n", ("LS0tLS1CRUdJTi", (B64, 400), "==")),
+    Sample("helm", "values.yaml", "auth:\n  rootPassword: '@@'\n", ((TYPED, 15),)),
+    Sample("ansible", "vars.yml", 'ansible_become_password: "@@"\n', ((TYPED, 13),)),
+    Sample("terraform", "main.tf", '  master_password    = "@@"\n', ((WORD, 16),)),
+    Sample("terraform-aws", "main.tf", 'provider "aws" {\n  secret_key = "@@"\n}\n', ((B64, 40),)),
+    Sample("tfvars", "prod.tfvars", 'db_pass = "@@"\n', ((TYPED, 14),)),
+    Sample("spring", "application.properties", "spring.datasource.password=@@\n", ((WORD, 14),)),
+    Sample("spring-yaml", "application.yml", "  datasource:\n    password: @@\n", ((TYPED, 14),)),
+    Sample("java", "A.java", 'private static final String API_KEY = "@@";\n', ((WORD, 32),)),
+    Sample("kotlin", "A.kt", 'const val CLIENT_SECRET = "@@"\n', ((URLSAFE, 28),)),
+    Sample("gradle", "gradle.properties", "signingPassword=@@\n", ((WORD, 12),)),
+    Sample("maven", "settings.xml", "<server><id>a</id><password>@@</password></server>\n", ((WORD, 16),)),
+    Sample("webconfig", "Web.config", '<add key="SmtpPassword" value="@@" />\n', ((WORD, 14),)),
+    Sample("ado", "appsettings.json", '"Default": "Server=db;User Id=sa;Password=@@;"\n', ((WORD, 14),)),
+    Sample("csharp", "A.cs", 'var clientSecret = "@@";\n', ((TYPED, 30),)),
+    Sample("go", "a.go", 'const apiToken string = "@@"\n', ((HEX, 40),)),
+    Sample("go-struct", "a.go", 'cfg := Config{Password: "@@"}\n', ((WORD, 15),)),
+    Sample("rust", "a.rs", 'const API_TOKEN: &str = "@@";\n', ((WORD, 32),)),
+    Sample("c", "a.h", '#define API_KEY "@@"\n', ((HEX, 32),)),
+    Sample("js-object", "a.js", "auth: { user: 'me', pass: '@@' }\n", ((TYPED, 16),)),
+    Sample("js-fallback", "a.js", "const secret = process.env.SECRET || '@@';\n", ((HEX, 48),)),
+    Sample("ts", "a.ts", "private readonly apiKey: string = '@@';\n", ((WORD, 39),)),
+    Sample("jsx", "a.jsx", '<Map accessToken="@@" />\n', ("pk", ".ey", (URLSAFE, 60), ".", (URLSAFE, 22))),
+    Sample("json", "config.json", '{"smtp": {"password": "@@"}}\n', ((TYPED, 16),)),
+    Sample("json-camel", "config.json", '{"clientSecret":"@@"}\n', ((URLSAFE, 40),)),
+    Sample("php-define", "wp-config.php", "define( 'DB_PASSWORD', '@@' );\n", ((TYPED, 20),)),
+    Sample("php-array", "config.php", "'password' => '@@',\n", ((TYPED, 15),)),
+    Sample("wp-salt", "wp-config.php", "define('AUTH_KEY',         '@@');\n", ((WORD + "!#%*-_+=|,;:@^&", 64),)),
+    Sample("ruby", "a.rb", "config.secret_key_base = '@@'\n", ((HEX, 128),)),
+    Sample("elixir", "config.exs", '  secret_key_base: "@@"\n', ((B64, 64),)),
+    Sample("django", "settings.py", "SECRET_KEY = 'django-insecure-@@'\n", ((LOWER + DIGITS + "!@#$%^&*(-_=+)", 50),)),
+    Sample("python-arg", "a.py", "connect(host='db', user='a', password='@@')\n", ((TYPED, 14),)),
+    Sample("python-environ", "a.py", 'os.environ["API_KEY"] = "@@"\n', ((WORD, 32),)),
+    Sample("python-get", "a.py", 'os.environ.get("AUTH_TOKEN", "@@")\n', ((WORD, 32),)),
+    Sample("python-dict", "a.py", 'headers = {"X-Api-Key": "@@"}\n', ((WORD, 32),)),
+    Sample("python-basic", "a.py", 'h = {"Authorization": "Basic @@"}\n', ((WORD, 34), "==")),
+    Sample("powershell", "a.ps1", '$env:SQL_PASSWORD = "@@"\n', ((TYPED, 14),)),
+    Sample("makefile", "Makefile", "TOKEN := @@\n", ((HEX, 40),)),
+    Sample("curl-user", "a.sh", "curl -u admin:@@ https://a/b\n", ((WORD, 16),)),
+    Sample("curl-header", "a.md", '    curl -H "X-Auth-Token: @@" https://a\n', ((HEX, 32),)),
+    Sample("mysql", "backup.sh", "mysqldump -u root -p@@ shop\n", ((WORD, 14),)),
+    Sample("option", "a.sh", "deploy --api-token @@ --env prod\n", ((HEX, 40),)),
+    Sample("option-equals", "a.sh", "redis-cli --password=@@\n", ((WORD, 18),)),
+    Sample("sql-identified", "init.sql", "CREATE USER app IDENTIFIED BY '@@';\n", ((TYPED, 14),)),
+    Sample("sql-role", "init.sql", "ALTER ROLE app WITH PASSWORD '@@';\n", ((TYPED, 14),)),
+    Sample("ini", "app.ini", "[smtp]\npasswd = @@\n", ((WORD, 14),)),
+    Sample("pip", "pip.conf", "index-url = https://deploy:@@@pypi.internal/simple\n", ((WORD, 20),)),
+    Sample("git-credentials", ".git-credentials", "https://me:@@@git.internal\n", ("gh", "o_", (WORD, 36))),
+    Sample("netrc", ".netrc", "machine a.internal login me password @@\n", ((TYPED, 14),)),
+    Sample("mongo", "a.js", "mongoose.connect('mongodb+srv://app:@@@c0.x.mongodb.net/a')\n", ((WORD, 16),)),
+    Sample("amqp", "a.py", 'BROKER_URL = "amqp://app:@@@mq:5672//"\n', ((WORD, 14),)),
+    Sample("query", "access.log", "GET /v1/a?access_token=@@&x=1 200\n", ((WORD, 40),)),
+    Sample("markdown", "README.md", "The staging password is `@@`.\n", ((TYPED, 16),)),
+    Sample("markdown-table", "README.md", "| API key | `@@` |\n", ((HEX, 32),)),
+    Sample("notebook", "a.ipynb", '"source": ["API_TOKEN = \'@@\'\\n"]\n', ((WORD, 36),)),
+    Sample("groovy", "Jenkinsfile", "withEnv(['DEPLOY_TOKEN=@@']) {\n", ((WORD, 32),)),
+    Sample("circle", "config.yml", "      SONAR_TOKEN: @@\n", ((HEX, 40),)),
+    Sample("swift", "A.swift", 'let apiSecret = "@@"\n', ((WORD, 30),)),
+    Sample("perl", "a.pl", "my $password = '@@';\n", ((TYPED, 14),)),
+    Sample("lua", "a.lua", 'local secret = "@@"\n', ((WORD, 24),)),
+    Sample("toml", "a.toml", 'secret-key = "@@"\n', ((URLSAFE, 43),)),
+    Sample("nginx", "a.conf", 'proxy_set_header X-Api-Key "@@";\n', ((HEX, 32),)),
+)
+"""Each is as it may stand in a project; written after the rules, which were then not made to fit."""
