@@ -1,7 +1,7 @@
 """Files with made-up secrets in them, put together when a test runs: no scanner finds one in this source.
 
-``PLANTED`` has the kinds that services document, one each. ``FRESH`` was written after the rules, as such files look in
-projects; what it tells is whether the rules know more than what they were made for.
+``PLANTED`` has the kinds that services document, one each, and ``PROJECTS`` such files as people have. ``FRESH`` was
+written after the rules; what it tells is whether they know more than what they were made for.
 """
 
 import random
@@ -197,4 +197,121 @@ PROJECTS = (
     Sample("toml", "a.toml", 'secret-key = "@@"\n', ((URLSAFE, 43),)),
     Sample("nginx", "a.conf", 'proxy_set_header X-Api-Key "@@";\n', ((HEX, 32),)),
 )
-"""Each is as it may stand in a project; written after the rules, which were then not made to fit."""
+"""Each is as it may stand in a project."""
+
+FRESH = (
+    Sample("laravel", ".env", "APP_NAME=Shop\nAPP_KEY=@@\nAPP_DEBUG=false\n", ("base64:", (B64, 43), "=")),
+    Sample("rails", "database.yml", "production:\n  username: shop\n  password: @@\n", ((WORD, 22),)),
+    Sample(
+        "smtp",
+        "application.yaml",
+        "spring:\n  mail:\n    password: '@@'\n",
+        ((LOWER, 4), " ", (LOWER, 4), " ", (LOWER, 4), " ", (LOWER, 4)),
+    ),
+    Sample("redis-conf", "redis.conf", "# security\nrequirepass @@\n", ((WORD, 32),)),
+    Sample("postfix", "sasl_passwd", "[smtp.host.net]:587 me@host.net:@@\n", ((WORD, 16),)),
+    Sample("pgpass", ".pgpass", "db.internal:5432:shop:app:@@\n", ((WORD, 16),)),
+    Sample("s3cfg", ".s3cfg", "access_key = x\nsecret_key = @@\n", ((B64, 40),)),
+    Sample("boto", "upload.py", "boto3.client('s3', aws_secret_access_key='@@')\n", ((B64, 40),)),
+    Sample("aws-js", "s3.ts", "credentials: { accessKeyId: id, secretAccessKey: '@@' }\n", ((B64, 40),)),
+    Sample("aws-id", "notes.md", "Use key @@ for the bucket.\n", ("AK", "IA", (BASE32, 16))),
+    Sample("gha", ".github/workflows/a.yml", "env:\n  DEPLOY_KEY: @@\n", ((URLSAFE, 44),)),
+    Sample("gitlab-ci", ".gitlab-ci.yml", "  script:\n    - export SENTRY_AUTH_TOKEN=@@\n", ((HEX, 64),)),
+    Sample("travis", ".travis.yml", "    api_key: '@@'\n", ((URLSAFE, 40),)),
+    Sample(
+        "gcp-json",
+        "sa.json",
+        '{"type": "service_account", "private_key": "-----BEGIN @@"}\n',
+        ("PRIVATE KEY", "-" * 5, "\\nMI", (B64, 60)),
+    ),
+    Sample("github-url", "install.sh", "git remote add o https://@@@github.com/a/b.git\n", ("gh", "p_", (WORD, 36))),
+    Sample("github-header", "a.py", 'headers={"Authorization": "token @@"}\n', ("gh", "o_", (WORD, 36))),
+    Sample(
+        "slack-user",
+        "a.rb",
+        'Slack.configure { |c| c.token = "@@" }\n',
+        ("xox", "p-", (DIGITS, 11), "-", (DIGITS, 11), "-", (DIGITS, 12), "-", (HEX, 32)),
+    ),
+    Sample("stripe-test", "pay.py", "stripe.api_key = '@@'\n", ("sk_", "test_", (WORD, 99))),
+    Sample("openai-svc", "app.py", "OpenAI(api_key='@@')\n", ("sk-", "svcacct-", (URLSAFE, 80))),
+    Sample("openrouter", "a.sh", "export OPENROUTER_API_KEY=@@\n", ("sk-", "or-v1-", (HEX, 64))),
+    Sample("deepseek", "config.toml", 'api_key = "@@"\n', ("sk", "-", (HEX, 32))),
+    Sample(
+        "anthropic", "docker-compose.yml", "      - ANTHROPIC_API_KEY=@@\n", ("sk-", "ant-api03-", (URLSAFE, 93), "AA")
+    ),
+    Sample("groq", "a.js", "new Groq({ apiKey: '@@' })\n", ("gs", "k_", (WORD, 52))),
+    Sample("firebase", "firebase.js", 'apiKey: "@@",\n', ("AIz", "aSy", (URLSAFE, 33))),
+    Sample(
+        "maps",
+        "AndroidManifest.xml",
+        '<meta-data android:name="geo" android:value="@@"/>\n',
+        ("AIz", "aSy", (URLSAFE, 33)),
+    ),
+    Sample(
+        "azure-conn",
+        "local.settings.json",
+        '"AzureWebJobsStorage": "AccountName=x;AccountKey=@@;Suffix=y"\n',
+        ((B64, 86), "=="),
+    ),
+    Sample("service-bus", "a.cs", '"Endpoint=sb://x/;SharedAccessKeyName=R;SharedAccessKey=@@"\n', ((B64, 43), "=")),
+    Sample("cosmos", "a.py", "CosmosClient(url, credential='@@')\n", ((B64, 86), "==")),
+    Sample("jdbc", "db.properties", "url=jdbc:mysql://db/shop?user=app&password=@@&useSSL=true\n", ((WORD, 14),)),
+    Sample("sqlalchemy", "alembic.ini", "sqlalchemy.url = mysql+pymysql://app:@@@db/shop\n", ((WORD, 14),)),
+    Sample("pg-dsn", "a.go", 'sql.Open("postgres", "host=db user=app password=@@ sslmode=disable")\n', ((WORD, 14),)),
+    Sample("celery", "settings.py", "CELERY_BROKER_URL = 'redis://:@@@cache:6379/1'\n", ((URLSAFE, 24),)),
+    Sample("rust-env", "main.rs", 'env::set_var("JWT_SECRET", "@@");\n', ((WORD, 40),)),
+    Sample("node-jwt", "auth.js", "jwt.sign(payload, '@@', { expiresIn: '1h' })\n", ((HEX, 64),)),
+    Sample("express-session", "app.js", "app.use(session({ secret: '@@', resave: false }))\n", ((WORD, 24),)),
+    Sample("flask", "app.py", 'app.config["SECRET_KEY"] = "@@"\n', ((HEX, 48),)),
+    Sample("flask-bytes", "app.py", "app.secret_key = b'@@'\n", ((TYPED, 20),)),
+    Sample(
+        "jwt",
+        "test.http",
+        "Authorization: Bearer @@\n",
+        ("ey", "JhbGciOiJSUzI1NiJ9.ey", "J", (URLSAFE, 80), ".", (URLSAFE, 86)),
+    ),
+    Sample("android", "keystore.properties", "storePassword=@@\nkeyAlias=a\n", ((WORD, 14),)),
+    Sample("nuget", "NuGet.config", '<add key="ClearTextPassword" value="@@" />\n', ((WORD, 18),)),
+    Sample("xml-token", "config.xml", "<apiToken>@@</apiToken>\n", ((HEX, 34),)),
+    Sample("terraform-var", "variables.tf", 'variable "db_password" {\n  default = "@@"\n}\n', ((TYPED, 16),)),
+    Sample("cloudformation", "stack.yml", "      MasterUserPassword: @@\n", ((WORD, 16),)),
+    Sample("inventory", "hosts.ini", "web1 ansible_user=root ansible_ssh_pass=@@\n", ((WORD, 14),)),
+    Sample("wifi", "config.h", '#define WIFI_PASSWORD "@@"\n', ((TYPED, 12),)),
+    Sample("arduino", "main.ino", 'const char* password = "@@";\n', ((TYPED, 12),)),
+    Sample("unity", "A.cs", 'PlayerSettings.Android.keystorePass = "@@";\n', ((WORD, 14),)),
+    Sample("log", "debug.log", "2026-01-02 POST /login api_key=@@ 200\n", ((WORD, 32),)),
+    Sample("har", "session.har", '{"name": "X-Api-Key", "value": "@@"}\n', ((HEX, 40),)),
+    Sample("postman", "env.json", '{"key": "api_token", "value": "@@", "enabled": true}\n', ((HEX, 40),)),
+    Sample("curl-data", "a.sh", "curl -d 'client_secret=@@' https://a/token\n", ((URLSAFE, 40),)),
+    Sample("wget", "a.sh", "wget --user=me --password='@@' https://a/b\n", ((TYPED, 14),)),
+    Sample("mongo-shell", "init.js", "db.createUser({user: 'app', pwd: '@@', roles: []})\n", ((TYPED, 16),)),
+    Sample("ldap", "ldap.conf", "bindpw @@\n", ((WORD, 16),)),
+    Sample("ldap-py", "a.py", "conn.simple_bind_s(dn, password='@@')\n", ((TYPED, 15),)),
+    Sample("docker-auth", "config.json", '{"auths": {"r.io": {"auth": "@@"}}}\n', ((WORD, 38), "==")),
+    Sample(
+        "npmrc",
+        ".npmrc",
+        "//npm.internal/:_authToken=@@\n",
+        ((HEX, 8), "-", (HEX, 4), "-4", (HEX, 3), "-a", (HEX, 3), "-", (HEX, 12)),
+    ),
+    Sample("sentry-dsn", "a.py", "sentry_sdk.init('https://@@:x@sentry.internal/4')\n", ((HEX, 32),)),
+    Sample(
+        "discord-hook", "a.sh", "curl https://discord.com/api/webhooks/@@\n", ((DIGITS[1:], 18), "/", (URLSAFE, 68))
+    ),
+    Sample("telegram", "config.yaml", 'telegram:\n  token: "@@"\n', ((DIGITS[1:], 10), ":A", "A", (URLSAFE, 33))),
+    Sample("sendgrid", ".env", "SENDGRID_API_KEY=@@\n", ("S", "G.", (URLSAFE, 22), ".", (URLSAFE, 43))),
+    Sample("twilio-auth", "sms.py", "twilio_auth_token = '@@'\n", ((HEX, 32),)),
+    Sample(
+        "pypi", "publish.sh", "twine upload -u __token__ -p @@ dist/*\n", ("py", "pi-AgEIcHlwaS5vcmc", (URLSAFE, 150))
+    ),
+    Sample("sops-age", "key.txt", "# created: 2026\n@@\n", ("AGE-SEC", "RET-KEY-1", (UPPER + DIGITS, 58))),
+    Sample("vault", "ci.yml", "      VAULT_TOKEN: @@\n", ("hv", "s.", (WORD, 90))),
+    Sample("comment", "a.java", "// old password: @@\n", ((TYPED, 13),)),
+    Sample("csv", "users.csv", "name,api_key\nme,@@\n", ((HEX, 32),)),
+    Sample("readme-export", "README.md", "    $ export API_SECRET=@@\n", ((WORD, 28),)),
+    Sample("kotlin", "A.kt", '.header("X-Auth-Token", "@@")\n', ((WORD, 32),)),
+    Sample(
+        "swift", "A.swift", 'request.setValue("Bearer @@", forHTTPHeaderField: "Authorization")\n', ((URLSAFE, 48),)
+    ),
+)
+"""Written after the last change of the rules, which were then not made to fit."""

@@ -23,7 +23,7 @@ _PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^A-Za-z0-9]+")
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]+")
 _SPECIAL = frozenset("!#$%^&*+=@?~|;")
 """What names, versions and paths do not have."""
-_SHORT_PIECES = 2.7
+_SHORT_PIECES = 2.9
 """Characters of the pieces that upper case letters and digits part: names have longer ones."""
 _MARKS = ("[REDACTED", "***")
 

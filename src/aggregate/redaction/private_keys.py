@@ -7,7 +7,7 @@ MARKER = rb"-----(?:BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
 """What begins and ends a block; RE2 syntax and Python's."""
 _BEGINS = b"-----BEGIN"
 _BEFORE = re.compile(rb"(?:\\[nrt]|[\s\"'`#*>|,(])*(?:// )?")
-_BEHIND = re.compile(rb"[\s\"'`,;)\\+]")
+_BEHIND = b" \t\r\n\"'`,;)]}\\+"
 _ESCAPED = re.compile(rb"\\[nr]|\\\\n")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/=]+")
 _LEAST = 48
@@ -47,7 +47,10 @@ def _run(data: bytes, start: int, stop: int) -> tuple[int, int] | None:
     """Return the base64 of a line without quotes, comment signs and the like around it."""
     before = _BEFORE.match(data, start, stop)
     start = before.end() if before else start
-    while stop > start and _BEHIND.match(data, stop - 1):
-        stop -= 3 if data.endswith(b"\\n", start, stop) else 1
+    while stop > start:
+        escaped = data.endswith((b"\\n", b"\\r"), start, stop)
+        if not escaped and data[stop - 1] not in _BEHIND:
+            break
+        stop -= 2 if escaped else 1
     core = data[start:stop]
     return (start, stop) if core and _BASE64.fullmatch(_ESCAPED.sub(b"", core)) else None

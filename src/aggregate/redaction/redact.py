@@ -95,13 +95,15 @@ def digest_of(value: bytes) -> str:
 
 def _wanted(data: bytes, redaction: Redaction) -> list[Secret]:
     """Return the secrets that are not allowed."""
-    secrets = find_secrets(data)
-    return [
-        secret
-        for secret in secrets
-        if ALLOWED_LINE not in data[data.rfind(b"\n", 0, secret.start) + 1 : _line_end(data, secret.start)]
-        and not (redaction.allow and digest_of(secret.value(data)) in redaction.allow)
-    ]
+    secrets: list[Secret] = []
+    end, allowed = -1, False
+    for secret in find_secrets(data):
+        if secret.start > end:
+            start, end = data.rfind(b"\n", 0, secret.start) + 1, _line_end(data, secret.start)
+            allowed = data.find(ALLOWED_LINE, start, end) >= 0
+        if not allowed and not (redaction.allow and digest_of(secret.value(data)) in redaction.allow):
+            secrets.append(secret)
+    return secrets
 
 
 def _findings(data: bytes, secrets: Sequence[Secret]) -> list[Finding]:

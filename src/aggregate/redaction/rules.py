@@ -37,7 +37,8 @@ _HEX = "3f9a1c7e5b2d8f604a6c9e1b7d3f5082c4e6a8091b3d5f7e9a2c4e6f8b0d1a3c"
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 
 _KEYWORD = (
-    r"(?:passw(?:or)?d|passphrase|passcode|pwd|(?:\b|_)pass\b|secret|token|credential|identified[ \t]+by|"
+    r"(?:passw(?:or)?d|passphrase|passcode|pwd|(?:\b|_)pass\b|(?-i:[a-z]Pass)\b|secret|token|credential|"
+    r"identified[ \t]+by|"
     r"(?:api|access|private|auth|encryption|encrypt|signing|signature|master|account|shared|service|app|license|"
     r"webhook|session|cookie|hmac|jwt|admin|storage|root|deploy)[ _.-]?key)"
 )
@@ -45,7 +46,7 @@ _ASSIGNED = r"(?::[ \t]*[A-Za-z_&][\w.<>\[\]|&' ]*=|[ \t][\w.*&\[\]]+[ \t]*=|:=|
 _BESIDE = r"(?:,|\|\|?|\?\?|\bor\b)[ \t]*"
 _SAID = r"(?:[ \t]+(?:is|was|to|as)?:?[ \t]*)"
 _QUOTED = r"""(?:[a-zA-Z]{1,2})?(?:"([^"\s]{8,})"|'([^'\s]{8,})'|`([^`\s]{8,})`|\\"([^"\s\\]{8,})\\")"""
-_BARE = r"""([^\s"'`<>(){}\[\],;&|]{8,})(?:[\s,;&"'`)\]}]|\\n|$)"""
+_BARE = r"""([^\s"'`<>(){}\[\],;&|\\]{8,})(?:[\s,;&"'`)\]}\\]|$)"""
 
 RULES: tuple[Rule, ...] = (
     # Clouds
@@ -469,7 +470,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "url-password",
         "the password in a URL",
-        r"[A-Za-z][A-Za-z0-9+.-]+://[^\s/:@\"'<>`]*:([^\s/@\"'<>`]{6,})@[\w.\[$%{-]",
+        r"[A-Za-z][A-Za-z0-9+.-]+://[^\s/:@\"'<>`]*:([^\s/@\"'<>`]{6,})@[\w.\[$%{-]|"
+        r"://([A-Za-z0-9_-]{20,})(?::[^\s/@\"'<>`]*)?@[\w\[]",
         ("postgresql://shop:", "vT7rKq2Lw9", "@db.internal:5432/shop"),
         is_password,
         guessable=True,
@@ -483,6 +485,32 @@ RULES: tuple[Rule, ...] = (
         guessable=True,
     ),
     Rule(
+        "service-password",
+        "the password in the configuration of Redis, LDAP, mail and PostgreSQL",
+        r"\b(?:requirepass|masterauth|bindpw|rootpw)[ \t]+[\"']?([^\s\"']{6,})|"
+        r"\b[\w.+-]+@[\w-]+\.[\w.-]+:([^\s/\"'@:]{8,})(?:\s|$)|"
+        r"(?m:^)[\w.*-]+:(?:[0-9]+|\*):[\w.*-]+:[\w.*-]+:([^\s/:]{6,})(?m:$)",
+        ("requirepass ", "vT7rKq2Lw9xB"),
+        is_unquoted_password,
+        guessable=True,
+    ),
+    Rule(
+        "app-password",
+        "a Google app password in its four groups of letters",
+        r"(?i:" + _KEYWORD + r"[\w.-]*[\"'\])]{0,3}[ \t]*[:=][ \t]*[\"']?)([a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4})\b",
+        ("password: ", "mcdr zwjx nrop qnvt"),
+        guessable=True,
+    ),
+    Rule(
+        "signing-secret",
+        "the secret that a JSON web token or an HMAC is made with",
+        r"(?i:\bjwt\.(?:sign|verify|encode|decode)\(|createHmac\(|\bhmac\.new\()[^\n\"'`]*(?:\"sha[0-9]+\"|'sha[0-9]+')?[^\n\"'`]*[\"'`]"
+        r"([^\s\"'`]{8,})[\"'`]",
+        ("jwt.sign(payload, ", "'vT7rKq2Lw9xB4cN8'", ")"),
+        is_password,
+        guessable=True,
+    ),
+    Rule(
         "netrc-password",
         "the password in a netrc line",
         r"\bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+password[ \t]+(\S{6,})",
@@ -492,9 +520,13 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "listed-secret",
-        "a secret that stands as value below its name, as in Kubernetes",
-        r"(?i:\bname[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*" + _KEYWORD + r"[\w.-]*[\"']?,?[ \t]*\r?\n"
-        r"[ \t]*[\"']?value[\"']?[ \t]*[:=][ \t]*[\"']?)([^\s\"']{8,})",
+        "a secret that stands as value beside or below its name, as in Kubernetes and Terraform",
+        r"(?i:\b(?:name|key)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*" + _KEYWORD + r"[\w.-]*[\"']?,?[ \t]*(?:\r?\n)?"
+        r"[ \t]*[\"']?value[\"']?[ \t]*[:=][ \t]*[\"']?)([^\s\"']{8,})|"
+        r"(?i:\bvariable[ \t]+\"[\w-]*"
+        + _KEYWORD
+        + r"[\w-]*\"[ \t]*\{[ \t]*\r?\n(?:[^\n}]*\n)*?[ \t]*default[ \t]*=[ \t]*)"
+        r"\"([^\s\"]{8,})\"",
         ("- name: DB_PASSWORD\n  value: ", "vT7rKq2Lw9xB"),
         is_password,
         guessable=True,
@@ -510,10 +542,9 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "xml-secret",
-        "a secret in an XML element or attribute",
-        r"(?i:<[\w.:-]*" + _KEYWORD + r"[\w.:-]*>[ \t]*)([^<>\s]{8,})[ \t]*</|"
-        r"(?i:[\"'][\w.:-]*" + _KEYWORD + r"[\w.:-]*[\"'][ \t]+value[ \t]*=[ \t]*)[\"']([^\"'<>\s]{8,})[\"']",
-        ("<add key='ApiSecret' value=", "'vT7rKq2Lw9xB'", "/>"),
+        "a secret in an XML element",
+        r"(?i:<[\w.:-]*" + _KEYWORD + r"[\w.:-]*>[ \t]*)([^<>\s]{8,})[ \t]*</",
+        ("<apiSecret>", "vT7rKq2Lw9xB", "</apiSecret>"),
         is_password,
         guessable=True,
     ),
