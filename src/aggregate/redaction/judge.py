@@ -59,6 +59,19 @@ def is_password(value: str, _group: int = 1) -> bool:
     return kinds >= 2 + _has_digit(rest) and entropy(rest) >= (2.5 if len(rest) < 12 else 3.0)
 
 
+def is_login(value: str, _group: int = 1) -> bool:
+    """Tell whether what stands at a URL's place for a password is no placeholder; it may be weak."""
+    if any(mark in value for mark in _MARKS) or _REFERENCE.search(value):
+        return False
+    return len(_WORDS.sub("", value)) >= 4
+
+
+def is_scrambled_password(value: str, _group: int = 1) -> bool:
+    """Tell whether a value is a password where nothing but its looks says so."""
+    rest = _WORDS.sub("", value)
+    return is_password(value) and len(rest) >= 10 and (_is_scrambled(rest) or not _SPECIAL.isdisjoint(rest))
+
+
 def is_unquoted_password(value: str, _group: int = 1) -> bool:
     """Tell whether a value without quotes is a secret: it could be code as well, so names are refused."""
     if _DOTTED.fullmatch(value) and not _is_scrambled(value):

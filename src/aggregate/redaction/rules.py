@@ -8,7 +8,14 @@ kept in pieces, so that neither these rules nor any other scanner take this file
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from aggregate.redaction.judge import is_mixed, is_password, is_random, is_unquoted_password
+from aggregate.redaction.judge import (
+    is_login,
+    is_mixed,
+    is_password,
+    is_random,
+    is_scrambled_password,
+    is_unquoted_password,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +44,13 @@ _HEX = "3f9a1c7e5b2d8f604a6c9e1b7d3f5082c4e6a8091b3d5f7e9a2c4e6f8b0d1a3c"
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 
 _KEYWORD = (
-    r"(?:passw(?:or)?d|passphrase|passcode|pwd|(?:\b|_)pass\b|(?-i:[a-z]Pass)\b|secret|token|credential|"
+    r"(?:passw(?:or)?d|passphrase|passcode|pwd|(?:\b|_)(?:pass|pw|psk|pepper)\b|(?-i:[a-z](?:Pass|Pw))\b|secret|token|credential|"
     r"identified[ \t]+by|"
     r"(?:api|access|private|auth|encryption|encrypt|signing|signature|master|account|shared|service|app|license|"
-    r"webhook|session|cookie|hmac|jwt|admin|storage|root|deploy)[ _.-]?key)"
+    r"webhook|session|cookie|hmac|jwt|admin|storage|root|deploy|fernet)[ _.-]?key)"
 )
 _ASSIGNED = r"(?::[ \t]*[A-Za-z_&][\w.<>\[\]|&' ]*=|[ \t][\w.*&\[\]]+[ \t]*=|:=|=>|==?|:)[ \t]*"
-_BESIDE = r"(?:,|\|\|?|\?\?|\bor\b)[ \t]*"
+_BESIDE = r"(?:,|\(|\|\|?|\?\?|\bor\b)[ \t]*"
 _SAID = r"(?:[ \t]+(?:is|was|to|as)?:?[ \t]*)"
 _QUOTED = r"""(?:[a-zA-Z]{1,2})?(?:"([^"\s]{8,})"|'([^'\s]{8,})'|`([^`\s]{8,})`|\\"([^"\s\\]{8,})\\")"""
 _BARE = r"""([^\s"'`<>(){}\[\],;&|\\]{8,})(?:[\s,;&"'`)\]}\\]|$)"""
@@ -324,7 +331,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "telegram-token",
         "a Telegram bot's token",
-        r"\b([0-9]{8,10}:AA[A-Za-z0-9_-]{32,33})\b",
+        r"(?:\b|\bbot)([0-9]{8,10}:AA[A-Za-z0-9_-]{32,33})\b",
         ("5948371620", ":AA", "Gk9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aW"),
     ),
     Rule(
@@ -473,7 +480,7 @@ RULES: tuple[Rule, ...] = (
         r"[A-Za-z][A-Za-z0-9+.-]+://[^\s/:@\"'<>`]*:([^\s/@\"'<>`]{6,})@[\w.\[$%{-]|"
         r"://([A-Za-z0-9_-]{20,})(?::[^\s/@\"'<>`]*)?@[\w\[]",
         ("postgresql://shop:", "vT7rKq2Lw9", "@db.internal:5432/shop"),
-        is_password,
+        is_login,
         guessable=True,
     ),
     Rule(
@@ -533,9 +540,10 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "login-option",
-        "a password in the options of curl, mysql and sshpass",
+        "a password in the options of curl, mysql, ldapsearch and the like",
         r"[ \t](?:-u|--user)[ \t=]+[\"']?[\w.@-]+:([^\s\"'@]{6,})|\bmysql\w*[ \t][^\n]*[ \t]-p([^\s\"'-][^\s\"']{5,})|"
-        r"\bsshpass[ \t]+-p[ \t]*[\"']?([^\s\"']{6,})",
+        r"\b(?:sshpass|htpasswd|ldap\w+|docker|twine|mongo\w*|redis-cli)[ \t][^\n]*-(?:p|w|a|bc?[ \t]+\S+[ \t]+\S+)"
+        r"[ \t]+[\"']?([^\s\"'-][^\s\"']{5,})",
         ("curl -u deploy:", "vT7rKq2Lw9xB", " https://api.internal"),
         is_password,
         guessable=True,
@@ -543,9 +551,18 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "xml-secret",
         "a secret in an XML element",
-        r"(?i:<[\w.:-]*" + _KEYWORD + r"[\w.:-]*>[ \t]*)([^<>\s]{8,})[ \t]*</",
+        r"(?i:[<\"'][\w.:-]*" + _KEYWORD + r"[\w.:-]*(?:[\"'][^<>\n]*)?>[ \t]*)([^<>\s]{8,})[ \t]*</",
         ("<apiSecret>", "vT7rKq2Lw9xB", "</apiSecret>"),
         is_password,
+        guessable=True,
+    ),
+    Rule(
+        "login-secret",
+        "a password behind a user's name, in a call that logs in or connects",
+        r"(?i:auth|login|connect|connection|credentials?|pdo|account|user)[\w.]*[ \t]*[=(:][^\n]*"
+        r"[\"'][\w.@-]*[\"'][ \t]*,[ \t]*(?:\"([^\"\s]{8,})\"|'([^'\s]{8,})')[ \t]*[),\]]",
+        ("requests.get(url, auth=('deploy', ", "'vT7rKq2Lw9xB'", "))"),
+        is_scrambled_password,
         guessable=True,
     ),
     Rule(

@@ -13,7 +13,7 @@ from aggregate.redaction.private_keys import MARKER, key_blocks
 from aggregate.redaction.rules import PRIVATE_KEY, RULES, Rule
 
 _COUNTED: Final = re.compile(r"(?<!\\)\{(\d+)(?:,\d*)?\}")
-_MEMORY: Final = 32 << 20
+_MEMORY: Final = 64 << 20
 """Bytes that the automaton of all rules may take; in 8 MB it is built anew again and again, three times as slow."""
 _MOST_JUDGED: Final = 1_000
 """Bytes of a value that are looked at to tell whether it is a secret."""
