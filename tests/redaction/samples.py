@@ -85,7 +85,10 @@ PLANTED = (
     Sample("twilio", "a.py", 'Client("@@", s)\n', ("S", "K", (HEX, 32))),
     Sample("npm", ".npmrc", "//registry.npmjs.org/:_authToken=@@\n", ("np", "m_", (WORD, 36))),
     Sample(
-        "pypi", ".pypirc", "[pypi]\nusername = __token__\npassword = @@\n", ("py", "pi-AgEIcHlwaS5vcmc", (URLSAFE, 150))
+        "pypi",
+        ".pypirc",
+        "[pypi]\nusername = __token__\npassword = @@\n",
+        ("pypi-", "AgEI", "cHlw", "aS5v", "cmc", (URLSAFE, 150)),
     ),
     Sample("docker", "ci.sh", "echo @@ | docker login -u me --password-stdin\n", ("dckr", "_pat_", (URLSAFE, 27))),
     Sample("huggingface", "t.py", "login('@@')\n", ("h", "f_", (WORD, 34))),
