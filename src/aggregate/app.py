@@ -22,7 +22,7 @@ from aggregate.models.reference import CACHE_DIR
 from aggregate.models.result import THRESHOLD, AggregatedResult, Answer
 from aggregate.models.scope import Scope
 from aggregate.monitor import get_monitor
-from aggregate.project import open_project, request_for
+from aggregate.project import open_project, redaction_for, request_for
 from aggregate.sections.beads import BEADS_MODE, build_beads_section
 from aggregate.sections.discussion import discussion_segments
 from aggregate.sections.results import Results, flatten, results_segments
@@ -239,7 +239,11 @@ def run(
     """
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     request = request_for(project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier)
-    request = replace(request, results=compacted(results, project.folder / CACHE_DIR, results_threshold))
+    request = replace(
+        request,
+        results=compacted(results, project.folder / CACHE_DIR, results_threshold),
+        redaction=redaction_for(project, sending=False),
+    )
     composition = compose_prompt(request)
     pieces = composition.prompt.pieces()
     path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
@@ -324,7 +328,7 @@ def gather(
         selection = select_files(request)
         if on_start:
             on_start(len(selection.files))
-        records, notes = build_records(selection, workers=workers, on_done=on_done)
+        records, notes = build_records(selection, workers=workers, on_done=on_done, redaction=request.redaction)
     warnings = [*request.doubts]
     warnings += [f"{path}: {reason}" for path, reason in (*selection.skipped, *notes)]
     warnings += [record["content"].splitlines()[0] for record in records if record["error"]]
@@ -357,6 +361,11 @@ def arrange(request: Request, gathered: Gathered) -> Composition:
     ]
     warnings += [f"screenshot {image.path}: {image.problem}" for image in images if image.problem]
     refused = [f"screenshot {image.path}: {image.refused}" for image in images if image.refused]
+    if request.redaction is not None:
+        from aggregate.compose.redacting import redact_prompt  # its rules take time to compile
+
+        prompt, notes = redact_prompt(prompt, request.redaction)
+        warnings += notes
     return Composition(prompt, records, (*gathered.warnings, *warnings), (*gathered.refused, *refused))
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aggregate.compose.layout import Strategy
 from aggregate.compose.request import Request, namespace_of
 from aggregate.compose.selection import display_path
 from aggregate.config.load import Project, load_config, validate
-from aggregate.config.schema import PersonaTable, ProjectTable
+from aggregate.config.schema import PersonaTable, ProjectTable, RedactionTable
 from aggregate.config.user import global_config_path, is_trusted
 from aggregate.disk.roots import is_inside, project_root, real_path
 from aggregate.errors import ConfigError, ScopeError
@@ -21,6 +21,9 @@ from aggregate.sections.beads import BEADS_MODE
 from aggregate.sources.history import find_history_file, load_history
 from aggregate.sources.listing import OUTSIDE
 from aggregate.text.nearest import nearest
+
+if TYPE_CHECKING:
+    from aggregate.redaction.redact import Redaction
 
 
 def open_project(
@@ -138,6 +141,31 @@ def shared_personas() -> Mapping[str, PersonaTable]:
     """
     path = global_config_path()
     return load_config(path).config.personas if path.is_file() else {}
+
+
+def redaction_for(project: Project | None = None, *, sending: bool, wanted: bool | None = None) -> "Redaction | None":
+    """Return which secrets are replaced, ``None`` for none.
+
+    A project's own file can switch it on for ``run`` and allow values by their hash, which nobody can write who does
+    not know them. Only the user can switch it off for what is sent.
+
+    Args:
+        project: Whose configuration is asked beside the user's own.
+        sending: Whether the prompt leaves the machine.
+        wanted: What the user says for this one run, before any configuration.
+
+    Raises:
+        ConfigError: The user's own configuration cannot be used.
+    """
+    shared = global_config_path()
+    own = load_config(shared).config.redaction if shared.is_file() else RedactionTable()
+    theirs = project.config.redaction if project else RedactionTable()
+    usual = own.send if sending else own.run or theirs.run
+    if not (usual if wanted is None else wanted):
+        return None
+    from aggregate.redaction.redact import Redaction  # its rules need a library that nothing else does
+
+    return Redaction(frozenset(own.allow) | frozenset(theirs.allow))
 
 
 def _doubts(table: ProjectTable, strategy: str) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ class Choice:
         persona: The name of a persona in the configuration.
         base_url: Where the provider is reached.
         max_output: The most tokens that the model may write.
+        redact: Whether secrets are replaced; ``None`` leaves it to the user's configuration.
     """
 
     provider: str = ""
@@ -35,6 +36,7 @@ class Choice:
     persona: str = ""
     base_url: str = ""
     max_output: int = 16_000
+    redact: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

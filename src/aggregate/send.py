@@ -18,6 +18,7 @@ from aggregate.compose.layout import Strategy
 from aggregate.compose.numbering import write_numbered
 from aggregate.compose.prefix import PrefixReport, compare
 from aggregate.compose.recall import recall
+from aggregate.compose.redacting import redact_text
 from aggregate.compose.reply_file import ReplyFile, Speaker
 from aggregate.compose.request import Request
 from aggregate.compose.settle import Settled, file_digests, settle
@@ -28,7 +29,7 @@ from aggregate.models.chain import Chain, Link
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply, Stop
 from aggregate.models.usage import Usage
-from aggregate.project import request_for
+from aggregate.project import redaction_for, request_for
 from aggregate.recipient import Choice as Choice  # part of this module's interface
 from aggregate.recipient import find_recipient
 from aggregate.sources.discussion import append_turns, history_file
@@ -126,11 +127,15 @@ def prepare(
     recipient = find_recipient(project, choice, environ=environ, on_wait=on_wait, require_key=require_key)
     client, persona = recipient.client, recipient.persona
     request = request_for(project, strategy=persona.aggregation_strategy or None, preset=persona.preset or None)
-    request = replace(request, history=(*request.history, {"role": USER, "content": message}))
+    request = replace(
+        request,
+        history=(*request.history, {"role": USER, "content": message}),
+        redaction=redaction_for(project, sending=True, wanted=choice.redact),
+    )
     made = compose_prompt(request, on_start=on_start, on_done=on_done)
     made.check_scope()
     tokens = count_prompt(made.prompt).segments
-    system = persona.system_prompt.strip()
+    system, doubts = redact_text(persona.system_prompt.strip(), "system_prompt", request.redaction)
     memory = recall(request, provider=client.provider, model=client.model, system=system)
     changes = memory.changes(made.prompt, request)
     rules = rules_for(client.provider, client.model)
@@ -158,7 +163,7 @@ def prepare(
             client.provider, client.model, plan.layout.ends, plan.layout.marks, changes, file_digests(made.prompt)
         ),
         report=compare(memory.chain, chain) if memory.chain else None,
-        warnings=(*recipient.warnings, *made.warnings),
+        warnings=(*recipient.warnings, *made.warnings, *doubts),
         max_output=choice.max_output,
         address=recipient.address,
     )

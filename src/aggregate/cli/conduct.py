@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aggregate.cli.options import config_option, scope_options
-from aggregate.cli.output import say, write_path, write_rows
+from aggregate.cli.output import say, warn, write_path, write_rows
 from aggregate.errors import StateError
 
 if TYPE_CHECKING:
@@ -112,7 +112,12 @@ def worker(database: str, spec: str, lease: float) -> None:
 
     stop = Event()
     signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
-    with workplace(database, make_worker(spec), lease=lease) as place:
+    from aggregate.project import redaction_for
+
+    redaction = redaction_for(sending=True)
+    allow = redaction.allow if redaction else ()
+    who = make_worker(spec, redact=redaction is not None, allow=allow, tell=warn)
+    with workplace(database, who, lease=lease) as place:
         say(f"working as {place.executor_id}")
         while not stop.wait(0.5):
             pass
@@ -140,9 +145,20 @@ def _run(project: "Project", name: str, spec: str | None, wish: "Wish", *, plain
     from aggregate.conductor.track import open_track
     from aggregate.conductor.tracks import conduct as run
     from aggregate.conductor.worker import make_worker
+    from aggregate.project import redaction_for
 
     track = open_track(project.folder, name)
-    who = None if spec is None else make_worker(spec, script=track.folder / "answers.toml", root=project.folder)
+    redaction = redaction_for(project, sending=True)
+    who = None
+    if spec is not None:
+        who = make_worker(
+            spec,
+            script=track.folder / "answers.toml",
+            root=project.folder,
+            redact=redaction is not None,
+            allow=redaction.allow if redaction else (),
+            tell=warn,
+        )
     with watch(track.tickets().tickets, plain=plain) as observe:
         result = run(project, track.track_id, who, wish=wish, observe=observe, tell=say)
     write_path(result.report)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aggregate.cli.options import json_option
+from aggregate.cli.options import json_option, redact_option
 from aggregate.cli.output import say, warn, write_result
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Keep saved state and large values in this folder.",
 )
+@redact_option
 @click.option("--trace", is_flag=True, help="Draw what happened, with times and tokens, on standard error.")
 @json_option
 def goal(
@@ -66,6 +67,7 @@ def goal(
     allow: tuple[str, ...],
     root: tuple[str, ...],
     state_dir: Path,
+    redact: bool | None,
     trace: bool,
     as_json: bool,
 ) -> None:
@@ -76,7 +78,7 @@ def goal(
     from aggregate.engine import NeuronAgent
 
     wanted = _wanted(goal, instruction)
-    client = make_client(provider, model=model, base_url=base_url, script=script)
+    client = make_client(provider, model=model, base_url=base_url, script=script, redact=redact)
     agent = NeuronAgent(client, make_tools(folder, allow=allow, roots=root, state_dir=state_dir), state_dir=state_dir)
     result = agent.execute_goal(wanted)
     if trace:
@@ -88,8 +90,10 @@ def goal(
     _print(result, as_json=as_json)
 
 
-def make_client(provider: str, *, model: str = "", base_url: str = "", script: Path | None = None) -> "Model":
-    """Return what answers the engine's questions.
+def make_client(
+    provider: str, *, model: str = "", base_url: str = "", script: Path | None = None, redact: bool | None = None
+) -> "Model":
+    """Return what answers the engine's questions; secrets in these are replaced as the user's configuration says.
 
     Raises:
         UsageError: The scripted provider has no script.
@@ -99,8 +103,14 @@ def make_client(provider: str, *, model: str = "", base_url: str = "", script: P
 
     if provider != "scripted":
         from aggregate.clients.providers import open_client
+        from aggregate.clients.redacting import redacting
+        from aggregate.project import redaction_for
 
-        return ClientModel(open_client(provider, model=model, base_url=base_url), model)
+        client = open_client(provider, model=model, base_url=base_url)
+        redaction = redaction_for(sending=True, wanted=redact)
+        if redaction is None:
+            return ClientModel(client, model)
+        return ClientModel(redacting(client, allow=redaction.allow, tell=warn), model)
     if script is None:
         raise click.UsageError("--provider scripted needs --script FILE: a JSON object of answers by question")
     return read_script(script)

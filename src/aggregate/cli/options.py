@@ -20,6 +20,11 @@ config_option = click.option(
 new_config_option = click.option(
     "-c", "--config", type=_PATH, default=Path(CONFIG_NAME), show_default=True, help="Write this file."
 )
+redact_option = click.option(
+    "--redact/--no-redact",
+    default=None,
+    help="Replace secrets, such as keys and passwords, by placeholders. [yes where a prompt is sent]",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 

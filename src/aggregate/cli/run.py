@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregate.cli.options import config_option, json_option, scope_options
+from aggregate.cli.options import config_option, json_option, redact_option, scope_options
 from aggregate.cli.output import say, warn, write_path, write_result
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _SOME_TAKE = 1_000_000
 @click.option("--tier", type=click.IntRange(1, 3), help="Make a context for this tier; only 3 differs.")
 @click.option("--no-history", is_flag=True, help="Leave the discussion out.")
 @click.option("--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file.")
+@redact_option
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but the result and errors.")
 def run(
@@ -39,18 +40,21 @@ def run(
     tier: int | None,
     no_history: bool,
     to_stdout: bool,
+    redact: bool | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Compose the prompt and write it to the next numbered file; print its path."""
     if to_stdout and as_json:
         raise click.UsageError("--stdout and --json exclude each other: take one of them")
+    from dataclasses import replace
+
     from aggregate.app import compose_prompt
     from aggregate.cli.paths import from_here
     from aggregate.cli.progress import progress
     from aggregate.compose.journal import record_run
     from aggregate.compose.numbering import write_numbered
-    from aggregate.project import open_project, request_for
+    from aggregate.project import open_project, redaction_for, request_for
     from aggregate.tokens.count import count_prompt
 
     project = open_project(config, allow_outside=allow_outside or None, allow_secrets=allow_secrets or None)
@@ -58,6 +62,7 @@ def run(
     request = request_for(
         project, strategy=strategy, preset=preset, focus_files=focus_files, tier=tier, with_history=not no_history
     )
+    request = replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
     with progress("Rendering files", hidden=quiet) as bar:
         made = compose_prompt(request, on_start=bar.start, on_done=bar.advance)
     markdown = made.prompt.markdown

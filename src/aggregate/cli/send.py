@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aggregate.cli.input import read_input
-from aggregate.cli.options import config_option, json_option, scope_options
+from aggregate.cli.options import config_option, json_option, redact_option, scope_options
 from aggregate.cli.output import say, warn, writable_output, write_piece, write_result, write_rows
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Let the model write at most so many tokens.",
 )
+@redact_option
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but the result and errors.")
@@ -52,6 +53,7 @@ def send(
     persona: str,
     base_url: str,
     max_output: int,
+    redact: bool | None,
     dry_run: bool,
     as_json: bool,
     quiet: bool,
@@ -70,7 +72,7 @@ def send(
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise click.UsageError("the message is not UTF-8: check the terminal's encoding")
     project = open_project(config, allow_outside=allow_outside or None, allow_secrets=allow_secrets or None)
-    choice = Choice(provider, model, persona, base_url, max_output)
+    choice = Choice(provider, model, persona, base_url, max_output, redact)
     with progress("Rendering files", hidden=quiet) as bar:
         ready = prepare(
             project,

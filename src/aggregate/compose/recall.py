@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from aggregate.clients.plan import Layout
 from aggregate.clients.rules import CacheRules, Caching
@@ -15,6 +16,9 @@ from aggregate.models.chain import Chain, digest
 from aggregate.models.prompt import Prompt, Section
 from aggregate.sources.git import touched_files
 
+if TYPE_CHECKING:
+    from aggregate.redaction.redact import Redaction
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -24,11 +28,13 @@ class Memory:
         run: What is recorded of it, ``None`` if there was none.
         same: Whether it went to the model that is asked now, with the same instructions, so that a cache may hold it.
         age: Seconds since then.
+        redaction: Which secrets are not sent, not even again.
     """
 
     run: Run | None = None
     same: bool = False
     age: float = 0.0
+    redaction: "Redaction | None" = None
 
     @property
     def chain(self) -> Chain | None:
@@ -48,13 +54,22 @@ class Memory:
             return None
         marks = self.run.sent.marks if rules.caching is Caching.MARKS else None
         alive = self.same and self.age <= rules.seconds
-        return Earlier(self.run.chain, partial(read_segment, self.run), marks if alive else ())
+        return Earlier(self.run.chain, partial(self._read, self.run), marks if alive else ())
 
     def changes(self, prompt: Prompt, request: Request) -> dict[str, float]:
         """Return how often each file has changed: by what was recorded, at first by the last commits."""
         if self.run and self.run.sent:
             return count_changes(prompt, seen=self.run.sent.files, changes=self.run.sent.changes)
         return _committed(prompt, str(request.base_dir))
+
+    def _read(self, run: Run, number: int) -> str | None:
+        """Return the text of a link; one that was sent with a secret in it is not sent once more."""
+        text = read_segment(run, number)
+        if text is None or self.redaction is None:
+            return text
+        from aggregate.redaction.redact import redact
+
+        return None if redact(text, self.redaction).findings else text
 
 
 def recall(request: Request, *, provider: str, model: str, system: str) -> Memory:
@@ -63,8 +78,8 @@ def recall(request: Request, *, provider: str, model: str, system: str) -> Memor
     to = (provider, model, digest(system))
     alike = (run for run in runs if run.sent and (run.sent.provider, run.sent.model, run.chain.digests[0]) == to)
     if run := next(alike, None):
-        return Memory(run, same=True, age=_age(run))
-    return Memory(runs[0], age=_age(runs[0])) if runs else Memory()
+        return Memory(run, same=True, age=_age(run), redaction=request.redaction)
+    return Memory(runs[0], age=_age(runs[0]), redaction=request.redaction) if runs else Memory()
 
 
 def _committed(prompt: Prompt, folder: str) -> dict[str, float]:

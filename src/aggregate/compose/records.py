@@ -2,23 +2,33 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from aggregate.compose.selection import Selected, Selection, note_of
 from aggregate.models.file_item import FileItem, FileRecord
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.files import SourceFile, read_file
 from aggregate.syntax.languages import fence_tag
+from aggregate.text.invisible import find_invisible
 from aggregate.views.pool import render_all
+
+if TYPE_CHECKING:
+    from aggregate.redaction.redact import Redaction
 
 
 def build_records(
-    selection: Selection, *, workers: int | None = None, on_done: Callable[[int], None] | None = None
+    selection: Selection,
+    *,
+    workers: int | None = None,
+    on_done: Callable[[int], None] | None = None,
+    redaction: "Redaction | None" = None,
 ) -> tuple[list[FileRecord], list[tuple[str, str]]]:
-    """Read and render the selected files.
+    """Read and render the selected files, with ``redaction`` from texts without their secrets.
 
     Returns:
         A record per file in the selection's order, behind them one for each glob that has met secrets or binary files;
-        and notes ``(path, text)`` for what is doubtful, such as an encoding other than UTF-8.
+        and notes ``(place, text)`` for what is doubtful: an encoding other than UTF-8, characters which nobody sees,
+        secrets that were replaced.
     """
     files, sources = read_files(selection)
     notes = [
@@ -26,6 +36,17 @@ def build_records(
         for one, source in zip(files, sources, strict=True)
         if source.encoding not in ("utf-8", "utf-8-sig")
     ]
+    notes += [
+        (f"{one.path}:{invisible.lines[0]}", invisible.sentence)
+        for one, source in zip(files, sources, strict=True)
+        if (invisible := find_invisible(source.text))
+    ]
+    if redaction is not None:
+        from aggregate.compose.redacting import redact_files  # its rules take time to compile
+
+        redacted = redact_files(files, sources, redaction)
+        files, sources = list(redacted.files), list(redacted.sources)
+        notes += redacted.notes
     modes = [view_mode(one.entry.item) for one in files]
     dispatched = [i for i, source in enumerate(sources) if _needs_view(files[i], source, modes[i])]
     requests = [_request(files[i], sources[i], modes[i]) for i in dispatched]

@@ -3,11 +3,15 @@
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aggregate.compose.layout import Strategy
 from aggregate.models.entry import Entry
 from aggregate.models.scope import Scope
 from aggregate.sections.results import Results
+
+if TYPE_CHECKING:
+    from aggregate.redaction.redact import Redaction
 
 _LONGEST = 100
 
@@ -34,6 +38,7 @@ class Request:
         doubts: What is odd about what was asked for, one sentence each.
         results: Results of sub-agents to fold in, large values already compacted.
         scope: Which files may be read.
+        redaction: Which secrets are replaced in all of this, ``None`` for none.
     """
 
     base_dir: Path
@@ -53,6 +58,7 @@ class Request:
     doubts: tuple[str, ...] = ()
     results: tuple[Results, ...] = ()
     scope: Scope = field(default_factory=Scope)
+    redaction: "Redaction | None" = None
 
     @property
     def written_in(self) -> Path | None:

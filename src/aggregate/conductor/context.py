@@ -18,7 +18,7 @@ from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section, Stability
 from aggregate.models.reference import CACHE_DIR
 from aggregate.models.result import AggregatedResult
-from aggregate.project import find_persona, request_for
+from aggregate.project import find_persona, redaction_for, request_for
 from aggregate.sections.results import results_segments
 from aggregate.sources.listing import Listing
 from aggregate.text.fences import heading_text
@@ -132,9 +132,9 @@ class Contexts:
         )
 
     def _request(self, strategy: str) -> Request:
-        if strategy == TIER3:
-            return request_for(self._project, tier=FOCUS_TIER)
-        return request_for(self._project, strategy=strategy)
+        tier3 = strategy == TIER3
+        request = request_for(self._project, strategy=None if tier3 else strategy, tier=FOCUS_TIER if tier3 else None)
+        return replace(request, redaction=redaction_for(self._project, sending=True))
 
     def _files(self, request: Request) -> Gathered:
         """Read the project's files, once: how they are shown depends on their entries alone."""

@@ -1,12 +1,13 @@
 """Who works on an assignment: the protocol, and the one place where workers are made."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from aggregate.clients.protocol import Asks, Turn
 from aggregate.clients.providers import PROVIDERS, open_client
+from aggregate.clients.redacting import redacting
 from aggregate.clients.rules import SCRIPTED
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.scripted import ScriptedWorker, load_script
@@ -92,7 +93,15 @@ class ModelWorker:
             raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
 
 
-def make_worker(spec: str, *, script: Path | None = None, root: Path = Path()) -> Worker:
+def make_worker(
+    spec: str,
+    *,
+    script: Path | None = None,
+    root: Path = Path(),
+    redact: bool = True,
+    allow: Collection[str] = (),
+    tell: Callable[[str], None] | None = None,
+) -> Worker:
     """Return the worker that ``spec`` names.
 
     Args:
@@ -100,6 +109,9 @@ def make_worker(spec: str, *, script: Path | None = None, root: Path = Path()) -
             ``aggregate.clients.providers`` with its model, as ``anthropic`` or ``anthropic:<model>``.
         script: Where ``scripted`` finds answers if the file exists.
         root: The folder that project tools may read.
+        redact: Whether secrets are replaced in what a provider is sent.
+        allow: Hashes of values that are no secrets.
+        tell: Called with one sentence for each secret that was replaced.
 
     Raises:
         TrackError: There is no such worker.
@@ -108,7 +120,8 @@ def make_worker(spec: str, *, script: Path | None = None, root: Path = Path()) -
     """
     kind, _, argument = spec.partition(":")
     if kind in PROVIDERS:
-        return ModelWorker(open_client(kind, model=argument), root=root)
+        client: Asks = open_client(kind, model=argument)
+        return ModelWorker(redacting(client, allow=allow, tell=tell) if redact else client, root=root)
     if kind != SCRIPTED:
         known = ", ".join(PROVIDERS)
         raise TrackError(

@@ -195,6 +195,20 @@ class SendTable(_Table):
     )
 
 
+class RedactionTable(_Table):
+    """Which secrets are replaced by placeholders in a prompt."""
+
+    run: bool = Field(default=False, description="Whether `run` replaces secrets too, as `send` does.")
+    send: bool = Field(
+        default=True,
+        description="false lets `send`, `goal` and `conduct` send secrets as they are; it counts in the user's own "
+        "configuration only, since a project's may come from somebody else.",
+    )
+    allow: list[Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]] = Field(
+        default_factory=list, description="Values that are no secrets, each by its hash as the warning names it."
+    )
+
+
 class Config(_Table):
     """A project's configuration, ``manual_slop.toml``."""
 
@@ -205,6 +219,7 @@ class Config(_Table):
     discussion: DiscussionTable = Field(default=DiscussionTable(), description=str(DiscussionTable.__doc__))
     send: SendTable = Field(default=SendTable(), description=str(SendTable.__doc__))
     trust: TrustTable = Field(default=TrustTable(), description=str(TrustTable.__doc__))
+    redaction: RedactionTable = Field(default=RedactionTable(), description=str(RedactionTable.__doc__))
     history: list[Turn] = Field(
         fail_fast=True, default_factory=list, description="Turns before those under discussion."
     )

@@ -1,0 +1,71 @@
+"""A client that sends no secrets: for requests whose text is made on the way, by tools and other workers."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+
+from aggregate.clients.protocol import USUAL, Asks, OnText, Turn
+from aggregate.models.prompt import Prompt
+from aggregate.models.reply import Reply
+from aggregate.redaction.redact import Finding, Redaction, redact
+
+
+@dataclass(frozen=True, slots=True)
+class RedactingClient:
+    """Replaces the secrets in everything that it passes on to another client.
+
+    Attributes:
+        client: Sends the rest.
+        redaction: Which secrets are replaced.
+        on_finding: Called with where a secret was and what it is, for the same one each time that it is sent.
+    """
+
+    client: Asks
+    redaction: Redaction = field(default_factory=Redaction)
+    on_finding: Callable[[str, Finding], None] | None = field(default=None, repr=False)
+
+    def send(
+        self, prompt: Prompt, message: str, *, model: str = "", on_text: OnText | None = None, turn: Turn = USUAL
+    ) -> Reply:
+        """Send what is left of ``prompt`` and ``message``; the errors are those of the other client."""
+        prompt, message, turn = self._clean(prompt, message, turn)
+        return self.client.send(prompt, message, model=model, on_text=on_text, turn=turn)
+
+    async def asend(
+        self, prompt: Prompt, message: str, *, model: str = "", on_text: OnText | None = None, turn: Turn = USUAL
+    ) -> Reply:
+        """Do the same without blocking; cancelling the task ends the request."""
+        prompt, message, turn = self._clean(prompt, message, turn)
+        return await self.client.asend(prompt, message, model=model, on_text=on_text, turn=turn)
+
+    def _clean(self, prompt: Prompt, message: str, turn: Turn) -> tuple[Prompt, str, Turn]:
+        segments = tuple(
+            replace(segment, text=self._redacted(segment.source or segment.section.value, segment.text))
+            for segment in prompt.segments
+        )
+        turn = replace(turn, system=self._redacted("instructions", turn.system))
+        return Prompt(segments), self._redacted("message", message), turn
+
+    def _redacted(self, place: str, text: str) -> str:
+        result = redact(text, self.redaction)
+        if self.on_finding:
+            for finding in result.findings:
+                self.on_finding(place, finding)
+        return result.text
+
+
+def redacting(client: Asks, *, allow: Collection[str] = (), tell: Callable[[str], None] | None = None) -> Asks:
+    """Return a client that passes no secrets on to ``client``.
+
+    Args:
+        client: Sends the rest.
+        allow: Hashes of values that are no secrets.
+        tell: Called with one sentence for each secret, once however often it is sent.
+    """
+    told: set[tuple[str, Finding]] = set()
+
+    def on_finding(place: str, finding: Finding) -> None:
+        if tell and (place, finding) not in told:
+            told.add((place, finding))
+            tell(f"{place}:{finding.line}: {finding.sentence}")
+
+    return RedactingClient(client, Redaction(frozenset(allow)), on_finding)

@@ -1,0 +1,90 @@
+"""Replacing secrets in what a prompt is made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from aggregate.compose.selection import Selected
+from aggregate.models.prompt import Prompt, Section, Segment
+from aggregate.redaction.redact import Finding, Redaction, redact
+from aggregate.sources.files import SourceFile
+
+MOST_NOTES = 20
+"""Findings of one file that are told one by one; a file of test keys may have thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedFiles:
+    """Files whose texts have no secrets.
+
+    Attributes:
+        files: The files; slices of those that have changed are taken by their lines.
+        sources: Their texts.
+        notes: ``(path:line, what was replaced)``.
+    """
+
+    files: tuple[Selected, ...]
+    sources: tuple[SourceFile, ...]
+    notes: tuple[tuple[str, str], ...]
+
+
+def redact_files(files: Sequence[Selected], sources: Sequence[SourceFile], redaction: Redaction) -> RedactedFiles:
+    """Replace the secrets in texts, before anything is made of them: no view can show what its text does not hold."""
+    shown: list[Selected] = []
+    clean: list[SourceFile] = []
+    notes: list[tuple[str, str]] = []
+    for file, source in zip(files, sources, strict=True):
+        result = redact(source.text, redaction)
+        notes += _notes(file.path, result.findings)
+        shown.append(_with_fixed_slices(file, source.text) if result.findings else file)
+        clean.append(replace(source, text=result.text) if result.findings else source)
+    return RedactedFiles(tuple(shown), tuple(clean), tuple(notes))
+
+
+def redact_prompt(prompt: Prompt, redaction: Redaction) -> tuple[Prompt, list[str]]:
+    """Replace the secrets in all sections but those of files, and return one warning for each."""
+    segments: list[Segment] = []
+    warnings: list[str] = []
+    for segment in prompt.segments:
+        if segment.section is Section.FILES:
+            segments.append(segment)
+            continue
+        text, notes = redact_text(segment.text, segment.source or segment.section.value, redaction)
+        segments.append(replace(segment, text=text))
+        warnings += notes
+    return Prompt(tuple(segments)), warnings
+
+
+def redact_text(text: str, place: str, redaction: Redaction | None) -> tuple[str, list[str]]:
+    """Return ``text`` without secrets, if these are to be replaced, and one warning for each."""
+    if redaction is None:
+        return text, []
+    result = redact(text, redaction)
+    return result.text, [f"{where}: {what}" for where, what in _notes(place, result.findings)]
+
+
+def _notes(place: str, findings: Sequence[Finding]) -> list[tuple[str, str]]:
+    notes = [(f"{place}:{finding.line}", finding.sentence) for finding in findings[:MOST_NOTES]]
+    if len(findings) > MOST_NOTES:
+        rest = findings[MOST_NOTES:]
+        notes.append((place, f"redacted {len(rest):,} more secrets, in lines {rest[0].line:,} to {rest[-1].line:,}"))
+    return notes
+
+
+def _with_fixed_slices(file: Selected, text: str) -> Selected:
+    """Return the file with its slices found in the text as it is on disk: the redacted one has the same lines."""
+    item = file.entry.item
+    if not item.custom_slices:
+        return file
+    slices = [_fixed(piece, text) for piece in item.custom_slices]
+    return replace(file, entry=replace(file.entry, item=replace(item, custom_slices=slices)))
+
+
+def _fixed(piece: Mapping[str, Any], text: str) -> dict[str, Any]:
+    from aggregate.anchors import FuzzyAnchor  # 30 ms, needed only where there are slices
+
+    lines = FuzzyAnchor.resolve(piece, text)
+    if not lines.found:
+        return dict(piece)
+    kept = {key: piece.get(key) for key in ("tag", "comment")}
+    return {**kept, "start_line": lines.start_line, "end_line": lines.end_line}

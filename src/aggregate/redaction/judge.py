@@ -1,0 +1,111 @@
+"""Whether a value that stands where a secret may stand is one, or a placeholder, a word or a piece of code."""
+
+import math
+import re
+from collections import Counter
+from itertools import pairwise
+
+_WORDS = re.compile(
+    r"examples?|samples?|dummy|changeme|change|replace|placeholder|redacted|insert|enter|fixme|todo|lorem|ipsum|"
+    r"your|here|this|with|fake|mock|invalid|wrong|default|demo|local|host|tests?|testing|foo|bar|baz|qux|spam|eggs|"
+    r"passwords?|passwd|passphrase|pass|pwd|secrets?|tokens?|api|key|access|private|auth|client|user|name|admin|root|"
+    r"value|string|none|null|true|false|undefined|bearer|basic|django|insecure|hello|world|"
+    r"0?123456789|12345678|1234567|123456|12345|1234|123|abcdef|abcd|abc|qwerty|xxx+|[*.x_-]{3,}",
+    re.IGNORECASE,
+)
+"""What people write where a secret does not belong; it counts for nothing in a value."""
+_REFERENCE = re.compile(
+    r"^[{<(\[]|\{\w*\}|\{\{|[$#]\{|\$\(|%\(|%[sd]\b|<\w+>|\(\)|^\$\w+$|^%\w+%$|\\[ux]|://|^(?:\.{0,2}|~)/[a-z]|\.\.\."
+)
+"""A variable, a template, an escape, a path or an address: what refers to a value elsewhere."""
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->|\[)\w+\]?)*[;,]?")
+_PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^A-Za-z0-9]+")
+_HEXADECIMAL = re.compile(r"[0-9a-fA-F]+")
+_SPECIAL = frozenset("!#$%^&*+=@?~|;")
+"""What names, versions and paths do not have."""
+_SHORT_PIECES = 2.9
+"""Characters of the pieces that upper case letters and digits part: names have longer ones."""
+_MARKS = ("[REDACTED", "***")
+
+
+def is_mixed(value: str, _group: int = 1) -> bool:
+    """Tell whether a value with a known beginning has letters and digits in a random order, as tokens have."""
+    rest = _WORDS.sub("", value)
+    return len(rest) >= 12 and _has_digit(rest) and _has_letter(rest) and entropy(rest) >= 3.0
+
+
+def is_random(value: str, _group: int = 1) -> bool:
+    """Tell whether a long value without a known beginning is random."""
+    return len(value) >= 20 and is_mixed(value) and not _REFERENCE.search(value) and not _is_spelled(value)
+
+
+def is_password(value: str, _group: int = 1) -> bool:
+    """Tell whether a value in quotes, or at a place where only a password can stand, is one.
+
+    Weak ones, such as a word with a number behind it, are not told from examples and are left.
+    """
+    if any(mark in value for mark in _MARKS) or _REFERENCE.search(value) or not value.isprintable():
+        return False
+    if sum(character in "(){}[]<>;," for character in value) > 2 + len(value) // 16:  # minified code
+        return False
+    rest = _WORDS.sub("", value)
+    lower, upper = any(map(str.islower, rest)), any(map(str.isupper, rest))
+    special = any(character in _SPECIAL for character in rest)
+    if len(rest) < 6 or (_is_spelled(value) and not (lower and upper and special and _has_digit(rest))):
+        return False
+    if not _has_digit(rest) and not (len(rest) >= 10 and (special or _is_scrambled(rest))):
+        return False
+    kinds = lower + upper + 2 * _has_digit(rest) + any(not character.isalnum() for character in rest)
+    return kinds >= 2 + _has_digit(rest) and entropy(rest) >= (2.5 if len(rest) < 12 else 3.0)
+
+
+def is_login(value: str, _group: int = 1) -> bool:
+    """Tell whether what stands at a URL's place for a password is no placeholder; it may be weak."""
+    if any(mark in value for mark in _MARKS) or _REFERENCE.search(value):
+        return False
+    return len(_WORDS.sub("", value)) >= 4
+
+
+def is_scrambled_password(value: str, _group: int = 1) -> bool:
+    """Tell whether a value is a password where nothing but its looks says so."""
+    rest = _WORDS.sub("", value)
+    return is_password(value) and len(rest) >= 10 and (_is_scrambled(rest) or not _SPECIAL.isdisjoint(rest))
+
+
+def is_unquoted_password(value: str, _group: int = 1) -> bool:
+    """Tell whether a value without quotes is a secret: it could be code as well, so names are refused."""
+    if _DOTTED.fullmatch(value) and not _is_scrambled(value):
+        return False
+    return is_password(value.rstrip(".,;:"))
+
+
+def entropy(value: str) -> float:
+    """Return the bits per character of ``value`` by how often each occurs in it."""
+    size = len(value)
+    return -sum(n / size * math.log2(n / size) for n in Counter(value).values()) if size else 0.0
+
+
+def _is_scrambled(name: str) -> bool:
+    """Tell whether what could be a name changes between letters and digits more often than names do."""
+    if _HEXADECIMAL.fullmatch(name) and len(name) >= 24:
+        return True
+    changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(name))
+    pieces = _PIECES.findall(name)
+    return entropy(name) >= 3.0 and (changes >= 4 or len(name) / len(pieces) < _SHORT_PIECES)
+
+
+def _is_spelled(value: str) -> bool:
+    """Tell whether ``value`` is made of words and at most a number behind them: ``resetTokenView2``, ``acme-web-1``."""
+    pieces = [piece for piece in _PIECES.findall(value) if piece.isalnum()]
+    words = [piece for piece in pieces if len(piece) >= 3 and piece.isalpha()]
+    letters = sum(len(word) for word in words)
+    digits = sum(piece.isdigit() for piece in pieces)
+    return letters >= 0.75 * sum(map(len, pieces)) and digits <= 1 and not _HEXADECIMAL.fullmatch(value)
+
+
+def _has_digit(value: str) -> bool:
+    return any("0" <= character <= "9" for character in value)
+
+
+def _has_letter(value: str) -> bool:
+    return any(character.isalpha() for character in value)

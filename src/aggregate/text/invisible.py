@@ -1,0 +1,80 @@
+"""Characters that nobody sees and a model reads all the same: an editor shows other code than what is there."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Final
+
+_JOINED: Final = (
+    "\u0590-\u1fff\u2190-\u2bff\u3030\u303d\ua800-\uabff\ufb00-\ufdff\ufe0f\U00010a00-\U00011fff\U0001f000-\U0001faff"
+)
+"""Scripts and emoji in which joiners are ordinary: Arabic and Persian, the scripts of India, families of people."""
+_UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1a20-\u1aad"
+"""Scripts without spaces between words, Thai, Lao, Burmese and Khmer: a zero width space stands there."""
+_ORDINARY: Final = (
+    f"\\A\ufeff|(?<=[{_JOINED}])[\u200c\u200d]|(?<=[{_UNSPACED}])\u200b"
+    "|\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{4,6}\U000e007f"  # the flags of England and the like
+)
+_INVISIBLE: Final = (
+    "[\u202a-\u202e\u2066-\u2069]"  # turn the direction of what follows
+    "|[\U000e0000-\U000e007f]"  # tags: ASCII that no font shows
+    "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"  # a single one chooses a glyph, a row of them is hidden data
+    "|[\u200b-\u200d\u2060-\u2064\ufeff\u180e]"  # have no width
+)
+_EITHER: Final = re.compile(f"(?P<ordinary>{_ORDINARY})|{_INVISIBLE}")
+_ASCII: Final = bytes(range(128))
+_ANY: Final = re.compile(
+    rb"\xe2\x80[\x8b-\x8d\xaa-\xae]|\xe2\x81[\xa0-\xa9]|\xe1\xa0\x8e|\xef\xb8[\x80-\x8f]|\xef\xbb\xbf|\xf3\xa0"
+)
+"""What these characters begin with in UTF-8. Without ASCII a text is searched in a tenth of the time."""
+_MOST_LINES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Invisible:
+    """What nobody sees in a text.
+
+    Attributes:
+        count: How many characters.
+        lines: The 1-based lines that have them, each once.
+        kinds: The characters, each once, by their number.
+    """
+
+    count: int
+    lines: tuple[int, ...]
+    kinds: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What there is, and where."""
+        noun = "character that is" if self.count == 1 else "characters that are"
+        lines = ", ".join(f"{line:,}" for line in self.lines[:_MOST_LINES])
+        more = f" and {len(self.lines) - _MOST_LINES:,} more" if len(self.lines) > _MOST_LINES else ""
+        names = ", ".join(_name(kind) for kind in self.kinds[:_MOST_LINES])
+        where = "line" if len(self.lines) == 1 else "lines"
+        return f"{self.count:,} {noun} invisible, in {where} {lines}{more} ({names}): a model reads what nobody sees"
+
+
+def find_invisible(text: str) -> Invisible | None:
+    """Return the bidirectional controls, tags and characters without width of ``text``, ``None`` where none is.
+
+    Joiners inside emoji, Arabic, Persian and Indian words, and a byte order mark at the beginning, are ordinary.
+    """
+    if text.isascii() or not _ANY.search(text.encode("utf-8", "surrogatepass").translate(None, _ASCII)):
+        return None
+    count, lines, kinds = 0, dict[int, None](), set[str]()
+    line, position = 1, 0
+    for match in _EITHER.finditer(text):
+        if match.lastgroup == "ordinary":
+            continue
+        line += text.count("\n", position, match.start())
+        position = match.start()
+        count += match.end() - position
+        lines[line] = None
+        kinds.update(match[0])
+    return Invisible(count, tuple(lines), tuple(sorted(kinds))) if count else None
+
+
+def _name(character: str) -> str:
+    name = unicodedata.name(character, "").lower()
+    return f"U+{ord(character):04X} {name}".rstrip()

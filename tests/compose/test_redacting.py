@@ -1,0 +1,281 @@
+"""Secrets in prompts: which texts lose them, what stays right, and who may switch it off."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aggregate import FuzzyAnchor, compose_prompt, run
+from aggregate.clients.cache import Cache
+from aggregate.clients.redacting import redacting
+from aggregate.clients.scripted import Scripted, scripted
+from aggregate.compose.layout import Strategy
+from aggregate.config.load import load_config
+from aggregate.engine import ClientModel
+from aggregate.engine.model import Call, Question
+from aggregate.models.group import MergeStrategy
+from aggregate.models.prompt import Prompt
+from aggregate.models.result import AggregatedResult
+from aggregate.models.view import View
+from aggregate.project import redaction_for, request_for
+from aggregate.redaction.redact import Redaction, digest_of
+from aggregate.send import Choice, deliver, prepare
+from aggregate.sources.history import load_history
+from tests.cli.command_line import start
+from tests.fakes.conducting import conducted, track_project
+from tests.project import project
+from tests.redaction.samples import PLANTED, pem
+
+KEY = next(sample for sample in PLANTED if sample.kind == "github-classic").value
+SLACK = next(sample for sample in PLANTED if sample.kind == "slack-bot").value
+PLACEHOLDER = "[REDACTED:github-token]"
+CODE = f'''\
+"""Talks to a service."""
+
+TOKEN = "{KEY}"  # the token
+
+
+class Service:
+    """A service."""
+
+    def call(self, token: str = "{KEY}") -> str:
+        """Call it with {KEY}."""
+        return token + "{KEY}"
+
+
+def other() -> int:
+    """Do something else."""
+    return 1
+'''
+CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["a.py"]\n'
+VIEWS = ("full", "summary", "skeleton", "outline", "masked", "custom", "none")
+
+
+@pytest.fixture(autouse=True)
+def _own_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".xdg"))
+    monkeypatch.setenv("APPDATA", str(tmp_path / ".xdg"))
+
+
+def globally(folder: Path, text: str) -> None:
+    """Write the user's own configuration."""
+    project(folder, {".xdg/manual_slop/manual_slop.toml": text})
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("shown", ["files", "tier 3", "focus", "summaries", "in full"])
+def test_no_view_shows_a_secret(tmp_path: Path, view: str, shown: str) -> None:
+    """However a file is shown, in whatever section, its secret is not in the prompt, in no record, in no warning."""
+    item = {"path": "a.py", "view_mode": view, "ast_mask": {"Service.call": "def"}}
+    item["custom_slices"] = [{"start_line": 3, "end_line": 11, "tag": "t"}]
+    item["force_full"] = shown == "in full"
+    folder = project(tmp_path, {"a.py": CODE, "manual_slop.toml": f"[files]\npaths = {_toml([item])}\n"})
+    request = request_for(
+        load_config(folder / "manual_slop.toml"),
+        strategy="summarize" if shown == "summaries" else None,
+        tier=3 if shown == "tier 3" else None,
+        focus_files=["a.py"] if shown == "focus" else [],
+    )
+    assert KEY in compose_prompt(request).prompt.markdown or view not in ("full", "custom") or shown == "summaries"
+    made = compose_prompt(replace(request, redaction=Redaction()))
+    assert KEY not in made.prompt.markdown + json.dumps(made.records) + json.dumps(made.warnings)
+    assert [warning.partition(" ")[0] for warning in made.warnings] == ["a.py:3:", "a.py:9:", "a.py:10:", "a.py:11:"]
+
+
+def _toml(items: list[dict[str, object]]) -> str:
+    """Return inline tables."""
+    return json.dumps(items).replace('": ', '" = ')
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_source_map_is_that_of_the_file(tmp_path: Path, view: str) -> None:
+    """Every line of a view leads to the same line of the file with and without redaction, private keys included."""
+    text = f'KEY = """{pem("RSA", "k")}"""\n\n{CODE}'
+    slices = [{"start_line": 20, "end_line": 25}]
+    config = {
+        "files": {"base_dir": str(tmp_path), "paths": [{"path": "a.py", "view_mode": view, "custom_slices": slices}]}
+    }
+    project(tmp_path, {"a.py": text})
+    from aggregate.project import open_project
+
+    request = request_for(open_project(config))
+    raw, clean = (compose_prompt(replace(request, redaction=one)).records[0] for one in (None, Redaction()))
+    assert clean["spans"] == raw["spans"]
+    assert clean["content"].count("\n") == raw["content"].count("\n")
+    for record in (raw, clean):
+        view_of = View(record["content"], record["spans"])
+        assert all(view_of.source_line(span.start) == span.source_start for span in record["spans"])
+
+
+def test_slices_are_found_in_the_text_on_disk(tmp_path: Path) -> None:
+    """A slice whose anchor holds the secret itself is found where it moved to, and shown redacted, in both prompts."""
+    anchor = FuzzyAnchor.create_slice(CODE, 9, 11)
+    item = {"path": "a.py", "view_mode": "custom", "custom_slices": [dict(anchor)]}
+    folder = project(tmp_path, {"a.py": "import os\n\n" + CODE})
+    config = {"files": {"base_dir": str(folder), "paths": [item]}}
+    from aggregate.project import open_project
+
+    for tier in (None, 3):
+        request = request_for(open_project(config), tier=tier)
+        made = compose_prompt(replace(request, redaction=Redaction())).prompt.markdown
+        assert "Lines 11-13: ---\n" in made
+        assert f'return token + "{PLACEHOLDER}"' in made
+
+
+def test_results_beads_and_discussion_lose_their_secrets(tmp_path: Path) -> None:
+    """What other workers found and what was said before is redacted as files are, with the excerpt's name."""
+    folder = project(
+        tmp_path, {"a.py": "x = 1\n", "manual_slop.toml": CONFIG + f'[discussion]\nhistory = ["it is {KEY}"]\n'}
+    )
+    request = request_for(load_config(folder / "manual_slop.toml"))
+    result = AggregatedResult("$found", MergeStrategy.CONCAT, value=f"the token is {SLACK}", count=1)
+    made = compose_prompt(replace(request, results=(result,), redaction=Redaction()))
+    assert KEY not in made.prompt.markdown
+    assert SLACK not in made.prompt.markdown
+    assert f"it is {PLACEHOLDER}" in made.prompt.markdown
+    assert [warning.partition(": ")[0] for warning in made.warnings] == ["$found:6", "Discussion Excerpt 1:3"]
+
+
+def test_send_redacts_and_run_does_not(tmp_path: Path) -> None:
+    """By default ``run`` writes a file as it is and ``send`` sends it without secrets; each has an option for the other."""
+    folder = project(tmp_path, {"a.py": CODE, "manual_slop.toml": CONFIG})
+    assert KEY in start(folder, "run", "--stdout").out
+    assert KEY not in start(folder, "run", "--stdout", "--redact").out
+    ended = start(folder, "send", "What is it?", "--provider", "scripted")
+    assert ended.code == 0
+    assert "warning: a.py:3: redacted (github-token); if it is no secret: " in ended.err
+    assert KEY not in ended.out + ended.err + (folder / "md_gen/demo_001.md").read_text()
+    start(folder, "send", "And now?", "--provider", "scripted", "--no-redact")
+    assert KEY in (folder / "md_gen/demo_002.md").read_text()
+
+
+def test_what_was_sent_with_a_secret_is_not_sent_again(tmp_path: Path) -> None:
+    """A block that a cache holds from a send without redaction is written anew, and no diff shows what it had."""
+    many = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(800))
+    config = CONFIG.replace('"a.py"', '"a.py", "b.py"')
+    folder = project(tmp_path, {"a.py": CODE + many, "b.py": many, "manual_slop.toml": config})
+    loaded = load_config(folder / "manual_slop.toml")
+    raw = prepare(loaded, "First?", Choice("scripted", model="claude-opus-4-5", redact=False))
+    assert KEY in raw.prompt.markdown
+    deliver(replace(raw, client=scripted(["Yes."], cache=Cache({}), model=raw.client.model)), loaded)
+    again = prepare(loaded, "Second?", Choice("scripted", model="claude-opus-4-5"))
+    assert KEY not in again.plan.text
+    assert not again.settled.older
+
+
+def test_the_discussion_keeps_what_was_said(tmp_path: Path) -> None:
+    """A message is sent without its secret; the user's own file keeps it as it was typed."""
+    folder = project(tmp_path, {"a.py": "x = 1\n", "manual_slop.toml": CONFIG})
+    loaded = load_config(folder / "manual_slop.toml")
+    made = prepare(loaded, f"Why is {KEY} refused?", Choice("scripted"))
+    assert KEY not in made.plan.text
+    done = deliver(replace(made, client=scripted(["No."], model=made.client.model)), loaded)
+    assert done.history is not None
+    assert load_history(done.history)[0] == {"role": "User", "content": f"Why is {KEY} refused?"}
+
+
+def test_a_project_cannot_switch_it_off_for_what_is_sent(tmp_path: Path) -> None:
+    """``send = false`` counts in the user's own configuration; a project's own is ignored; the option goes before both."""
+    folder = project(tmp_path, {"a.py": CODE, "manual_slop.toml": CONFIG + "[redaction]\nsend = false\n"})
+    loaded = load_config(folder / "manual_slop.toml")
+    assert redaction_for(loaded, sending=True) is not None
+    assert KEY not in prepare(loaded, "Hm?", Choice("scripted")).plan.text
+    globally(folder, "[redaction]\nsend = false\n")
+    assert redaction_for(loaded, sending=True) is None
+    assert redaction_for(loaded, sending=True, wanted=True) is not None
+
+
+def test_run_can_be_switched_on_by_both(tmp_path: Path) -> None:
+    """``run = true`` counts in a project's configuration and in the user's own, from Python as well."""
+    config = {"files": {"base_dir": str(tmp_path), "paths": ["a.py"]}, "output": {"output_dir": str(tmp_path / "out")}}
+    project(tmp_path, {"a.py": CODE})
+    assert KEY in run(config)[0]
+    assert KEY not in run({**config, "redaction": {"run": True}})[0]
+    globally(tmp_path, "[redaction]\nrun = true\n")
+    assert KEY not in run(config)[0]
+
+
+def test_allowed_values_come_from_both(tmp_path: Path) -> None:
+    """The allowed hashes of the project and of the user are taken together; another form is refused with its place."""
+    folder = project(
+        tmp_path,
+        {
+            "a.py": f'a = "{KEY}"\nb = "{SLACK}"\n',
+            "manual_slop.toml": f'{CONFIG}[redaction]\nallow = ["{digest_of(KEY.encode())}"]\n',
+        },
+    )
+    globally(folder, f'[redaction]\nallow = ["{digest_of(SLACK.encode())}"]\n')
+    text = start(folder, "run", "--stdout", "--redact").out
+    assert KEY in text
+    assert SLACK in text
+    project(folder, {"manual_slop.toml": f'{CONFIG}[redaction]\nallow = ["{KEY}"]\n'})
+    assert "redaction.allow[0]" in start(folder, "run").err
+
+
+def test_workers_send_no_secrets(tmp_path: Path) -> None:
+    """The context of a ticket holds no secret of the project's files."""
+    tickets = '[[tickets]]\nid = "a"\nprompt = "Say what one does."\nfocus_files = ["one.py"]\n'
+    folder = track_project(tmp_path, tickets)
+    path = folder / "src/one.py"
+    path.write_text(path.read_text() + f'TOKEN = "{KEY}"\n')
+    prompt = conducted(folder).prompt("a")
+    assert KEY not in prompt
+    assert PLACEHOLDER in prompt
+
+
+def test_questions_of_the_engine_are_redacted() -> None:
+    """What a tool found reaches the model without secrets; each is told once."""
+    transport_client = scripted(["ok", "ok"])
+    told: list[str] = []
+    model = ClientModel(redacting(transport_client, tell=told.append), prompt=Prompt(()))
+    for _ in range(2):
+        model.ask(Question(Call.ANSWER, f"The file says {KEY}."))
+    assert isinstance(transport_client.transport, Scripted)
+    assert [request.plan.text for request in transport_client.transport.requests] == [
+        f"The file says {PLACEHOLDER}."
+    ] * 2
+    assert len(told) == 1
+    assert KEY not in told[0]
+
+
+def test_a_flood_of_secrets_is_told_in_short(tmp_path: Path) -> None:
+    """Twenty secrets of a file are told one by one, the rest in one sentence; all are replaced."""
+    folder = project(tmp_path, {"a.py": f'k = "{KEY}"\n' * 500, "manual_slop.toml": CONFIG})
+    request = request_for(load_config(folder / "manual_slop.toml"), strategy=Strategy.FULL)
+    made = compose_prompt(replace(request, redaction=Redaction()))
+    assert KEY not in made.prompt.markdown
+    assert len(made.warnings) == 21
+    assert made.warnings[-1] == "a.py: redacted 480 more secrets, in lines 21 to 500"
+
+
+def test_invisible_characters_are_told_by_run(tmp_path: Path) -> None:
+    """A file with characters that nobody sees is shown as it is, with a warning that names its lines."""
+    text = "if ok:\u202e } \u2066\n    pass\u200b\n"
+    folder = project(tmp_path, {"a.py": text, "manual_slop.toml": CONFIG})
+    ended = start(folder, "run", "--stdout")
+    assert text in ended.out
+    assert "warning: a.py:1: 3 characters that are invisible, in lines 1, 2 (" in ended.err
+
+
+def test_run_without_redaction_loads_none_of_it(tmp_path: Path) -> None:
+    """The rules and their library are imported only where secrets are replaced."""
+    folder = project(tmp_path, {"a.py": CODE, "manual_slop.toml": CONFIG})
+    code = (
+        "import sys; from aggregate.cli import main; sys.argv = ['aggregate', 'run', '-q']\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print([name for name in sys.modules if name == 're2' or 'redact' in name])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
