@@ -160,6 +160,8 @@ def test_view_mode_masked(base: Path) -> None:
     mask = {"Circle.area": "def", "unit": "sig", "Circle.__init__": "hide", "Square": "sig"}
     assert only(base, FileItem("shapes.py", view_mode="masked", ast_mask=mask))["content"] == dedent(
         '''\
+        class Circle:
+            ...
             def area(self) -> float:
                 """Return the area."""
                 return math.pi * self.radius**2

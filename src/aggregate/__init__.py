@@ -4,9 +4,14 @@ The public surface is what ``__all__`` names; it is loaded on first use, so that
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+
+# Not from typing: with "python -m aggregate" this file runs while the current folder is still searched for modules (see
+# __main__), and importlib is sure to be loaded by then.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES, which a test compares
+    from typing import Any
+
     from aggregate.anchors import AnchorState as AnchorState
     from aggregate.anchors import FuzzyAnchor as FuzzyAnchor
     from aggregate.anchors import Resolution as Resolution
@@ -203,7 +208,7 @@ _HOME_BY_NAME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME_BY_NAME)  # noqa: PLE0605 - a list, by construction
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+def __getattr__(name: str) -> "Any":  # noqa: ANN401 - whatever the name stands for
     """Load a public name on first use."""
     if name not in _HOME_BY_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -179,8 +179,8 @@ def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = No
     Args:
         prepared: The turn.
         project: Whose discussion goes on.
-        on_text: Called with each piece of the answer. If it raises an ``OSError``, as an output does that was closed,
-            the rest is still received and kept, and the error is raised at the end.
+        on_text: Called with each piece of the answer. If it raises an ``OSError`` or an ``OutputError``, as for an
+            output that was closed, the rest is still received and kept, and the error is raised at the end.
 
     Raises:
         ClientError: The provider refused, failed, or answered nothing.

@@ -26,8 +26,8 @@ class Circle:
         (["--mode", "full"], SOURCE),
         ([], '"""Shapes."""\n\n\nclass Circle:\n    def area(self):\n        ...\n'),
         (["--mode", "outline"], "4-6  class Circle\n5-6    def area(self)\n"),
-        (["--mode", "masked", "--symbol", "Circle.area"], "    def area(self):\n        return 3\n"),
-        (["--mode", "masked", "--symbol", "area=sig"], "    def area(self):\n"),
+        (["--mode", "masked", "--symbol", "Circle.area"], "class Circle:\n    def area(self):\n        return 3\n"),
+        (["--mode", "masked", "--symbol", "area=sig"], "class Circle:\n    def area(self):\n"),
         (["--mode", "custom", "--lines", "4-5"], "--- [Slice] Lines 4-5: ---\nclass Circle:\n    def area(self):\n"),
         (["--mode", "none"], "(context excluded)\n"),
     ],
@@ -53,7 +53,7 @@ def test_a_symbol_that_is_not_there_is_a_failure(
     monkeypatch.chdir(project(tmp_path, {"a.py": SOURCE}))
     assert run_program(["view", "a.py", "--mode", "masked", "--symbol", "area=sig", "--symbol", "nope"]) == 1
     shown = capsys.readouterr()
-    assert shown.out == "    def area(self):\n\nERROR: symbol not found: nope in a.py\n"
+    assert shown.out == "class Circle:\n    def area(self):\n\nERROR: symbol not found: nope in a.py\n"
     assert shown.err == "aggregate: symbol not found: nope in a.py\n"
     assert run_program(["view", "a.py", "--mode", "custom", "--lines", "900-901"]) == 1
     assert capsys.readouterr().err.startswith("aggregate: --- [Slice] Lines 900-901: orphaned: ")

@@ -119,7 +119,7 @@ ATTACKS: list[tuple[Callable[[], str], str]] = [
     (deep_lists, ": is no valid TOML: it is nested too deeply"),
     (deep_tables, ": is no valid TOML: it is nested too deeply"),
     (quotes, ": is no valid TOML: Unterminated string"),
-    (huge, ": cannot be read: is too large: 6,000,000 bytes, the most is 750,000"),
+    (huge, ": cannot be read: too large: 6,000,000 bytes, the most is 750,000"),
     (long_value, ':2: "project.summary_only": input should be a valid boolean, unable to interpret input, not \'xxx'),
     (keys_of_our_own, ':1: unknown key "text": known keys of the file: '),
     (null_character, ':2: "files.base_dir": must be a path, which holds no null character'),

@@ -131,7 +131,7 @@ def test_the_discussion_stays_in_the_project(
 def test_a_history_that_leads_nowhere_makes_nothing(tree: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A link to a file that does not exist makes none outside of the project."""
     (tree / "manual_slop_history.toml").symlink_to(home / "gone")
-    assert "leads out of the project" in refused(aggregate(capsys, *SEND))
+    assert "outside the project" in refused(aggregate(capsys, *SEND))
     assert untouched(home)
 
 

@@ -67,7 +67,7 @@ def test_what_is_allowed_shows_by_its_relative_path(tmp_path: Path, attack: Call
 
 
 def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """``run`` warns and ends well, ``send`` ends with 1 before a key is looked for, options and trust allow it."""
+    """``run`` warns and ends well, ``send`` ends with 1 before anything is sent, options and trust allow it."""
     clone = build(tmp_path, REFUSED[0])
     monkeypatch.chdir(clone)
 
@@ -79,6 +79,7 @@ def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     reason = "outside the project, so not read: allow it with --allow-outside or aggregate trust: ../private/diary.md"
     code, out, err = ended("run", "--stdout")
     assert (code, SECRET in out, f"warning: ERROR: {reason}\n" in err) == (0, False, True)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
     for arguments in (["--provider", "openai"], ["--provider", "scripted", "--dry-run"]):
         assert ended("send", "Hi", *arguments)[::2] == (1, f"aggregate: {reason}\n")
     assert SECRET in ended("run", "--stdout", "--allow-outside")[1]

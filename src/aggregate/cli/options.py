@@ -23,7 +23,7 @@ new_config_option = click.option(
 redact_option = click.option(
     "--redact/--no-redact",
     default=None,
-    help="Replace secrets, such as keys and passwords, by placeholders. [yes where a prompt is sent]",
+    help="Replace secrets, such as keys and passwords, by placeholders.  [default: where a prompt is sent]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 

@@ -84,7 +84,7 @@ class Speaker:
     """
 
     def __init__(self, file: ReplyFile, on_text: OnText | None) -> None:
-        self.error: OSError | None = None
+        self.error: OSError | OutputError | None = None
         self._file, self._on_text = file, on_text
         self._pieces: list[str] = []
 
@@ -96,7 +96,7 @@ class Speaker:
             return
         try:
             self._on_text(piece)
-        except OSError as error:
+        except (OSError, OutputError) as error:
             self.error = error
 
     def finish(self, text: str) -> None:

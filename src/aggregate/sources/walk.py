@@ -88,6 +88,6 @@ def _read_rules(path: str) -> list[str]:
         return read_bytes(path).removeprefix(_BOM).decode(errors="surrogateescape").split("\n")
     except UnreadableError as error:
         # Without its rules what they hide would be taken.
-        raise ConfigError(f"{error.strerror}: put a file with ignore rules in its place", path=path) from None
+        raise ConfigError(f"{error.strerror}: put a short file of ignore rules in its place", path=path) from None
     except OSError:
         return []

@@ -125,19 +125,23 @@ def _file(ref_id: str, cache_dir: str | Path) -> Path:
 
 
 def _write(path: Path, text: str) -> None:
-    link = _link(path.parent)
-    if link is not None:
-        raise OutputError(f"{link} is a link: values are kept in a folder of the project itself, remove the link")
+    _refuse_link(path.parent)
     try:
         replace_own(path, text, durable=True)
     except OutputError as error:
         raise OutputError(f"the value cannot be written: {error}") from error
 
 
-def _link(folder: Path) -> Path | None:
-    """Return the part of a cache's folder that is a link, and so leads out of where the cache belongs."""
+def _refuse_link(folder: Path) -> None:
+    """Make sure that no link leads a cache's folder out of where it belongs.
+
+    Raises:
+        OutputError: The folder is a link, or ``state`` is that it lies in by default.
+    """
     usual = folder.parts[-2:] == PurePath(CACHE_DIR).parts
-    return next((part for part in (folder, *([folder.parent] if usual else ())) if part.is_symlink()), None)
+    for part in (folder, *([folder.parent] if usual else ())):
+        if part.is_symlink():
+            raise OutputError(f"{part}: values are not kept through a link: remove it")
 
 
 def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Value:
@@ -157,8 +161,9 @@ def _read(ref_id: str, cache_dir: str | Path) -> bytes:
     """Return what a reference's file holds; a link is none of ours, and no id leads out of the folder (rule D-47)."""
     if _REF_ID.fullmatch(str(ref_id)):
         path = _file(ref_id, cache_dir)
-        with suppress(OSError):
-            if not path.is_symlink() and _link(path.parent) is None:
+        with suppress(OSError, OutputError):
+            _refuse_link(path.parent)
+            if not path.is_symlink():
                 return read_bytes(path, limit=MOST_BYTES)
     raise DataReferenceError(f"Data reference not found: {ref_id}")
 
@@ -168,17 +173,18 @@ def prune_data_cache(
 ) -> tuple[Path, ...]:
     """Delete the cached values, and the remains of interrupted writes, that are older than ``keep_days``.
 
-    Other files in the folder are left alone, and so is a folder that a link stands for. Returns the deleted paths,
-    sorted.
+    Other files in the folder are left alone. Returns the deleted paths, sorted.
 
     Args:
         cache_dir: Where the files are; a folder that does not exist holds none.
         keep_days: Age in days, by the time of the last write.
         now: Unix time that counts as now; by default the clock's.
+
+    Raises:
+        OutputError: The folder is a link.
     """
     folder = Path(cache_dir)
-    if _link(folder) is not None:
-        return ()
+    _refuse_link(folder)
     oldest = (time.time() if now is None else now) - keep_days * SECONDS_A_DAY
     found = sorted(folder.iterdir()) if folder.is_dir() else []
     named = [(path, path.lstat()) for path in found if _OURS.fullmatch(path.name)]

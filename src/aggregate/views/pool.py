@@ -117,7 +117,7 @@ class _Worker:
     def __init__(self, patience: float) -> None:
         self._patience = patience
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _SERVE, *sys.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-P", "-c", _SERVE, *sys.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
 
     def ask(self, batch: list[ViewRequest]) -> list[View | str] | None:
