@@ -11,7 +11,8 @@ SURFACE = """
 ASTParser AggregateError AggregatedResult AnchorState Answer Client ClientError ClientSetupError CompilationContext
 Composition ConfigError ContextFileEntry ContextPreset ContextPresetManager FileItem FileRecord FuzzyAnchor GoalResult
 LabelledOutput MetadataBasedResultCompiler NeuronAgent Project Prompt PromptTooLongError ProviderError Reply
-Resolution ResultCompiler RunHandle Segment Stop SubagentSession ToolRegistry Turn Usage View ViewMode Wish
+Resolution ResultCompiler RunHandle RunStatus ScopeError Segment SpawnError Stop SubagentSession ToolRegistry Turn Usage
+View ViewMode WaitError Wish
 build_beads_section build_discussion_section build_discussion_text build_file_items build_markdown
 build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown
 build_tier3_context compact_data compile_results compose_prompt compute_file_stats conduct count execute_data_analysis

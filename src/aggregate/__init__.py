@@ -46,8 +46,12 @@ if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES,
     from aggregate.errors import ConfigError as ConfigError
     from aggregate.errors import PromptTooLongError as PromptTooLongError
     from aggregate.errors import ProviderError as ProviderError
+    from aggregate.errors import ScopeError as ScopeError
+    from aggregate.errors import SpawnError as SpawnError
+    from aggregate.errors import WaitError as WaitError
     from aggregate.models.file_item import FileItem as FileItem
     from aggregate.models.file_item import FileRecord as FileRecord
+    from aggregate.models.group import RunStatus as RunStatus
     from aggregate.models.preset import ContextFileEntry as ContextFileEntry
     from aggregate.models.preset import ContextPreset as ContextPreset
     from aggregate.models.prompt import Prompt as Prompt
@@ -138,11 +142,15 @@ _HOMES = {
         "ConfigError",
         "PromptTooLongError",
         "ProviderError",
+        "ScopeError",
+        "SpawnError",
+        "WaitError",
     ),
     "aggregate.models.file_item": (
         "FileItem",
         "FileRecord",
     ),
+    "aggregate.models.group": ("RunStatus",),
     "aggregate.models.preset": (
         "ContextFileEntry",
         "ContextPreset",

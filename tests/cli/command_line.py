@@ -6,6 +6,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.cli.loaded import loaded
+
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -17,7 +19,14 @@ class Ended:
 
 
 def start(folder: Path, *arguments: str, **environment: str) -> Ended:
-    """Run ``aggregate ARGUMENTS`` in ``folder`` to its end; presets of all projects come from ``folder/.xdg``."""
+    """Run ``aggregate ARGUMENTS`` in ``folder`` to its end; presets of all projects come from ``folder/.xdg``.
+
+    It is a copy of a process that has the program loaded; with an ``environment`` of its own it starts afresh, because
+    the interpreter itself reads some variables.
+    """
+    if hasattr(os, "fork") and not environment:
+        code, out, err = loaded().run(folder, list(arguments), program_environment(folder))
+        return Ended(code, out.decode(), err.decode())
     done = subprocess.run(
         [sys.executable, "-m", "aggregate", *arguments],
         cwd=folder,

@@ -73,6 +73,14 @@ def test_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert sorted(folder.rglob("*")) == before
 
 
+def test_no_tracks_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A project without tracks is told where they would stand; the list itself is empty."""
+    (tmp_path / "manual_slop.toml").touch()
+    assert aggregate(tmp_path, "conduct")[0] == 0
+    shown = capsys.readouterr()
+    assert (shown.out, "conductor/tracks.md" in shown.err) == ("", True)
+
+
 def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A run with a failed ticket ends with 1, and prints the report's path all the same; an error is one line, without a terminal's commands."""
     script = tmp_path / "script.json"

@@ -29,6 +29,8 @@ class Circle:
         (["--mode", "masked", "--symbol", "Circle.area"], "class Circle:\n    def area(self):\n        return 3\n"),
         (["--mode", "masked", "--symbol", "area=sig"], "class Circle:\n    def area(self):\n"),
         (["--mode", "custom", "--lines", "4-5"], "--- [Slice] Lines 4-5: ---\nclass Circle:\n    def area(self):\n"),
+        (["--symbol", "Circle"], "class Circle:\n    def area(self):\n        return 3\n"),
+        (["--lines", "4-4"], "--- [Slice] Lines 4-4: ---\nclass Circle:\n"),
         (["--mode", "none"], "(context excluded)\n"),
     ],
 )

@@ -61,7 +61,7 @@ def test_a_run_prints_the_path_and_nothing_else(demo: Path) -> None:
     first, second = start(demo, "run"), start(demo)
     assert (first.code, first.out) == (0, "md_gen/demo_001.md\n")
     assert (second.code, second.out) == (0, "md_gen/demo_002.md\n")
-    assert "warning: ERROR: file not found: gone.py" in first.err.splitlines()
+    assert "warning: file not found: gone.py" in first.err.splitlines()
     assert "tokens" in first.err
     assert "Traceback" not in first.err
     assert (demo / "md_gen/demo_001.md").read_text(encoding="utf-8") == PROMPT

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from aggregate.cli.program import run_program
 from aggregate.clients.anthropic_api import AnthropicApi
 from aggregate.clients.key import Key
 from aggregate.clients.providers import PROVIDERS, open_client
@@ -62,59 +63,44 @@ ENVIRONMENT = {
     "ANTHROPIC_CUSTOM_HEADERS": f"X-Gateway: {SECRET}\nAuthorization: Bearer {SECRET}",
 }  # fmt: skip
 ASK = """
-import sys
+import os, sys
 from aggregate.clients.providers import open_client
+from aggregate.errors import ProviderError
 from aggregate.models.prompt import Prompt
-open_client(sys.argv[1], model="m", base_url=sys.argv[2]).send(Prompt(()), "Why?")
+for provider, variable in (line.split("=") for line in sys.argv[2:]):
+    os.environ[variable] = "its-own-key"
+    try:
+        open_client(provider, model="m", base_url=sys.argv[1]).send(Prompt(()), "Why?")
+    except ProviderError:
+        pass
+    del os.environ[variable]
 """
 
 
-@pytest.mark.parametrize(
-    ("provider", "variable", "sent"),
-    [
-        ("minimax", "MINIMAX_API_KEY", "Bearer its-own-key"),
-        ("deepseek", "DEEPSEEK_API_KEY", "Bearer its-own-key"),
-        ("compatible", "AGGREGATE_API_KEY", "Bearer its-own-key"),
-        ("compatible", "UNSET", "Bearer none"),
-    ],
-)
-def test_what_an_sdk_finds_in_the_environment_goes_nowhere_else(provider: str, variable: str, sent: str) -> None:
+def test_what_an_sdk_finds_in_the_environment_goes_nowhere_else() -> None:
     """Keys, accounts and headers for OpenAI and Anthropic do not reach those who speak their protocols."""
+    asked = ["minimax=MINIMAX_API_KEY", "deepseek=DEEPSEEK_API_KEY", "compatible=AGGREGATE_API_KEY", "compatible=UNSET"]
+    environment = {name: value for name, value in os.environ.items() if name != "AGGREGATE_API_KEY"}
     with tattling() as server:
-        subprocess.run(
-            [sys.executable, "-c", ASK, provider, server.url],
-            env={**os.environ, **ENVIRONMENT, variable: "its-own-key"},
-            capture_output=True,
-        )
-    (headers,) = server.headers
-    assert headers["authorization"] == sent
-    assert SECRET not in str(headers)
+        subprocess.run([sys.executable, "-c", ASK, server.url, *asked], env={**environment, **ENVIRONMENT}, check=True)
+    assert [headers["authorization"] for headers in server.headers] == [*["Bearer its-own-key"] * 3, "Bearer none"]
+    assert SECRET not in str(server.headers)
 
 
-def test_the_command_line_and_its_files_show_no_key(tmp_path: Path) -> None:
+def test_the_command_line_and_its_files_show_no_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A send that fails leaves the prompt and one line, and no key in either."""
     folder = project(tmp_path, {"a.py": "A = 1\n", "manual_slop.toml": '[files]\npaths = ["a.py"]\n'})
+    monkeypatch.chdir(folder)
+    for name, value in PLANTED.items():
+        monkeypatch.setenv(name, value)
     with tattling() as server:
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "aggregate",
-                "send",
-                "Why?",
-                "--provider",
-                "deepseek",
-                "--base-url",
-                server.url,
-            ],
-            cwd=folder,
-            env={**os.environ, **PLANTED},
-            capture_output=True,
-            encoding="utf-8",
-        )
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("aggregate: deepseek answered 401: check the key: who are you, Bearer (hidden)?")
-    assert SECRET not in done.stderr
+        code = run_program(["send", "Why?", "--provider", "deepseek", "--base-url", server.url])
+    out, err = capsys.readouterr()
+    assert (code, out) == (1, "")
+    assert err.startswith("aggregate: deepseek answered 401: check the key: who are you, Bearer (hidden)?")
+    assert SECRET not in err
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert len(files) >= 3
     assert all(SECRET.encode() not in path.read_bytes() for path in files)

@@ -111,7 +111,7 @@ def test_a_symbol_or_slice_that_is_gone_is_a_warning(tmp_path: Path) -> None:
     ]
     composed = made(folder, {"paths": entries})
     first, second = composed.warnings
-    assert first == "a.py: ERROR: symbol not found: nope in a.py"
+    assert first == "a.py: symbol not found: nope"
     assert second.startswith("b.py: --- [Slice: x] Lines 7-9: orphaned: ")
     assert first.removeprefix("a.py: ") in composed.prompt.markdown
     assert second.removeprefix("b.py: ") in composed.prompt.markdown

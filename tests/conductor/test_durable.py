@@ -194,6 +194,14 @@ def pending(engine: sa.Engine, executor: str, *keys: str) -> None:
             connection.execute(sa.text(text), {"executor": executor, "key": key})
 
 
+@pytest.fixture(scope="module")
+def ended() -> int:
+    """The id of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
 @pytest.mark.parametrize(
     ("host", "pid", "age", "dead"),
     [
@@ -206,12 +214,10 @@ def pending(engine: sa.Engine, executor: str, *keys: str) -> None:
         ("unknown", "gone", 0.0, True),
     ],
 )
-def test_who_is_dead(engine: sa.Engine, host: str, pid: str, age: float, dead: bool) -> None:
+def test_who_is_dead(engine: sa.Engine, ended: int, host: str, pid: str, age: float, dead: bool) -> None:
     """A worker is dead when its process is gone on this machine, its own lease ran out, or nobody knows it."""
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
     me = this_process()
-    other = Process("other", me.host if host == "here" else "elsewhere", os.getpid() if pid == "mine" else gone.pid)
+    other = Process("other", me.host if host == "here" else "elsewhere", os.getpid() if pid == "mine" else ended)
     adopted: list[str] = []
     if host != "unknown":
         Leases(engine, other, adopt=adopted.append).sign_in()
@@ -529,10 +535,10 @@ def cancelling(folder: Path, url: str) -> str:
 
 def test_kill_and_start_again(tmp_path: Path) -> None:
     """After each kill what was answered is not asked for again, and at the end each ticket is there exactly once."""
-    folder = write_project(tmp_path / "p", 40, chained=False)
+    folder = write_project(tmp_path / "p", 24, chained=False)
     log, known = folder / LOG, 0
     answered_before: set[str] = set()
-    for enough in (8, 24, 0):
+    for enough in (6, 14, 0):
         process = start("conduct", folder, "", 0.05)
         if enough:
             until(lambda enough=enough: len(answered(folder)) >= enough)  # type: ignore[misc]
@@ -543,7 +549,7 @@ def test_kill_and_start_again(tmp_path: Path) -> None:
         answered_before, known = answered(folder), len(log.read_text().splitlines())
     assert process.exitcode == 0, (folder / "stderr.log").read_text()
     left = read_leftovers(folder, 1)
-    assert left.exact(40)
+    assert left.exact(24)
     assert left.asked_again <= 2 * 8
 
 
@@ -582,7 +588,7 @@ def test_two_conductors_at_once(tmp_path: Path) -> None:
 
 def test_two_workers_and_one_is_killed(tmp_path: Path, server: str) -> None:
     """On one Postgres a coordinator and two workers; one is killed, and nothing is lost or doubled."""
-    folder = write_project(tmp_path / "workers", 40)
+    folder = write_project(tmp_path / "workers", 20)
     doomed, other = (start("work", folder, server, 0.05) for _ in range(2))
     coordinator = start("coordinate", folder, server, 0)
     log = folder / LOG
@@ -593,7 +599,7 @@ def test_two_workers_and_one_is_killed(tmp_path: Path, server: str) -> None:
     for process in (doomed, other):
         process.join()
     assert coordinator.exitcode == 0, (folder / "stderr.log").read_text()
-    assert read_leftovers(folder, 1).exact(40)
+    assert read_leftovers(folder, 1).exact(20)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregate.conductor.marks import Mark
@@ -127,6 +127,7 @@ def test_values_of_metadata() -> None:
     assert changed == text.replace('"status" : "new"', '"status" : "completed"').replace("null", '"now"')
 
 
+@settings(max_examples=40)
 @given(
     st.dictionaries(st.text(max_size=5), st.recursive(st.integers() | st.text(max_size=5), lambda v: st.lists(v) | st.dictionaries(st.text(max_size=3), v), max_leaves=5)),
     st.sampled_from([None, 2]),

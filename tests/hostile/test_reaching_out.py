@@ -78,7 +78,7 @@ def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
 
     reason = "outside the project, so not read: allow it with --allow-outside or aggregate trust: ../private/diary.md"
     code, out, err = ended("run", "--stdout")
-    assert (code, SECRET in out, f"warning: ERROR: {reason}\n" in err) == (0, False, True)
+    assert (code, SECRET in out, f"warning: {reason}\n" in err) == (0, False, True)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
     for arguments in (["--provider", "openai"], ["--provider", "scripted", "--dry-run"]):
         assert ended("send", "Hi", *arguments)[::2] == (1, f"aggregate: {reason}\n")

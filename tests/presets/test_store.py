@@ -112,7 +112,7 @@ paths = toml_text.filter(lambda text: "\0" not in text)
 items = st.builds(FileItem, paths, **{**values, "ast_mask": st.dictionaries(toml_text, st.just("def"), max_size=2)})
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(name=toml_text.filter(str.strip), files=st.lists(items, max_size=3), description=st.just("") | toml_text)
 def test_presets_survive_toml(tmp_path: Path, name: str, files: list[FileItem], description: str) -> None:
     """Any preset loads as it was saved; what TOML cannot hold is left out and restored (M-43, M-40, M-X10)."""

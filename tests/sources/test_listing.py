@@ -66,7 +66,7 @@ IGNORE_FILES = st.dictionaries(
     max_size=3,
 )
 QUICK = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 THOROUGH = settings(QUICK, max_examples=1500)
 

@@ -98,7 +98,7 @@ def test_a_key_is_picked_by_its_name() -> None:
     )
 
 
-@pytest.mark.parametrize("count", [70, 30_000])
+@pytest.mark.parametrize("count", [70, 5_000])
 def test_many_keys_give_a_short_digest(count: int) -> None:
     """A digest of data has at most 60 rows and tells how many more there are (M-32)."""
     lines = summary_of("a.json", json.dumps({f"key{number}": number for number in range(count)})).splitlines()

@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 from textwrap import dedent
 
-import pytest
 from tests.project import project
 
 from aggregate.models.view import View, ViewMode, ViewRequest
@@ -31,7 +30,7 @@ def requests(number: int) -> list[ViewRequest]:
     made = [
         ViewRequest(
             f"m{i}.py",
-            SOURCE.format(i) + "x = 1\n" * (i % 50 * 200),
+            SOURCE.format(i) + f"# {'x' * 100}\n" * (i % 50 * 12),
             MODES[i % len(MODES)],
             {f"C{i}.method": "def", "gone": "sig"},
             ({"start_line": 1, "end_line": 2},),
@@ -155,12 +154,11 @@ def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
     assert b"### File a.py" in done.stdout
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "2"])
-def test_the_bytes_are_the_same_everywhere(tmp_path: Path, seed: str) -> None:
+def test_the_bytes_are_the_same_everywhere(tmp_path: Path) -> None:
     """Hash seed and number of workers leave no trace in a prompt."""
     files = {f"p{i % 7}/m{i}.py": SOURCE.format(i) for i in range(60)}
     folder = project(tmp_path, {**files, "data.json": '{"b": 1, "a": [1, 2]}', "read.md": "# A\n\n## B\n"})
-    assert digest(folder, workers=1, seed=seed) == digest(folder, workers=2, seed="3")
+    assert len({digest(folder, workers=number, seed=seed) for number, seed in ((1, "0"), (1, "1"), (2, "2"))}) == 1
 
 
 def digest(folder: Path, *, workers: int, seed: str) -> bytes:

@@ -53,9 +53,13 @@ def _by_numbers(piece: Mapping[str, Any], text: str) -> Resolution:
     if start > end:
         return _orphaned(f"lines {start}-{end} are reversed")
     if end < 1 or start > total:
-        return _orphaned(f"lines {start}-{end} lie outside this file of {total} lines")
+        return _orphaned(f"lines {start}-{end} lie outside this file of {total} line{'s' * (total != 1)}")
     shown = max(start, 1), min(end, total)
-    reason = "" if shown == (start, end) else f"lines {start}-{end} reach beyond this file of {total} lines"
+    reason = (
+        ""
+        if shown == (start, end)
+        else f"lines {start}-{end} reach beyond this file of {total} line{'s' * (total != 1)}"
+    )
     return Resolution(*shown, AnchorState.FRESH if not reason else AnchorState.MOVED, reason)
 
 

@@ -229,5 +229,8 @@ def _show(found: "Status") -> None:
 def _list(project: "Project") -> None:
     from aggregate.conductor.track import list_tracks
 
-    for track in list_tracks(project.folder):
+    tracks = list_tracks(project.folder)
+    if not tracks:
+        say("no tracks: each is a line of conductor/tracks.md and a folder in conductor/tracks/")
+    for track in tracks:
         write_rows(f"[{track.mark.value}] {track.track_id or '(no link)'}: {track.description}")

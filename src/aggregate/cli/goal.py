@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Keep saved state and large values in this folder.",
 )
-@redact_option
+@redact_option(sending=True)
 @click.option("--trace", is_flag=True, help="Draw what happened, with times and tokens, on standard error.")
 @json_option
 def goal(

@@ -14,19 +14,17 @@ from aggregate.cli.output import say, write_result, write_rows
 @click.option(
     "--mode",
     type=click.Choice(["full", "summary", "skeleton", "outline", "masked", "custom", "none"]),
-    default="skeleton",
-    show_default=True,
-    help="Show the file in this view.",
+    help="Show the file in this view; by default masked with --symbol, custom with --lines, else skeleton.",
 )
 @click.option(
     "--symbol",
     "symbols",
     multiple=True,
     metavar="NAME[=sig]",
-    help="Show this symbol, in full or with =sig by its signature, in masked. Repeatable.",
+    help="Show this symbol, in full or with =sig by its signature. Repeatable.",
 )
-@click.option("--lines", "runs", multiple=True, metavar="A-B", help="Show these lines in custom. Repeatable.")
-def view(path: Path, mode: str, symbols: tuple[str, ...], runs: tuple[str, ...]) -> None:
+@click.option("--lines", "runs", multiple=True, metavar="A-B", help="Show these lines. Repeatable.")
+def view(path: Path, mode: str | None, symbols: tuple[str, ...], runs: tuple[str, ...]) -> None:
     """Print one file as a view shows it."""
     from aggregate.errors import SyntaxViewError
     from aggregate.models.view import ViewMode, ViewRequest
@@ -39,9 +37,9 @@ def view(path: Path, mode: str, symbols: tuple[str, ...], runs: tuple[str, ...])
     mask = dict(_symbol(symbol) for symbol in symbols)
     slices = tuple(_lines(run) for run in runs)
     for given, option, needed in ((mask, "--symbol", "masked"), (slices, "--lines", "custom")):
-        if given and mode != needed:
+        if given and (mode := mode or needed) != needed:
             raise click.UsageError(f"{option} goes with --mode {needed}")
-    request = ViewRequest(str(path), source.text, ViewMode(mode), mask, slices)
+    request = ViewRequest(str(path), source.text, ViewMode(mode or "skeleton"), mask, slices)
     made = VIEWS[request.mode](request)
     write_result(made.text)
     if made.problems:

@@ -20,12 +20,14 @@ config_option = click.option(
 new_config_option = click.option(
     "-c", "--config", type=_PATH, default=Path(CONFIG_NAME), show_default=True, help="Write this file."
 )
-redact_option = click.option(
-    "--redact/--no-redact",
-    default=None,
-    help="Replace secrets, such as keys and passwords, by placeholders.  [default: where a prompt is sent]",
-)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+def redact_option(*, sending: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the choice whether secrets are replaced, whose default the configuration may change."""
+    usual = "replaced" if sending else "left"
+    text = f"Replace secrets, such as keys and passwords, by placeholders; by default they are {usual}."
+    return click.option("--redact/--no-redact", default=None, help=text)
 
 
 def scope_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -76,8 +76,8 @@ def say_body(text: str) -> None:
 
 
 def warn(sentence: str) -> None:
-    """Write a warning to standard error, in one line."""
-    say(f"warning: {sentence}")
+    """Write a warning to standard error, in one line, without the label that it has in the prompt."""
+    say(f"warning: {sentence.removeprefix('ERROR: ').removeprefix('NOTE: ')}")
 
 
 def is_terminal(*, err: bool = False) -> bool:

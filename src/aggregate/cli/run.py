@@ -27,7 +27,7 @@ _SOME_TAKE = 1_000_000
 @click.option("--tier", type=click.IntRange(1, 3), help="Make a context for this tier; only 3 differs.")
 @click.option("--no-history", is_flag=True, help="Leave the discussion out.")
 @click.option("--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file.")
-@redact_option
+@redact_option(sending=False)
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but the result and errors.")
 def run(
@@ -128,7 +128,7 @@ def _tell(made: "Composition", tokens: "PromptTokens", warnings: list[str]) -> N
     if not made.records:
         warn("no files: name some under [files] paths in the configuration")
     lines = [f"{tokens.document:>11,} tokens (o200k)"]
-    lines += [f"{number:>11,} {section.value}" for section, number in tokens.sections.items()]
+    lines += [f"{number:>11,} in {section.value}" for section, number in tokens.sections.items()]
     largest = sorted(tokens.files.items(), key=lambda item: (-item[1], item[0]))
     lines += [f"{number:>11,}   {path}" for path, number in largest[:_LARGEST]]
     if len(largest) > _LARGEST:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Let the model write at most so many tokens.",
 )
-@redact_option
+@redact_option(sending=True)
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but the result and errors.")

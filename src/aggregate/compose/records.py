@@ -53,7 +53,10 @@ def build_records(
     rendered = render_all(requests, workers=workers, on_done=on_done)
     views: dict[int, View | str] = dict(zip(dispatched, rendered, strict=True))
     notes += [
-        (files[i].path, problem) for i, view in views.items() if isinstance(view, View) for problem in view.problems
+        (files[i].path, problem.removeprefix("ERROR: ").removesuffix(f" in {files[i].path}"))
+        for i, view in views.items()
+        if isinstance(view, View)
+        for problem in view.problems
     ]
     records = [
         _record(one, source, mode, views.get(i))

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from aggregate.config.discover import CONFIG_NAME
 from aggregate.config.locate import key_lines, nearest_line
 from aggregate.config.schema import UNION_TAGS, Config
 from aggregate.config.toml import parse
@@ -63,7 +64,8 @@ def read_toml_text(path: Path) -> str:
     try:
         return read_text(path, limit=MOST_BYTES)
     except FileNotFoundError:
-        hint = 'write it with "aggregate init" or name another one with --config'
+        usual = 'write it with "aggregate init" or name another one with --config'
+        hint = usual if path.name == CONFIG_NAME else "correct its name"
         raise ConfigError(f"there is no {path.name} here: {hint}", path=str(path)) from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"is not UTF-8 text (byte {error.start}): save it as UTF-8", path=str(path)) from None
