@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from aggregate.paths.dependencies import DEPENDENCY_FOLDERS, MARKERS
 from aggregate.paths.ignore import IgnoreRules
-from aggregate.sources.git import git
+from aggregate.sources.git import tracked_files
 
 _MOST_FOLDERS = 5000
 
@@ -19,10 +19,10 @@ def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
         folder: The project's folder.
         files: The files in it that are not ignored, relative to it.
     """
-    tracked = git(folder, "ls-files", "-z", "--cached")
+    tracked = tracked_files(folder)
     if tracked is None:
         return sorted(set(_on_disk(folder)))
-    kept = {parent for name in tracked.decode("utf-8", "surrogateescape").split("\0") for parent in _parents(name)}
+    kept = {parent for name in tracked for parent in _parents(name)}
     rules = _rules()
     folders = {parent for name in files for parent in _parents(name)} - kept
     marked = {name.rpartition("/")[0] for name in files if name.rpartition("/")[2] in MARKERS} & folders
