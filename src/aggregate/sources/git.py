@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from aggregate.disk.programs import find_program, search_path
+from aggregate.disk.roots import real_path
 
 GUARDS: Final = {
     "core.attributesFile": os.devnull,  # an endless file of attributes, which are of no use for lists of names
@@ -120,7 +121,7 @@ def list_files(folder: str) -> list[str] | None:
     """
     listed = _asked(folder, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
     # By its whole path: asked about ".", git takes even the empty rule "/" for a match.
-    if listed is None or git(folder, "check-ignore", "-q", os.path.realpath(folder)) is not None:
+    if listed is None or git(folder, "check-ignore", "-q", real_path(folder)) is not None:
         return None
     return sorted(name for name in set(_names(listed)) if not name.endswith("/"))
 
@@ -192,7 +193,7 @@ def _in_bare_repository(folder: str) -> bool:
 
     For versions before 2.38, which do not know ``safe.bareRepository``.
     """
-    start = Path(os.path.realpath(folder))
+    start = Path(real_path(folder))
     for one in (start, *start.parents):
         if os.path.lexists(one / ".git"):
             return False

@@ -12,7 +12,7 @@ from aggregate.models.scope import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
 from aggregate.paths.globs import compile_glob, is_glob, split_root
 from aggregate.paths.secrets import is_secret
 from aggregate.sources.git import StoppedError, list_files, tracked_files
-from aggregate.sources.walk import Walked, walk_files
+from aggregate.sources.walk import Walked, walk_files, walk_tree
 
 OUTSIDE = f"outside the project, so not read: allow it with {ALLOW_OUTSIDE} or aggregate trust"
 SECRET = f"looks like a secret, so not read: allow it with {ALLOW_SECRETS}"
@@ -101,10 +101,8 @@ class Listing:
         matches = compile_glob(pattern).match
         found: list[str] = []
         searched = 0
-        for around, folders, names in os.walk(folder):
-            folders[:] = sorted(name for name in folders if name != ".git")
-            prefix = os.path.relpath(around, folder).replace(os.sep, "/") + "/"
-            paths = [prefix.removeprefix("./") + name for name in sorted(names)]
+        for prefix, folders, names in walk_tree(folder):
+            paths = [prefix + name for name in sorted(names)]
             found += [path for path in paths if matches(path) and not is_history(path) and not is_secret(path)]
             searched += len(names) + len(folders)
             if len(found) >= 3 or searched > _MOST_SEARCHED:
@@ -196,10 +194,15 @@ class _PlainFolders:
         self._known = {"": True}
 
     def __contains__(self, name: str) -> bool:
-        if name not in self._known:
-            above = name.rpartition("/")[0]
-            self._known[name] = above in self and not stat.S_ISLNK(os.lstat(f"{self._folder}/{name}").st_mode)
-        return self._known[name]
+        unknown: list[str] = []
+        while name not in self._known:
+            unknown.append(name)
+            name = name.rpartition("/")[0]
+        plain = self._known[name]
+        for below in reversed(unknown):  # from the top down, without recursion: trees may be thousands of levels deep
+            plain = plain and not stat.S_ISLNK(os.lstat(f"{self._folder}/{below}").st_mode)
+            self._known[below] = plain
+        return plain
 
 
 def _why_not(folder: str, name: str, plain: _PlainFolders) -> str | None:
