@@ -9,7 +9,7 @@ from aggregate.compose.layout import Strategy
 from aggregate.compose.request import Request, namespace_of
 from aggregate.compose.selection import display_path
 from aggregate.config.load import Project, load_config, validate
-from aggregate.config.schema import PersonaTable, ProjectTable, RedactionTable
+from aggregate.config.schema import Config, PersonaTable, RedactionTable
 from aggregate.config.user import global_config_path, is_trusted
 from aggregate.disk.roots import is_inside, project_root, real_path
 from aggregate.errors import ConfigError, ScopeError
@@ -24,6 +24,11 @@ from aggregate.text.nearest import nearest
 
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
+
+_CANNOT_SWITCH_OFF = (
+    "redaction.send: a project cannot switch it off, secrets are replaced in what is sent: set it in your own "
+    "configuration, or use --no-redact"
+)
 
 
 def open_project(
@@ -113,7 +118,7 @@ def request_for(
         focus_files=tuple(display_path(Path(f), base_dir) if Path(f).is_absolute() else f for f in focus_files),
         tier=tier,
         scope=scope,
-        doubts=_doubts(config.project, strategy or config.project.aggregation_strategy),
+        doubts=_doubts(config, strategy or config.project.aggregation_strategy),
     )
 
 
@@ -168,17 +173,21 @@ def redaction_for(project: Project | None = None, *, sending: bool, wanted: bool
     return Redaction(frozenset(own.allow) | frozenset(theirs.allow))
 
 
-def _doubts(table: ProjectTable, strategy: str) -> tuple[str, ...]:
-    """Return a sentence for each word that names nothing; such words are taken as the usual ones (rule M-30)."""
+def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
+    """Return a sentence for each word that names nothing, and for what a project cannot decide.
+
+    Words that name nothing are taken as the usual ones (rule M-30).
+    """
     named = {
         "aggregation_strategy": (strategy, [known.value for known in Strategy], Strategy.AUTO),
-        "execution_mode": (table.execution_mode, ["native", BEADS_MODE], "native"),
+        "execution_mode": (config.project.execution_mode, ["native", BEADS_MODE], "native"),
     }
-    return tuple(
+    doubts = [
         f"{key}: there is no {word[:100]!r}, it is taken as {usual}: {nearest(word, known)}"
         for key, (word, known, usual) in named.items()
         if word not in ("", *known)
-    )
+    ]
+    return (*doubts, *([] if config.redaction.send else [_CANNOT_SWITCH_OFF]))
 
 
 def _history(project: Project, scope: Scope) -> tuple[object, ...]:

@@ -179,10 +179,11 @@ def test_the_discussion_keeps_what_was_said(tmp_path: Path) -> None:
 
 
 def test_a_project_cannot_switch_it_off_for_what_is_sent(tmp_path: Path) -> None:
-    """``send = false`` counts in the user's own configuration; a project's own is ignored; the option goes before both."""
+    """``send = false`` counts in the user's own configuration, a project's own is only told; an option is before both."""
     folder = project(tmp_path, {"a.py": CODE, "manual_slop.toml": CONFIG + "[redaction]\nsend = false\n"})
     loaded = load_config(folder / "manual_slop.toml")
     assert redaction_for(loaded, sending=True) is not None
+    assert any("redaction.send" in doubt for doubt in request_for(loaded).doubts)
     assert KEY not in prepare(loaded, "Hm?", Choice("scripted")).plan.text
     globally(folder, "[redaction]\nsend = false\n")
     assert redaction_for(loaded, sending=True) is None

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from aggregate.compose.selection import select
+from aggregate.models.entry import Entry
+from aggregate.sources.git import StoppedError, list_files, touched_files
 from aggregate.sources.git import git as ask
-from aggregate.sources.git import list_files, touched_files
 from tests.hostile.planted import plant
 from tests.hostile.repositories import (
     ATTACKS,
@@ -139,15 +141,55 @@ def test_an_old_git_meets_no_embedded_repository(tmp_path: Path, monkeypatch: py
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a process that waits is not told from one that works")
 @pytest.mark.parametrize("place", [".gitignore", "fifo"])
 def test_a_fifo_does_not_keep_git_waiting(tmp_path: Path, place: str) -> None:
-    """A FIFO in the place of a file that git reads, or that its configuration names, ends as if there were no git."""
+    """A FIFO in the place of a file that git reads, or that its configuration names, ends git soon."""
     root = repository(tmp_path / "tree")
     if place == "fifo":
         git(root, "config", "core.excludesFile", str(root / place))
     (root / place).unlink(missing_ok=True)
     os.mkfifo(root / place)
     begun = time.monotonic()
-    assert list_files(str(root)) is None
+    with pytest.raises(StoppedError):
+        list_files(str(root))
     assert time.monotonic() - begun < 10
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a process that waits is not told from one that works")
+def test_a_git_that_gets_no_processor_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A git that is kept from running for seconds, and does not sleep, gives its answer all the same."""
+    late = tmp_path / "bin" / "git"
+    late.parent.mkdir()
+    late.write_text(
+        f"#!{sys.executable} -S\nimport os, signal, time\nchild = os.fork()\n"
+        "if child:\n    time.sleep(0.1)\n    os.write(1, b'late')\nelse:\n    stopped = os.getppid()\n"
+        "    os.kill(stopped, signal.SIGSTOP)\n    time.sleep(3)\n    os.kill(stopped, signal.SIGCONT)\n",
+        encoding="utf-8",
+    )
+    late.chmod(0o755)
+    monkeypatch.setenv("PATH", str(late.parent), prepend=os.pathsep)
+    (tmp_path / "tree").mkdir()
+    assert ask(str(tmp_path / "tree"), "ls-files") == b"late"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the limit of Linux to a process's work")
+def test_rules_that_git_matches_for_minutes_end(tmp_path: Path) -> None:
+    """Over a rule with many stars git is stopped: what it tracks stays, the walk takes the rest, and it is said."""
+    root = repository(tmp_path / "tree")
+    (root / "kept.log").write_text("kept\n", encoding="utf-8")
+    git(root, "add", "kept.log")
+    (root / ".gitignore").write_text("**/a/" * 14 + "b\n*.log\n", encoding="utf-8")
+    deep = root / ("a/" * 40)
+    deep.mkdir(parents=True)
+    for path in (deep / "x.py", root / "new.log", root / "new.py"):
+        path.touch()
+    begun = time.monotonic()
+    selection = select(root, [Entry.of("**")])
+    assert time.monotonic() - begun < 60
+    names = {".gitignore", "a/" * 40 + "x.py", "a.py", "kept.log", "new.py"}
+    assert {file.path for file in selection.files} == names
+    assert [place for place, _ in selection.skipped] == ["."]
+    assert "git took too long" in selection.skipped[0][1]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the memory limit of Linux and /dev/zero")

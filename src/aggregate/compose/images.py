@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aggregate.compose.selection import display_path
+from aggregate.disk.reading import is_file
 from aggregate.models.screenshot import Screenshot
 from aggregate.sources.listing import Listing
 
@@ -25,7 +26,7 @@ def find_screenshots(
         for name in resolved.names:
             path = Path(resolved.folder, name)
             shown = display_path(path, shown_from)
-            exists = not resolved.refused and path.is_file()
+            exists = not resolved.refused and is_file(path)
             images.setdefault(shown, Screenshot(shown, exists, resolved.refused))
         if not resolved.names and resolved.is_glob:
             images.setdefault(entry, Screenshot(entry, exists=False, refused=resolved.refused))

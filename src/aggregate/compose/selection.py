@@ -85,10 +85,8 @@ def select(
             places[named] = note_of(entry, "secret-looking", secrets)
         elif problem := found.refused or ("" if taken else _nothing(listing, base_dir, named)):
             places[named] = Selected(named, "", entry, named, problem=problem, refused=bool(found.refused))
-    unreadable = {
-        display_path(folder.rstrip("/"), base_dir): "a folder that cannot be read" for folder in listing.unreadable()
-    }
-    left = {path: reason for path, reason in (skipped | unreadable).items() if path not in places}
+    problems = {display_prefix(folder, base_dir).rstrip("/") or ".": why for folder, why in listing.problems()}
+    left = {path: reason for path, reason in (skipped | problems).items() if path not in places}
     return Selection(tuple(places.values()), tuple(left.items()))
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
-from aggregate.disk.roots import is_inside
+from aggregate.disk.roots import is_inside, real_path
 from aggregate.errors import OutputError
 
 ALLOW = 'trust the project ("aggregate trust"), or allow it with --allow-outside'
@@ -58,10 +58,12 @@ def private_folder(folder: Path) -> None:
     Raises:
         OSError: It cannot be made.
     """
-    if folder.is_dir():
-        return
-    private_folder(folder.parent)
-    folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    missing: list[Path] = []
+    while not folder.is_dir() and folder != folder.parent:
+        missing.append(folder)
+        folder = folder.parent
+    for below in reversed(missing):
+        below.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
 
 
 def confined(path: Path, root: Path | None) -> Path:
@@ -74,7 +76,7 @@ def confined(path: Path, root: Path | None) -> Path:
     Raises:
         OutputError: It lies elsewhere.
     """
-    if root is None or is_inside(os.path.realpath(path), os.path.realpath(root)):
+    if root is None or is_inside(real_path(path), real_path(root)):
         return path
     raise OutputError(f"{path} leads out of the project {os.path.abspath(root)}: name a place in it, or {ALLOW}")
 
@@ -92,7 +94,7 @@ def unlinked(path: Path) -> Path:
     current = Path.cwd()
     checkout = next((folder for folder in name.parents if os.path.lexists(folder / ".git")), None)
     project = checkout or (current if name.is_relative_to(current) else None)
-    if project is None or is_inside(os.path.realpath(name), os.path.realpath(project)):
+    if project is None or is_inside(real_path(name), real_path(project)):
         return path
     raise OutputError(
         f"{path} leads out of the project {project} through a link: put a folder in the place of the link, or name the "

@@ -1,11 +1,11 @@
 """Which folders of a project hold dependencies, outputs and caches, and so are no source."""
 
-import os
 from collections.abc import Iterator, Sequence
 
 from aggregate.paths.dependencies import DEPENDENCY_FOLDERS, MARKERS
 from aggregate.paths.ignore import IgnoreRules
-from aggregate.sources.git import git
+from aggregate.sources.git import tracked_files
+from aggregate.sources.walk import walk_tree
 
 _MOST_FOLDERS = 5000
 
@@ -19,10 +19,10 @@ def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
         folder: The project's folder.
         files: The files in it that are not ignored, relative to it.
     """
-    tracked = git(folder, "ls-files", "-z", "--cached")
+    tracked = tracked_files(folder)
     if tracked is None:
         return sorted(set(_on_disk(folder)))
-    kept = {parent for name in tracked.decode("utf-8", "surrogateescape").split("\0") for parent in _parents(name)}
+    kept = {parent for name in tracked for parent in _parents(name)}
     rules = _rules()
     folders = {parent for name in files for parent in _parents(name)} - kept
     marked = {name.rpartition("/")[0] for name in files if name.rpartition("/")[2] in MARKERS} & folders
@@ -31,12 +31,13 @@ def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
 
 def _on_disk(folder: str) -> Iterator[str]:
     rules = _rules()
-    for walked, (around, folders, names) in enumerate(os.walk(folder)):
-        path = os.path.relpath(around, folder).replace(os.sep, "/")
-        if path != "." and (not MARKERS.isdisjoint(names) or rules.ignores(path, is_folder=True)):
+    for walked, (prefix, folders, names) in enumerate(walk_tree(folder)):
+        path = prefix.removesuffix("/")
+        if path and (not MARKERS.isdisjoint(names) or rules.ignores(path, is_folder=True)):
             yield _pattern(path, rules)
             folders.clear()
-        folders[:] = [] if walked > _MOST_FOLDERS else [name for name in folders if name != ".git"]
+        if walked > _MOST_FOLDERS:
+            folders.clear()
 
 
 def _pattern(path: str, rules: IgnoreRules) -> str:

@@ -10,11 +10,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from aggregate.disk.programs import find_program, search_path
+from aggregate.disk.roots import real_path
 
 GUARDS: Final = {
     "core.attributesFile": os.devnull,  # an endless file of attributes, which are of no use for lists of names
@@ -37,8 +38,16 @@ GUARD_VARIABLES: Final = {
 }
 _INHERITED = ("GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
 _SECONDS = 60
-_PATIENCE_SECONDS = 0.6
+_LOOK_SECONDS = 0.4
+_LOOKS = 3
+"""How often in a row a process is seen to sleep before it counts as waiting for what never comes."""
 _MOST_MEMORY = 1_000_000_000
+_MOST_CPU_SECONDS = 5
+"""Of one command: those of the largest repositories take two or three, a rule such as ``*a*a*a*a*b`` minutes."""
+
+
+class StoppedError(Exception):
+    """Git was ended since it waited for what never came, or took too much time or memory: its answer is not known."""
 
 
 def git(folder: str, *arguments: str, given: bytes = b"", may_say_no: bool = False) -> bytes | None:
@@ -49,6 +58,18 @@ def git(folder: str, *arguments: str, given: bytes = b"", may_say_no: bool = Fal
         arguments: A command of git's plumbing and its options.
         given: What it reads from standard input.
         may_say_no: Whether the exit code 1 is an answer too.
+    """
+    try:
+        return _asked(folder, arguments, given=given, may_say_no=may_say_no)
+    except StoppedError:
+        return None
+
+
+def _asked(folder: str, arguments: Sequence[str], *, given: bytes = b"", may_say_no: bool = False) -> bytes | None:
+    """Do what ``git`` does.
+
+    Raises:
+        StoppedError: It was ended before it had answered.
     """
     program = find_program("git", outside=(folder,)) if "\0" not in folder else None
     if program is None or _in_bare_repository(folder):
@@ -67,6 +88,8 @@ def git(folder: str, *arguments: str, given: bytes = b"", may_say_no: bool = Fal
         return None
     with process:
         output = _answer(process, given)
+    if process.returncode < 0:
+        raise StoppedError
     return output if process.returncode in ((0, 1) if may_say_no else (0,)) else None
 
 
@@ -92,13 +115,24 @@ def list_files(folder: str) -> list[str] | None:
 
     ``.gitignore`` files at every level and above, ``.git/info/exclude`` and the user's global excludes are honoured by
     git itself. ``None`` where the folder is in no repository, or lies in one that ignores it.
+
+    Raises:
+        StoppedError: Git was ended, as over ignore rules that it matches for minutes.
     """
-    listed = git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    listed = _asked(folder, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
     # By its whole path: asked about ".", git takes even the empty rule "/" for a match.
-    if listed is None or git(folder, "check-ignore", "-q", os.path.realpath(folder)) is not None:
+    if listed is None or git(folder, "check-ignore", "-q", real_path(folder)) is not None:
         return None
-    names = {name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name}
-    return sorted(name for name in names if not name.endswith("/"))
+    return sorted(name for name in set(_names(listed)) if not name.endswith("/"))
+
+
+def tracked_files(folder: str) -> list[str] | None:
+    """Return the files below ``folder`` that git tracks, relative to it; ``None`` where it is in no repository.
+
+    No ignore rule is read for that.
+    """
+    listed = git(folder, "ls-files", "-z", "--cached")
+    return None if listed is None else _names(listed)
 
 
 def touched_files(folder: str, *, commits: int = 400) -> list[list[str]]:
@@ -159,7 +193,7 @@ def _in_bare_repository(folder: str) -> bool:
 
     For versions before 2.38, which do not know ``safe.bareRepository``.
     """
-    start = Path(os.path.realpath(folder))
+    start = Path(real_path(folder))
     for one in (start, *start.parents):
         if os.path.lexists(one / ".git"):
             return False
@@ -170,18 +204,17 @@ def _in_bare_repository(folder: str) -> bool:
 
 def _answer(process: subprocess.Popen[bytes], given: bytes) -> bytes:
     """Return what ``process`` prints; it is killed if it waits for a FIFO, or takes too long or too much memory."""
-    _limit_memory(process.pid)
+    _limit(process.pid)
     end = time.monotonic() + _SECONDS
-    before = None
+    looks: list[list[bytes] | None] = []
     try:
         while time.monotonic() < end:
             try:
-                return process.communicate(given, timeout=_PATIENCE_SECONDS)[0]
+                return process.communicate(given, timeout=_LOOK_SECONDS)[0]
             except subprocess.TimeoutExpired:
-                work = _work(process.pid)
-                if work is not None and work == before:
+                looks = [*looks, _sleeps(process.pid)][-_LOOKS:]
+                if looks[0] is not None and looks == [looks[0]] * _LOOKS:
                     break
-                before = work
     finally:
         if process.returncode is None:
             process.kill()
@@ -189,22 +222,30 @@ def _answer(process: subprocess.Popen[bytes], given: bytes) -> bytes:
     return b""
 
 
-def _limit_memory(pid: int) -> None:
-    """Keep a process from reading an endless file into memory, such as a reference that is a link to ``/dev/zero``."""
+def _limit(pid: int) -> None:
+    """Limit the memory of a process and its work.
+
+    An endless file, such as a reference that is a link to ``/dev/zero``, is not read into memory, and a pattern with
+    many stars, which git matches in every way that they can share a name, is not tried for minutes.
+    """
     if sys.platform == "linux":
         import resource
 
         try:
             resource.prlimit(pid, resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
+            resource.prlimit(pid, resource.RLIMIT_CPU, (_MOST_CPU_SECONDS, _MOST_CPU_SECONDS))
         except (OSError, ValueError):  # it has ended, or a lower limit is in force
             return
 
 
-def _work(pid: int) -> list[bytes] | None:
-    """Return how long each thread of a process has run, ``None`` where one waits for a disk or it is not known."""
+def _sleeps(pid: int) -> list[bytes] | None:
+    """Return how long each thread of a process has run, ``None`` where it is not known or not all of them sleep.
+
+    One that is ready to run but gets no processor, on a busy machine, has not run either: it does not sleep.
+    """
     try:
         tasks = sorted(Path(f"/proc/{pid}/task").iterdir())
-        if any(b") D " in (task / "stat").read_bytes() for task in tasks):
+        if any((task / "stat").read_bytes().rpartition(b") ")[2][:1] != b"S" for task in tasks):
             return None
         return [(task / "schedstat").read_bytes() for task in tasks]
     except OSError:

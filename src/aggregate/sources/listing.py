@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from aggregate.disk.reading import is_file
@@ -11,12 +11,17 @@ from aggregate.disk.roots import is_inside, real_path
 from aggregate.models.scope import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
 from aggregate.paths.globs import compile_glob, is_glob, split_root
 from aggregate.paths.secrets import is_secret
-from aggregate.sources.git import list_files
-from aggregate.sources.walk import Walked, walk_files
+from aggregate.sources.git import StoppedError, list_files, tracked_files
+from aggregate.sources.walk import Walked, walk_files, walk_tree
 
 OUTSIDE = f"outside the project, so not read: allow it with {ALLOW_OUTSIDE} or aggregate trust"
 SECRET = f"looks like a secret, so not read: allow it with {ALLOW_SECRETS}"
 _LEAVES = "a link that leaves the folder; name it without a wildcard to take it"
+_UNREADABLE = "a folder that cannot be read"
+_STOPPED = (
+    "git took too long to list it and was stopped, so files that are not tracked are taken as the .gitignore files in "
+    "it say, not as those above it and other settings of git do: look for ignore rules with many wildcards"
+)
 _MOST_SEARCHED = 50_000
 
 
@@ -53,6 +58,7 @@ class Listing:
 
     scope: Scope = field(default_factory=Scope)
     _files: dict[str, Walked] = field(default_factory=dict)
+    _stopped: list[str] = field(default_factory=list)
 
     def files(self, folder: str) -> list[str]:
         """Return the files below ``folder`` that are not ignored, relative to it, sorted.
@@ -95,24 +101,31 @@ class Listing:
         matches = compile_glob(pattern).match
         found: list[str] = []
         searched = 0
-        for around, folders, names in os.walk(folder):
-            folders[:] = sorted(name for name in folders if name != ".git")
-            prefix = os.path.relpath(around, folder).replace(os.sep, "/") + "/"
-            paths = [prefix.removeprefix("./") + name for name in sorted(names)]
+        for prefix, folders, names in walk_tree(folder):
+            paths = [prefix + name for name in sorted(names)]
             found += [path for path in paths if matches(path) and not is_history(path) and not is_secret(path)]
             searched += len(names) + len(folders)
             if len(found) >= 3 or searched > _MOST_SEARCHED:
                 break
         return found[:3]
 
-    def unreadable(self) -> list[str]:
-        """Return the folders that were to be listed and could not be read."""
-        return sorted({f"{folder}/{name}" for folder, walked in self._files.items() for name in walked.unreadable})
+    def problems(self) -> list[tuple[str, str]]:
+        """Return the folders that could not be listed, or not as git does, each with what is wrong."""
+        folders = {f"{folder}/{name}" for folder, walked in self._files.items() for name in walked.unreadable}
+        return [
+            *((folder, _STOPPED) for folder in self._stopped),
+            *((folder, _UNREADABLE) for folder in sorted(folders)),
+        ]
 
     def _walked(self, folder: str) -> Walked:
         if folder not in self._files:
-            listed = list_files(folder)
-            self._files[folder] = walk_files(folder, defaults=True) if listed is None else Walked(listed)
+            try:
+                listed = list_files(folder)
+                self._files[folder] = walk_files(folder, defaults=True) if listed is None else Walked(listed)
+            except StoppedError:
+                walked = walk_files(folder, defaults=True)
+                self._files[folder] = replace(walked, files=sorted({*walked.files, *(tracked_files(folder) or ())}))
+                self._stopped.append(folder)
         return self._files[folder]
 
     def _matching(self, folder: str, matches: Callable[[str], bool]) -> Resolved:
@@ -181,10 +194,15 @@ class _PlainFolders:
         self._known = {"": True}
 
     def __contains__(self, name: str) -> bool:
-        if name not in self._known:
-            above = name.rpartition("/")[0]
-            self._known[name] = above in self and not stat.S_ISLNK(os.lstat(f"{self._folder}/{name}").st_mode)
-        return self._known[name]
+        unknown: list[str] = []
+        while name not in self._known:
+            unknown.append(name)
+            name = name.rpartition("/")[0]
+        plain = self._known[name]
+        for below in reversed(unknown):  # from the top down, without recursion: trees may be thousands of levels deep
+            plain = plain and not stat.S_ISLNK(os.lstat(f"{self._folder}/{below}").st_mode)
+            self._known[below] = plain
+        return plain
 
 
 def _why_not(folder: str, name: str, plain: _PlainFolders) -> str | None:
