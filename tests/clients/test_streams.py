@@ -62,7 +62,6 @@ NO_ANSWERS = [
     "", "{}", "null", "[]", '"x"', "<html>Welcome</html>", '{"choices": []}', '{"error": {"message": "no"}}',
     '{"choices": [{"message": null, "finish_reason": "stop"}]}',
     '{"choices": [{"message": {"content": 5}, "finish_reason": "stop"}]}',
-    '{"choices": [{"message": {"content": ""}, "finish_reason": "stop"}], "usage": {"prompt_tokens": "x"}}',
     '{"content": null, "stop_reason": "end_turn", "usage": {}}',
     '{"content": [null], "stop_reason": "end_turn", "usage": null}',
     '{"content": [{"type": "text"}], "stop_reason": "end_turn", "usage": {}}',

@@ -86,6 +86,25 @@ def test_no_view_shows_a_secret(tmp_path: Path, view: str, shown: str) -> None:
     assert [warning.partition(" ")[0] for warning in made.warnings] == ["a.py:3:", "a.py:9:", "a.py:10:", "a.py:11:"]
 
 
+def test_names_and_remarks_lose_their_secrets(tmp_path: Path) -> None:
+    """Names of files, also of missing and binary ones, and what is said of slices."""
+    slices = [{"start_line": 1, "end_line": 2, "tag": KEY, "comment": f"see {KEY}"}]
+    items = [
+        {"path": f"a/{KEY}.py"},
+        {"path": f"missing/{KEY}.py"},
+        {"path": "b/**"},
+        {"path": "c.py", "view_mode": "custom", "custom_slices": slices},
+    ]
+    files = {f"a/{KEY}.py": "A = 1\n", f"b/{KEY}.bin": "\0\1", "b/b.py": "B = 1\n", "c.py": "C = 1\n\nD = 2\n"}
+    folder = project(tmp_path, {**files, "manual_slop.toml": f"[files]\npaths = {_toml(items)}\n"})
+    prompt = compose_prompt(
+        replace(request_for(load_config(folder / "manual_slop.toml")), redaction=Redaction())
+    ).prompt
+    assert KEY not in prompt.markdown
+    assert prompt.markdown.count(PLACEHOLDER) == 6
+    assert "A = 1" in prompt.markdown
+
+
 def _toml(items: list[dict[str, object]]) -> str:
     """Return inline tables."""
     return json.dumps(items).replace('": ', '" = ')

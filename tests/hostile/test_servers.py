@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from httpx2 import ReadTimeout
 
+from aggregate.clients import anthropic_api, gemini_api, gemini_cli, openai_api
 from aggregate.clients.anthropic_api import AnthropicApi
 from aggregate.clients.client import Client
 from aggregate.clients.connection import Limits
@@ -22,6 +23,8 @@ from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.clients.retry import Retry
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import Prompt
+from aggregate.models.usage import Usage
+from tests.fakes.senders import event, sending
 from tests.hostile.servers import answering, black_hole, redirecting, trap
 
 KEY = "sk-planted-4711"
@@ -70,9 +73,8 @@ def test_no_redirect_is_followed_to_the_same_host(provider: str) -> None:
 def test_a_server_that_does_not_answer_the_call(provider: str) -> None:
     """The connection has a limit of its own, far below that of the answer; 10 s where nothing is said."""
     assert Limits() == Limits(connect=10.0, read=600.0)
-    adapters = {"anthropic": AnthropicApi, "openai": OpenAiApi, "gemini": GeminiApi}
     with black_hole() as url:
-        transport = adapters[provider](provider, Key(KEY), url, limits=Limits(connect=0.2))
+        transport = ADAPTERS[provider](provider, Key(KEY), url, limits=Limits(connect=0.2))
         start = time.monotonic()
         with pytest.raises(ProviderError) as caught:
             Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
@@ -84,10 +86,9 @@ def test_a_server_that_does_not_answer_the_call(provider: str) -> None:
 @every_sdk
 def test_a_server_that_says_nothing(provider: str) -> None:
     """It has accepted the connection: the limit for the answer holds, whatever limits the SDK sets."""
-    adapters = {"anthropic": AnthropicApi, "openai": OpenAiApi, "gemini": GeminiApi}
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        transport = adapters[provider](provider, Key(KEY), url, limits=Limits(read=0.3))
+        transport = ADAPTERS[provider](provider, Key(KEY), url, limits=Limits(read=0.3))
         start = time.monotonic()
         with pytest.raises(ProviderError, match=f"^{provider} did not answer in time") as caught:
             Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
@@ -104,6 +105,72 @@ def test_a_web_page_is_no_answer(provider: str, streamed: bool, status: int) -> 
         error = ask(provider, url, streamed=streamed)
     assert str(error) == f"{provider} sent an answer that is a web page (status {status}): check the address"
     assert not error.retryable
+
+
+ADAPTERS = {"anthropic": AnthropicApi, "openai": OpenAiApi, "gemini": GeminiApi}
+
+
+@every_sdk
+@streamed_or_not
+def test_an_answer_without_end(provider: str, streamed: bool) -> None:
+    """It ends at a limit that no real answer reaches, and is not asked for again."""
+    with sending(" " * 5_000) as url:
+        transport = ADAPTERS[provider](provider, Key(KEY), url, limits=Limits(size=4_000))
+        client = Client(provider, transport, "m", NEVER_AGAIN)
+        with pytest.raises(ProviderError) as caught:
+            client.send(Prompt(()), "Why?", on_text=(lambda _: None) if streamed else None)
+    assert str(caught.value) == f"{provider} sent more than 4,000 bytes, which no answer has: check the address"
+
+
+@every_sdk
+@streamed_or_not
+def test_a_compressed_answer_is_not_unpacked(provider: str, streamed: bool) -> None:
+    """A small one could fill the memory; none is asked for, so no server sends one unless it wants to."""
+    with answering(200, "small", content_encoding="gzip") as url:
+        error = ask(provider, url, streamed=streamed)
+    assert str(error).startswith(f"{provider} sent a compressed answer (gzip), which was not asked for")
+
+
+@pytest.mark.parametrize("content", [5, ["a"], {"a": 1}])
+def test_a_piece_that_is_no_text(content: object) -> None:
+    """It is the server's fault and one sentence, not an error of who listens."""
+    piece = {"id": "x", "model": "m", "choices": [{"index": 0, "delta": {"content": content}}]}
+    with sending(event(piece)) as url:
+        error = ask("openai", url, streamed=True)
+    assert "an answer of another form" in str(error)
+
+
+NONSENSE = (-5, 10**30, float("nan"), float("inf"), "many", "12", [1], {"a": 1}, None, True)
+
+
+@pytest.mark.parametrize("tokens", NONSENSE, ids=repr)
+def test_tokens_that_are_no_number_lose_no_answer(tokens: Any) -> None:
+    """What a server reports as its usage is counted as nothing where it is nonsense; the answer is an answer."""
+    names = ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens", "cached", "prompt_token_count")
+    usage = {**dict.fromkeys(names, tokens), "prompt_tokens_details": {"cached_tokens": tokens}}
+    choice = {"finish_reason": "stop", "message": {"content": "Yes."}}
+    message = {"content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn", "usage": usage}
+    events = [
+        {"type": "message", "role": "assistant", "content": "Yes."},
+        {"type": "result", "status": "success", "stats": usage},
+    ]
+    part = {"candidates": [{"content": {"parts": [{"text": "Yes."}]}, "finish_reason": "STOP"}]}
+    replies = (
+        openai_api.reply_of({"choices": [choice], "usage": usage}),
+        anthropic_api.reply_of(message),
+        gemini_cli.reply_of(events)[0],
+        gemini_api.reply_of([{**part, "usage_metadata": usage}]),
+    )
+    assert [(reply.text, reply.usage) for reply in replies] == [("Yes.", Usage())] * 4
+
+
+@pytest.mark.parametrize("usage", [[1], "x", 5, None], ids=repr)
+def test_a_usage_that_is_no_object_loses_no_answer(usage: Any) -> None:
+    """It is counted as nothing."""
+    choice = {"finish_reason": "stop", "message": {"content": "Yes."}}
+    message = {"content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn", "usage": usage}
+    assert openai_api.reply_of({"choices": [choice], "usage": usage}).usage == Usage()
+    assert anthropic_api.reply_of(message).usage == Usage()
 
 
 @every_sdk

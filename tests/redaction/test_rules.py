@@ -48,6 +48,23 @@ def test_secrets_are_found_as_they_stand_in_projects(samples: tuple[Sample, ...]
 
 
 @pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("      - POSTGRES_PASSWORD=@@", "Tr0ub4dor&3x!9"),
+        (r'"source": ["os.environ[\"WANDB_API_KEY\"] = \"@@\""]', "zA6cWnSgUKLCrTxeYU7Z69qW"),
+        ('var jwtKey = []byte("@@")', "IpN2vdCha7O5lWgLS77mUito3M"),
+        ("curl -u @@: https://host/", "ac57dc64d3bf2e6604d017b0ca3751e578dafa17"),
+    ],
+)
+def test_places_where_a_secret_stands(line: str, value: str) -> None:
+    """A value of any signs in a line of its own, in a notebook, as bytes of Go, and a token as a user's name."""
+    before, _, behind = line.partition("@@")
+    text = redact(before + value + behind, ALL).text
+    assert (text.startswith(f"{before}[REDACTED"), text.endswith(behind)) == (True, True)
+    assert not any(piece in text for piece in (value[:6], value[-4:]))
+
+
+@pytest.mark.parametrize(
     "line",
     [
         'password = "password"',

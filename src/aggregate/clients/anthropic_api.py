@@ -10,7 +10,7 @@ from aggregate.clients.key import Key, own_headers
 from aggregate.clients.plan import Plan, Role
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.models.reply import Reply, Stop
-from aggregate.models.usage import Usage
+from aggregate.models.usage import Usage, reported_fields, reported_tokens
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -87,17 +87,18 @@ def reply_of(message: Mapping[str, Any]) -> Reply:
     """Return the answer in a message's JSON; thinking is left out."""
     text = "".join(block["text"] for block in message["content"] if block.get("type") == "text")
     stop = stop_of(message.get("stop_reason"), _STOPS)
-    raw = {"usage": dict(message["usage"]), "stop_reason": message["stop_reason"]}
-    return Reply(text, usage_of(message["usage"]), stop, str(message.get("model") or ""), raw)
+    usage = reported_fields(message.get("usage"))
+    raw = {"usage": usage, "stop_reason": message["stop_reason"]}
+    return Reply(text, usage_of(usage), stop, str(message.get("model") or ""), raw)
 
 
 def usage_of(usage: Mapping[str, Any]) -> Usage:
     """Return the usage; ``input_tokens`` excludes what was read from the cache and written to it."""
     return Usage(
-        usage.get("input_tokens") or 0,
-        usage.get("cache_creation_input_tokens") or 0,
-        usage.get("cache_read_input_tokens") or 0,
-        usage.get("output_tokens") or 0,
+        reported_tokens(usage.get("input_tokens")),
+        reported_tokens(usage.get("cache_creation_input_tokens")),
+        reported_tokens(usage.get("cache_read_input_tokens")),
+        reported_tokens(usage.get("output_tokens")),
     )
 
 

@@ -42,7 +42,9 @@ class Listener:
     unicode: Unicode = field(default_factory=Unicode)
 
     def __call__(self, piece: str) -> None:
-        """Pass a piece on."""
+        """Pass a piece on; one that is no text is the server's fault, not the listener's."""
+        if not isinstance(piece, str):
+            raise TypeError("a piece of the answer is no text")
         self.heard = True
         try:
             self.on_text(self.unicode.add(piece))

@@ -5,34 +5,39 @@ another host, or to the same one without encryption. Proxies are taken from the 
 ``NO_PROXY``), which the user sets and a project cannot.
 """
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from functools import cache
 from ssl import SSLContext
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from aggregate.clients.address import shown
 
 if TYPE_CHECKING:
-    from httpx2 import Request, Response
+    from httpx2 import AsyncByteStream, Request, Response
 
 CONNECT_SECONDS: Final = 10.0
 """A server that is there accepts a connection within a second, also from the other side of the world."""
 READ_SECONDS: Final = 600.0
 """How long a server may say nothing: models that think send no byte for minutes where an answer is not streamed."""
 
+MOST_BYTES: Final = 100_000_000
+"""The most bytes of an answer: 128,000 tokens take 40 MB where each comes in an event of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long to wait for a server, in seconds.
+    """How long to wait for a server, in seconds, and how much to take from it.
 
     Attributes:
         connect: For the connection, the look-up of the host's name included.
         read: For the next bytes of the answer.
+        size: The most bytes of an answer.
     """
 
     connect: float = CONNECT_SECONDS
     read: float = READ_SECONDS
+    size: int = MOST_BYTES
 
 
 USUAL_LIMITS: Final = Limits()
@@ -57,8 +62,14 @@ def settings(limits: Limits) -> dict[str, Any]:
     async def keep_limits(request: "Request") -> None:
         # SDKs set limits for each request, some a single one for all phases or none.
         request.extensions = {**request.extensions, "timeout": seconds}
+        # A few bytes of a compressed answer can become gigabytes.
+        request.headers["accept-encoding"] = "identity"
 
-    hooks = {"request": [keep_limits], "response": [_refuse]}
+    async def keep_size(response: "Response") -> None:
+        stream = cast("AsyncByteStream", response.stream)
+        response.stream = _limited(stream, limits.size)
+
+    hooks = {"request": [keep_limits], "response": [_refuse, keep_size]}
     return {"verify": certificates(), "follow_redirects": False, "event_hooks": hooks}
 
 
@@ -76,11 +87,34 @@ def causes(error: BaseException | None, *, outer: BaseException | None) -> Itera
         error = error.__cause__ or error.__context__
 
 
+def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
+    """Return the bytes of an answer, which end with an error where they are more than ``size``.
+
+    Raises:
+        WrongAddressError: On reading on.
+    """
+    from httpx2 import AsyncByteStream
+
+    class Limited(AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            taken = 0
+            async for piece in stream:
+                taken += len(piece)
+                if taken > size:
+                    raise WrongAddressError(f"sent more than {size:,} bytes, which no answer has: check the address")
+                yield piece
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Limited()
+
+
 async def _refuse(response: "Response") -> None:
     """Refuse answers that are not the API's before an SDK makes something else of them.
 
     Raises:
-        WrongAddressError: It is a redirect or a web page.
+        WrongAddressError: It is a redirect, a web page, or compressed.
     """
     location = response.headers.get("location", "")
     if response.is_redirect or (location and 300 <= response.status_code < 400):
@@ -92,3 +126,8 @@ async def _refuse(response: "Response") -> None:
     is_page = response.headers.get("content-type", "").lower().startswith("text/html")
     if is_page and (response.is_success or response.status_code in (404, 405)):
         raise WrongAddressError(f"sent an answer that is a web page (status {response.status_code}): check the address")
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity"):
+        raise WrongAddressError(
+            f"sent a compressed answer ({encoding:.20}), which was not asked for: check the address"
+        )

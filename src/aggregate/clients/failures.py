@@ -45,6 +45,7 @@ class Translated:
 
     def _translate(self, error: BaseException | None) -> ProviderError | None:
         from httpx2 import HTTPError, StreamError
+        from pydantic import ValidationError
 
         if error is None:
             return None
@@ -55,7 +56,7 @@ class Translated:
             return _from_sdk(self._provider, self._key, error, chain)
         if isinstance(error, HTTPError | StreamError | OSError):
             what = _unreached(chain)
-        elif isinstance(error, AssertionError | LookupError | TypeError | AttributeError):
+        elif isinstance(error, AssertionError | LookupError | TypeError | AttributeError | ValidationError):
             # What Python says of a field that is missing, or of a first event that is another one, helps nobody.
             return ProviderError(
                 f"{self._provider} sent an answer of another form than its protocol has: check the address"

@@ -10,7 +10,7 @@ from aggregate.clients.failures import Translated, missing_sdk, stop_of
 from aggregate.clients.key import Key
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.models.reply import Reply, Stop
-from aggregate.models.usage import Usage
+from aggregate.models.usage import Usage, reported_tokens
 
 if TYPE_CHECKING:
     from google.genai.client import AsyncClient
@@ -107,9 +107,9 @@ def text_of(part: Mapping[str, Any]) -> str:
 
 def usage_of(usage: Mapping[str, Any]) -> Usage:
     """Return the usage; ``prompt_token_count`` includes what was read, and thoughts are charged as output."""
-    read = usage.get("cached_content_token_count") or 0
-    output = (usage.get("candidates_token_count") or 0) + (usage.get("thoughts_token_count") or 0)
-    return Usage(max((usage.get("prompt_token_count") or 0) - read, 0), 0, read, output)
+    read = reported_tokens(usage.get("cached_content_token_count"))
+    output = reported_tokens(usage.get("candidates_token_count")) + reported_tokens(usage.get("thoughts_token_count"))
+    return Usage(max(reported_tokens(usage.get("prompt_token_count")) - read, 0), 0, read, output)
 
 
 def _split(base_url: str | None) -> tuple[str | None, str | None]:

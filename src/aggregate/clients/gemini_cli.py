@@ -23,7 +23,7 @@ from aggregate.disk.programs import find_program
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import SEPARATOR
 from aggregate.models.reply import Reply, Stop
-from aggregate.models.usage import Usage
+from aggregate.models.usage import Usage, reported_fields, reported_tokens
 
 _MOST_BYTES = 8_000_000
 _LONGEST_LINE = 64_000_000
@@ -139,7 +139,7 @@ def reply_of(events: Sequence[Mapping[str, Any]]) -> tuple[Reply, str]:
         elif kind == "error" and event.get("severity") != "warning":
             failure = str(event.get("message") or "error")
         elif kind == "result":
-            finished, stats = True, dict(event.get("stats") or {})
+            finished, stats = True, reported_fields(event.get("stats"))
             if event.get("status") == "success":
                 failure = ""
             else:
@@ -151,8 +151,9 @@ def reply_of(events: Sequence[Mapping[str, Any]]) -> tuple[Reply, str]:
 
 def usage_of(stats: Mapping[str, Any]) -> Usage:
     """Return the usage; ``input_tokens`` includes what was read from the cache."""
-    read = int(stats.get("cached") or 0)
-    return Usage(max(int(stats.get("input_tokens") or 0) - read, 0), 0, read, int(stats.get("output_tokens") or 0))
+    read = reported_tokens(stats.get("cached"))
+    fresh = max(reported_tokens(stats.get("input_tokens")) - read, 0)
+    return Usage(fresh, 0, read, reported_tokens(stats.get("output_tokens")))
 
 
 async def _events(output: StreamReader, on_text: OnText | None) -> list[dict[str, Any]]:

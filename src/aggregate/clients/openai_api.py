@@ -12,7 +12,7 @@ from aggregate.clients.plan import Role
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.takes import Form
 from aggregate.models.reply import Reply, Stop
-from aggregate.models.usage import Usage
+from aggregate.models.usage import Usage, reported_fields, reported_tokens
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -68,7 +68,7 @@ async def _ask(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | No
     async for event in stream:
         whole["model"] = event.model or whole["model"]
         if event.usage:
-            whole["usage"] = event.usage.model_dump(warnings=False)
+            whole["usage"] = event.model_dump(warnings=False)["usage"]  # the event's own may be anything
         for choice in event.choices[:1]:
             whole["choices"][0]["finish_reason"] = choice.finish_reason or whole["choices"][0]["finish_reason"]
             if choice.delta and choice.delta.content:
@@ -121,10 +121,10 @@ def _ending(request: ModelRequest) -> str:
 def reply_of(answer: Mapping[str, Any]) -> Reply:
     """Return the answer in a completion's JSON; a refusal has a field of its own and ends like an answer."""
     choice = answer["choices"][0]
-    usage = answer.get("usage") or {}
+    usage = reported_fields(answer.get("usage"))
     refusal = choice["message"].get("refusal")
     stop = Stop.REFUSED if refusal else stop_of(choice.get("finish_reason"), _STOPS)
-    raw = {"usage": dict(usage), "finish_reason": choice.get("finish_reason")}
+    raw = {"usage": usage, "finish_reason": choice.get("finish_reason")}
     if refusal:
         raw["refusal"] = refusal
     text = choice["message"].get("content") or ""
@@ -135,11 +135,12 @@ def reply_of(answer: Mapping[str, Any]) -> Reply:
 
 def usage_of(usage: Mapping[str, Any]) -> Usage:
     """Return the usage; ``prompt_tokens`` includes what was read and written; DeepSeek names its reads otherwise."""
-    details = usage.get("prompt_tokens_details") or {}
-    read = usage.get("prompt_cache_hit_tokens") or details.get("cached_tokens") or 0
-    write = details.get("cache_write_tokens") or 0
-    fresh = max((usage.get("prompt_tokens") or 0) - read - write, 0)
-    return Usage(fresh, write, read, usage.get("completion_tokens") or 0)
+    details = reported_fields(usage.get("prompt_tokens_details"))
+    hit = reported_tokens(usage.get("prompt_cache_hit_tokens"))
+    read = hit or reported_tokens(details.get("cached_tokens"))
+    write = reported_tokens(details.get("cache_write_tokens"))
+    fresh = max(reported_tokens(usage.get("prompt_tokens")) - read - write, 0)
+    return Usage(fresh, write, read, reported_tokens(usage.get("completion_tokens")))
 
 
 def _part(text: str, *, marked: bool) -> dict[str, Any]:

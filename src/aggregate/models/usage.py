@@ -1,6 +1,11 @@
 """What a request has cost in tokens, in one form for all providers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Final
+
+_MOST_TOKENS: Final = 10**12
+"""No request has more: a server that reports more reports nonsense."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +41,18 @@ class Usage:
             self.cache_read + other.cache_read,
             self.output + other.output,
         )
+
+
+def reported_tokens(value: object) -> int:
+    """Return a number of tokens as a server reports it; none for what is no such number, such as a text or NaN.
+
+    Servers of one's own and gateways report many things, and no answer may be lost by it.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_TOKENS:
+        return 0
+    return int(value)
+
+
+def reported_fields(value: object) -> dict[str, Any]:
+    """Return the fields of a usage as a server reports it, none for what is no object."""
+    return dict(value) if isinstance(value, Mapping) else {}

@@ -49,7 +49,7 @@ _KEYWORD = (
     r"(?:api|access|private|auth|encryption|encrypt|signing|signature|master|account|shared|service|app|license|"
     r"webhook|session|cookie|hmac|jwt|admin|storage|root|deploy|fernet)[ _.-]?key)"
 )
-_ASSIGNED = r"(?::[ \t]*[A-Za-z_&][\w.<>\[\]|&' ]*=|[ \t][\w.*&\[\]]+[ \t]*=|:=|=>|==?|:)[ \t]*"
+_ASSIGNED = r"(?::[ \t]*[A-Za-z_&][\w.<>\[\]|&' ]*=|[ \t][\w.*&\[\]]+[ \t]*=|:=|=>|==?|:)[ \t]*(?:\[\]byte\()?"
 _BESIDE = r"(?:,|\(|\|\|?|\?\?|\bor\b)[ \t]*"
 _SAID = r"(?:[ \t]+(?:is|was|to|as)?:?[ \t]*)"
 _QUOTED = r"""(?:[a-zA-Z]{1,2})?(?:"([^"\s]{8,})"|'([^'\s]{8,})'|`([^`\s]{8,})`|\\"([^"\s\\]{8,})\\")"""
@@ -504,7 +504,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "app-password",
         "a Google app password in its four groups of letters",
-        r"(?i:" + _KEYWORD + r"[\w.-]*[\"'\])]{0,3}[ \t]*[:=][ \t]*[\"']?)([a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4})\b",
+        r"(?i:" + _KEYWORD + r"[\w.-]*[\"'\])\\]{0,4}[ \t]*[:=][ \t]*[\"']?)([a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4})\b",
         ("password: ", "mcdr zwjx nrop qnvt"),
         guessable=True,
     ),
@@ -541,7 +541,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "login-option",
         "a password in the options of curl, mysql, ldapsearch and the like",
-        r"[ \t](?:-u|--user)[ \t=]+[\"']?[\w.@-]+:([^\s\"'@]{6,})|\bmysql\w*[ \t][^\n]*[ \t]-p([^\s\"'-][^\s\"']{5,})|"
+        r"[ \t](?:-u|--user)[ \t=]+[\"']?(?:[\w.@-]+:([^\s\"'@]{6,})|([A-Za-z0-9_-]{20,}):)|"
+        r"\bmysql\w*[ \t][^\n]*[ \t]-p([^\s\"'-][^\s\"']{5,})|"
         r"\b(?:sshpass|htpasswd|ldap\w+|docker|twine|mongo\w*|redis-cli)[ \t][^\n]*-(?:p|w|a|bc?[ \t]+\S+[ \t]+\S+)"
         r"[ \t]+[\"']?([^\s\"'-][^\s\"']{5,})",
         ("curl -u deploy:", "vT7rKq2Lw9xB", " https://api.internal"),
@@ -576,17 +577,36 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "secret",
         "a random value that is assigned to a name such as password, secret, token or api_key",
-        "(?i:" + _KEYWORD + r"[\w.-]*[\"'\])]{0,3}[ \t]*)(?:" + _ASSIGNED + "|" + _BESIDE + "|" + _SAID + ")" + _QUOTED,
+        "(?i:"
+        + _KEYWORD
+        + r"[\w.-]*[\"'\])\\]{0,4}[ \t]*)(?:"
+        + _ASSIGNED
+        + "|"
+        + _BESIDE
+        + "|"
+        + _SAID
+        + ")"
+        + _QUOTED,
         ("password = ", '"vT7rKq2Lw9xB"'),
         is_password,
         guessable=True,
     ),
     Rule(
+        "env-secret",
+        "the same in a line that is nothing but a variable and its value, whatever signs the value has",
+        r"(?m:^)[ \t]*(?:-[ \t]+)?(?:(?:export|ENV|ARG|set)[ \t]+)?(?i:\w*"
+        + _KEYWORD
+        + r"\w*)=([^\s\"'`<>$(){}]{8,})\r?(?m:$)",
+        ("      - POSTGRES_PASSWORD=", "vT7r&Kq2;Lw9"),
+        is_unquoted_password,
+        guessable=True,
+    ),
+    Rule(
         "bare-secret",
         "the same without quotes, as in .env, YAML and properties",
-        "(?i:" + _KEYWORD + r"[\w.-]*[\"'\])]{0,3}[ \t]*)" + _ASSIGNED + _BARE + "|"
+        "(?i:" + _KEYWORD + r"[\w.-]*[\"'\])\\]{0,4}[ \t]*)" + _ASSIGNED + _BARE + "|"
         r"(?i:\b(?:env|set -x)[ \t]+\w*" + _KEYWORD + r"\w*[ \t]+)" + _BARE,
-        ("DB_PASSWORD=", "vT7rKq2Lw9xB"),
+        ("db_password: ", "vT7rKq2Lw9xB"),
         is_unquoted_password,
         guessable=True,
     ),
