@@ -12,8 +12,11 @@ from aggregate.conductor.marks import Mark
 from aggregate.conductor.metadata import TrackStatus, set_values
 from aggregate.conductor.plan import mark_tasks, read_plan
 from aggregate.conductor.register import mark_track, read_register
+from aggregate.conductor.report import Line, report_text
+from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track import open_track
 from aggregate.errors import TrackError
+from aggregate.models.group import RunStatus
 from tests.fakes.conducting import TIME, TRACK, track_project
 from tests.project import project
 
@@ -208,3 +211,15 @@ def test_conductors_that_mark_at_once(tmp_path: Path) -> None:
         list(pool.map(mark, range(8)))
     assert first.text("plan.md") == plan.replace("[ ]", "[x]")
     assert first.register.read_text(encoding="utf-8") == register.replace("[ ]", "[x]")
+
+
+def test_a_flood_of_failures_is_counted_in_the_report() -> None:
+    """Failures that are long together are shortened and counted; short ones stand whole."""
+    lines = [Line(Ticket(id=f"t{n}", prompt="x"), RunStatus.ERROR, errors=("word " * 20_000,)) for n in range(200)]
+    report = report_text("A title", lines, {}, ["w" * 100_000])
+    assert len(report) < 20_000
+    assert "... and 180 more, 200 in all" in report
+    assert "stands whole in their own files" in report
+    short = report_text("A title", [Line(Ticket(id="t", prompt="x"), RunStatus.ERROR, errors=("no key",))], {})
+    assert "```text\nt: no key\n```" in short
+    assert "own files" not in short

@@ -1,6 +1,7 @@
 """A database of durable runs that somebody else wrote into: no row of it runs code."""
 
 import base64
+import json
 import os
 import pickle
 import stat
@@ -9,12 +10,15 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from dbos import WorkflowStatus
 
 from aggregate.cli.program import run_program
-from aggregate.conductor.assignment import Assignment
-from aggregate.conductor.database import database_url, open_engine
+from aggregate.conductor.assignment import Assignment, Outcome
+from aggregate.conductor.database import RunRow, database_url, open_engine
 from aggregate.conductor.durable import DurableDesk, prepare
-from aggregate.conductor.tracks import DATABASE, Wish, conduct, status
+from aggregate.conductor.durable import _outcome as outcome_of_workflow
+from aggregate.conductor.leases import Leases, this_process
+from aggregate.conductor.tracks import DATABASE, Wish, cancel, conduct, forget, status
 from aggregate.conductor.workplace import Workplace
 from aggregate.disk.user_folders import state_folder
 from aggregate.errors import StateError
@@ -80,7 +84,9 @@ def test_a_pickled_outcome_is_not_read(engine: sa.Engine, tmp_path: Path) -> Non
     desk, witness = DurableDesk(engine), tmp_path / "ran"
     desk.put(Assignment("r/a", "a", Prompt(()), "x"))
     plant(engine, "r/a", status="SUCCESS", output=pickled(witness), serialization="py_pickle")
-    with pytest.raises(StateError, match=r"the outcome of a in the database is not JSON and is not read.*--forget"):
+    with pytest.raises(
+        StateError, match=r"the outcome of a in the database is not JSON of ours and is not read.*--forget"
+    ):
         desk.ended(["r/a"])
     assert not witness.exists()
     desk.forget(["r/a"])
@@ -176,14 +182,109 @@ def test_the_state_is_the_users_alone(tmp_path: Path) -> None:
     assert state_folder(tmp_path / "link") == state
 
 
-def test_a_run_that_is_not_ours(engine: sa.Engine, tmp_path: Path) -> None:
-    """A row of a run whose tickets are garbled ends with one sentence."""
-    folder = track_project(tmp_path / "p", TICKETS)
+def write_run(engine: sa.Engine, *, number: object = 1, tickets: object = '{"tickets": 7}') -> None:
+    """Enter a run that is under way, as somebody could who reaches the database."""
+    row = {"run": f"demo/{TRACK}/001", "track": TRACK, "number": number, "tickets": tickets}
     with engine.begin() as connection:
         connection.execute(
-            sa.text("INSERT INTO conductor_runs VALUES (:run, 'demo', :track, 1, 'running', '{\"tickets\": 7}')"),
-            {"run": f"demo/{TRACK}/001", "track": TRACK},
+            sa.text("INSERT INTO conductor_runs VALUES (:run, 'demo', :track, :number, 'running', :tickets)"), row
         )
+
+
+def test_a_run_that_is_not_ours(engine: sa.Engine, tmp_path: Path) -> None:
+    """A run whose tickets are garbled is named in one sentence, and can be ended and deleted as that says."""
+    project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
+    write_run(engine)
+    DurableDesk(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
+    plant(engine, f"demo/{TRACK}/001/a", status="SUCCESS", output="gASVBQ==", serialization="py_pickle")
     url = engine.url.render_as_string(hide_password=False)
     with pytest.raises(StateError, match=f"the run demo/{TRACK}/001 in the database is not JSON"):
-        status(open_project(folder / "manual_slop.toml"), TRACK, database=url)
+        status(project, TRACK, database=url)
+    assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
+    assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
+    assert DurableDesk(engine).known([f"demo/{TRACK}/001/a"]) == {}
+    assert status(project, TRACK, database=url) is None
+
+
+def test_a_run_of_an_older_version_can_be_ended(engine: sa.Engine, tmp_path: Path) -> None:
+    """A run under way whose outcomes are pickles, as they were once, is ended by ``--cancel`` as its sentence says."""
+    project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
+    write_run(engine, tickets='{"tickets": [{"id": "a", "prompt": "Look."}]}')
+    DurableDesk(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
+    plant(engine, f"demo/{TRACK}/001/a", status="SUCCESS", output="gASVBQ==", serialization="py_pickle")
+    url = engine.url.render_as_string(hide_password=False)
+    with pytest.raises(StateError, match="end the run with --cancel and delete it with --forget"):
+        status(project, TRACK, database=url)
+    assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
+
+
+@pytest.mark.parametrize("columns", [{"number": "one"}, {"number": b"1"}, {"tickets": b"\xff"}, {"tickets": 5}])
+def test_a_type_that_the_column_does_not_have(tmp_path: Path, columns: dict[str, object]) -> None:
+    """SQLite keeps any type in any column: a run of other types is refused with one sentence."""
+    project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
+    engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
+    prepare(engine)
+    given: dict[str, object] = {"tickets": '{"tickets": [{"id": "a", "prompt": "Look."}]}', **columns}
+    write_run(engine, **given)
+    with pytest.raises(StateError, match="in the database is not JSON of ours"):
+        status(project, TRACK, database=str(tmp_path / "state.sqlite"))
+    engine.dispose()
+
+
+def test_tickets_that_wait_for_each_other(tmp_path: Path) -> None:
+    """Tickets of a row that no file could hold, such as a circle, are refused instead of being waited for."""
+    circle = [{"id": one, "prompt": "Look.", "depends_on": [other]} for one, other in (("a", "b"), ("b", "a"))]
+    row = RunRow("r", 1, "running", json.dumps({"tickets": circle}))
+    with pytest.raises(StateError, match="the run r in the database"):
+        _ = row.tickets
+
+
+@pytest.mark.parametrize("pid", ["one", -1, 2**40])
+def test_a_lease_that_is_no_process(tmp_path: Path, pid: object) -> None:
+    """A lease with an impossible process does not end the thread that keeps everybody's leases."""
+    engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
+    prepare(engine)
+    me = this_process()
+    with engine.begin() as connection:
+        values = {"id": "other", "host": me.host, "pid": pid}
+        connection.execute(sa.text("INSERT INTO conductor_leases VALUES (:id, :host, :pid, 9e9)"), values)
+    assert Leases(engine, me, adopt=lambda _executor: None).watch("tickets") == []
+    engine.dispose()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"text": 5},
+        {"text": {"a": 1}},
+        {"tokens": "many"},
+        {"errors": "e"},
+        {"warning": [3]},
+        {"ticket": "../b"},
+    ],
+)
+def test_an_outcome_of_other_types(changed: dict[str, object]) -> None:
+    """An outcome whose fields are not what they should be, or that is another ticket's, is refused before it is used."""
+    outcome = {"ticket": "a", "status": "success", "text": "t", "tokens": 1, "errors": [], "warning": "", **changed}
+    workflow = WorkflowStatus()
+    workflow.workflow_id, workflow.status, workflow.output = "r/a", "SUCCESS", json.dumps(outcome)
+    with pytest.raises(StateError, match="the outcome of a in the database is not JSON of ours"):
+        outcome_of_workflow(workflow)
+
+
+def test_half_a_surrogate_pair_in_an_outcome() -> None:
+    """An outcome with half a surrogate pair, which no file can hold, is refused."""
+    with pytest.raises(ValueError, match="JSON"):
+        Outcome.from_json('{"ticket": "a", "status": "success", "text": "\\ud800"}')
+
+
+def test_attributes_that_are_not_json(tmp_path: Path) -> None:
+    """What DBOS reads by itself and cannot read is one sentence, no traceback."""
+    engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
+    prepare(engine)
+    desk = DurableDesk(engine)
+    desk.put(Assignment("r/a", "a", Prompt(()), "x"))
+    plant(engine, "r/a", attributes="[")
+    with pytest.raises(StateError, match="a ticket's row in the database is not JSON"):
+        desk.known(["r/a"])
+    engine.dispose()

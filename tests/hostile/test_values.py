@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 
 from aggregate import build_tier3_context, run
+from aggregate.errors import OutputError
 from aggregate.models.jsonable import json_text, jsonable
+from aggregate.models.plain import Value
 from aggregate.models.result import Answer, AnswerKind, AnswerSource
 from aggregate.subagents import (
     CompilationContext,
@@ -161,3 +163,42 @@ def test_the_stored_value_is_whole(tmp_path: Path) -> None:
     reference = compact_data(value, "k", cache_dir=tmp_path, threshold=1)
     held = load_data_reference(reference["_ref_id"], cache_dir=tmp_path)
     assert held == {"[1, 2]": float("inf"), "set": [1, 2], "bytes": "x", "pair": "\ud800"}
+
+
+def shared_parts(levels: int = 40) -> dict[str, Value]:
+    """Return a small object that holds another one twice, and so on: written out it has no end to speak of."""
+    value: dict[str, Value] = {}
+    for _ in range(levels):
+        value = {"a": value, "b": value}
+    return value
+
+
+def holds_itself_twice() -> dict[str, Value]:
+    """Return an object that is two of its own entries, so that each level has twice as many."""
+    value: dict[str, Value] = {}
+    value["a"] = value["b"] = value
+    return value
+
+
+def test_parts_that_are_shared_are_written_a_bounded_number_of_times() -> None:
+    """A value whose parts are shared over and over is shown shortened, and refused by what needs all of it."""
+    assert "that is repeated too often>" in json_text(shared_parts())
+    with pytest.raises(OutputError, match="it holds the same parts too often"):
+        compact_data(shared_parts(), "k")
+    merged = merge_outputs([LabelledOutput(shared_parts(), "a")], "custom", custom_function="(r) => r")
+    assert "the same parts too often" in merged.errors[0]
+
+
+@pytest.mark.parametrize("value", [shared_parts(), holds_itself_twice()])
+def test_a_deep_merge_ends(value: Value) -> None:
+    """What would be endless if it were written out is left out of a deep merge with a warning; the rest is merged."""
+    result = merge_outputs([LabelledOutput(value, "a"), LabelledOutput({"q": 1}, "b")], "merge")
+    assert result.value == {"q": 1}
+    assert result.warnings[0].startswith("a: not merged: ")
+
+
+def test_a_deep_merge_changes_one_key_alone() -> None:
+    """Two keys of an output that hold the same object are merged into one by one."""
+    shared = {"n": 0}
+    outputs = [LabelledOutput({"a": shared, "b": shared}), LabelledOutput({"a": {"n": 5}})]
+    assert merge_outputs(outputs, "merge").value == {"a": {"n": 5}, "b": {"n": 0}}

@@ -501,3 +501,25 @@ def test_names_are_trimmed_and_empty_means_absent() -> None:
     session.complete(run.run_id, 1)
     assert dict(session.subagent_results.bare) == {"$a": {"A": 1}}
     assert session.run(session.spawn("task", collect_into="", merge_strategy="").run_id).variable_name is None
+
+
+def test_a_run_that_was_read_belongs_to_the_reader() -> None:
+    """Changing the output of a run that was asked for, waited for or late changes no result."""
+    session = session_at()
+    (run_id,) = spawned(session, "A")
+    session.complete(run_id, {"a": [1]})
+    late = session.spawn("task", collect_into="$late")
+    session.time_out(late.run_id)
+    session.complete(late.run_id, [1])
+    for _ in range(2):
+        records = [session.run(run_id), session.late()[0]]
+        for record in records:
+            assert record is not None
+            assert record.output in ({"a": [1]}, [1])
+            record.output.clear()
+
+
+def test_a_timeout_longer_than_any_clock() -> None:
+    """A timeout that no clock can add up is accepted."""
+    session = session_at()
+    assert session.spawn("task", timeout=10**400).refused is None

@@ -4,6 +4,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import SEPARATOR, Prompt, Section, Segment, Stability
 
@@ -110,6 +112,12 @@ class Outcome:
 
     @classmethod
     def from_json(cls, text: str) -> "Outcome":
-        """Return the outcome that ``to_json`` wrote."""
-        data: dict[str, Any] = json.loads(text)
-        return cls(**{**data, "status": RunStatus(data["status"]), "errors": tuple(data["errors"])})
+        """Return the outcome that ``to_json`` wrote.
+
+        Raises:
+            ValueError: It is none; a database may hold what somebody else wrote.
+        """
+        return _OUTCOME.validate_json(text, strict=True)
+
+
+_OUTCOME = TypeAdapter(Outcome)

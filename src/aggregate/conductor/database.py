@@ -11,11 +11,10 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from dbos import error as dbos_errors
-from pydantic import ValidationError
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from aggregate.conductor.serialization import refuse_row
-from aggregate.conductor.tickets import Tickets
+from aggregate.conductor.tickets import Tickets, checked
 from aggregate.disk.writing import create_private, private_folder
 from aggregate.errors import StateError
 
@@ -173,13 +172,25 @@ class RunRow:
         run_id: ``<project>/<track>/<NNN>``.
         number: Which run of the track.
         state: ``running``, ``finished`` or ``cancelled``.
-        tickets: What is run: those of the moment when it began.
+        tickets_json: What is run, as ``Tickets`` writes it: a run that cannot be read can still be ended and deleted.
     """
 
     run_id: str
     number: int
     state: str
-    tickets: Tickets
+    tickets_json: str
+
+    @property
+    def tickets(self) -> Tickets:
+        """What is run: the tickets of the moment when it began.
+
+        Raises:
+            StateError: They are none, or cannot be run.
+        """
+        try:
+            return checked(Tickets.model_validate_json(self.tickets_json))
+        except ValueError:  # pydantic's own error is one
+            refuse_row(f"the run {self.run_id}")
 
 
 class Runs:
@@ -203,8 +214,8 @@ class Runs:
 
     def begin(self, tickets: Tickets, number: int) -> RunRow:
         """Enter a new run; of two processes that do so at once under one number, both get the same run."""
-        run = RunRow(f"{self._project}/{self._track}/{number:03d}", number, RUNNING, tickets)
-        values = {"project": self._project, "track": self._track, "tickets": tickets.model_dump_json()}
+        run = RunRow(f"{self._project}/{self._track}/{number:03d}", number, RUNNING, tickets.model_dump_json())
+        values = {"project": self._project, "track": self._track, "tickets": run.tickets_json}
         try:
             self._execute(RUNS.insert().values(run_id=run.run_id, number=number, state=RUNNING, **values))
         except StateError as error:
@@ -237,8 +248,8 @@ class Runs:
 
 
 def _run_row(row: sa.RowMapping) -> RunRow:
-    try:
-        tickets = Tickets.model_validate_json(row["tickets"])
-    except ValidationError:
-        refuse_row(f"the run {row['run_id']}")
-    return RunRow(row["run_id"], row["number"], row["state"], tickets)
+    run = RunRow(row["run_id"], row["number"], row["state"], row["tickets"])
+    # SQLite keeps any type in any column.
+    if any(type(part) is not str for part in (run.run_id, run.state, run.tickets_json)) or type(run.number) is not int:
+        refuse_row("a run")
+    return run

@@ -14,6 +14,7 @@ What is set here and in ``workplace``, and why:
 import logging
 from collections.abc import Collection
 from contextlib import suppress
+from typing import Any
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
@@ -106,10 +107,19 @@ class DurableDesk:
         """Return the outcomes that there are, by key."""
         return {one.workflow_id: _outcome(one) for one in self._find(keys, status=_ENDED)}
 
+    def keys(self, run_id: str) -> set[str]:
+        """Return the keys of all tickets of a run that were put here, whatever they hold."""
+        found = self._list(workflow_id_prefix=f"{run_id}/", load_input=False, load_output=False)
+        return {one.workflow_id for one in found}
+
+    def waiting(self, keys: Collection[str]) -> set[str]:
+        """Return which of ``keys`` were put here and have not ended."""
+        over = {workflow.workflow_id for workflow in self._find(keys, status=_ENDED, load_output=False)}
+        return self.known(keys).keys() - over
+
     def withdraw(self, keys: Collection[str]) -> None:
         """Cancel what has not ended; what a worker still gives for it is dropped."""
-        over = {workflow.workflow_id for workflow in self._find(keys, status=_ENDED, load_output=False)}
-        waiting = sorted(self.known(keys).keys() - over)
+        waiting = sorted(self.waiting(keys))
         if waiting:
             patiently(self._engine, lambda: self._client.cancel_workflows(waiting))
 
@@ -136,21 +146,25 @@ class DurableDesk:
     ) -> list[WorkflowStatus]:
         if not keys:
             return []
-        return patiently(
-            self._engine,
-            lambda: self._client.list_workflows(
-                workflow_ids=list(keys), status=status, load_input=False, load_output=load_output
-            ),
-        )
+        return self._list(workflow_ids=list(keys), status=status, load_input=False, load_output=load_output)
+
+    def _list(self, **wanted: Any) -> list[WorkflowStatus]:  # noqa: ANN401 - what list_workflows takes
+        try:
+            return patiently(self._engine, lambda: self._client.list_workflows(**wanted))
+        except (ValueError, RecursionError):  # JSON that DBOS reads by itself, such as a workflow's attributes
+            refuse_row("a ticket's row")
 
 
 def _outcome(workflow: WorkflowStatus) -> Outcome:
     ticket = workflow.workflow_id.rpartition("/")[2]
     if workflow.status == "SUCCESS":
         try:
-            return Outcome.from_json(str(workflow.output))
-        except (ValueError, KeyError, TypeError, RecursionError):
+            outcome = Outcome.from_json(str(workflow.output))
+        except ValueError:
             refuse_row(f"the outcome of {ticket}")
+        if outcome.ticket != ticket:
+            refuse_row(f"the outcome of {ticket}")
+        return outcome
     if workflow.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
         reason = f"given up: {MAX_STARTS} workers were killed while they had it"
     else:

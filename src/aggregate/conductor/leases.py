@@ -117,9 +117,9 @@ class Leases:
             query = sa.select(status.c.executor_id).distinct()
             mine = (status.c.status == "PENDING") & (status.c.queue_name == queue)
             working = {str(one) for one in connection.execute(query.where(mine)).scalars() if one}
-            forgotten = [row["executor_id"] for row in rows if row["left"] < -_FORGOTTEN_SECONDS]
+            forgotten = [row["executor_id"] for row in rows if (row["left"] or 0) < -_FORGOTTEN_SECONDS]
             connection.execute(LEASES.delete().where(LEASES.c.executor_id.in_(set(forgotten) - working)))
-        alive = {row["executor_id"] for row in rows if row["left"] >= 0 and not self._is_gone(row)}
+        alive = {row["executor_id"] for row in rows if (row["left"] or 0) >= 0 and not self._is_gone(row)}
         dead = sorted(working - alive - {self.me.executor_id})
         for one in dead:
             self._adopt(one)
@@ -145,10 +145,12 @@ class Leases:
         return {"executor_id": me.executor_id, "host": me.host, "pid": me.pid, "until": self._now + self._lease}
 
     def _is_gone(self, row: sa.RowMapping) -> bool:
-        if not self.me.host or row["host"] != self.me.host:
+        pid = row["pid"]
+        # SQLite keeps any type in any column, and a number that is no process's must not end this thread.
+        if not self.me.host or row["host"] != self.me.host or type(pid) is not int or not 0 < pid < 1 << 31:
             return False
         try:
-            os.kill(row["pid"], 0)
+            os.kill(pid, 0)
         except ProcessLookupError:
             return True
         except PermissionError:

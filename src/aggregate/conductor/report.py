@@ -7,9 +7,11 @@ from aggregate.conductor.assignment import Outcome
 from aggregate.conductor.tickets import Ticket
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt
-from aggregate.models.result import AggregatedResult
+from aggregate.models.result import THRESHOLD, AggregatedResult
 from aggregate.sections.results import one_line, results_segments
+from aggregate.subagents.compact import NOTE_CHARACTERS, NOTES_SHOWN
 from aggregate.text.fences import fence, heading_text
+from aggregate.text.shorten import first_of
 
 _STATES = {RunStatus.SUCCESS: "done", RunStatus.ERROR: "failed", RunStatus.TIMEOUT: "timed out"}
 
@@ -58,8 +60,9 @@ def report_text(
     tokens = sum(line.tokens for line in lines)
     parts = [f"# Report: {heading_text(title)}", f"{done:,} of {len(lines):,} tickets done, {tokens:,} tokens."]
     parts.append(_table(lines))
-    failures = [f"{line.ticket.id}: {one_line(error)}" for line in lines for error in line.errors]
-    parts += _section("## Failures", failures) + _section("## Warnings", warnings)
+    failures = [f"{line.ticket.id}: {error}" for line in lines for error in line.errors]
+    where = ("What failed tickets said stands whole in their own files of this folder.",) if _is_long(failures) else ()
+    parts += [*_section("## Failures", _shown(failures)), *where, *_section("## Warnings", _shown(warnings))]
     if results:
         parts.append(Prompt(results_segments(results)).markdown)
     return "\n\n".join(parts) + "\n"
@@ -75,6 +78,15 @@ def _table(lines: Sequence[Line]) -> str:
 
 def _cell(text: str) -> str:
     return one_line(text).replace("|", "\\|")
+
+
+def _is_long(sentences: Sequence[str]) -> bool:
+    return sum(map(len, sentences)) >= THRESHOLD
+
+
+def _shown(sentences: Sequence[str]) -> Sequence[str]:
+    """Return sentences as they are, or the first ones shortened where they are long together."""
+    return first_of(sentences, NOTES_SHOWN, NOTE_CHARACTERS) if _is_long(sentences) else sentences
 
 
 def _section(heading: str, sentences: Sequence[str]) -> list[str]:

@@ -36,6 +36,6 @@ def refuse_row(name: str) -> NoReturn:
         StateError: Always.
     """
     raise StateError(
-        f"{name} in the database is not JSON and is not read, for it could run code: it comes from an older version or "
-        "from somebody else; end the run with --cancel, delete it with --forget, or use another --database"
+        f"{name} in the database is not JSON of ours and is not read: it comes from an older version or from somebody "
+        "else; end the run with --cancel and delete it with --forget, or use another --database"
     )

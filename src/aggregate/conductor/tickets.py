@@ -84,6 +84,18 @@ def load_tickets(path: Path) -> Tickets:
     return loaded
 
 
+def checked(tickets: Tickets) -> Tickets:
+    """Return tickets that did not come from a file, where they can be run.
+
+    Raises:
+        ValueError: They hold what ``load_tickets`` refuses.
+    """
+    problem = next(_problems(tickets.tickets), None)
+    if problem is not None:
+        raise ValueError(problem[1])
+    return tickets
+
+
 Problem = tuple[tuple[str | int, ...], str]
 
 

@@ -1,7 +1,7 @@
 """Conducting a track: its latest run begun, resumed, looked at, cancelled or forgotten, over a database."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from aggregate.conductor.worker import Worker
 from aggregate.conductor.workplace import Workplace
 from aggregate.config.load import Project
 from aggregate.disk.user_folders import state_folder
-from aggregate.errors import TrackError
+from aggregate.errors import StateError, TrackError
 from aggregate.models.group import OnError
 
 DATABASE = "conductor.sqlite"
@@ -107,6 +107,7 @@ def conduct(
         engine = stack.enter_context(_opened(project, wish.database))
         desk, runs = DurableDesk(engine), Runs(engine, _project_name(project), track.track_id)
         run = _entered(runs, track, contexts, wish=wish, tell=tell)
+        tickets = run.tickets
         if wish.places is not None:
             desk.set_places(wish.places)
         if worker is not None:
@@ -114,10 +115,10 @@ def conduct(
         result = TrackRun(
             run.run_id,
             track,
-            run.tickets,
+            tickets,
             contexts=contexts,
             desk=desk,
-            papers=Papers.of(contexts.output_dir, track.track_id, run.number, run.tickets.tickets),
+            papers=Papers.of(contexts.output_dir, track.track_id, run.number, tickets.tickets),
             pace=wish.pace,
             observe=observe,
             cancelled=_cancelled(runs, run),
@@ -142,10 +143,11 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
         if run is None or run.state != RUNNING:
             raise nothing
         runs.set_state(run, CANCELLED)
-        keys = _keys(run)
-        desk.withdraw(keys)
-        dropped = desk.known(keys).keys() - desk.ended(keys).keys()
-        track.mark_plan({(keys[key].id, keys[key].name): Mark.OPEN for key in dropped})
+        dropped = desk.waiting(desk.keys(run.run_id))
+        desk.withdraw(dropped)
+        with suppress(StateError):  # a run that cannot be read is ended all the same, but has no marks
+            tickets = [ticket for key, ticket in _keys(run).items() if key in dropped]
+            track.mark_plan({(ticket.id, ticket.name): Mark.OPEN for ticket in tickets})
         track.set_status(TrackStatus.CANCELLED, datetime.now(UTC))
         return run.run_id
 
@@ -184,7 +186,7 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
         desk, runs = DurableDesk(engine), Runs(engine, _project_name(project), track.track_id)
         over = runs.over()
         for run in over:
-            desk.forget(_keys(run))
+            desk.forget(desk.keys(run.run_id))
             runs.forget(run)
         return [run.run_id for run in over]
 

@@ -16,7 +16,7 @@ from enum import Enum
 from itertools import islice
 from typing import Any, Final
 
-from aggregate.models.plain import Value
+from aggregate.models.plain import MOST_REPEATED, Value
 from aggregate.models.reference import DataReference
 
 DEPTH: Final = 100
@@ -86,7 +86,8 @@ class JsonCopy:
     """One copy under way.
 
     Attributes:
-        cut: Why the copy is not the whole value, ``""`` where it is: it contains itself or has too many levels.
+        cut: Why the copy is not the whole value, ``""`` where it is: it contains itself, has too many levels, or holds
+            the same parts too often.
     """
 
     def __init__(self, *, stored: bool = False) -> None:
@@ -99,6 +100,8 @@ class JsonCopy:
         self.cut = ""
         self._stored = stored
         self._above: set[int] = set()
+        self._known: dict[int, Value] = {}
+        self._repeated = 0
 
     def of(self, value: Value, depth: int = DEPTH) -> Value:
         """Return the copy of ``value`` with at most ``depth`` levels."""
@@ -149,6 +152,12 @@ class JsonCopy:
         if depth <= 0:
             self.cut = self.cut or f"it is nested deeper than {DEPTH} levels"
             return _stand_in(value, f" deeper than {DEPTH} levels")
+        if id(value) in self._known:
+            self._repeated += 1
+            if self._repeated > MOST_REPEATED:
+                self.cut = self.cut or "it holds the same parts too often"
+                return _stand_in(value, " that is repeated too often")
+        self._known[id(value)] = value  # held, so that no other value gets its id
         self._above.add(id(value))
         try:
             return parts(self, value, depth - 1)

@@ -2,13 +2,65 @@
 
 from collections.abc import Awaitable, Coroutine
 from copy import deepcopy
-from typing import Any, TypeAlias
+from math import inf
+from typing import Any, Final, NamedTuple, TypeAlias
 
 Value: TypeAlias = Any
 """Whatever an agent, a step, a tool or foreign code returned."""
 
 ATOMS = (str, int, float, bool, bytes, type(None))
 """Types whose values cannot change: they are shared, not copied."""
+
+MOST_REPEATED: Final = 50_000
+"""Lists and dictionaries that a copy without sharing may hold beyond those that there are: forty lists, each of which
+holds the next one twice, are a million million written out."""
+
+_NESTS = (dict, list, tuple)
+
+
+class Extent(NamedTuple):
+    """How far a value goes as JSON, where what is shared is written each time and what holds itself has no end.
+
+    Attributes:
+        levels: Of lists, tuples and dictionaries inside each other.
+        repeated: How many of them are written once more than they exist.
+    """
+
+    levels: float
+    repeated: float
+
+
+def extent(value: Value) -> Extent:
+    """Measure ``value``, in time that grows with the parts that exist; never raises for what the value does."""
+    sizes: dict[int, tuple[float, float]] = {}
+    opened: set[int] = set()
+    pending = [value] if issubclass(type(value), _NESTS) else []
+    while pending:
+        item = pending[-1]
+        if id(item) in sizes:
+            pending.pop()
+            continue
+        inner = [child for child in _children(item) if (kind := type(child)) not in ATOMS and issubclass(kind, _NESTS)]
+        if id(item) not in opened:
+            opened.add(id(item))
+            if ahead := [child for child in inner if id(child) not in sizes]:
+                if any(id(child) in opened for child in ahead):
+                    return Extent(inf, inf)
+                pending += ahead
+                continue
+        below = [sizes[id(child)] for child in inner]
+        sizes[id(item)] = 1 + max((levels for levels, _ in below), default=0), 1 + sum(parts for _, parts in below)
+        pending.pop()
+    levels, parts = sizes.get(id(value), (0, 0))
+    return Extent(levels, parts - len(sizes))
+
+
+def _children(value: Value) -> list[Value]:
+    """Return what is in a container, whatever a subclass makes of it."""
+    kind = type(value)
+    if issubclass(kind, dict):
+        return list(dict.values(value))
+    return list(list.__iter__(value) if issubclass(kind, list) else tuple.__iter__(value))
 
 
 def isolated(value: Value) -> Value:

@@ -9,6 +9,7 @@ import atexit
 import json
 import math
 import os
+import platform
 import subprocess
 import sys
 import time
@@ -19,7 +20,7 @@ from threading import BoundedSemaphore, Lock
 from typing import Final
 
 from aggregate.errors import SandboxError, Stopped
-from aggregate.models.plain import Value
+from aggregate.models.plain import MOST_REPEATED, Value, extent
 from aggregate.sandbox.answers import parse_answer, parse_reply
 from aggregate.sandbox.limits import (
     EXTRA,
@@ -30,6 +31,7 @@ from aggregate.sandbox.limits import (
     Limits,
 )
 from aggregate.sandbox.pipes import Late, receive, send
+from aggregate.sandbox.seccomp import MACHINES, seccomp_filter
 
 MAX_WORKERS: Final = 4
 GRACE: Final = 0.25
@@ -55,6 +57,8 @@ def run_javascript(source: str, argument: Value, *, limits: Limits | None = None
     bounds = limits or Limits()
     if len(source) > SOURCE_CHARACTERS:
         raise SandboxError(f"the function has more than {SOURCE_CHARACTERS} characters")
+    if MOST_REPEATED < extent(argument).repeated < math.inf:
+        raise SandboxError("JavaScript gets its values as JSON: it holds the same parts too often")
     try:
         text = json.dumps(argument, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -71,12 +75,19 @@ def run_javascript(source: str, argument: Value, *, limits: Limits | None = None
         raise SandboxError(f"the function's result is not JSON: {error}", kind=error.kind) from None
 
 
+def _filter() -> str:
+    """Return the kernel's filter in hex, ``""`` on a machine that has none: QuickJS itself makes no calls."""
+    if sys.platform != "linux" or platform.machine() not in MACHINES:
+        return ""
+    return seccomp_filter(platform.machine()).hex()
+
+
 class _Worker:
     """One process that answers one request after the other (see ``pipes`` for the messages)."""
 
     def __init__(self, library: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_WORKER), library, json.dumps(BOUNDS)],
+            [sys.executable, "-I", "-S", str(_WORKER), library, json.dumps({**BOUNDS, "filter": _filter()})],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

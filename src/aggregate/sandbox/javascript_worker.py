@@ -1,11 +1,12 @@
 """The worker process behind ``javascript``: a program of its own that imports nothing of this package.
 
 Started as ``python -I -S javascript_worker.py <folder of _quickjs> <bounds>`` with an empty environment; the bounds are
-JSON, of ``limits``: ``memory`` and ``stack`` in bytes, ``jobs``. It bounds itself
-before it reads anything: no file can grow, few can be opened, memory is limited, and a timer ends it should its parent
-be gone.
+JSON, of ``limits``: ``memory`` and ``stack`` in bytes, ``jobs``, and ``filter`` in hex, of ``seccomp``. It bounds
+itself before it reads anything: the kernel refuses new processes, sockets and what else the filter names, no file can
+grow, few can be opened, memory is limited, and a timer ends it should its parent be gone.
 """
 
+import ctypes
 import json
 import resource
 import signal
@@ -13,6 +14,9 @@ import sys
 from types import ModuleType
 from typing import Any, BinaryIO
 
+NO_NEW_RIGHTS, SET_FILTER, FILTER_MODE = 38, 22, 2
+INSTRUCTION = 8
+"""Bytes of one instruction of a filter."""
 CLOCK = """(function (now) {
   const Real = Date;
   const make = (target, given, as) => Reflect.construct(target, given.length ? given : [now], as);
@@ -40,12 +44,13 @@ CALL = """(function (f, text, box) {
 })"""
 
 
-def main(library: str, bounds: dict[str, int]) -> None:
+def main(library: str, bounds: dict[str, Any]) -> None:
     """Answer requests until the parent closes the pipe."""
     sys.path.insert(0, library)
     import _quickjs
 
     sys.path.clear()
+    refuse_calls(bytes.fromhex(bounds["filter"]))
     bind(bounds["memory"])
     reading, writing = sys.stdin.buffer, sys.stdout.buffer
     write(writing, b"{}")
@@ -55,6 +60,24 @@ def main(library: str, bounds: dict[str, int]) -> None:
         reply = answer(_quickjs, {**request, **bounds, "memory": request["memory"]})
         signal.setitimer(signal.ITIMER_REAL, 0)
         write(writing, json.dumps(reply, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+class FilterProgram(ctypes.Structure):
+    """The kernel's ``sock_fprog``: how many instructions, and where they are."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
+
+
+def refuse_calls(instructions: bytes) -> None:
+    """Let the kernel refuse what no code in here needs, for good; nothing where there is no filter for this machine."""
+    if not instructions:
+        return
+    process_control = ctypes.CDLL(None).prctl
+    process_control.argtypes = (ctypes.c_int, *[ctypes.c_ulong] * 4)
+    program = FilterProgram(len(instructions) // INSTRUCTION, instructions)
+    # Either may fail, on a kernel without filters; the other bounds hold.
+    process_control(NO_NEW_RIGHTS, 1, 0, 0, 0)
+    process_control(SET_FILTER, FILTER_MODE, ctypes.addressof(program), 0, 0)
 
 
 def bind(memory: int) -> None:

@@ -15,7 +15,7 @@ from aggregate.disk.reading import read_bytes
 from aggregate.disk.writing import replace_own
 from aggregate.errors import DataReferenceError, OutputError
 from aggregate.models.jsonable import JsonCopy, jsonable, sentence
-from aggregate.models.plain import Value
+from aggregate.models.plain import MOST_REPEATED, Value, extent
 from aggregate.models.reference import CACHE_DIR, REFERENCE_FORMAT, DataReference, is_reference
 from aggregate.models.result import THRESHOLD, AggregatedResult, Answer
 from aggregate.subagents.summary import summarise
@@ -105,15 +105,19 @@ def _encoded(data: Value, context_key: str) -> str:
     if type(data) is str:
         return json.dumps(data)
     try:
-        return json.dumps(data, default=JsonCopy(stored=True).of)
+        writable = extent(data).repeated <= MOST_REPEATED
+        text = json.dumps(data, default=JsonCopy(stored=True).of) if writable else ""
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - keys that JSON does not know, or whatever the value's own methods raise
-        copying = JsonCopy(stored=True)
-        copy = copying.of(data)
-        if copying.cut:
-            raise OutputError(f"{context_key}: the value cannot be stored as JSON: {copying.cut}") from None
-        return json.dumps(copy)
+        text = ""
+    if text:
+        return text
+    copying = JsonCopy(stored=True)
+    copy = copying.of(data)
+    if copying.cut:
+        raise OutputError(f"{context_key}: the value cannot be stored as JSON: {copying.cut}")
+    return json.dumps(copy)
 
 
 def _safe(context_key: str) -> str:

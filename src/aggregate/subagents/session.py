@@ -18,11 +18,13 @@ from aggregate.subagents.reports import Execution, Reports
 from aggregate.subagents.requests import wanted
 from aggregate.subagents.results import SubagentResults
 from aggregate.subagents.runner import Runner
-from aggregate.subagents.waiting import RunHandle, Waiter
+from aggregate.subagents.waiting import RunHandle, Waiter, own_record
 from aggregate.text.results import result_text
 
 NOT_BEGUN: Final = "cancelled: the session ended before it began"
 _NUMBERS: Final = count(1)
+MOST_SECONDS: Final = 1e9
+"""Thirty years: a longer timeout is as good as none, and no clock can add up any number."""
 
 
 class SubagentSession:
@@ -197,12 +199,13 @@ class SubagentSession:
         return result_text(self.subagent_results[name], labels=labels)
 
     def run(self, run_id: str) -> RunRecord | None:
-        """Return what is known of a run."""
-        return self._ledger.run(run_id)
+        """Return what is known of a run; its output belongs to the reader."""
+        found = self._ledger.run(run_id)
+        return found and own_record(found)
 
     def late(self) -> tuple[RunRecord, ...]:
         """Return what came after its group was final; it is kept, the value stays as it was (O-46)."""
-        return self._ledger.late()
+        return tuple(map(own_record, self._ledger.late()))
 
     # Ending
 
@@ -243,9 +246,11 @@ class SubagentSession:
 
 
 def _seconds(timeout: float | None) -> float | None:
-    if timeout is not None and not timeout > 0:
+    if timeout is None:
+        return None
+    if not timeout > 0:
         raise SpawnError(f"a timeout must be more than 0 seconds, not {timeout!r}", code=Refusal.INVALID_TIMEOUT)
-    return timeout
+    return min(timeout, MOST_SECONDS)
 
 
 def _on_error(value: OnError | str) -> OnError:

@@ -7,7 +7,7 @@ from typing import Final
 from deepmerge import Merger
 
 from aggregate.models.jsonable import free_key, jsonable, sentence, type_name
-from aggregate.models.plain import Value, isolated
+from aggregate.models.plain import MOST_REPEATED, Extent, Value, extent, isolated
 from aggregate.models.result import LabelledOutput
 from aggregate.subagents.json_text import NotJson, parsed
 from aggregate.text.shorten import shorten
@@ -89,7 +89,7 @@ def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
     merged: dict[Value, Value] = {}
     warnings: list[str] = []
     worded: list[str] = []
-    replaced: dict[str, None] = {}
+    replaced: dict[tuple[Value, ...], None] = {}
     merger = _merger(replaced)
     for item in outputs:
         try:
@@ -99,7 +99,8 @@ def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
         except Exception as error:  # noqa: BLE001 - keys that cannot be compared or hashed; the others are merged
             warnings.append(f"{item.name}: not merged whole: {shorten(sentence(error), KEY_CHARACTERS)}")
     if replaced:
-        keys = _names(list(replaced))
+        paths = list(replaced)[: SHOWN_KEYS + 1]
+        keys = _names([".".join(shorten(sentence(key), KEY_CHARACTERS) for key in path) for path in paths])
         warnings.append(f"merge: {len(replaced)} keys had more than one value, the last one stands: {keys}")
     return Merged(merged, (*warnings, *_left_out(worded)))
 
@@ -107,40 +108,39 @@ def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
 def _object(item: LabelledOutput, worded: list[str]) -> dict[Value, Value]:
     """Return an output as a dictionary of its own, or raise ``NotJson`` saying why it is none."""
     output = item.output
+    flat = False
     if isinstance(output, str):
         held = parsed(output)
         value, around = held.value, held.around
+        flat = output.count("{") + output.count("[") <= MAX_DEPTH
     else:
         foreign = issubclass(type(output), Mapping) and type(output) is not dict
         value, around = jsonable(output) if foreign else isolated(output), ""
     if type(value) is not dict:
         raise NotJson(f"a {type_name(value)} is no object")
-    if _deeper_than(value, MAX_DEPTH):
+    size = Extent(0, 0) if flat else extent(value)
+    if size.levels > MAX_DEPTH:
         raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
+    if size.repeated > MOST_REPEATED:
+        raise NotJson("it holds the same parts too often")
     if around:
         worded.append(item.name)
-    return value
+    return _written_out(value) if size.repeated else value
 
 
-def _deeper_than(value: Value, limit: int) -> bool:
-    level = [value]
-    for _ in range(limit):
-        level = [child for item in level for child in _children(item) if isinstance(child, dict | list)]
-        if not level:
-            return False
-    return True
+def _written_out(value: Value) -> Value:
+    """Return a copy in which each part is its own: a key that is merged into must not change another one."""
+    if type(value) is dict:
+        return {key: _written_out(item) for key, item in value.items()}
+    return [_written_out(item) for item in value] if type(value) is list else value
 
 
-def _children(item: Value) -> Value:
-    return item.values() if isinstance(item, dict) else item
-
-
-def _merger(replaced: dict[str, None]) -> Merger:
+def _merger(replaced: dict[tuple[Value, ...], None]) -> Merger:
     """Return the merge policy: objects key by key, anything else replaced and noted in ``replaced`` by its path."""
 
     def replace(_config: Merger, path: list[Value], base: Value, nxt: Value) -> Value:
         if _differ(base, nxt):
-            replaced[".".join(shorten(sentence(key), KEY_CHARACTERS) for key in path)] = None
+            replaced[tuple(path)] = None
         return nxt
 
     return Merger([(dict, "merge"), (list, replace)], [replace], [replace])

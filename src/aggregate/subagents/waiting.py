@@ -5,11 +5,13 @@ import os
 from collections.abc import Iterable
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from threading import TIMEOUT_MAX
 from time import monotonic
 
 from aggregate.errors import WaitError
 from aggregate.models.group import RunRecord, RunStatus
+from aggregate.models.plain import ATOMS, isolated
 from aggregate.subagents.deadlock import WAITS, run_of_this_thread
 from aggregate.subagents.ledger import Ledger
 from aggregate.subagents.runner import Runner
@@ -83,7 +85,12 @@ class Waiter:
     def run(self, run_id: str) -> RunRecord:
         """Return a run's record; a run that was cleared reads as failed."""
         cleared = RunRecord(run_id, "", status=RunStatus.ERROR, error="the run was cleared")
-        return self._ledger.run(run_id) or cleared
+        return own_record(self._ledger.run(run_id) or cleared)
+
+
+def own_record(run: RunRecord) -> RunRecord:
+    """Return a record whose output is the reader's: changing it changes no result."""
+    return run if type(run.output) in ATOMS else replace(run, output=isolated(run.output))
 
 
 def _deadline(timeout: float | None) -> float | None:
