@@ -15,6 +15,7 @@ from aggregate.compose.tier3 import is_focus, tier3_segments
 from aggregate.config.load import Project
 from aggregate.disk.roots import project_root
 from aggregate.errors import ConfigError, ScopeError
+from aggregate.models.bead import BEADS_MODE
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileRecord
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
@@ -23,7 +24,6 @@ from aggregate.models.result import THRESHOLD, AggregatedResult, Answer
 from aggregate.models.scope import Scope
 from aggregate.monitor import get_monitor
 from aggregate.project import open_project, redaction_for, request_for
-from aggregate.sections.beads import BEADS_MODE, build_beads_section
 from aggregate.sections.discussion import discussion_segments
 from aggregate.sections.results import Results, flatten, results_segments
 from aggregate.sections.screenshots import screenshots_section
@@ -350,7 +350,7 @@ def arrange(request: Request, gathered: Gathered) -> Composition:
         listing=Listing(request.scope),
     )
     root = "" if request.scope.allow_outside else request.scope.root
-    beads = build_beads_section(request.base_dir, root=root) if request.beads else ""
+    beads = _beads(BEADS_MODE if request.beads else "", request.base_dir, root=root)
     prompt = _layout(
         files, screenshots=screenshots_section(images), beads=beads, results=request.results, history=request.history
     )
@@ -405,5 +405,9 @@ def compacted(
     return tuple(single)
 
 
-def _beads(execution_mode: str, base_dir: str | Path | None) -> str:
-    return build_beads_section(base_dir or Path()) if execution_mode == BEADS_MODE else ""
+def _beads(execution_mode: str, base_dir: str | Path | None, *, root: str = "") -> str:
+    if execution_mode != BEADS_MODE:
+        return ""
+    from aggregate.sections.beads import build_beads_section  # its readers take 15 ms, few projects have beads
+
+    return build_beads_section(base_dir or Path(), root=root)

@@ -13,16 +13,16 @@ from aggregate.config.schema import Config, PersonaTable, RedactionTable
 from aggregate.config.user import global_config_path, is_trusted
 from aggregate.disk.roots import is_inside, project_root, real_path
 from aggregate.errors import ConfigError, ScopeError
+from aggregate.models.bead import BEADS_MODE
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.scope import Scope
-from aggregate.presets.store import ContextPresetManager
-from aggregate.sections.beads import BEADS_MODE
 from aggregate.sources.history import find_history_file, load_history
 from aggregate.sources.listing import OUTSIDE
 from aggregate.text.nearest import nearest
 
 if TYPE_CHECKING:
+    from aggregate.presets.store import ContextPresetManager
     from aggregate.redaction.redact import Redaction
 
 _CANNOT_SWITCH_OFF = (
@@ -201,7 +201,9 @@ def _history(project: Project, scope: Scope) -> tuple[object, ...]:
     return (*turns, *(load_history(file) if file else ()))
 
 
-def _presets(project: Project) -> ContextPresetManager:
+def _presets(project: Project) -> "ContextPresetManager":
+    from aggregate.presets.store import ContextPresetManager  # its library takes 10 ms, few projects have presets
+
     path = project.path or project.folder / "manual_slop.toml"
     return ContextPresetManager(path, global_config_path())
 

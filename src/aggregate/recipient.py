@@ -11,8 +11,8 @@ from aggregate.clients.providers import PROVIDERS, maker_of, open_client
 from aggregate.clients.rules import COMPATIBLE
 from aggregate.config.load import Project
 from aggregate.config.schema import PersonaTable
+from aggregate.config.user import global_config_path
 from aggregate.errors import ClientSetupError, ConfigError, ProviderError
-from aggregate.presets.store import global_config_path
 from aggregate.project import find_persona, shared_personas
 
 NO_KEYS: Final[Mapping[str, str]] = {}

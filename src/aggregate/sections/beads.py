@@ -16,8 +16,6 @@ from aggregate.models.bead import Bead, Board
 from aggregate.sources.beads import Standing, assess, completion_order, hidden, read_board
 from aggregate.text.fences import fence, heading_text
 
-BEADS_MODE = "beads"
-"""The ``execution_mode`` that adds the section."""
 HEADING = "## Beads Mode: Progress Track"
 _MAX_WARNINGS = 10
 _INDENT = "  "
