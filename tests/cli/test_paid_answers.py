@@ -121,7 +121,12 @@ def break_toml(path: Path) -> None:
     path.write_text("history = [", encoding="utf-8")
 
 
-@pytest.mark.parametrize("spoil", [break_toml, Path.mkdir])
+def link_away(path: Path) -> None:
+    """Leave a link to a place outside of the project."""
+    path.symlink_to(path.parent.parent / "outside.toml")
+
+
+@pytest.mark.parametrize("spoil", [break_toml, Path.mkdir, link_away])
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_a_history_that_cannot_take_the_turn(
     folder: Path, spoil: Callable[[Path], None], options: tuple[str, ...], capsys: pytest.CaptureFixture[str]
@@ -134,6 +139,7 @@ def test_a_history_that_cannot_take_the_turn(
     assert len(err.splitlines()) == 1
     assert err.strip().endswith(f"; the answer is in {folder / ANSWER}")
     assert was_recorded(folder)
+    assert not (folder.parent / "outside.toml").exists()
 
 
 def test_a_full_output_is_no_reason_to_lose_an_answer(folder: Path) -> None:
