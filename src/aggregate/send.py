@@ -231,7 +231,8 @@ def _keep_turns(prepared: Prepared, reply: Reply, history: Path | None) -> None:
         raise ProviderError(f"{provider} answered nothing ({reply.stop.value}): the discussion stays as it was")
     if history is not None:
         turns = [{"role": USER, "content": prepared.message}, {"role": ASSISTANT, "content": reply.text}]
-        append_turns(history, turns)
+        # Once more: the answer took its time, and a link may stand there now.
+        append_turns(confined(history, prepared.request.written_in), turns)
 
 
 def _check(plan: Plan, client: Client, max_output: int, request: Request) -> None:

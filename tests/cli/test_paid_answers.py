@@ -121,7 +121,12 @@ def break_toml(path: Path) -> None:
     path.write_text("history = [", encoding="utf-8")
 
 
-@pytest.mark.parametrize("spoil", [break_toml, Path.mkdir])
+def link_away(path: Path) -> None:
+    """Leave a link to a place outside of the project."""
+    path.symlink_to(path.parent.parent / "outside.toml")
+
+
+@pytest.mark.parametrize("spoil", [break_toml, Path.mkdir, link_away])
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_a_history_that_cannot_take_the_turn(
     folder: Path, spoil: Callable[[Path], None], options: tuple[str, ...], capsys: pytest.CaptureFixture[str]
@@ -134,6 +139,7 @@ def test_a_history_that_cannot_take_the_turn(
     assert len(err.splitlines()) == 1
     assert err.strip().endswith(f"; the answer is in {folder / ANSWER}")
     assert was_recorded(folder)
+    assert not (folder.parent / "outside.toml").exists()
 
 
 def test_a_full_output_is_no_reason_to_lose_an_answer(folder: Path) -> None:
@@ -159,6 +165,14 @@ def test_no_link_is_followed(folder: Path, capsys: pytest.CaptureFixture[str]) -
         assert here(folder, server, capsys)[0] == 0
     assert bait.read_text(encoding="utf-8") == "mine"
     assert (folder / "md_gen" / "demo_002.reply.md").read_text(encoding="utf-8") == "".join(LINES)
+
+
+def test_a_server_that_reports_no_tokens(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """That is said, instead of a request of no tokens."""
+    with dripping(*LINES, None) as server:
+        _, err = here(folder, server, capsys)
+    assert "compatible reports no tokens; about " in err
+    assert "0 tokens in" not in err
 
 
 def test_a_prompt_that_was_cut_is_warned_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

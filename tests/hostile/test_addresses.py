@@ -53,6 +53,15 @@ def test_an_address_elsewhere_is_refused(provider: str, tmp_path: Path, capsys: 
     assert not (tmp_path / "project" / "md_gen").exists()
 
 
+def test_a_trusted_project_has_no_say_where_a_key_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Trust lets a project name files outside of it; an address still has to be the user's own."""
+    arguments = named_address(tmp_path, ELSEWHERE)
+    trusted = f"[trust]\nprojects = ['{tmp_path / 'project'}']\n"
+    project(tmp_path / "config" / "manual_slop", {"manual_slop.toml": trusted})
+    assert run_program(arguments) == 2
+    assert f"the project names the address {ELSEWHERE}, which you have not" in capsys.readouterr().err
+
+
 def test_other_providers_keys_go_to_no_address_of_a_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Not even to one on this machine, where another program may listen."""
     with tattling() as server:

@@ -192,6 +192,10 @@ def _tell(ready: "Prepared", done: "Delivered") -> None:
         say(ready.report.sentence)
     if reply.stop.value != "end":
         warn(f"the answer is not complete ({reply.stop.value})")
+    if not usage.input and not usage.output:
+        say(f"{ready.client.provider} reports no tokens; about {ready.plan.total:,} were sent")
+        say(f"{done.path}, {done.history}")
+        return
     read = f"{usage.cache_read:,} read from the cache ({usage.cache_share:.0%}"
     read += f", {ready.expected.cache_read:,} expected)" if usage.cache_read < ready.expected.cache_read else ")"
     say(
