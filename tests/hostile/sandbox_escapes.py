@@ -147,6 +147,15 @@ NOTHING_GAINED: Final = {
         "got = [n for n in range(64) if kind(n) not in (None, null)][1:]\n"
         "assert got, 'nothing but the pipe of the answer'"
     ),
+    "read the settings of the machine's programs": (
+        "import os\ngot = [n for f in ('/usr/etc', '/usr/local/etc') if os.path.isdir(f) for n in os.listdir(f)]\nassert got"
+    ),
+    "lock a library": "import fcntl, json, os\ngot = fcntl.flock(os.open(json.__file__, 0), 2)",
+    "lock a part of a library": "import fcntl, json, os\ngot = fcntl.lockf(os.open(json.__file__, 0), 1)",
+    "lease a library": "import fcntl, json, os\ngot = fcntl.fcntl(os.open(json.__file__, 0), 1024, 0)",
+    "watch a folder of libraries": "import fcntl, os\ngot = fcntl.fcntl(os.open('/usr/bin', 0), 1026, 1)",
+    "make a pipe larger": "import fcntl, os\ngot = fcntl.fcntl(os.pipe()[1], 1031, 1 << 20)",
+    "see the host's clock": "import time\ngot = time.clock_gettime(0)\nassert got != time.time()",
     "find the host's environment": (
         "import os\ngot = set(os.environ) - {'PYTHONPATH', 'PYTHONHASHSEED', 'OPENBLAS_NUM_THREADS', 'PWD', 'LC_CTYPE'}\n"
         "assert got, 'nothing'"

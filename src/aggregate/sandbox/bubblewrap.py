@@ -180,6 +180,9 @@ def _system() -> list[str]:
             shown += ["--symlink", str(path.readlink()), name]
         elif path.is_dir():
             shown += ["--ro-bind", name, name]
+    # Settings of this machine's programs, which may hold their keys.
+    for folder in filter(os.path.isdir, ("/usr/etc", "/usr/local/etc")):
+        shown += ["--tmpfs", folder, "--remount-ro", folder]
     for folder in dict.fromkeys((sys.base_prefix, *_libraries())):
         if not Path(folder).is_relative_to("/usr"):
             shown += ["--ro-bind", folder, folder]

@@ -47,6 +47,10 @@ def stop_clock(now: float) -> None:
     """Make the clock of ``time`` and ``datetime`` show ``now`` for good; what measures durations goes on."""
     time.time = lambda: now
     time.time_ns = lambda: int(now * 1_000_000) * 1000
+    # The numbers of the clocks that show the time of day: the usual one, the coarse one, the atomic one.
+    gettime = time.clock_gettime
+    time.clock_gettime = lambda clock: now if clock in (0, 5, 11) else gettime(clock)
+    time.clock_gettime_ns = lambda clock: int(time.clock_gettime(clock) * 1_000_000) * 1000
     for name in ("localtime", "gmtime", "ctime"):
         setattr(time, name, shown_at(now, getattr(time, name)))
     for name in ("asctime", "strftime"):

@@ -18,6 +18,8 @@ NOT_PERMITTED: Final = 0x00050000 | 1
 NOT_KNOWN: Final = 0x00050000 | 38
 CLONE_THREAD: Final = 0x10000
 AF_UNIX: Final = 1
+FILE_COMMANDS: Final = (6, 7, 37, 38, 1024, 1026, 1031)
+"""Locks, leases and notices on files that programs outside read too, and larger pipes."""
 TERMINAL_REQUESTS: Final = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX type into a terminal as its user would."""
 LAST: Final = 450
@@ -32,11 +34,12 @@ class Machine(NamedTuple):
     clone: int
     socketpair: int
     ioctl: int
+    fcntl: int
 
 
-_GENERIC: Final = (1, 220, 199, 29)
+_GENERIC: Final = (1, 220, 199, 29, 25)
 MACHINES: Final = {
-    "x86_64": Machine(0xC000003E, 0, 56, 53, 16),
+    "x86_64": Machine(0xC000003E, 0, 56, 53, 16, 72),
     "aarch64": Machine(0xC00000B7, *_GENERIC),
     "riscv64": Machine(0xC00000F3, *_GENERIC),
     "loongarch64": Machine(0xC0000102, *_GENERIC),
@@ -95,6 +98,7 @@ REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     "mlock": (149, 228),
     "mlock2": (325, 284),
     "mlockall": (151, 230),
+    "flock": (73, 32),
     "inotify_init": (253, None),
     "inotify_init1": (294, 26),
     "fanotify_init": (300, 262),
@@ -166,10 +170,9 @@ def seccomp_filter(machine: str) -> bytes:
     program += _for_call(known.clone, _FIRST, threads_only)
     local_only = [(_JUMP_EQUAL, 1, 0, AF_UNIX), (_RETURN, 0, 0, NOT_PERMITTED)]
     program += _for_call(known.socketpair, _FIRST, local_only)
-    requests = [
-        step for bad in TERMINAL_REQUESTS for step in ((_JUMP_EQUAL, 0, 1, bad), (_RETURN, 0, 0, NOT_PERMITTED))
-    ]
-    program += _for_call(known.ioctl, _SECOND, requests)
+    for call, refused in ((known.ioctl, TERMINAL_REQUESTS), (known.fcntl, FILE_COMMANDS)):
+        steps = [step for bad in refused for step in ((_JUMP_EQUAL, 0, 1, bad), (_RETURN, 0, 0, NOT_PERMITTED))]
+        program += _for_call(call, _SECOND, steps)
     program.append((_RETURN, 0, 0, ALLOW))
     return b"".join(struct.pack("<HBBI", *step) for step in program)
 
