@@ -54,6 +54,7 @@ _PIECES_OF_C = {
     # What stands between two brackets: no more than three deep, no statements.
     b"ARGUMENTS": rb"\((?:[^(){};]++|\((?:[^(){};]++|\([^(){};]*+\))*+\))*+\)",
     b"MACRO": rb"(?:__\w++|_[A-Z]\w*+|[A-Z][A-Z0-9_]++\b)",
+    b"NAME": rb"(?!(?:__attribute__|__asm__|catch|for|if|noexcept|requires|switch|throw|while)\b)\w++",
     # To what stands on the line, or begins the next line with more than nothing before it.
     b"GAP": rb"[ \t]*+(?:/\*(?:[^*]|\*(?!/)){0,300}+\*/[ \t]*+)?+(?:\r?\n[ \t]++)?+",
 }
@@ -74,25 +75,29 @@ _C_MACROS = _pattern_of_c(
   | "(?:[^"\\\n]|\\.)*+"
   | '(?:[^'\\\n]|\\.)'
   | =\s*+\([^()]*+\)
+  | \b(?:__attribute__|decltype)\s*+ARGUMENTS
+  # Around the type of a function: `API(void *) f(`, `DEPRECATED(3) API(void) f(`.
+  | (?:^|(?<=\*/))[ \t]*+(?:extern[ \t]++)?+(?:(MACRO|[A-Z]\w*+\([^()\n]*+\))[ \t]++)?
+    (?<!\*\n)(_{0,2}[A-Z]\w*+[ \t]*+\()[ \t]*+[A-Za-z_][\w \t*]*+(\))
+    (?=[ \t*]*+(?:(MACRO)[ \t]++)?+NAME\s*+\(
+      |[\s*]*+NAME\s*+ARGUMENTS(?:\s*+ATTRIBUTE(?:\s*+ARGUMENTS)?+){0,12}+\s*+[;{])
   | ^[ \t]*+(?:
       # A condition around words that stand before or behind a declaration: `#if A`, `constexpr`, `#endif`.
         (\#[ \t]*+if[^\n\\]*+\n
           [ \t]*+(?:
             (?:(?:constexpr|inline|static|explicit|virtual|const|extern|friend|noexcept|override|final)\b[ \t]*+)++
-            |[:,][ \t]*+(?:public|private|protected|virtual)\b[^\n;{}()\#]*+)\r?\n
+            |[:,][ \t]*+(?:public|private|protected|virtual)\b[^\n;{}()\#]*+
+            |requires\b[^\n;{}\#]*+(?:\n[ \t]*+[^\s;{}\#][^\n;{}\#]*+){0,5}+)\r?\n
           [ \t]*+\#[ \t]*+endif\b[^\n\\]*+)
       | \#(?:[^\n\\]|\\\r?\n|\\.)*+
-      # Around the type of a function: `API(void *) f(`.
-      | (?:extern[ \t]++)?+(?:(MACRO)[ \t]++)?+(?<!\*\n)(_{0,2}[A-Z]\w*+[ \t]*+\()[ \t]*+[A-Za-z_][\w \t*]*+(\))
-        (?=[\s*]*+(?!__|[A-Z_0-9]++\s*+\()\w++\s*+\()
       # Alone on a line: `NS_BEGIN`, `Q_OBJECT`, `ABI(1)`.
       | ([A-Z_][A-Z0-9_]{2,}+(?:\([^()\n]*+\))?+)[ \t]*+\r?$(?!\s*+[{(,=);])
       # Before the type of a function: `API type_t f(`, `static INLINE type_t CALL f(`.
       | (?:(?:extern|static|inline)[ \t]++)*+([A-Z_][A-Z0-9_]++)[ \t]++(?:const[ \t]++)?+\w++
         (?=[\s*]++(?:([A-Z_][A-Z0-9_]++)\s++)?+\w++[ \t]*+\()
     )
-  # Behind a pointer's star: `char * API f(`, `int *RESTRICT p`.
-  | \*[ \t]*+(MACRO)(?=[ \t]++\w++[ \t]*+[;,)=(A-Z])
+  # Behind a pointer's star: `char * API f(`, `int *RESTRICT p`, `typedef int *(CALL_P f)(`.
+  | \*[ \t]*+(?:\([ \t]*+)?+(MACRO)(?=[ \t]++\w++[ \t]*+[;,)=(A-Z])
   | \b(?:
         typedef[ \t]++\w++\([^()\n]*+\)
       # Between the keyword and the name of a type: `class EXPORT Name {`.

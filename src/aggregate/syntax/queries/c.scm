@@ -79,6 +79,8 @@
     (_ declarator: (_ declarator: (type_identifier) @name))
     (_ declarator: (_ declarator: (_ declarator: (type_identifier) @name)))
     (_ declarator: (parenthesized_declarator (type_identifier) @name))
+    (_ declarator: (_ declarator: (parenthesized_declarator (type_identifier) @name)))
+    (_ declarator: (_ declarator: (_ declarator: (parenthesized_declarator (type_identifier) @name))))
     (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name)))
     (_ declarator: (parenthesized_declarator (_ declarator: (_ declarator: (type_identifier) @name))))
     (_ declarator: (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name))))

@@ -209,6 +209,8 @@
     (_ declarator: (_ declarator: (type_identifier) @name))
     (_ declarator: (_ declarator: (_ declarator: (type_identifier) @name)))
     (_ declarator: (parenthesized_declarator (type_identifier) @name))
+    (_ declarator: (_ declarator: (parenthesized_declarator (type_identifier) @name)))
+    (_ declarator: (_ declarator: (_ declarator: (parenthesized_declarator (type_identifier) @name))))
     (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name)))
     (_ declarator: (parenthesized_declarator (_ declarator: (_ declarator: (type_identifier) @name))))
     (_ declarator: (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name))))
