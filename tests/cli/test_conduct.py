@@ -104,7 +104,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixtur
             ["demo", "--worker", "oracle"],
             "there is no worker 'oracle': take scripted",
         ),
-        (["demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here"),
+        (["demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here: correct its name\n"),
         (["demo", "--resume"], f"{TRACK}: no run to resume: all are over"),
         (["demo", "--cancel"], f"{TRACK}: there is no run to cancel: all are over"),
         (["demo", "--dry-run", "--resume"], "--dry-run, --status, --resume, --cancel and --forget exclude each other"),

@@ -62,7 +62,8 @@ def test_a_run_prints_the_path_and_nothing_else(demo: Path) -> None:
     assert (first.code, first.out) == (0, "md_gen/demo_001.md\n")
     assert (second.code, second.out) == (0, "md_gen/demo_002.md\n")
     assert "warning: file not found: gone.py" in first.err.splitlines()
-    assert "tokens" in first.err
+    assert " tokens (o200k)\n" in first.err
+    assert " in files\n" in first.err
     assert "Traceback" not in first.err
     assert (demo / "md_gen/demo_001.md").read_text(encoding="utf-8") == PROMPT
     assert (demo / "md_gen/demo_002.md").read_text(encoding="utf-8") == PROMPT

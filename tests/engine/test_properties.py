@@ -92,7 +92,7 @@ def below(trace: Trace) -> list[Trace]:
     return [trace, *(found for one in trace.children for found in below(one))]
 
 
-@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.integers(0, 11), min_size=1, max_size=12), st.lists(RESULTS, min_size=1, max_size=4))
 def test_every_goal_ends_with_a_result(numbers: list[int], results: list[Any]) -> None:
     """Bounded calls, no exception, plain data, as many results as steps, and at most 3 executions a step (D-6, D-50)."""

@@ -62,7 +62,7 @@ def _name_matches(part: str, name: str) -> bool:
     return bool(name) and fits and _name_matches(part[size:], name[1:])
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(st.lists(RULES, min_size=1, max_size=4), PATHS, st.booleans())
 def test_rules_decide_as_the_slow_matcher_does(rules: list[str], path: str, is_folder: bool) -> None:
     """Names, paths, suffixes and patterns, kept in different tables, give what the last matching line says (M-2)."""

@@ -38,7 +38,7 @@ CONTENTS = st.lists(PIECES, max_size=12).map("".join)
 PATHS = st.lists(
     st.sampled_from([*"ab/. #`\n\r\t\x85\u2028\\*_<", "##", "\udcff", ".py", "```"]), min_size=1, max_size=6
 ).map("".join)
-SETTINGS = settings(max_examples=400)
+SETTINGS = settings(max_examples=120)
 
 
 def fences(text: str) -> list[Token]:

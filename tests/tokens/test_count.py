@@ -39,7 +39,7 @@ PIECES = st.sampled_from(
 CONTENTS = st.lists(PIECES, max_size=14).map("".join)
 PATHS = st.lists(st.sampled_from([*"abc/. -_`#\n", "ü", "<|endoftext|>"]), min_size=1, max_size=8).map("".join)
 FILES = st.lists(st.tuples(PATHS, CONTENTS), max_size=5)
-SETTINGS = settings(max_examples=300, deadline=None)
+SETTINGS = settings(max_examples=100, deadline=None)
 
 
 def reference(text: str) -> int:
