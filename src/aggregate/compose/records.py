@@ -39,7 +39,7 @@ def build_records(
     notes += [
         (f"{one.path}:{invisible.lines[0]}", invisible.sentence)
         for one, source in zip(files, sources, strict=True)
-        if (invisible := find_invisible(source.text))
+        if source.may_hide and (invisible := find_invisible(source.text))
     ]
     if redaction is not None:
         from aggregate.compose.redacting import redact_files  # its rules take time to compile

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aggregate.disk.reading import CONTENT_BYTES, UnreadableError, read_regular
+from aggregate.text.invisible import may_hide
 
 MAX_FILE_BYTES = CONTENT_BYTES
 """A larger file is reported, not read: no model takes it, and a log of gigabytes must not end the program."""
@@ -31,6 +32,7 @@ class SourceFile:
         error: Why there is no text, ``""`` where there is.
         encoding: The encoding that the text was read in.
         is_binary: Whether there is no text because it is no text file.
+        may_hide: Whether it is worth to look for characters in it that nobody sees.
     """
 
     text: str
@@ -38,6 +40,7 @@ class SourceFile:
     error: str = ""
     encoding: str = "utf-8"
     is_binary: bool = False
+    may_hide: bool = False
 
 
 def read_file(path: str | Path) -> SourceFile:
@@ -60,7 +63,7 @@ def decode(data: bytes, mtime: float = 0.0) -> SourceFile:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             try:
-                return SourceFile(data.decode(encoding), mtime, encoding=encoding)
+                return SourceFile(data.decode(encoding), mtime, encoding=encoding, may_hide=True)
             except UnicodeDecodeError:
                 break
     try:
@@ -69,7 +72,7 @@ def decode(data: bytes, mtime: float = 0.0) -> SourceFile:
         return _guess(data, mtime)
     if "\0" in text[:_BINARY_PROBE]:
         return _binary(data, mtime)
-    return SourceFile(text, mtime)
+    return SourceFile(text, mtime, may_hide=may_hide(data))
 
 
 def _guess(data: bytes, mtime: float) -> SourceFile:
@@ -80,7 +83,7 @@ def _guess(data: bytes, mtime: float) -> SourceFile:
     best = from_bytes(data).best()
     if best is None or len(data) < _SURE_BYTES or best.percent_chaos > _MOST_CHAOS or not best.coherence:
         return SourceFile("", mtime, "unknown encoding: neither UTF-8 nor surely another one; convert it to UTF-8")
-    return SourceFile(data.decode(best.encoding), mtime, encoding=best.encoding)
+    return SourceFile(data.decode(best.encoding), mtime, encoding=best.encoding, may_hide=True)
 
 
 def _binary(data: bytes, mtime: float) -> SourceFile:

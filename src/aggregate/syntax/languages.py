@@ -1,6 +1,7 @@
 """The table of languages: one row each, and nothing else about a language outside its query file."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -31,7 +32,7 @@ class Language:
         names: Whole file names, where a suffix does not tell.
         interpreters: Programs on a `#!` line, without version, where neither name nor suffix tells.
         refuses: What a text must not hold, since the grammar would end the process over it.
-        macros: A pattern whose groups are what a preprocessor would take away and no grammar can read.
+        macros: Returns the pattern whose groups are what a preprocessor would take away and no grammar can read.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Language:
     names: tuple[str, ...] = ()
     interpreters: tuple[str, ...] = ()
     refuses: re.Pattern[str] | None = None
-    macros: re.Pattern[bytes] | None = None
+    macros: Callable[[], re.Pattern[bytes]] | None = None
 
 
 # Names for parts of the pattern below, the ones that use others first.
@@ -60,7 +61,10 @@ _PIECES_OF_C = {
 }
 
 
-def _pattern_of_c(text: bytes) -> re.Pattern[bytes]:
+@cache
+def _macros_of_c() -> re.Pattern[bytes]:
+    """Return the pattern, compiled on first use: that takes 10 ms, and most projects have no C."""
+    text = _C_MACROS
     for name, piece in _PIECES_OF_C.items():
         text = text.replace(name, piece)
     return re.compile(text, re.MULTILINE | re.VERBOSE)
@@ -68,8 +72,7 @@ def _pattern_of_c(text: bytes) -> re.Pattern[bytes]:
 
 # Macros that stand where the grammar of C allows no name. Each branch that looks for more than a word begins with what
 # is rare, repeats possessively, and reads no further than brackets, a line or a few hundred bytes: time is linear.
-_C_MACROS = _pattern_of_c(
-    rb"""
+_C_MACROS = rb"""
     //[^\n]*+                                       # passed over: comments, strings, directives, casts of values
   | /\*(?s:.*?)(?:\*/|\Z)
   | "(?:[^"\\\n]|\\.)*+"
@@ -115,7 +118,6 @@ _C_MACROS = _pattern_of_c(
   # Behind parameters: `f(int) ATTRIBUTE __nonnull((1));`.
   | \)GAP(?:const\b[ \t]*+)?+((?:ATTRIBUTE(?:[ \t]*+ARGUMENTS)?+GAP){1,12}+)(?=\s*+[;{:])
 """
-)
 
 LANGUAGES = (
     Language(
@@ -126,13 +128,13 @@ LANGUAGES = (
         placeholder="...",
         interpreters=("python", "pypy"),
     ),
-    Language("c", (".c", ".h"), "c", "tree_sitter_c", macros=_C_MACROS),
+    Language("c", (".c", ".h"), "c", "tree_sitter_c", macros=_macros_of_c),
     Language(
         "cpp",
         (".cpp", ".hpp", ".cc", ".hh", ".cxx", ".hxx", ".c++", ".h++", ".ipp", ".tpp", ".inl", ".cu", ".cuh"),
         "cpp",
         "tree_sitter_cpp",
-        macros=_C_MACROS,
+        macros=_macros_of_c,
     ),
     Language(
         "javascript",

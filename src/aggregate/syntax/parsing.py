@@ -77,7 +77,7 @@ def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
         return {}
     return {
         match.end(group): match.start(group)
-        for match in language.macros.finditer(source)
+        for match in language.macros().finditer(source)
         if match.lastindex
         for group in range(1, match.lastindex + 1)
         if match.start(group) >= 0

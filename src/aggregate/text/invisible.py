@@ -22,10 +22,7 @@ _INVISIBLE: Final = (
     "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"  # a single one chooses a glyph, a row of them is hidden data
     "|[\u200b-\u200d\u2060-\u2064\ufeff\u180e]"  # have no width
 )
-_EITHER: Final = re.compile(f"(?P<ordinary>{_ORDINARY})|{_INVISIBLE}")
-_CANDIDATE: Final = re.compile(
-    "[\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U0001f3f4\U000e0000-\U000e01ef]"
-)
+_CANDIDATE: Final = "[\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U0001f3f4\U000e0000-\U000e01ef]"
 """What either begins with."""
 _ASCII: Final = bytes(range(128))
 _ANY: Final = re.compile(
@@ -60,12 +57,17 @@ class Invisible:
         return f"{self.count:,} {noun} invisible, in {where} {lines}{more} ({names}): a model reads what nobody sees"
 
 
+def may_hide(data: bytes) -> bool:
+    """Tell quickly whether a text in UTF-8 can have anything that ``find_invisible`` looks for."""
+    return not data.isascii() and _ANY.search(data.translate(None, _ASCII)) is not None
+
+
 def find_invisible(text: str) -> Invisible | None:
     """Return the bidirectional controls, tags and characters without width of ``text``, ``None`` where none is.
 
     Joiners inside emoji, Arabic, Persian and Indian words, and a byte order mark at the beginning, are ordinary.
     """
-    if text.isascii() or not _ANY.search(text.encode("utf-8", "surrogatepass").translate(None, _ASCII)):
+    if text.isascii():
         return None
     count, lines, kinds = 0, dict[int, None](), set[str]()
     line, position = 1, 0
@@ -80,9 +82,12 @@ def find_invisible(text: str) -> Invisible | None:
 
 def _matches(text: str) -> Iterator[re.Match[str]]:
     """Yield what is invisible and not ordinary; a class alone finds where that may be in a tenth of the time."""
+    # Compiled on first use: few texts have such characters, and it takes milliseconds.
+    search = re.compile(_CANDIDATE).search
+    either = re.compile(f"(?P<ordinary>{_ORDINARY})|{_INVISIBLE}")
     end = 0
-    while candidate := _CANDIDATE.search(text, end):
-        match = _EITHER.match(text, candidate.start())
+    while candidate := search(text, end):
+        match = either.match(text, candidate.start())
         end = match.end() if match else candidate.end()
         if match and match.lastgroup != "ordinary":
             yield match
