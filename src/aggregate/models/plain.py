@@ -11,7 +11,7 @@ Value: TypeAlias = Any
 ATOMS = (str, int, float, bool, bytes, type(None))
 """Types whose values cannot change: they are shared, not copied."""
 
-MOST_REPEATED: Final = 50_000
+MOST_REPEATED: Final = 20_000
 """Lists and dictionaries that a copy without sharing may hold beyond those that there are: forty lists, each of which
 holds the next one twice, are a million million written out."""
 
