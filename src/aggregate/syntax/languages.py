@@ -125,6 +125,8 @@ LANGUAGES = (
         "tree_sitter_python",
         placeholder="...",
         interpreters=("python", "pypy"),
+        # Runs of these take the square of their length in time and memory, in one step that no deadline interrupts.
+        refuses=re.compile(r"(?:/\s*\*\s*\w+\s*){100}"),
     ),
     Language("c", (".c", ".h"), "c", "tree_sitter_c", macros=_C_MACROS),
     Language(
