@@ -127,6 +127,8 @@ LANGUAGES = (
         "tree_sitter_python",
         placeholder="...",
         interpreters=("python", "pypy"),
+        # Runs of these take the square of their length in time and memory, in one step that no deadline interrupts.
+        refuses=re.compile(r"(?:/\s*\*\s*\w+\s*){100}"),
     ),
     Language("c", (".c", ".h"), "c", "tree_sitter_c", macros=_macros_of_c),
     Language(

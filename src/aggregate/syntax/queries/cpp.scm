@@ -65,7 +65,8 @@
   body: (compound_statement) @body) @definition.function
   (#any-of? @_access "public" "protected" "private" "signals"))
 
-; Definitions as of old, with the types of the parameters behind their names: `int f(a) int a; { ... }`.
+; Definitions as of old, with the types of the parameters behind their names: `int f(a) int a; { ... }`. No more than
+; eight lines of these: a search without a bound takes the square of a run of declarations.
 ((declaration
   declarator: [
     (init_declarator declarator: (identifier) @name value: (argument_list))
@@ -74,8 +75,8 @@
     (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))
   ]
   (MISSING ";")) @definition.function
-  .
-  (declaration)*
+  . (declaration)? . (declaration)? . (declaration)? . (declaration)?
+  . (declaration)? . (declaration)? . (declaration)? . (declaration)?
   .
   (compound_statement) @body @definition.function)
 
