@@ -47,6 +47,9 @@ TEXTS = {
     "attributes": ("a.c", lambda: "int f(int) __a" + repeated("((")),
     "angle brackets": ("a.cpp", lambda: repeated("a<")),
     "conditions": ("a.c", lambda: repeated("#if A\n")),
+    "leading comments in C": ("a.c", lambda: repeated("//\n", 240_000)),
+    "leading comments in Ruby": ("a.rb", lambda: repeated("#\n")),
+    "namespaces in each other": ("a.cpp", lambda: "namespace a{" * 20_000 + "}" * 20_000),
 }
 
 
@@ -63,13 +66,24 @@ def test_macros_are_found_in_linear_time(atom: str) -> None:
     assert thread_time() - began < 3
 
 
-@pytest.mark.parametrize("name", ["openings of C's comments in Python", "declarations without ends"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "openings of C's comments in Python",
+        "declarations without ends",
+        "leading comments in C",
+        "leading comments in Ruby",
+        "namespaces in each other",
+    ],
+)
 def test_a_view_of_a_hostile_text_ends(name: str) -> None:
     """Neither the parser nor the search for definitions takes the square of such a text's length."""
     path, build = TEXTS[name]
     began = thread_time()
-    assert isinstance(attempt(ViewRequest(path, build(), ViewMode.OUTLINE)), View)
+    view = attempt(ViewRequest(path, build(), ViewMode.OUTLINE))
+    assert isinstance(view, View)
     assert thread_time() - began < 5
+    assert len(view.text) < 20 * len(build())
 
 
 @pytest.mark.slow

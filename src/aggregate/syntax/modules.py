@@ -20,9 +20,13 @@ _NOTICE = re.compile(r"copyright|licen[cs]e|spdx-|all rights reserved", re.IGNOR
 _NOTICE_WITHIN = 400
 _NEVER = sys.maxsize
 _MOST_ITEMS_READ = 10_000
+_MOST_NAMES = 100
+"""Names of a path, the inner ones: in a text that nests ten thousand levels all of them would take gigabytes."""
+_MOST_COMMENTS = 1_000
+"""Comments at the beginning of a file that are searched for what documents it; notices of licences have dozens."""
 _NAMING = {"definition", "level", "name", "title", "alias", "receiver", "items"}
 _TEXTS = ("import", "constant", "constant.member", "package")
-_WANTED = frozenset({*_NAMING, "body", "members", "keep", "doc.module", *_TEXTS})
+_WANTED = frozenset({*_NAMING, "body", "members", "keep", "doc.module", "doc.leading", *_TEXTS})
 
 
 def read_module(text: str, language: Language) -> Module:
@@ -44,6 +48,8 @@ def read_module(text: str, language: Language) -> Module:
                 texts[capture].update((node.start_byte, _text(node)) for node in nodes)
             elif capture == "doc.module":
                 docs.update((node.start_byte, node) for node in nodes)
+            elif capture == "doc.leading":
+                docs.update((comment.start_byte, comment) for node in nodes for comment in _run_of(node))
     if macros:
         found = {at: _with_macros(one, source, macros) for at, one in found.items()}
     ordered = _reach(sorted(found.values(), key=lambda one: (one.start, -one.end)), source)
@@ -103,6 +109,24 @@ def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
         else:
             children = takewhile(lambda child: child.start_byte < end, node.named_children)
             waiting += reversed(list(children))
+
+
+def _run_of(first: Node) -> Iterator[Node]:
+    """Yield a comment and those that follow it directly.
+
+    A query could take them all, by ``(comment)+``, in time that grows with the square of their number.
+    """
+    if first.parent is None:
+        return
+    cursor = first.parent.walk()
+    following = cursor.goto_first_child()
+    while following and cursor.node is not None and cursor.node.start_byte < first.start_byte:
+        following = cursor.goto_next_sibling()
+    for _ in range(_MOST_COMMENTS):
+        if not following or cursor.node is None or cursor.node.type != first.type:
+            return
+        yield cursor.node
+        following = cursor.goto_next_sibling()
 
 
 def _items(node: Node) -> int:
@@ -188,7 +212,7 @@ def _nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple
         if around and (around[-1].start, around[-1].path[-1:]) == (one.start, one.path):
             continue  # the head of a definition, which some grammars take for a declaration
         outer = around[-1].path if around else ()
-        full = replace(one, path=outer + one.path, depth=len(around))
+        full = replace(one, path=(outer + one.path)[-_MOST_NAMES:], depth=len(around))
         nested.append(full)
         around.append(full)
     return tuple(nested)

@@ -10,6 +10,8 @@ from aggregate.views.words import more
 
 OUTLINE_FENCE = "text"
 _MOST_DOCUMENT_ROWS = 500
+_DEEPEST = 50
+"""Levels of nesting that are shown by indentation; no code has as many, and indentation must not outgrow a file."""
 
 
 def outline(request: ViewRequest) -> View:
@@ -25,9 +27,13 @@ def outline(request: ViewRequest) -> View:
     if not module.definitions:
         return summary(request)
     if language.kind is Kind.CODE:
-        return _view([(one, f"{'  ' * one.depth}{module.signature(one)}") for one in module.definitions], 0)
+        return _view([(one, _indent(one) + module.signature(one)) for one in module.definitions], 0)
     shown, left_out = fitting(module.definitions, _MOST_DOCUMENT_ROWS)
     return _view([(one, document_row(one, module)) for one in shown], left_out)
+
+
+def _indent(definition: Definition) -> str:
+    return "  " * min(definition.depth, _DEEPEST)
 
 
 def _view(rows: list[tuple[Definition, str]], left_out: int) -> View:

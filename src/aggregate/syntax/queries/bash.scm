@@ -17,4 +17,4 @@
   name: (variable_name) @constant
   value: [(string) (raw_string) (number) (word)])))
 
-(program . (comment)+ @doc.module)
+(program . (comment) @doc.leading)

@@ -34,5 +34,5 @@
 (preproc_function_def
   name: (identifier) @name
   value: (preproc_arg)? @members) @definition.macro
-(translation_unit . (comment)+ @doc.module)
+(translation_unit . (comment) @doc.leading)
 (preproc_include path: (_) @import)

@@ -14,4 +14,4 @@
 
 (import_statement [(string_value) (call_expression)] @import)
 
-(stylesheet . (comment)+ @doc.module)
+(stylesheet . (comment) @doc.leading)

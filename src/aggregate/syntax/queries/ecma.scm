@@ -318,4 +318,4 @@
       name: (identifier) @constant
       value: [(string) (number) (true) (false) (null) (regex) (template_string) (unary_expression)]))))
 
-(program . (hash_bang_line)? . (comment)+ @doc.module)
+(program . (hash_bang_line)? . (comment) @doc.leading)

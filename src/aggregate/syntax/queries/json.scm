@@ -11,4 +11,4 @@
 (pair key: (string (string_content)? @title) value: [(true) (false)] @members) @definition.boolean
 (pair key: (string (string_content)? @title) value: (null) @members) @definition.null
 
-(document . (comment)+ @doc.module)
+(document . (comment) @doc.leading)

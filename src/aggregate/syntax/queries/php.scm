@@ -58,4 +58,4 @@
     arguments: (arguments . (argument (string (string_content) @constant)))
     (#eq? @_define "define"))))
 
-(program . (text)? . (php_tag) . (comment)+ @doc.module)
+(program . (text)? . (php_tag) . (comment) @doc.leading)

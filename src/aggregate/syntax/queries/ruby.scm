@@ -78,4 +78,4 @@
 
 (program (assignment left: (constant) @constant))
 
-(program . (comment)+ @doc.module)
+(program . (comment) @doc.leading)

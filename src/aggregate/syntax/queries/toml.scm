@@ -13,4 +13,4 @@
 (table . (_) @title . (pair)? @members) @definition.table
 (table_array_element . (_) @title . (pair)? @members) @definition.table
 
-(document . (comment)+ @doc.module)
+(document . (comment) @doc.leading)

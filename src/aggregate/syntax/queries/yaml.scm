@@ -53,5 +53,5 @@
 (document (block_node (block_sequence . (block_sequence_item (block_node (block_mapping (block_mapping_pair
   key: (_) @title value: (_ (alias)) @members) @definition.alias))))))
 
-(stream . (document . (comment)+ @doc.module))
-(stream . (comment)+ @doc.module)
+(stream . (document . (comment) @doc.leading))
+(stream . (comment) @doc.leading)
