@@ -110,13 +110,16 @@ def test_an_assignment_is_worked_on_once(engine: sa.Engine) -> None:
 
 def test_places_are_not_exceeded(engine: sa.Engine) -> None:
     """No more tickets are worked on at one time than a worker has places, whatever the queue gives out."""
-    now, most, lock = 0, 0, Lock()
+    now, most, lock, full = 0, 0, Lock(), Event()
 
     def busy(_: Assignment) -> str:
         nonlocal now, most
         with lock:
             now += 1
             most = max(most, now)
+            if most == 3:
+                full.set()
+        full.wait(20)  # a busy machine begins them one by one
         time.sleep(0.02)
         with lock:
             now -= 1
