@@ -10,7 +10,7 @@ from aggregate.project import open_project
 from aggregate.send import Choice, Delivered, Prepared, deliver, prepare
 
 STRATEGY = "auto"
-"""How files are rendered in every simulation, whatever the configuration says (rule 3.1)."""
+"""How files are rendered in every simulation, whatever the configuration says (rule M-30)."""
 MODEL = "claude-sonnet-5"
 
 

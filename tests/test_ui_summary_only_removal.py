@@ -4,7 +4,7 @@ from aggregate import build_markdown_from_items
 
 
 def test_aggregate_from_items_respects_auto_aggregate() -> None:
-    """Records with auto_aggregate off are left out, under every strategy (section 3.4)."""
+    """Records with auto_aggregate off are left out, under every strategy (M-40)."""
     items = [
         {"path": "a.py", "content": "a = 1", "auto_aggregate": False},
         {"path": "b.py", "content": "b = 1", "auto_aggregate": True},

@@ -377,7 +377,7 @@ def _layout(
     history: Sequence[object],
     results: Sequence[Results] = (),
 ) -> Prompt:
-    """Return the sections in their order, each only if not empty (rule 3.1)."""
+    """Return the sections in their order, each only if not empty (rule M-9)."""
     return Prompt(
         files
         + section_segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)

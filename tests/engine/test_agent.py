@@ -1,4 +1,4 @@
-"""The flow of a goal: memory, steps, answer, completion (rules 1.2, 1.7, P11 to P15)."""
+"""The flow of a goal: memory, steps, answer, completion (rules P11 to P15)."""
 
 from pathlib import Path
 from typing import Any

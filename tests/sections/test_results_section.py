@@ -84,7 +84,7 @@ def test_a_large_value_is_a_reference_with_its_summary(tmp_path: Path) -> None:
 
 
 def test_results_stand_between_beads_and_discussion(tmp_path: Path) -> None:
-    """In every prompt that ``run`` makes, also in a Tier 3 one (section 3.1)."""
+    """In every prompt that ``run`` makes, also in a Tier 3 one (M-9)."""
     beads = '{"id":"b-1","title":"Do it","status":"open"}\n'
     project(tmp_path, {"a.py": "x = 1\n", ".beads/issues.jsonl": beads, "history.toml": 'history = ["hi"]'})
     project(tmp_path, {"manual_slop.toml": '[project]\nexecution_mode = "beads"\n[files]\npaths = ["a.py"]\n'})

@@ -1,4 +1,4 @@
-"""Large values on disk and references to them (rules D-40 to D-49, X-1, X-2, section 5 point 6)."""
+"""Large values on disk and references to them (rules D-40 to D-49, X-1, X-2)."""
 
 import json
 import os

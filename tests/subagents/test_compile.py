@@ -179,7 +179,7 @@ def test_keys_that_are_equal_as_texts_are_both_kept() -> None:
     [None, "text", {}, {"category": None}, {"tool_name": "x", "params": {"n": 1}}, {"category": ["security"]}],
 )
 def test_metadata_without_a_category_means_general(metadata: object) -> None:
-    """Metadata of another system, broken metadata and none at all lead to general_results (R-13, section 5)."""
+    """Metadata of another system, broken metadata and none at all lead to general_results (R-13)."""
     result = {"n": 1, "_tool_metadata": metadata}
     assert compiled({"t": result}, Custom())["general_results"] == {"t": result}
 

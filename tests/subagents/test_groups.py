@@ -404,7 +404,7 @@ def test_an_empty_output_is_a_success_with_a_warning() -> None:
 
 
 def test_a_race_takes_the_order_of_completion() -> None:
-    """order="completion" makes first the one that ended first (2.4)."""
+    """order="completion" makes first the one that ended first (O-40)."""
     session = session_at()
     a, b = spawned(session, "A", "B", merge_strategy="first", order="completion")
     session.complete(b, "fast")
@@ -413,7 +413,7 @@ def test_a_race_takes_the_order_of_completion() -> None:
 
 
 def test_the_text_of_a_group_is_what_a_reader_sees() -> None:
-    """A concat reads as its items, each with its label (2.4)."""
+    """A concat reads as its items, each with its label (O-3)."""
     session = session_at()
     for label, output in (("Reddit", "loved"), ("", "mixed"), ("YouTube", {"n": 1})):
         session.complete(session.spawn("task", label=label, collect_into=NAME).run_id, output)

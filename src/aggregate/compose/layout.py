@@ -11,7 +11,7 @@ from aggregate.views.summary import summary
 
 
 class Strategy(StrEnum):
-    """How files are rendered (rule M-30)."""
+    """How files are rendered: each by its own view, or all by summaries (rule M-30)."""
 
     AUTO = "auto"
     SUMMARIZE = "summarize"

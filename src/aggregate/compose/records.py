@@ -133,5 +133,5 @@ def _record(one: Selected, source: SourceFile, mode: ViewMode, view: View | str 
 
 
 def error_text(path: str, reason: str, *, is_note: bool = False) -> str:
-    """Return the content that stands for a file that could not be read; a missing file's is fixed by rule 3.4."""
+    """Return the content that stands for a file that could not be read; a missing file's is fixed (rule M-5)."""
     return f"{'NOTE' if is_note else 'ERROR'}: {reason}: {path}"

@@ -83,7 +83,7 @@ class NeuronAgent:
         )
 
     def _reached(self, run: Run, goal: str, depth: int, node: Recorder) -> tuple[Done, Answer | None]:
-        """Do the goal in the order of rule 1.2."""
+        """Recall what was saved, do the steps, choose the answer, and correct it once where it is incomplete."""
         branch = Branch(goal, depth, node, allowance=Allowance(self.limits.dendrites_in_all))
         if depth >= self.limits.depth:
             return Done(error=TOO_DEEP), None

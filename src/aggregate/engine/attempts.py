@@ -1,4 +1,4 @@
-"""Doing one step: up to three executions, each failure reflected on, each result checked (rules 1.6, X-15)."""
+"""Doing one step: up to three executions, each failure reflected on, each result checked (rules D-50, X-15)."""
 
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What earlier goals saved and this one may need (rules 1.7, P15)."""
+"""What earlier goals saved and this one may need (rule P15)."""
 
 from typing import Any
 

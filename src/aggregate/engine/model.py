@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 
 class Call(StrEnum):
-    """The questions (rule 1.3); the first of the list, advice, needs no model."""
+    """The questions (rules P1 to P17); P0, advice, needs no model."""
 
     DECOMPOSE = "decompose"
     FIND_TOOL = "find_tool"

@@ -44,7 +44,7 @@ class Neuron:
 
 @dataclass(frozen=True, slots=True)
 class GoalResult:
-    """What a goal gave (rules 1.2 step 8, X-6, X-12).
+    """What a goal gave: steps, results and answer; success only where a step gave something (X-6, X-12).
 
     Attributes:
         success: Whether any step gave something usable.

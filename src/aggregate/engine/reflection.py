@@ -16,7 +16,7 @@ MOST = 400
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """What a model says of a failure (rule D-52)."""
+    """What a model says of a failure: why it happened, what to change, what to call with (rule D-52)."""
 
     diagnosis: str
     suggested_fix: str | None = None

@@ -1,4 +1,4 @@
-"""Answers of models as values; what cannot be read is ``None`` or empty, never an error (rule 1.3)."""
+"""Answers of models as values; what cannot be read is ``None`` or empty, never an error."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""Spreading a step over the items of a list: one sub-task for each, results in item order (rules 1.4)."""
+"""Spreading a step over the items of a list: one sub-task for each, results in item order (rules D-20, D-30)."""
 
 import json
 from collections.abc import Callable, Sequence

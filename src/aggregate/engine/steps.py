@@ -1,4 +1,4 @@
-"""A branch of a goal: its steps one after the other, each alone or spread over sub-tasks (rule 1.2)."""
+"""A branch of a goal: its steps one after the other, each alone or spread over sub-tasks (rules D-1, D-20)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -106,7 +106,7 @@ def _guarded(run: Run, branch: Branch, step: str) -> Outcome:
         return _do(run, branch, step)
     except LimitReached as reached:
         return Outcome({"success": False, "error": str(reached), "retry": False}, validated=False)
-    except Exception as error:  # noqa: BLE001 - one step's failure is a value, and the next step still runs (1.2, 5)
+    except Exception as error:  # noqa: BLE001 - one step's failure is a value, and the next step still runs
         return Outcome({"success": False, "error": f"{type(error).__name__}: {error}"}, validated=False)
 
 

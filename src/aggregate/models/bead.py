@@ -60,7 +60,7 @@ class Bead:
 
     @property
     def completed(self) -> bool:
-        """Whether the work is finished (rule M-X14)."""
+        """Whether the status is closed, completed or done (rule M-X14)."""
         return self.status in COMPLETED
 
 

@@ -34,7 +34,7 @@ class LabelledOutput:
 
 @dataclass(frozen=True, slots=True)
 class AggregatedResult:
-    """The results of a group as one value (rules 2.2 and O-50).
+    """The results of a group as one value (rules O-10, O-50).
 
     Attributes:
         variable_name: ``$name``.

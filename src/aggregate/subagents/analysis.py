@@ -132,7 +132,7 @@ def _references(code: str, cache_dir: str | Path) -> Mapping[str, Value]:
 
 
 def _stopped(error: SandboxError, data: Value, tree: ast.Module, timeout: float) -> dict[str, Any]:
-    """Return the failure of rule D-90 for each way to stop."""
+    """Return the failure for each way to stop: its words, and whether to try again (rule D-90)."""
     if error.kind is Stopped.TIMEOUT:
         text = f"Code execution exceeded {timeout:g} second timeout"
         return _failure(text, retry=True, hint="Work on fewer items, or without nested loops over the same list.")

@@ -16,7 +16,7 @@ from aggregate.subagents.reasons import reason
 from aggregate.subagents.strategies import Merged
 
 FAILED: Final = "Custom merge function failed"
-"""The documented text of the failure value (rule 2.4)."""
+"""The documented text of the failure value (rule O-9)."""
 _JAVASCRIPT: Final = re.compile(r"\s*(?:async\b\s*)?(?:function\b|\(|[A-Za-z_$][\w$]*\s*=>)")
 
 
@@ -44,7 +44,7 @@ def apply_custom(
         return Merged(_call(function, values, limits or Limits(), now))
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001 - a bad function gives the failure value, also for SystemExit (2.4)
+    except BaseException as error:  # noqa: BLE001 - a bad function gives the failure value, also for SystemExit (O-9)
         why = str(error) if isinstance(error, SandboxError) else reason(error)
         value = {"error": FAILED, "originalResults": [item.output for item in outputs]}
         return Merged(value, errors=(f"{FAILED}: {why}",))

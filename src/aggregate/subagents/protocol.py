@@ -125,7 +125,7 @@ def subagent_results(session: SubagentSession) -> dict[str, dict[str, Any]]:
 
 
 def envelope(result: AggregatedResult) -> dict[str, Any]:
-    """Return a result with the protocol's own field names (rule 2.2)."""
+    """Return a result with the protocol's own field names (rule O-10)."""
     return {
         "variableName": result.variable_name,
         "strategy": str(result.strategy),

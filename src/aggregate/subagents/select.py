@@ -161,7 +161,7 @@ def _rendered(result: Value) -> str:
 
 
 def _failures(results: Sequence[Value], descriptions: Sequence[str] | None) -> list[str]:
-    """Return the warning of rule D-73 and one line for each failed step."""
+    """Return the warning that the answer may be incomplete (rule D-73) and one line for each failed step."""
     steps = [number for number, result in enumerate(results, 1) if failed(result)]
     if not steps:
         return []

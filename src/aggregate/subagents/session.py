@@ -97,7 +97,7 @@ class SubagentSession:
         Args:
             task: A text for an agent that the host runs, or a callable for the executor.
             label: Its name in errors, in the text of a ``concat`` and as the key in a ``json`` merge.
-            collect_into: ``$name`` of the variable; without one the run stands alone (FR-006).
+            collect_into: ``$name`` of the variable; without one the run stands alone (O-1).
             merge_strategy: How the variable is merged; the first spawn decides (``concat``), later ones may leave it
                 out.
             custom_function: For ``custom``: a callable, a Python lambda or expression, or a JavaScript function.

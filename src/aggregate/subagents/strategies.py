@@ -1,4 +1,4 @@
-"""The five built-in merge strategies: outputs in, one value and its warnings out (rule 2.4)."""
+"""The five built-in merge strategies: outputs in, one value and its warnings out (rule O-3)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

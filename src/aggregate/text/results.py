@@ -22,7 +22,7 @@ def result_text(result: AggregatedResult, *, labels: bool = True) -> str:
 
     Args:
         result: What a group became.
-        labels: Write ``label: `` before each item of a ``concat`` that has a label (rule 2.4).
+        labels: Write ``label: `` before each item of a ``concat`` that has a label (rule O-3).
     """
     if result.value is None:
         return ""

@@ -1,4 +1,4 @@
-"""State tools: what a goal may remember for later ones (rule 1.7)."""
+"""State tools: what a goal may remember for later ones (rule D-86)."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Records that grow over time: merged without doubles, asked by range with the coverage known (rule 1.7)."""
+"""Records that grow over time: merged without doubles, asked by range with the coverage known (rule D-86)."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
