@@ -36,7 +36,7 @@ class EngineLimits:
         seconds: Wall time of the whole goal; a question or a call that is not done by then is given up.
         tool_seconds: Wall time of one call of a tool.
         workers: Sub-tasks that run at once; 1 is one after the other.
-        inline_bytes: JSON of a result that stays in the context; larger ones go to disk (rule X-1).
+        inline_bytes: JSON of a result from which it goes to disk; smaller ones stay in the context (rule X-1).
 
     Raises:
         ConfigError: A number is less than it may be.
