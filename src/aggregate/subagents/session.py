@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Final, Self, overload
 
 from aggregate.errors import Refusal, SpawnError
-from aggregate.models.group import CustomFunction, MergeStrategy, OnError, Order, RunRecord, RunStatus
+from aggregate.models.group import CustomFunction, Group, MergeStrategy, OnError, Order, RunRecord, RunStatus
 from aggregate.models.result import AggregatedResult, SpawnRequest
 from aggregate.sandbox import Limits
 from aggregate.subagents.deadlines import Deadlines, Timers
@@ -197,6 +197,10 @@ class SubagentSession:
     def text(self, name: str, *, labels: bool = True) -> str:
         """Return the result of a group as text (see ``aggregate.text.results``)."""
         return result_text(self.subagent_results[name], labels=labels)
+
+    def group(self, name: str) -> Group | None:
+        """Return how a variable is merged and where it stands, without its value; ``None`` for an unknown name."""
+        return self._ledger.group(name)
 
     def run(self, run_id: str) -> RunRecord | None:
         """Return what is known of a run; its output belongs to the reader."""
