@@ -88,12 +88,12 @@ def _ask(worker: Worker, assignment: Assignment, begun: Callable[[], None]) -> A
 
 def _answered(reply: WorkerReply) -> Attempt:
     """Return the attempt that gave ``reply``, of which no more is taken than the database gives back."""
-    text, warnings = reply.text, [reply.warning] if reply.warning else []
+    text, warnings = _writable(reply.text), [reply.warning] if reply.warning else []
     if len(text) > ANSWER_CHARACTERS:
         warnings.append(f"the answer is cut: its first {ANSWER_CHARACTERS:,} of {len(text):,} characters are here")
         text = text[:ANSWER_CHARACTERS]
     warning = _writable(shorten("; ".join(warnings), REASON_CHARACTERS))
-    return Attempt(RunStatus.SUCCESS, _writable(text), int(reply.tokens), warning=warning)
+    return Attempt(RunStatus.SUCCESS, text, int(reply.tokens), warning=warning)
 
 
 def _reason(error: Exception) -> str:

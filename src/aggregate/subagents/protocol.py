@@ -24,8 +24,8 @@ def sessions_spawn(session: SubagentSession, parameters: Mapping[str, Any]) -> d
 
     One run answers ``{status, childSessionKey, runId, note, aggregationGroup}`` with status ``accepted`` or
     ``forbidden``; several answer ``{status, spawned, accepted, failed, results, note}`` with status ``accepted`` or
-    ``partial``; at most ``MAX_COUNT`` can be asked for at one time. What cannot be spawned answers ``{status: "error", error, code}``; nothing is spawned then. Never
-    raises for its parameters.
+    ``partial``. What cannot be spawned, or is more than ``MAX_COUNT``, answers ``{status: "error", error, code}``;
+    nothing is spawned then. Never raises for its parameters.
     """
     try:
         tasks = _tasks(parameters)

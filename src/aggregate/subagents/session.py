@@ -9,11 +9,11 @@ from typing import Any, Final, Self, overload
 
 from aggregate.errors import Refusal, SpawnError
 from aggregate.models.group import CustomFunction, Group, MergeStrategy, OnError, Order, RunRecord, RunStatus
+from aggregate.models.jsonable import failure_text
 from aggregate.models.result import AggregatedResult, SpawnRequest
 from aggregate.sandbox import Limits
 from aggregate.subagents.deadlines import Deadlines, Timers
 from aggregate.subagents.ledger import Ledger
-from aggregate.subagents.reasons import reason
 from aggregate.subagents.reports import Execution, Reports
 from aggregate.subagents.requests import wanted
 from aggregate.subagents.results import SubagentResults
@@ -157,7 +157,7 @@ class SubagentSession:
 
     def fail(self, run_id: str, error: object) -> bool:
         """Record why a run failed; ``False`` where it changes nothing."""
-        return self._reports.end(run_id, RunStatus.ERROR, reason(error))
+        return self._reports.end(run_id, RunStatus.ERROR, failure_text(error))
 
     def time_out(self, run_id: str) -> bool:
         """Record that a run took too long; ``False`` where it changes nothing."""

@@ -7,7 +7,7 @@ from typing import Final
 from deepmerge import Merger
 
 from aggregate.models.jsonable import free_key, jsonable, sentence, type_name
-from aggregate.models.plain import MOST_REPEATED, Extent, Value, extent, isolated
+from aggregate.models.plain import Extent, Value, extent, isolated
 from aggregate.models.result import LabelledOutput
 from aggregate.subagents.json_text import NotJson, parsed
 from aggregate.text.shorten import shorten
@@ -121,7 +121,7 @@ def _object(item: LabelledOutput, worded: list[str]) -> dict[Value, Value]:
     size = Extent(0, 0) if flat else extent(value)
     if size.levels > MAX_DEPTH:
         raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
-    if size.repeated > MOST_REPEATED:
+    if size.too_often:
         raise NotJson("it holds the same parts too often")
     if around:
         worded.append(item.name)
