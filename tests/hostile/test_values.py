@@ -242,3 +242,33 @@ def test_a_prompt_with_a_large_text_that_is_repeated(tmp_path: Path) -> None:
     """The prompt is made, with a summary."""
     result = merge_outputs([LabelledOutput([LARGE] * 100_000)], "first")
     assert len(prompt_of(result, tmp_path)) < 10_000
+
+
+def test_a_large_text_that_is_repeated_does_not_reach_a_sandbox() -> None:
+    """A function given as text is not handed what would be gigabytes; it gives the documented failure at once."""
+    for function in ("lambda results: 1", "(results) => 1"):
+        result = merge_outputs([LabelledOutput([LARGE] * 10_000)], "custom", custom_function=function)
+        assert "the same parts too often" in result.errors[0]
+
+
+@pytest.mark.parametrize("name", [name for name in ODD if name != "an iterator of itself"])
+def test_odd_values_pass_through_a_session_and_the_prompt_itself(name: str, tmp_path: Path) -> None:
+    """An odd value as an output, as a reason, from a custom function and as the results themselves stops no prompt."""
+    for function in (None, lambda _: ODD[name]()):
+        session = SubagentSession()
+        good, bad = (session.spawn("t", collect_into="$a", custom_function=function) for _ in range(2))
+        session.complete(good.run_id, ODD[name]())
+        session.fail(bad.run_id, ODD[name]())
+        assert session.run(good.run_id) is not None
+        assert prompt_of(session.subagent_results, tmp_path).startswith("## Sub-Agent Results\n\n### $a\n\n")
+    for results in (ODD[name](), [ODD[name](), "text"]):
+        prompt_of(results, tmp_path)
+
+
+def test_results_without_end_end(tmp_path: Path) -> None:
+    """Of an iterator that never ends, and of lists that hold each other a thousand times, 30,000 parts are shown."""
+    many: list[Any] = []
+    for _ in range(4):
+        many = [many] * 1000
+    for results in (iter(int, 1), many):
+        assert "<more than 30,000 results>" in prompt_of(results, tmp_path)

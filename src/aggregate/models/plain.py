@@ -104,10 +104,8 @@ def isolated(value: Value) -> Value:
     that can change is deep-copied; what cannot be copied (a lock, an open file, a dictionary whose keys have no hash
     any more) is shared. Never raises for what the value does.
     """
-    if type(value) in ATOMS:
-        return value
     try:
-        return _isolated(value)
+        return value if type(value) in ATOMS else _isolated(value)
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - a value that refuses to be copied is passed on as it is
@@ -149,10 +147,23 @@ def _deep(value: Value) -> Value:
         return value
 
 
+def behaves_as(value: Value, kind: type) -> bool:
+    """Return whether the type of ``value`` is a ``kind``, by what it is and not by the ``__class__`` that it claims.
+
+    To be asked about foreign values: ``isinstance`` runs their code.
+    """
+    try:
+        return type(value) not in ATOMS and issubclass(type(value), kind)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the class of a class has code of its own
+        return False
+
+
 def unawaited(value: Value) -> str:
     """Return why ``value`` is no value yet, because nobody has awaited it, ``""`` where it is one."""
-    if type(value) in ATOMS or not issubclass(type(value), Awaitable):
+    if not behaves_as(value, Awaitable):
         return ""
-    if isinstance(value, Coroutine):
+    if behaves_as(value, Coroutine):
         value.close()  # nobody can await it any more, and Python would warn of it
     return f"the output is a {type(value).__name__} that was not awaited: await it and report what it gives"

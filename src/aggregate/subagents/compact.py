@@ -232,9 +232,12 @@ def compact_sections(
 ) -> dict[str, Any]:
     """Return a compiled report whose large entries are references, section by section; nothing given is changed."""
     return {
-        section: {key: _compacted(value, f"{section}_{key}", cache_dir, threshold) for key, value in entries.items()}
+        section: {
+            key: _compacted(value, f"{sentence(section)}_{sentence(key)}", cache_dir, threshold)
+            for key, value in entries.items()
+        }
         if type(entries) is dict
-        else _compacted(entries, str(section), cache_dir, threshold)
+        else _compacted(entries, sentence(section), cache_dir, threshold)
         for section, entries in compiled.items()
     }
 
