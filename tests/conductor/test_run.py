@@ -13,7 +13,7 @@ from aggregate.clients.protocol import ModelRequest
 from aggregate.clients.providers import open_client
 from aggregate.clients.scripted import Scripted, scripted
 from aggregate.conductor.assignment import Assignment, Outcome, WorkerReply
-from aggregate.conductor.attempt import attempt, backoff
+from aggregate.conductor.attempt import ANSWER_CHARACTERS, attempt, backoff
 from aggregate.conductor.context import Contexts
 from aggregate.conductor.fold import fold
 from aggregate.conductor.lifecycle import run_worker_lifecycle, work
@@ -412,3 +412,17 @@ def test_the_scripted_worker_describes_what_it_was_given(tmp_path: Path) -> None
     reply = (run.result.report.parent / "003_sum.reply.md").read_text()
     assert reply.endswith("with 2 files and the results $found. The task is: Add them up.")
     assert WorkerReply("x") == WorkerReply("x", 0)
+
+
+def test_an_answer_is_no_larger_than_the_database_gives_back() -> None:
+    """Of an endless answer the first two million characters are kept, with a warning; a reason is shortened."""
+    made = attempt(Says(lambda _: "x" * (ANSWER_CHARACTERS + 1)), ASKED, 1)
+    assert (made.status, made.text) == (RunStatus.SUCCESS, "x" * ANSWER_CHARACTERS)
+    assert made.warning == "the answer is cut: its first 2,000,000 of 2,000,001 characters are here"
+
+    def refuse(_assignment: Assignment) -> str:
+        raise WorkerError("x" * 50_000, again=False)
+
+    made = attempt(Says(refuse), ASKED, 1)
+    assert made.status is RunStatus.ERROR
+    assert "[... 40,000 of 50,000 characters ...]" in made.text

@@ -24,7 +24,7 @@ EXPECTED: dict[str, Any] = {
         [
             f"main-1 failed: MuteError: {UNREADABLE}",
             f"main-2 failed: QuittingError: {UNREADABLE}",
-            f"main-3 failed: {UNREADABLE}",
+            "main-3 failed: AnonymousError",
             "main-4 failed: OddError: odd",
         ],
     ],

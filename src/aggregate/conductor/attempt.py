@@ -6,15 +6,20 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from time import monotonic
 
-from aggregate.conductor.assignment import Assignment, Outcome
+from aggregate.conductor.assignment import Assignment, Outcome, WorkerReply
 from aggregate.conductor.worker import Worker
 from aggregate.errors import WorkerError
 from aggregate.models.group import RunStatus
+from aggregate.models.jsonable import failure_text
+from aggregate.text.shorten import shorten
 
 STOP_SECONDS = 0.25
 """How soon a waiting attempt sees that its process is to end."""
 BACKOFF_SECONDS = 1.0
 MAX_BACKOFF_SECONDS = 8.0
+ANSWER_CHARACTERS = 2_000_000
+"""Several times the longest answer that any model gives; a larger one would be refused when the database is read."""
+REASON_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +79,26 @@ def attempt(
 def _ask(worker: Worker, assignment: Assignment, begun: Callable[[], None]) -> Attempt:
     try:
         reply = worker.work(assignment, begun)
-        return Attempt(RunStatus.SUCCESS, _writable(reply.text), int(reply.tokens), warning=_writable(reply.warning))
+        return _answered(reply)
     except WorkerError as error:
-        return Attempt(RunStatus.ERROR, _writable(str(error)), again=error.again)
+        return Attempt(RunStatus.ERROR, _reason(error), again=error.again)
     except Exception as error:  # noqa: BLE001 - a worker's failure is the ticket's, never the run's
-        return Attempt(RunStatus.ERROR, _writable(f"{type(error).__name__}: {error}"), again=True)
+        return Attempt(RunStatus.ERROR, _reason(error), again=True)
+
+
+def _answered(reply: WorkerReply) -> Attempt:
+    """Return the attempt that gave ``reply``, of which no more is taken than the database gives back."""
+    text, warnings = _writable(reply.text), [reply.warning] if reply.warning else []
+    if len(text) > ANSWER_CHARACTERS:
+        warnings.append(f"the answer is cut: its first {ANSWER_CHARACTERS:,} of {len(text):,} characters are here")
+        text = text[:ANSWER_CHARACTERS]
+    warning = _writable(shorten("; ".join(warnings), REASON_CHARACTERS))
+    return Attempt(RunStatus.SUCCESS, text, int(reply.tokens), warning=warning)
+
+
+def _reason(error: Exception) -> str:
+    text = str(error) if isinstance(error, WorkerError) else failure_text(error)
+    return _writable(shorten(text, REASON_CHARACTERS))
 
 
 def _writable(text: str) -> str:

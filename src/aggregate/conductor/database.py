@@ -4,7 +4,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any, TypeVar
@@ -13,10 +13,12 @@ import sqlalchemy as sa
 from dbos import error as dbos_errors
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
+from aggregate.conductor.row_sizes import ROW_BYTES, TOO_LARGE, size_of
 from aggregate.conductor.serialization import refuse_row
 from aggregate.conductor.tickets import Tickets, checked
 from aggregate.disk.writing import create_private, private_folder
 from aggregate.errors import StateError
+from aggregate.text.shorten import shorten
 
 _METADATA = sa.MetaData()
 RUNS = sa.Table(
@@ -46,6 +48,8 @@ _AGAIN_SECONDS = 0.5
 _SUBSEC_SINCE = (3, 42)
 _BUSY_SECONDS = 30
 """How long SQLite waits for other processes."""
+NAME_CHARACTERS = 200
+"""Of a run's name in a message."""
 _T = TypeVar("_T")
 
 
@@ -172,13 +176,15 @@ class RunRow:
         run_id: ``<project>/<track>/<NNN>``.
         number: Which run of the track.
         state: ``running``, ``finished`` or ``cancelled``.
-        tickets_json: What is run, as ``Tickets`` writes it: a run that cannot be read can still be ended and deleted.
+        tickets_json: What is run, as ``Tickets`` writes it.
+        fault: Why the row cannot be read, ``""`` where it can: it can be ended and deleted all the same.
     """
 
     run_id: str
     number: int
     state: str
     tickets_json: str
+    fault: str = ""
 
     @property
     def tickets(self) -> Tickets:
@@ -187,10 +193,20 @@ class RunRow:
         Raises:
             StateError: They are none, or cannot be run.
         """
+        self.require_readable()
         try:
             return checked(Tickets.model_validate_json(self.tickets_json))
         except ValueError:  # pydantic's own error is one
             refuse_row(f"the run {self.run_id}")
+
+    def require_readable(self) -> None:
+        """Refuse a row that somebody else wrote.
+
+        Raises:
+            StateError: It has a type that its column does not have, or is too large.
+        """
+        if self.fault:
+            refuse_row(f"the run {shorten(str(self.run_id), NAME_CHARACTERS)}", self.fault)
 
 
 class Runs:
@@ -201,15 +217,19 @@ class Runs:
         self._project = project
         self._track = track
         self._mine = (RUNS.c.project == project) & (RUNS.c.track == track)
+        tickets = sa.case((size_of(RUNS.c.tickets, engine.dialect.name) <= ROW_BYTES, RUNS.c.tickets))
+        self._row = sa.select(RUNS.c.run_id, RUNS.c.number, RUNS.c.state, tickets.label("tickets")).where(self._mine)
 
     def latest(self) -> RunRow | None:
-        """Return the newest run, ``None`` where there is none."""
-        query = sa.select(RUNS).where(self._mine).order_by(RUNS.c.number.desc()).limit(1)
-        return next(map(_run_row, self._execute(query)), None)
+        """Return the newest run, ``None`` where there is none.
+
+        One whose number is none counts as the newest: it is to be ended and deleted before another is begun.
+        """
+        return next(map(_run_row, self._execute(self._row.order_by(RUNS.c.number.desc()).limit(1))), None)
 
     def over(self) -> list[RunRow]:
         """Return the runs that are finished or cancelled, the oldest first."""
-        query = sa.select(RUNS).where(self._mine, RUNS.c.state != RUNNING).order_by(RUNS.c.number)
+        query = self._row.where(RUNS.c.state != RUNNING).order_by(RUNS.c.number)
         return [_run_row(row) for row in self._execute(query)]
 
     def begin(self, tickets: Tickets, number: int) -> RunRow:
@@ -248,8 +268,11 @@ class Runs:
 
 
 def _run_row(row: sa.RowMapping) -> RunRow:
+    """Return a run; of a row that is not ours what tells it from others, and what is wrong with it."""
     run = RunRow(row["run_id"], row["number"], row["state"], row["tickets"])
+    if row["tickets"] is None:
+        return replace(run, number=0, tickets_json="", fault=TOO_LARGE)
     # SQLite keeps any type in any column.
     if any(type(part) is not str for part in (run.run_id, run.state, run.tickets_json)) or type(run.number) is not int:
-        refuse_row("a run")
+        return replace(run, number=0, tickets_json="", fault="is not JSON of ours")
     return run

@@ -12,9 +12,8 @@ What is set here and in ``workplace``, and why:
 """
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
-from typing import Any
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
@@ -22,6 +21,7 @@ from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 from aggregate.conductor.assignment import Assignment, Outcome
 from aggregate.conductor.attempt import Stopping
 from aggregate.conductor.database import explained, patiently
+from aggregate.conductor.row_sizes import refuse_large_workflows, workflow_table
 from aggregate.conductor.serialization import JSON, refuse_pickles, refuse_row
 from aggregate.errors import StateError
 from aggregate.models.group import RunStatus
@@ -109,13 +109,21 @@ class DurableDesk:
 
     def keys(self, run_id: str) -> set[str]:
         """Return the keys of all tickets of a run that were put here, whatever they hold."""
-        found = self._list(workflow_id_prefix=f"{run_id}/", load_input=False, load_output=False)
-        return {one.workflow_id for one in found}
+        return self._keys(lambda status: status.c.workflow_uuid.startswith(f"{run_id}/", autoescape=True))
 
     def waiting(self, keys: Collection[str]) -> set[str]:
         """Return which of ``keys`` were put here and have not ended."""
-        over = {workflow.workflow_id for workflow in self._find(keys, status=_ENDED, load_output=False)}
-        return self.known(keys).keys() - over
+        return self._keys(lambda row: row.c.workflow_uuid.in_(keys) & row.c.status.not_in(_ENDED)) if keys else set()
+
+    def _keys(self, which: Callable[[sa.TableClause], sa.ColumnElement[bool]]) -> set[str]:
+        """Return the keys of some workflows and read nothing else of them, so that what is garbled can be ended."""
+        status = workflow_table(self._engine.dialect.name, "workflow_status", "status")
+
+        def ask() -> set[str]:
+            with self._engine.connect() as connection:
+                return set(connection.execute(sa.select(status.c.workflow_uuid).where(which(status))).scalars())
+
+        return patiently(self._engine, ask)
 
     def withdraw(self, keys: Collection[str]) -> None:
         """Cancel what has not ended; what a worker still gives for it is dropped."""
@@ -137,20 +145,24 @@ class DurableDesk:
 
     def forget(self, keys: Collection[str]) -> None:
         """Delete what the database has of ``keys``."""
-        known = sorted(self.known(keys))
-        if known:
-            patiently(self._engine, lambda: self._client.delete_workflows(known))
+        if keys:
+            patiently(self._engine, lambda: self._client.delete_workflows(sorted(keys)))
 
     def _find(
         self, keys: Collection[str], *, status: list[str] | None = None, load_output: bool = True
     ) -> list[WorkflowStatus]:
         if not keys:
             return []
-        return self._list(workflow_ids=list(keys), status=status, load_input=False, load_output=load_output)
 
-    def _list(self, **wanted: Any) -> list[WorkflowStatus]:  # noqa: ANN401 - what list_workflows takes
+        def ask() -> list[WorkflowStatus]:
+            with self._engine.connect() as connection:
+                refuse_large_workflows(connection, keys)
+            return self._client.list_workflows(
+                workflow_ids=list(keys), status=status, load_input=False, load_output=load_output
+            )
+
         try:
-            return patiently(self._engine, lambda: self._client.list_workflows(**wanted))
+            return patiently(self._engine, ask)
         except (ValueError, RecursionError):  # JSON that DBOS reads by itself, such as a workflow's attributes
             refuse_row("a ticket's row")
 

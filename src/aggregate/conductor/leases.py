@@ -14,11 +14,11 @@ from dbos import error as dbos_errors
 from sqlalchemy.exc import SQLAlchemyError
 
 from aggregate.conductor.database import LEASES
+from aggregate.conductor.row_sizes import workflow_table
 
 LEASE_SECONDS = 15.0
 _SIGNS_PER_LEASE = 3
 _FORGOTTEN_SECONDS = 86_400
-_STATUS = sa.table("workflow_status", sa.column("executor_id"), sa.column("status"), sa.column("queue_name"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,6 @@ class Leases:
         self._stop = Event()
         self._thread: Thread | None = None
         postgres = engine.dialect.name == "postgresql"
-        self._schema = "dbos" if postgres else None
         clock = "extract(epoch from clock_timestamp())" if postgres else "((julianday('now') - 2440587.5) * 86400.0)"
         self._now: sa.ColumnElement[float] = sa.literal_column(clock, sa.Double)
 
@@ -113,7 +112,8 @@ class Leases:
         """Give the tickets of dead workers back to the queue; return whose they were."""
         with self._engine.begin() as connection:
             rows = connection.execute(sa.select(LEASES, (LEASES.c.until - self._now).label("left"))).mappings().all()
-            status = sa.table("workflow_status", *(sa.column(c.name) for c in _STATUS.c), schema=self._schema)
+            columns = ("executor_id", "status", "queue_name")
+            status = workflow_table(self._engine.dialect.name, "workflow_status", *columns)
             query = sa.select(status.c.executor_id).distinct()
             mine = (status.c.status == "PENDING") & (status.c.queue_name == queue)
             working = {str(one) for one in connection.execute(query.where(mine)).scalars() if one}

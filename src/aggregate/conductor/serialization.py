@@ -29,13 +29,13 @@ def _refuse(_self: DefaultSerializer, _text: str) -> Any:  # noqa: ANN401 - in t
     refuse_row("a value")
 
 
-def refuse_row(name: str) -> NoReturn:
-    """Raise what is said of a row that is not JSON.
+def refuse_row(name: str, fault: str = "is not JSON of ours") -> NoReturn:
+    """Raise what is said of a row that is not read.
 
     Raises:
         StateError: Always.
     """
     raise StateError(
-        f"{name} in the database is not JSON of ours and is not read: it comes from an older version or from somebody "
+        f"{name} in the database {fault} and is not read: it comes from an older version or from somebody "
         "else; end the run with --cancel and delete it with --forget, or use another --database"
     )

@@ -214,6 +214,8 @@ def _entered(runs: Runs, track: Track, contexts: Contexts, *, wish: Wish, tell: 
     # Read before the database: if another process begins a run meanwhile, both take the same number, and thus its run.
     number = last_number(contexts.output_dir, track.track_id)
     run = runs.latest()
+    if run is not None:
+        run.require_readable()
     if run is not None and run.state == RUNNING:
         tell(f"going on with {run.run_id}")
         if run.tickets != wanted:

@@ -15,7 +15,7 @@ from aggregate.disk.reading import read_bytes
 from aggregate.disk.writing import replace_own
 from aggregate.errors import DataReferenceError, OutputError
 from aggregate.models.jsonable import JsonCopy, jsonable, sentence
-from aggregate.models.plain import MOST_REPEATED, Value, extent
+from aggregate.models.plain import Value, extent
 from aggregate.models.reference import CACHE_DIR, REFERENCE_FORMAT, DataReference, is_reference
 from aggregate.models.result import THRESHOLD, AggregatedResult, Answer
 from aggregate.subagents.summary import summarise
@@ -104,14 +104,14 @@ def _encoded(data: Value, context_key: str) -> str:
     """Return the JSON that is stored; at once where it can be, item by item where a value is odd."""
     if type(data) is str:
         return json.dumps(data)
+    copying = JsonCopy(stored=True)
     try:
-        writable = extent(data).repeated <= MOST_REPEATED
-        text = json.dumps(data, default=JsonCopy(stored=True).of) if writable else ""
+        text = "" if extent(data).too_often else json.dumps(data, default=copying.of)
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - keys that JSON does not know, or whatever the value's own methods raise
         text = ""
-    if text:
+    if text and not copying.cut:
         return text
     copying = JsonCopy(stored=True)
     copy = copying.of(data)
@@ -232,9 +232,12 @@ def compact_sections(
 ) -> dict[str, Any]:
     """Return a compiled report whose large entries are references, section by section; nothing given is changed."""
     return {
-        section: {key: _compacted(value, f"{section}_{key}", cache_dir, threshold) for key, value in entries.items()}
+        section: {
+            key: _compacted(value, f"{sentence(section)}_{sentence(key)}", cache_dir, threshold)
+            for key, value in entries.items()
+        }
         if type(entries) is dict
-        else _compacted(entries, str(section), cache_dir, threshold)
+        else _compacted(entries, sentence(section), cache_dir, threshold)
         for section, entries in compiled.items()
     }
 

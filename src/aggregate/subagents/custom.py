@@ -8,11 +8,11 @@ from typing import Final
 
 from aggregate.errors import Refusal, SandboxError, SpawnError
 from aggregate.models.group import CustomFunction
+from aggregate.models.jsonable import failure_text
 from aggregate.models.plain import Value, isolated
 from aggregate.models.result import LabelledOutput
 from aggregate.sandbox import Limits, run_javascript, run_python
 from aggregate.sandbox.limits import SOURCE_CHARACTERS
-from aggregate.subagents.reasons import reason
 from aggregate.subagents.strategies import Merged
 
 FAILED: Final = "Custom merge function failed"
@@ -45,7 +45,7 @@ def apply_custom(
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a bad function gives the failure value, also for SystemExit (O-9)
-        why = str(error) if isinstance(error, SandboxError) else reason(error)
+        why = str(error) if isinstance(error, SandboxError) else failure_text(error)
         value = {"error": FAILED, "originalResults": [item.output for item in outputs]}
         return Merged(value, errors=(f"{FAILED}: {why}",))
 

@@ -144,6 +144,11 @@ class Ledger:
                 return None
             return Snapshot(group, tuple(self._runs[run_id] for run_id in self._members[name]))
 
+    def group(self, name: str) -> Group | None:
+        """Return a group without its runs, which take as long to gather as there are many."""
+        with self._lock:
+            return self._groups.get(name)
+
     def names(self) -> tuple[str, ...]:
         """Return the groups' names in the order in which they were opened first."""
         with self._lock:

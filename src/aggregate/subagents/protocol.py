@@ -15,6 +15,7 @@ TIMEOUTS: Final = ("runTimeoutSeconds", "timeoutSeconds")
 HOST: Final = ("agentId", "model", "thinking", "cleanup", "skills", "sharedContext")
 """Parameters for whoever runs the agent: handed to ``admit``, nothing is done with them here."""
 MAX_COUNT: Final = 10_000
+"""Runs that one request may ask for: as many results as one variable is built and measured for."""
 NOTE: Final = "The result of each run is delivered on its own."
 
 
@@ -23,8 +24,8 @@ def sessions_spawn(session: SubagentSession, parameters: Mapping[str, Any]) -> d
 
     One run answers ``{status, childSessionKey, runId, note, aggregationGroup}`` with status ``accepted`` or
     ``forbidden``; several answer ``{status, spawned, accepted, failed, results, note}`` with status ``accepted`` or
-    ``partial``. What cannot be spawned answers ``{status: "error", error, code}``; nothing is spawned then. Never
-    raises for its parameters.
+    ``partial``. What cannot be spawned, or is more than ``MAX_COUNT``, answers ``{status: "error", error, code}``;
+    nothing is spawned then. Never raises for its parameters.
     """
     try:
         tasks = _tasks(parameters)
@@ -45,7 +46,12 @@ def _tasks(parameters: Mapping[str, Any]) -> list[_Task]:
     task, label, count = parameters.get("task"), _text(parameters, "label"), parameters.get("count", 1)
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_COUNT:
         raise SpawnError(f"count must be a whole number from 1 to {MAX_COUNT}", code=Refusal.INVALID_COUNT)
-    several = list(task) if isinstance(task, list | tuple) else [task] * count
+    several = task if isinstance(task, list | tuple) else [task] * count
+    if len(several) > MAX_COUNT:
+        raise SpawnError(
+            f"task lists {len(several):,} tasks, one request takes at most {MAX_COUNT:,}: spread them over several",
+            code=Refusal.INVALID_COUNT,
+        )
     if not several:
         raise SpawnError("task must not be an empty list", code=Refusal.INVALID_TASK)
     if len(several) == 1:
@@ -92,9 +98,9 @@ def _spawn(session: SubagentSession, parameters: Mapping[str, Any], task: _Task)
     if handle.refused is not None:
         response["error"] = handle.refused
     record = session.run(handle.run_id)
-    if record is not None and record.variable_name is not None:
-        result = session.subagent_results[record.variable_name]
-        response["aggregationGroup"] = {"variableName": result.variable_name, "mergeStrategy": str(result.strategy)}
+    group = session.group(record.variable_name) if record is not None and record.variable_name is not None else None
+    if group is not None:
+        response["aggregationGroup"] = {"variableName": group.variable_name, "mergeStrategy": str(group.strategy)}
     return response
 
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from typing import Final
 
 from aggregate.models.group import Group, RunStatus
+from aggregate.models.jsonable import failure_text
 from aggregate.models.plain import Value, isolated, unawaited
 from aggregate.subagents.deadlines import Timers, Watch
 from aggregate.subagents.ledger import Arrival, Ledger
-from aggregate.subagents.reasons import reason
 
 logger: Final = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class Reports:
         try:
             result = isolated(result)
         except BaseException as error:  # noqa: BLE001 - foreign code runs here, and the run has to end
-            status, result = RunStatus.ERROR, f"the output cannot be copied: {reason(error)}"
+            status, result = RunStatus.ERROR, f"the output cannot be copied: {failure_text(error)}"
         ended = self._ledger.end(run_id, status, self._now(), result=result)
         self._watch.call_off(run_id)
         if ended.group is not None and ended.group.status.final:
@@ -43,7 +43,7 @@ class Reports:
         try:
             now = self._clock()
         except BaseException as error:  # noqa: BLE001 - foreign code
-            logger.warning("the session's clock failed, the system's is used: %s", reason(error))
+            logger.warning("the session's clock failed, the system's is used: %s", failure_text(error))
             return datetime.now(UTC)
         return now
 
@@ -100,4 +100,4 @@ class Execution:
 
     def broke(self, run_id: str, error: BaseException) -> None:
         """Record what the callable raised."""
-        self._reports.end(run_id, RunStatus.ERROR, reason(error))
+        self._reports.end(run_id, RunStatus.ERROR, failure_text(error))

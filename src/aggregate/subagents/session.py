@@ -8,12 +8,12 @@ from types import TracebackType
 from typing import Any, Final, Self, overload
 
 from aggregate.errors import Refusal, SpawnError
-from aggregate.models.group import CustomFunction, MergeStrategy, OnError, Order, RunRecord, RunStatus
+from aggregate.models.group import CustomFunction, Group, MergeStrategy, OnError, Order, RunRecord, RunStatus
+from aggregate.models.jsonable import failure_text
 from aggregate.models.result import AggregatedResult, SpawnRequest
 from aggregate.sandbox import Limits
 from aggregate.subagents.deadlines import Deadlines, Timers
 from aggregate.subagents.ledger import Ledger
-from aggregate.subagents.reasons import reason
 from aggregate.subagents.reports import Execution, Reports
 from aggregate.subagents.requests import wanted
 from aggregate.subagents.results import SubagentResults
@@ -157,7 +157,7 @@ class SubagentSession:
 
     def fail(self, run_id: str, error: object) -> bool:
         """Record why a run failed; ``False`` where it changes nothing."""
-        return self._reports.end(run_id, RunStatus.ERROR, reason(error))
+        return self._reports.end(run_id, RunStatus.ERROR, failure_text(error))
 
     def time_out(self, run_id: str) -> bool:
         """Record that a run took too long; ``False`` where it changes nothing."""
@@ -197,6 +197,10 @@ class SubagentSession:
     def text(self, name: str, *, labels: bool = True) -> str:
         """Return the result of a group as text (see ``aggregate.text.results``)."""
         return result_text(self.subagent_results[name], labels=labels)
+
+    def group(self, name: str) -> Group | None:
+        """Return how a variable is merged and where it stands, without its value; ``None`` for an unknown name."""
+        return self._ledger.group(name)
 
     def run(self, run_id: str) -> RunRecord | None:
         """Return what is known of a run; its output belongs to the reader."""

@@ -7,7 +7,7 @@ from typing import Final
 from deepmerge import Merger
 
 from aggregate.models.jsonable import free_key, jsonable, sentence, type_name
-from aggregate.models.plain import MOST_REPEATED, Extent, Value, extent, isolated
+from aggregate.models.plain import Extent, Value, behaves_as, extent, isolated
 from aggregate.models.result import LabelledOutput
 from aggregate.subagents.json_text import NotJson, parsed
 from aggregate.text.shorten import shorten
@@ -56,7 +56,7 @@ def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
 
 def _as_json(item: LabelledOutput, worded: list[str]) -> Value:
     """Return an output parsed where it is JSON; ``worded`` gets its name where words around it are left out."""
-    if not isinstance(item.output, str):
+    if not issubclass(type(item.output), str):
         return isolated(item.output)
     try:
         held = parsed(item.output)
@@ -109,19 +109,19 @@ def _object(item: LabelledOutput, worded: list[str]) -> dict[Value, Value]:
     """Return an output as a dictionary of its own, or raise ``NotJson`` saying why it is none."""
     output = item.output
     flat = False
-    if isinstance(output, str):
+    if issubclass(type(output), str):
         held = parsed(output)
         value, around = held.value, held.around
         flat = output.count("{") + output.count("[") <= MAX_DEPTH
     else:
-        foreign = issubclass(type(output), Mapping) and type(output) is not dict
+        foreign = type(output) is not dict and behaves_as(output, Mapping)
         value, around = jsonable(output) if foreign else isolated(output), ""
     if type(value) is not dict:
         raise NotJson(f"a {type_name(value)} is no object")
     size = Extent(0, 0) if flat else extent(value)
     if size.levels > MAX_DEPTH:
         raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
-    if size.repeated > MOST_REPEATED:
+    if size.too_often:
         raise NotJson("it holds the same parts too often")
     if around:
         worded.append(item.name)

@@ -11,7 +11,7 @@ from time import monotonic
 
 from aggregate.errors import WaitError
 from aggregate.models.group import RunRecord, RunStatus
-from aggregate.models.plain import ATOMS, isolated
+from aggregate.models.plain import isolated
 from aggregate.subagents.deadlock import WAITS, run_of_this_thread
 from aggregate.subagents.ledger import Ledger
 from aggregate.subagents.runner import Runner
@@ -90,7 +90,7 @@ class Waiter:
 
 def own_record(run: RunRecord) -> RunRecord:
     """Return a record whose output is the reader's: changing it changes no result."""
-    return run if type(run.output) in ATOMS else replace(run, output=isolated(run.output))
+    return replace(run, output=isolated(run.output))
 
 
 def _deadline(timeout: float | None) -> float | None:

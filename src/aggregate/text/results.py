@@ -26,7 +26,7 @@ def result_text(result: AggregatedResult, *, labels: bool = True) -> str:
     """
     if result.value is None:
         return ""
-    if result.strategy is not MergeStrategy.CONCAT or not isinstance(result.value, list):
+    if result.strategy is not MergeStrategy.CONCAT or not issubclass(type(result.value), list):
         return value_text(result.value)
     names = result.labels if labels and len(result.labels) == len(result.value) else ("",) * len(result.value)
     items = zip(map(printable, names), map(value_text, result.value), strict=True)

@@ -11,6 +11,9 @@ from threading import Lock
 from typing import Any, Final
 
 from aggregate.errors import AggregateError, ToolError
+from aggregate.models.jsonable import JsonCopy, failure_text
+from aggregate.models.plain import extent
+from aggregate.text.shorten import shorten
 from aggregate.tools.daemons import started
 
 MEGABYTE: Final = 1_000_000
@@ -86,38 +89,24 @@ def _outcome(name: str, action: Callable[[], Any], limits: CallLimits) -> Any:  
     except AggregateError as error:
         return failure(str(error), retry=False)
     except BaseException as error:  # noqa: BLE001 - whatever a tool raises, SystemExit too, becomes a failed result
-        return failure(_said(error, 2000), retry=True)
+        return failure(shorten(failure_text(error), 2000), retry=True)
     return _plain(name, value, limits)
 
 
 def _plain(name: str, value: Any, limits: CallLimits) -> Any:  # noqa: ANN401 - what the tool returned
     """Return ``value`` as JSON knows it, NaN and infinities as ``None``: no later change by the tool can reach it."""
+    if extent(value).too_often:
+        return failure(f"{name} returned what JSON cannot hold: it holds the same parts too often", retry=False)
+    copying = JsonCopy(stored=True)
+
+    def readable(part: Any) -> Any:  # noqa: ANN401 - what JSON does not know
+        return list(islice(part, MOST_ITEMS)) if isinstance(part, Iterator) else copying.of(part)
+
     try:
-        text = json.dumps(value, default=_readable)
-    except Exception as error:  # noqa: BLE001 - a value's own __str__ may raise anything
-        return failure(f"{name} returned what JSON cannot hold: {_said(error, 200)}", retry=False)
+        text = json.dumps(value, default=readable)
+    except Exception as error:  # noqa: BLE001 - keys that JSON does not know, or what holds itself
+        return failure(f"{name} returned what JSON cannot hold: {shorten(failure_text(error), 200)}", retry=False)
     if len(text) > limits.megabytes * MEGABYTE:
         size = f"{len(text) / MEGABYTE:.1f} MB, the most is {limits.megabytes:g} MB"
         return failure(f"{name} returned {size}", retry=True, hint="Ask for fewer items or fields.")
     return json.loads(text, parse_constant=lambda _: None)
-
-
-def _said(error: BaseException, most: int) -> str:
-    """Return the kind of an error and its message, where it has one that can be read."""
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 - an error's own __str__ may raise anything
-        text = ""
-    return f"{type(error).__name__}: {text[:most]}" if text else type(error).__name__
-
-
-def _readable(value: object) -> object:
-    """Stand in for what JSON does not know, without addresses or hash order."""
-    if isinstance(value, set | frozenset):
-        return sorted(value, key=repr)
-    if isinstance(value, bytes):
-        return value.decode("utf-8", errors="replace")
-    if isinstance(value, Iterator):
-        return list(islice(value, MOST_ITEMS))
-    text = str(value)
-    return f"<{type(value).__name__}>" if " object at 0x" in text else text
