@@ -1,6 +1,7 @@
 """``run`` and ``prune``, as a user starts them."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -172,3 +173,11 @@ def test_many_files_of_one_fault_are_one_warning(tmp_path: Path) -> None:
     assert said.count("warning: ") == 1
     assert "warning: file not found: gone0.py; and 49 more of this kind (--json lists them)\n" in said
     assert len(json.loads(start(tmp_path, "run", "--json", "--quiet").out)["warnings"]) == 50
+
+
+def test_a_binary_file_whose_name_is_no_text(tmp_path: Path) -> None:
+    """Its name stands in the note of the glob, in a form that can be written."""
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\n.bin")).write_bytes(b"\0")
+    project(tmp_path, {"a.py": "x = 1\n", "manual_slop.toml": '[files]\npaths = ["*.*"]\n'})
+    assert "left out as binary (\\udcff\\x0a.bin)" in start(tmp_path, "run", "--stdout").out
+    assert start(tmp_path, "run").code == 0

@@ -12,6 +12,7 @@ from aggregate.models.entry import Entry
 from aggregate.models.scope import ALLOW_SECRETS
 from aggregate.paths.ignore import IgnoreRules, TooManyRulesError
 from aggregate.sources.listing import Listing
+from aggregate.text.fences import heading_text
 
 MOST_NAMED = 3
 """Files that a note names before it counts the rest."""
@@ -103,7 +104,7 @@ def _nothing(listing: Listing, base_dir: Path, glob: str) -> str:
 def note_of(entry: Entry, what: str, paths: Sequence[str], *, hint: str = "") -> Selected:
     """Return the remark that files which a glob matches are not shown: how many, the names of the first, what to do."""
     more = len(paths) - MOST_NAMED
-    names = ", ".join(paths[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    names = ", ".join(map(heading_text, paths[:MOST_NAMED])) + (f" and {more:,} more" if more > 0 else "")
     problem = f"{len(paths):,} matching file{'s' if len(paths) > 1 else ''} left out as {what} ({names}){hint}"
     return Selected(entry.item.path, "", entry, entry.item.path, problem=problem, is_note=True)
 
