@@ -74,12 +74,16 @@ def test_a_server_that_does_not_answer_the_call(provider: str) -> None:
     """The connection has a limit of its own, far below that of the answer; 10 s where nothing is said."""
     assert Limits() == Limits(connect=10.0, read=600.0)
     with black_hole() as url:
-        transport = ADAPTERS[provider](provider, Key(KEY), url, limits=Limits(connect=0.2))
+        secret_url = url.replace("://", "://me:pass-77@") + "/?key=pass-77"
+        transport = ADAPTERS[provider](provider, Key(KEY), secret_url, limits=Limits(connect=0.2))
         start = time.monotonic()
         with pytest.raises(ProviderError) as caught:
             Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
     assert time.monotonic() - start < 10.0
-    assert str(caught.value).startswith(f"{provider} cannot be reached: it did not accept a connection in time")
+    assert str(caught.value).startswith(
+        f"{provider} cannot be reached at {url}: it did not accept a connection in time"
+    )
+    assert "pass-77" not in str(caught.value)
     assert caught.value.retryable
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aggregate.cli.options import config_option, json_option, redact_option, scope_options
-from aggregate.cli.output import say, warn, write_path, write_result
+from aggregate.cli.output import say, warn, warn_all, write_path, write_result
 
 if TYPE_CHECKING:
     from aggregate.app import Composition
@@ -123,8 +123,7 @@ def _too_large(tokens: "PromptTokens") -> list[str]:
 
 def _tell(made: "Composition", tokens: "PromptTokens", warnings: list[str]) -> None:
     """Print to standard error what was left out, and the tokens of the document, its sections and largest files."""
-    for warning in warnings:
-        warn(warning)
+    warn_all(warnings, more="--json")
     if not made.records:
         warn("no files: name some under [files] paths in the configuration")
     lines = [f"{tokens.document:>11,} tokens (o200k)"]

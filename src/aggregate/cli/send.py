@@ -8,7 +8,7 @@ import click
 
 from aggregate.cli.input import read_input
 from aggregate.cli.options import config_option, json_option, redact_option, scope_options
-from aggregate.cli.output import say, warn, writable_output, write_piece, write_result, write_rows
+from aggregate.cli.output import say, warn, warn_all, writable_output, write_piece, write_result, write_rows
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -84,8 +84,7 @@ def send(
             require_key=not dry_run,
         )
     if not quiet:
-        for warning in ready.warnings:
-            warn(warning)
+        warn_all(ready.warnings, more="run --json")
     if dry_run:
         if as_json:
             write_result(json.dumps(plan_data(ready), indent=2))
@@ -207,8 +206,10 @@ def _tell(ready: "Prepared", done: "Delivered") -> None:
 
 
 def _told_by_diffs(ready: "Prepared") -> str:
+    from aggregate.text.nearest import some
+
     older, extra = ready.settled.older, ready.settled.extra
-    return f"shown as the cache holds them, with diffs ({extra:+,} tokens): {', '.join(older)}"
+    return f"shown as the cache holds them, with diffs ({extra:+,} tokens): {some(older)}"
 
 
 def _cost(ready: "Prepared", usage: "Usage") -> "Decimal | None":

@@ -9,6 +9,7 @@ from json import JSONDecodeError
 from types import TracebackType
 from typing import Any
 
+from aggregate.clients.address import origin
 from aggregate.clients.connection import WrongAddressError, causes
 from aggregate.clients.key import Key
 from aggregate.clients.retry import RETRYABLE, seconds_of
@@ -114,7 +115,7 @@ def _permanent(chain: Sequence[BaseException]) -> str:
         if isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS:
             return "does not speak TLS: write http:// instead of https:// if the server is your own"
         if isinstance(cause, socket.gaierror) and cause.errno in _NO_HOST:
-            return "cannot be reached: there is no host of this name: check the address"
+            return f"cannot be reached{_where(chain)}: there is no host of this name: check the address"
         if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
             return "cannot be reached: its address does not begin with http:// or https://, or is no address"
         if isinstance(cause, JSONDecodeError) and cause.doc.lstrip().startswith("<"):
@@ -128,12 +129,24 @@ def _unreached(chain: Sequence[BaseException]) -> str:
 
     for cause in chain:
         if isinstance(cause, httpx2.ConnectTimeout):
-            return "cannot be reached: it did not accept a connection in time"
+            return f"cannot be reached{_where(chain)}: it did not accept a connection in time"
         if isinstance(cause, httpx2.TimeoutException):
             return "did not answer in time"
         if isinstance(cause, httpx2.HTTPError | httpx2.StreamError | OSError):
-            return "cannot be reached"
+            return f"cannot be reached{_where(chain)}"
     return "failed"
+
+
+def _where(chain: Sequence[BaseException]) -> str:
+    """Return the server that was asked, without what may be secret in its address; ``""`` where no error knows it."""
+    for cause in chain:
+        try:
+            asked = origin(str(cause.request.url))  # type: ignore[attr-defined] # errors of SDKs and of HTTP have it
+        except (AttributeError, RuntimeError):  # RuntimeError: of one that was not told
+            continue
+        if asked:
+            return f" at {asked}"
+    return ""
 
 
 def _retry_after(headers: Any) -> float | None:  # noqa: ANN401 - any mapping of headers

@@ -1,6 +1,6 @@
 """The program ``gemini``: a prompt on its standard input, events as JSON lines on its standard output.
 
-It runs in an empty temporary folder, because it looks up every ``@name`` in a prompt below its working directory and
+It runs in an empty folder of its own, because it looks up every ``@name`` in a prompt below its working directory and
 would attach what it finds; where nothing can be found it leaves the text as it is.
 """
 
@@ -8,7 +8,6 @@ import asyncio
 import json
 import os
 import signal
-import tempfile
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from aggregate.clients.key import Key
 from aggregate.clients.plan import Plan
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.disk.programs import find_program
+from aggregate.disk.user_folders import empty_folder
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import SEPARATOR
 from aggregate.models.reply import Reply, Stop
@@ -83,7 +83,7 @@ class GeminiCli:
                 f"gemini-cli reads at most {_MOST_BYTES:,} bytes and the prompt has {len(text):,}: "
                 "use --provider gemini"
             )
-        with tempfile.TemporaryDirectory(prefix="aggregate-") as empty:
+        with empty_folder() as empty:
             process = await asyncio.create_subprocess_exec(
                 found, *arguments_of(request), stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=empty, limit=_LONGEST_LINE,
                 env=environment(os.environ), start_new_session=True,

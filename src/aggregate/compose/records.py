@@ -9,6 +9,7 @@ from aggregate.models.file_item import FileItem, FileRecord
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.files import SourceFile, read_file
 from aggregate.syntax.languages import fence_tag
+from aggregate.text.fences import heading_text
 from aggregate.text.invisible import find_invisible
 from aggregate.views.pool import render_all
 
@@ -134,4 +135,4 @@ def _record(one: Selected, source: SourceFile, mode: ViewMode, view: View | str 
 
 def error_text(path: str, reason: str, *, is_note: bool = False) -> str:
     """Return the content that stands for a file that could not be read; a missing file's is fixed (rule M-5)."""
-    return f"{'NOTE' if is_note else 'ERROR'}: {reason}: {path}"
+    return f"{'NOTE' if is_note else 'ERROR'}: {reason}: {heading_text(path)}"

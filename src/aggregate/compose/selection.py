@@ -9,11 +9,14 @@ from pathlib import Path
 
 from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
+from aggregate.models.scope import ALLOW_SECRETS
 from aggregate.paths.ignore import IgnoreRules, TooManyRulesError
 from aggregate.sources.listing import Listing
+from aggregate.text.fences import heading_text
 
 MOST_NAMED = 3
 """Files that a note names before it counts the rest."""
+_TAKE_SECRETS = f", to take one name it and add {ALLOW_SECRETS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ def select(
                 places[path] = Selected(path, os.path.join(found.folder, name), entry, named, by_glob=True)
         secrets = [prefix + name for name in found.secrets if not left_out(prefix + name)]
         if secrets:
-            places[named] = note_of(entry, "secret-looking", secrets)
+            places[named] = note_of(entry, "secret-looking", secrets, hint=_TAKE_SECRETS)
         elif problem := found.refused or ("" if taken else _nothing(listing, base_dir, named)):
             places[named] = Selected(named, "", entry, named, problem=problem, refused=bool(found.refused))
     problems = {display_prefix(folder, base_dir).rstrip("/") or ".": why for folder, why in listing.problems()}
@@ -98,11 +101,11 @@ def _nothing(listing: Listing, base_dir: Path, glob: str) -> str:
     return "no file matches this pattern"
 
 
-def note_of(entry: Entry, what: str, paths: Sequence[str]) -> Selected:
-    """Return the remark that files which a glob matches are not shown: how many, and the names of the first."""
+def note_of(entry: Entry, what: str, paths: Sequence[str], *, hint: str = "") -> Selected:
+    """Return the remark that files which a glob matches are not shown: how many, the names of the first, what to do."""
     more = len(paths) - MOST_NAMED
-    names = ", ".join(paths[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-    problem = f"{len(paths):,} matching file{'s' if len(paths) > 1 else ''} left out as {what} ({names})"
+    names = ", ".join(map(heading_text, paths[:MOST_NAMED])) + (f" and {more:,} more" if more > 0 else "")
+    problem = f"{len(paths):,} matching file{'s' if len(paths) > 1 else ''} left out as {what} ({names}){hint}"
     return Selected(entry.item.path, "", entry, entry.item.path, problem=problem, is_note=True)
 
 

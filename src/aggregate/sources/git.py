@@ -71,8 +71,10 @@ def _asked(folder: str, arguments: Sequence[str], *, given: bytes = b"", may_say
     Raises:
         StoppedError: It was ended before it had answered.
     """
-    program = find_program("git", outside=(folder,)) if "\0" not in folder else None
-    if program is None or _in_bare_repository(folder):
+    if "\0" in folder or not _in_repository(folder):
+        return None
+    program = find_program("git", outside=(folder,))
+    if program is None:
         return None
     settings = [part for name, value in GUARDS.items() for part in ("-c", f"{name}={value}")]
     try:
@@ -188,17 +190,18 @@ def _decoded(listed: bytes) -> str:
     return listed.decode("utf-8", "surrogateescape")
 
 
-def _in_bare_repository(folder: str) -> bool:
-    """Tell whether git would take a folder around ``folder`` for a repository by what lies in it, not by a ``.git``.
+def _in_repository(folder: str) -> bool:
+    """Tell whether there is a ``.git`` in or above ``folder``; where there is none, git need not be asked.
 
-    For versions before 2.38, which do not know ``safe.bareRepository``.
+    A folder that git would take for a repository by what lies in it ends the search: versions before 2.38 do not know
+    ``safe.bareRepository``.
     """
     start = Path(real_path(folder))
     for one in (start, *start.parents):
         if os.path.lexists(one / ".git"):
-            return False
-        if (one / "HEAD").exists() and (one / "objects").exists() and (one / "refs").exists():
             return True
+        if (one / "HEAD").exists() and (one / "objects").exists() and (one / "refs").exists():
+            return False
     return False
 
 

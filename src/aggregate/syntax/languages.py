@@ -48,6 +48,11 @@ class Language:
     refuses: re.Pattern[str] | None = None
     macros: Callable[[], re.Pattern[bytes]] | None = None
 
+    @property
+    def elision(self) -> str:
+        """What stands for lines that are left out between others."""
+        return self.placeholder.strip("{} ") if self.kind is Kind.CODE else "..."
+
 
 # Names for parts of the pattern below, the ones that use others first.
 _PIECES_OF_C = {
