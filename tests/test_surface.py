@@ -44,3 +44,25 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     code = f"import sys, aggregate; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> None:
+    """A quiet run that shows a file in full leaves parser, tokenizer, processes and results of sub-agents alone."""
+    (tmp_path / "a.py").write_text("x = 1\n", encoding="utf-8")
+    (tmp_path / "manual_slop.toml").write_text('[files]\npaths = ["a.py"]\n', encoding="utf-8")
+    needless = (
+        "tree_sitter",
+        "tiktoken",
+        "concurrent.futures",
+        "tomlkit",
+        "sqlite3",
+        "aggregate.models.result",
+    )
+    code = (
+        "import sys\nfrom aggregate.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
+        f"print([name for name in {needless} if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, "run", "-q"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1:] == ["[]"]
+    assert (tmp_path / "md_gen").is_dir()

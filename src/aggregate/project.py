@@ -9,11 +9,10 @@ from aggregate.compose.layout import Strategy
 from aggregate.compose.request import Request, namespace_of
 from aggregate.compose.selection import display_path
 from aggregate.config.load import Project, load_config, validate
-from aggregate.config.schema import Config, PersonaTable, RedactionTable
+from aggregate.config.schema import BEADS_MODE, Config, PersonaTable, RedactionTable
 from aggregate.config.user import global_config_path, is_trusted
 from aggregate.disk.roots import is_inside, project_root, real_path
 from aggregate.errors import ConfigError, ScopeError
-from aggregate.models.bead import BEADS_MODE
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.scope import Scope

@@ -55,7 +55,6 @@ def run(
     from aggregate.compose.journal import record_run
     from aggregate.compose.numbering import write_numbered
     from aggregate.project import open_project, redaction_for, request_for
-    from aggregate.tokens.count import count_prompt
 
     project = open_project(config, allow_outside=allow_outside or None, allow_secrets=allow_secrets or None)
     focus_files = from_here(focus, project.folder / project.config.files.base_dir)
@@ -79,6 +78,8 @@ def run(
         if path:
             record_run(path, made.prompt, request)
         return
+    from aggregate.tokens.count import count_prompt  # not needed when nobody wants to know
+
     tokens = count_prompt(made.prompt)
     prefix = record_run(path, made.prompt, request, tokens=tokens.segments) if path else None
     warnings = [*made.warnings, *_too_large(tokens)]

@@ -7,7 +7,8 @@ from aggregate.conductor.assignment import Outcome
 from aggregate.conductor.tickets import Ticket
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt
-from aggregate.models.result import THRESHOLD, AggregatedResult
+from aggregate.models.reference import THRESHOLD
+from aggregate.models.result import AggregatedResult
 from aggregate.sections.results import one_line, results_segments
 from aggregate.subagents.compact import NOTE_CHARACTERS, NOTES_SHOWN
 from aggregate.text.fences import fence, heading_text

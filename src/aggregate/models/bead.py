@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-BEADS_MODE = "beads"
-"""The ``execution_mode`` that adds the section of beads."""
 COMPLETED = frozenset({"closed", "completed", "done"})
 """The statuses that count as completed (rule M-X14)."""
 

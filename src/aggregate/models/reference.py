@@ -5,6 +5,8 @@ from typing import Any, Final, TypeGuard
 
 CACHE_DIR: Final = "state/data_cache"
 """Where large values are kept."""
+THRESHOLD: Final = 5000
+"""Bytes of JSON from which a value is written to disk (rules D-9, X-1)."""
 REFERENCE_FORMAT: Final = "disk_reference"
 """The ``_format`` of a value that was written to disk (rule D-42)."""
 

@@ -16,8 +16,9 @@ from aggregate.disk.writing import replace_own
 from aggregate.errors import DataReferenceError, OutputError
 from aggregate.models.jsonable import JsonCopy, jsonable, sentence
 from aggregate.models.plain import Value, extent
-from aggregate.models.reference import CACHE_DIR, REFERENCE_FORMAT, DataReference, is_reference
-from aggregate.models.result import THRESHOLD, AggregatedResult, Answer
+from aggregate.models.reference import CACHE_DIR, REFERENCE_FORMAT, THRESHOLD, DataReference, is_reference
+from aggregate.models.result import AggregatedResult, Answer
+from aggregate.sections.results import Results, flatten
 from aggregate.subagents.summary import summarise
 from aggregate.text.shorten import first_of
 
@@ -196,6 +197,21 @@ def prune_data_cache(
     for path in stale:
         path.unlink(missing_ok=True)
     return tuple(stale)
+
+
+def compact_all(
+    results: Results | Sequence[Results], *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD
+) -> tuple[Results, ...]:
+    """Return single results, each compacted as its kind is: a result, an answer, or a compiled report."""
+    compacted: list[Results] = []
+    for single in flatten(results):
+        if isinstance(single, AggregatedResult):
+            compacted.append(compact_result(single, cache_dir=cache_dir, threshold=threshold))
+        elif isinstance(single, Answer):
+            compacted.append(compact_answer(single, cache_dir=cache_dir, threshold=threshold))
+        else:
+            compacted.append(compact_sections(single, cache_dir=cache_dir, threshold=threshold))
+    return tuple(compacted)
 
 
 def compact_result(
