@@ -54,7 +54,11 @@ TEXTS = {
 
 
 @pytest.mark.parametrize(
-    "atom", ["/*a", "AB_(", ") AB(", "class AB C<", "__attribute__(", "AB(a)\nb(c)\n", "#if A\nrequires a\n"]
+    "atom",
+    [
+        *("/*a", "AB_(", ") AB(", "class AB C<", "__attribute__(", "AB(a)\nb(c)\n", "#if A\nrequires a\n"),
+        *("AB_C x<", "AB_C ", "AB_C f(,", "}AB_CATCH(", "#define A \\\n/*", "#if A\nx\n#endif\n/**/"),
+    ],
 )
 def test_macros_are_found_in_linear_time(atom: str) -> None:
     """The pattern for macros reads a hostile text in a small part of a second; the square of its size takes ten."""

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import takewhile
@@ -51,7 +51,8 @@ def read_module(text: str, language: Language) -> Module:
             elif capture == "doc.leading":
                 docs.update((comment.start_byte, comment) for node in nodes for comment in _run_of(node))
     if macros:
-        found = {at: _with_macros(one, source, macros) for at, one in found.items()}
+        conditions = sorted((start, end) for end, start in macros.items() if source.startswith(b"#", start))
+        found = {at: _without_conditions(_with_macros(one, source, macros), conditions) for at, one in found.items()}
     ordered = _reach(sorted(found.values(), key=lambda one: (one.start, -one.end)), source)
     definitions = _nest(ordered, sorted(bodies - kept))
     return Module(
@@ -90,6 +91,15 @@ def _with_macros(one: Definition, source: bytes, macros: dict[int, int]) -> Defi
     while (begin := macros.get(_end_before(source, start))) is not None:
         start = begin
     return one if start == one.start else replace(one, start=start)
+
+
+def _without_conditions(one: Definition, conditions: list[tuple[int, int]]) -> Definition:
+    """Return a definition whose signature lacks the ``conditions`` in it, as it lacks comments."""
+    inside = conditions[bisect_left(conditions, (one.start, 0)) : bisect_left(conditions, (one.header_end, 0))]
+    if not inside:
+        return one
+    remarks = [remark for remark in one.remarks if not any(a <= remark[0] < b for a, b in inside)]
+    return replace(one, remarks=tuple(sorted([*remarks, *inside])))
 
 
 def _end_before(source: bytes, position: int) -> int:

@@ -74,15 +74,7 @@ def _deadline(size: int) -> Callable[[int, bool], bool]:
 
 def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
     """Return where the macros begin that the parser does not see, by where they end."""
-    if language.macros is None:
-        return {}
-    return {
-        match.end(group): match.start(group)
-        for match in language.macros().finditer(source)
-        if match.lastindex
-        for group in range(1, match.lastindex + 1)
-        if match.start(group) >= 0
-    }
+    return {} if language.hidden is None else {end: start for start, end in language.hidden(source)}
 
 
 def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[dict[str, list[Node]]]:
