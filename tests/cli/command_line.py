@@ -52,7 +52,12 @@ class Begun:
 
 @contextmanager
 def begin(
-    folder: Path, *arguments: str, load: tuple[str, ...] = (), stdout: int | None = None, stderr: int | None = None
+    folder: Path,
+    *arguments: str,
+    load: tuple[str, ...] = (),
+    stdout: int | None = None,
+    stderr: int | None = None,
+    **environment: str,
 ) -> Iterator[Begun]:
     """Begin ``aggregate ARGUMENTS`` in ``folder`` in a copy of a process that has ``load`` loaded as well.
 
@@ -60,12 +65,13 @@ def begin(
     """
     with ExitStack() as stack:
         read_out, write_out = os.pipe()
-        out = stack.enter_context(open(read_out, "rb"))
+        out = stack.enter_context(os.fdopen(read_out, "rb"))
         read_err, write_err = os.pipe()
-        err = stack.enter_context(open(read_err, "rb"))
+        err = stack.enter_context(os.fdopen(read_err, "rb"))
         nothing = os.open(os.devnull, os.O_RDONLY)
         streams = [nothing, write_out if stdout is None else stdout, write_err if stderr is None else stderr]
-        running = loaded(*load).running(folder, list(arguments), program_environment(folder), streams)
+        variables = program_environment(folder) | environment
+        running = loaded(*load).running(folder, list(arguments), variables, streams)
         command = stack.enter_context(running)
         for descriptor in (nothing, write_out, write_err):
             os.close(descriptor)
