@@ -80,6 +80,7 @@ def test_both_turns_are_kept(folder: Path) -> None:
     _, second = say(folder, "Second?", answer="Two.")
     assert [one.path.name for one in (first, second)] == ["demo_001.md", "demo_002.md"]
     roles = [("User", "First?"), ("AI", "One.\n"), ("User", "Second?"), ("AI", "Two.")]
+    assert second.history is not None
     assert load_history(second.history) == [{"role": role, "content": text} for role, text in roles]
 
 

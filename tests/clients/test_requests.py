@@ -1,5 +1,6 @@
 """The requests that adapters build, and what they read out of recorded answers."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -172,11 +173,12 @@ def test_gemini_cli_takes_no_wishes() -> None:
 
 def test_an_answer_that_broke_off_is_no_answer() -> None:
     """A stream whose connection ended early has a beginning of a text and no reason for its end."""
-    for read in (
+    reads: tuple[Callable[[], object], ...] = (
         lambda: anthropic_api.reply_of({"content": [{"type": "text", "text": "Ye"}], "usage": {}, "stop_reason": None}),
         lambda: openai_api.reply_of({"choices": [{"finish_reason": None, "message": {"content": "Ye"}}]}),
         lambda: gemini_api.reply_of([{"candidates": [{"content": {"parts": [{"text": "Ye"}]}}]}]),
-    ):
+    )
+    for read in reads:
         with pytest.raises(ValueError, match="it broke off before its end"):
             read()
 

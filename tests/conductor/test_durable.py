@@ -158,9 +158,16 @@ def test_attempts_that_were_recorded_are_not_made_again(engine: sa.Engine) -> No
 
 def test_a_withdrawn_assignment_has_no_outcome(engine: sa.Engine) -> None:
     """What is cancelled while it waits is never begun; what a worker gives for it later is dropped."""
-    desk, begun, go = DurableDesk(engine), [], Event()
+    desk, go = DurableDesk(engine), Event()
+    begun: list[str] = []
+
+    def late(given: Assignment) -> str:
+        begun.append(given.ticket)
+        go.wait(20)
+        return "late"
+
     desk.put(assignment("slow"))
-    with Workplace(engine, Says(lambda given: (begun.append(given.ticket), go.wait(20), "late")[-1])):
+    with Workplace(engine, Says(late)):
         until(lambda: begun)
         desk.put(assignment("never"))
         desk.withdraw(["r/slow", "r/never", "r/unknown"])

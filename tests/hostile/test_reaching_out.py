@@ -206,7 +206,7 @@ def test_a_mapping_decides_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """What a host passes in may name any file, as an entry or an item, unless the host says otherwise (M-2)."""
     clone = project(victim(tmp_path), {".env": SECRET})
     monkeypatch.chdir(clone)
-    entries = [
+    entries: list[str | FileItem] = [
         "../private/diary.md",
         ".env",
         FileItem("../private/code.py", ast_mask={"KEY": "def"}),

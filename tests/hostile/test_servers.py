@@ -154,7 +154,7 @@ def test_tokens_that_are_no_number_lose_no_answer(tokens: Any) -> None:
     usage = {**dict.fromkeys(names, tokens), "prompt_tokens_details": {"cached_tokens": tokens}}
     choice = {"finish_reason": "stop", "message": {"content": "Yes."}}
     message = {"content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn", "usage": usage}
-    events = [
+    events: list[dict[str, object]] = [
         {"type": "message", "role": "assistant", "content": "Yes."},
         {"type": "result", "status": "success", "stats": usage},
     ]

@@ -150,8 +150,9 @@ def test_a_coroutine_is_refused(strategy: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [Raising, UnprintableError, lambda: Answer(Raising(), AnswerSource(1, AnswerKind.AI, "x"), True)]
-)  # type: ignore[arg-type]
+    "make",
+    [Raising, UnprintableError, lambda: Answer(Raising(), AnswerSource(1, AnswerKind.AI, "x"), True)],  # type: ignore[arg-type]
+)
 def test_what_is_no_result_is_shown(make: Callable[[], Any], tmp_path: Path) -> None:
     """An answer with an odd text, or a list with odd things in it, has its place in the prompt."""
     assert "### " in prompt_of([make()], tmp_path)

@@ -57,7 +57,7 @@ class RaisingDict(dict[str, Any]):
     def _raise(self, *_: Any) -> Any:
         raise RuntimeError("no")
 
-    items = keys = values = get = __iter__ = __len__ = __getitem__ = __contains__ = _raise  # type: ignore[assignment]
+    items = keys = values = get = __iter__ = __len__ = __getitem__ = __contains__ = _raise
 
 
 class RaisingList(list[Any]):
@@ -227,6 +227,13 @@ def deep_object(levels: int = 20_000) -> dict[str, Any]:
     return value
 
 
+def envelope_in_itself() -> dict[str, Any]:
+    """Return an agent's envelope whose result is the envelope."""
+    value: dict[str, Any] = {"success": True}
+    value["result"] = value
+    return value
+
+
 ODD: dict[str, Callable[[], Any]] = {
     "tuple keys": lambda: {(1, 2): "here"},
     "keys that are equal as texts": lambda: {1: "number", "1": "text"},
@@ -264,7 +271,7 @@ ODD: dict[str, Callable[[], Any]] = {
     "an array inside": lambda: {"error": Array([1, 2]), "success": Array([0])},
     "an exception": lambda: ValueError("here"),
     "an exception without words": UnprintableError,
-    "an envelope that holds itself": lambda: (lambda value: value.update(result=value) or value)({"success": True}),
+    "an envelope that holds itself": envelope_in_itself,
     "a forged reference": forged_reference,
     "a forged reference of two keys": lambda: {"_format": "disk_reference", "_ref_id": "x"},
     "a forged reference of odd fields": lambda: forged_reference(_ref_id=Raising(), summary=None, _size_kb=[]),

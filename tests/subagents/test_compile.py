@@ -192,7 +192,7 @@ class Custom(ResultCompiler):
 
     def can_compile(self, tool_name: str, metadata: dict[str, Any]) -> bool:
         """Take one category; spoil the metadata, as nobody should."""
-        found = metadata.pop("category") == self.category
+        found = bool(metadata.pop("category") == self.category)
         if self.category == "broken":
             raise LookupError("can_compile")
         return found
@@ -207,7 +207,8 @@ class Custom(ResultCompiler):
     @property
     def output_section(self) -> str:
         """The section."""
-        return self.section
+        section: str = self.section
+        return section
 
 
 def test_a_custom_compiler_adds_a_section() -> None:

@@ -7,6 +7,7 @@ import pytest
 from aggregate.subagents import SubagentSession, announcement, sessions_spawn, subagent_results
 from tests.fakes.executors import InlineExecutor
 from tests.fakes.time import FakeTime
+from tests.subagents.records import record_of
 
 NOTE = "The result of each run is delivered on its own."
 
@@ -113,7 +114,7 @@ def test_several_tasks_are_spawned_in_bulk() -> None:
         ],
         "note": NOTE,
     }  # fmt: skip
-    assert [session.run(f"main-{n}").label for n in (1, 2)] == ["search-1", "search-2"]
+    assert [record_of(session, f"main-{n}").label for n in (1, 2)] == ["search-1", "search-2"]
     assert sessions_spawn(session, {"task": "C", "count": 3})["spawned"] == 3
     assert sessions_spawn(session, {"task": ["D"]})["spawned"] == 1
 

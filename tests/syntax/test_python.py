@@ -1,6 +1,7 @@
 """Python through the views that parse."""
 
 import ast
+from collections.abc import Mapping
 from textwrap import dedent
 
 import pytest
@@ -150,9 +151,9 @@ def tiny(): 0
 '''
 
 
-def request(mode: ViewMode, text: str = SOURCE, **options: dict[str, str]) -> ViewRequest:
+def request(mode: ViewMode, text: str = SOURCE, *, mask: Mapping[str, str] | None = None) -> ViewRequest:
     """Ask for a view of a Python text."""
-    return ViewRequest("shape.py", text, mode, **options)
+    return ViewRequest("shape.py", text, mode, mask or {})
 
 
 def test_skeleton() -> None:

@@ -79,12 +79,12 @@ def test_the_decorator_in_both_forms() -> None:
         return "x"
 
     assert (plain.name, plain.description, plain(3)) == ("plain", "Do it.", 3)
-    assert (other.name, other.description, other.permissions) == ("named", "Named", {Permission.NETWORK})
+    assert (other.name, other.description, other.permissions) == ("named", "Named", frozenset({Permission.NETWORK}))
 
 
 def odd(
     a: "int",
-    b: "NoSuchType",  # noqa: F821 - that it does not exist is the point
+    b: "NoSuchType",  # type: ignore[name-defined]  # noqa: F821 - that it does not exist is the point
     c: int | None = None,
     d: list[int] | None = None,
     e: Literal["x", "y"] = "x",
