@@ -11,6 +11,7 @@ from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.languages import language_named
 from aggregate.syntax.modules import read_module
 from aggregate.syntax.parsing import macros_by_end, matches, parse
+from aggregate.text.turns import turn_texts
 from aggregate.views.attempt import attempt
 
 _TIMED = """\
@@ -166,4 +167,12 @@ def test_a_long_line_of_stars_in_a_comment_is_read_once() -> None:
     began = thread_time()
     view = attempt(ViewRequest("a.js", f"/* x {'*' * 60_000} y */\nvar a\n", ViewMode.SUMMARY))
     assert isinstance(view, View)
+    assert thread_time() - began < 3
+
+
+def test_a_role_of_marks_is_read_once() -> None:
+    """A role of thousands of marks between letters takes no square of their number."""
+    began = thread_time()
+    (turn,) = turn_texts([{"role": f"a{'!' * 60_000}b", "content": "x"}])
+    assert turn.endswith("b: x")
     assert thread_time() - began < 3
