@@ -6,8 +6,8 @@ from typing import Final
 from aggregate.errors import DeadlineError
 
 # Twice what the densest programs take to be parsed and searched, on the machine that this was measured on.
-_SECONDS: Final = 0.5
-_SECONDS_PER_BYTE: Final = 1.2e-6
+_SECONDS: Final = 0.8
+_SECONDS_PER_BYTE: Final = 0.9e-6
 # The parser tells of its progress after each hundred of its steps. Programs have 5 to 20 such reports for each
 # kilobyte, the densest minified ones 25, long lists of digits 50. What needs more is no program, and the time that it
 # takes may grow with the square or cube of its size, also within one step that no report interrupts.
