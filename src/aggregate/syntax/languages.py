@@ -64,8 +64,9 @@ LANGUAGES = (
         "tree_sitter_python",
         placeholder="...",
         interpreters=("python", "pypy"),
-        # Runs of these take the square of their length in time and memory, in one step that no deadline interrupts.
-        refuses=re.compile(r"(?:/\s*\*\s*\w+\s*){100}"),
+        # Runs of these, and of lines that go on in an empty one, take the square of their length in time and memory, in
+        # one step that no deadline interrupts.
+        refuses=re.compile(r"(?:/\s*\*\s*\w+\s*){100}|(?:\\\r?\n[ \t]*+){100}"),
     ),
     Language("c", (".c", ".h"), "c", "tree_sitter_c", hidden=hidden_in_c),
     Language(
@@ -94,7 +95,14 @@ LANGUAGES = (
     Language("go", (".go",), "go", "tree_sitter_go"),
     Language("rust", (".rs",), "rust", "tree_sitter_rust"),
     Language("java", (".java",), "java", "tree_sitter_java"),
-    Language("csharp", (".cs", ".csx"), "csharp", "tree_sitter_c_sharp"),
+    Language(
+        "csharp",
+        (".cs", ".csx"),
+        "csharp",
+        "tree_sitter_c_sharp",
+        # Runs of openings without an end take the cube of their number, in one step.
+        refuses=re.compile(r"(?:<[\w.,? \t\r\n]{1,60}){50}"),
+    ),
     Language(
         "ruby",
         (".rb", ".rake", ".gemspec", ".ru"),

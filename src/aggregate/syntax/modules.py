@@ -9,6 +9,7 @@ from itertools import takewhile
 
 from tree_sitter import Node
 
+from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import Language
 from aggregate.syntax.names import split_symbol, without_arguments
@@ -30,15 +31,21 @@ _WANTED = frozenset({*_NAMING, "body", "members", "keep", "doc.module", "doc.lea
 
 
 def read_module(text: str, language: Language) -> Module:
-    """Parse ``text`` and return what it defines; a syntax error costs only what stands in it."""
+    """Parse ``text`` and return what it defines; a syntax error costs only what stands in it.
+
+    Raises:
+        DeadlineError: It takes far longer than any program of this size does.
+    """
     source = text.encode(errors="surrogatepass")
     found: dict[int, Definition] = {}
     texts: dict[str, dict[int, str]] = {name: {} for name in _TEXTS}
     docs: dict[int, Node] = {}
     bodies: set[tuple[int, int]] = set()
     kept: set[tuple[int, int]] = set()
+    deadline = Deadline(len(source))
     macros = macros_by_end(source, language)
-    for match in matches(parse(source, language, macros), language, _WANTED):
+    tree = parse(source, language, macros, deadline=deadline)
+    for match in matches(tree, language, _WANTED, deadline):
         bodies.update((node.start_byte, node.end_byte) for node in match.get("body", ()))
         kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
         for capture, nodes in match.items():

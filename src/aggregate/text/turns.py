@@ -17,6 +17,7 @@ from aggregate.text.fences import RARE_BREAKS, fence, heading_text
 
 _USUAL = frozenset({"user", "human", "ai", "assistant", "model", "bot", "system", "developer", "tool", "unknown"})
 """Roles that are known without a turn of theirs."""
+_LETTER = re.compile(r"[^\W_]")
 _LONGEST = 60
 """Longer beginnings of lines are no roles: they are sentences."""
 # A line that begins with blanks and marks, such as those of quotes, lists and emphasis, still looks like what follows.
@@ -89,7 +90,9 @@ def _plain(text: str) -> str:
 
 def _name(role: str) -> str:
     """Return a role without marks around it, for comparing."""
-    return re.sub(r"^[\W_]+|[\W_]+$", "", _plain(role)).casefold()
+    text = _plain(role)
+    first, last = _LETTER.search(text), _LETTER.search(text[::-1])
+    return text[first.start() : len(text) - last.start()].casefold() if first and last else ""
 
 
 def _role(role: str) -> str:
