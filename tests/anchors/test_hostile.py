@@ -57,7 +57,7 @@ def test_lone_surrogates_are_no_error() -> None:
 
 
 HUNDRED = "".join(f"line number {n} of it\n" for n in range(1, 101))
-ODD_VALUES = st.sampled_from(
+ODD_VALUES: st.SearchStrategy[object] = st.sampled_from(
     [
         10**400,
         10**5000,

@@ -299,9 +299,11 @@ def test_a_run_that_is_too_large(engine: sa.Engine, tmp_path: Path) -> None:
     project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     write_run(engine, tickets=f'{{"tickets": [{{"id": "a", "prompt": "{HUGE}"}}]}}')
     url = engine.url.render_as_string(hide_password=False)
-    for act in (status, lambda *given, **named: conduct(*given, Says(), wish=Wish(**named))):
-        with pytest.raises(StateError, match=f"the run demo/{TRACK}/001 in the database holds more than 32 MB"):
-            act(project, TRACK, database=url)
+    said = f"the run demo/{TRACK}/001 in the database holds more than 32 MB"
+    with pytest.raises(StateError, match=said):
+        status(project, TRACK, database=url)
+    with pytest.raises(StateError, match=said):
+        conduct(project, TRACK, Says(), wish=Wish(database=url))
     assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
     assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
     assert status(project, TRACK, database=url) is None

@@ -66,7 +66,7 @@ class RaisingList(list[Any]):
     def _raise(self, *_: Any) -> Any:
         raise RuntimeError("no")
 
-    __iter__ = __len__ = __getitem__ = __bool__ = copy = _raise  # type: ignore[assignment]
+    __iter__ = __len__ = __getitem__ = __bool__ = copy = _raise
 
 
 class RaisingText(str):
@@ -107,8 +107,8 @@ class ClosedKind(type):
     def _raise(cls, *_: Any) -> Any:
         raise RuntimeError("no")
 
-    __eq__ = __hash__ = __getattr__ = __bool__ = _raise  # type: ignore[assignment]
-    __mro__ = property(_raise)  # type: ignore[assignment]
+    __eq__ = __hash__ = __getattr__ = __bool__ = _raise
+    __mro__ = property(_raise)
 
 
 class OfClosedKind(metaclass=ClosedKind):
