@@ -392,7 +392,7 @@ def compacted(
     results: "Results | Sequence[Results]", cache_dir: str | Path, threshold: int = THRESHOLD
 ) -> "tuple[Results, ...]":
     """Return single results, each with its value on disk, below ``cache_dir``, where it has ``threshold`` bytes."""
-    if isinstance(results, tuple) and not results:
+    if type(results) is tuple and not results:  # isinstance would ask an odd value for its class
         return ()
     from aggregate.subagents.compact import compact_all  # 70 ms, needed only with results
 

@@ -75,7 +75,7 @@ def test_simulations_are_listed_and_run_by_name() -> None:
     assert not {"chart", "git_history", "replay", "sim_base", "__main__"} & set(simulations())
     done = subprocess.run([sys.executable, "-m", "simulation", "nothing"], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("there is no simulation 'nothing': take one of anchors, ")
+    assert done.stderr.startswith("there is no simulation 'nothing': take one of anchor_ablation, anchors, ")
 
 
 def test_a_chart_shown_whole() -> None:
