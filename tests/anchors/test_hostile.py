@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.anchors import AnchorState, FuzzyAnchor
-from aggregate.anchors.prints import bare_lines, line_prints, pack
+from aggregate.anchors.prints import bare_lines, line_fingerprints, pack
 from aggregate.views.custom import render_slices
 
 SECONDS = 10.0
@@ -141,7 +141,7 @@ def test_a_record_cannot_widen_the_window() -> None:
     """Of prints beyond the window only the nearest are read: the others change no answer."""
     text = "".join(f"line {n % 7} is\n" for n in range(9_000))
     piece = FuzzyAnchor.create_slice(text, 8_000, 8_001)
-    wide = {**piece, "prints_before": pack(line_prints(bare_lines(text))[:7_999])}
+    wide = {**piece, "prints_before": pack(line_fingerprints(bare_lines(text))[:7_999])}
     assert FuzzyAnchor.resolve(wide, f"xyz\n{text}") == FuzzyAnchor.resolve(piece, f"xyz\n{text}")
 
 

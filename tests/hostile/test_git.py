@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.compose.selection import select
+from aggregate.compose.selection import resolve_entries
 from aggregate.models.entry import Entry
 from aggregate.sources.git import StoppedError, list_files, touched_files
 from aggregate.sources.git import git as ask
@@ -188,7 +188,7 @@ def test_rules_that_git_matches_for_minutes_end(tmp_path: Path) -> None:
     root = repository(tmp_path / "tree")
     starry(root)
     before = os.times()
-    selection = select(root, [Entry.of("**")])
+    selection = resolve_entries(root, [Entry.of("**")])
     after = os.times()
     assert after.children_user + after.children_system - before.children_user - before.children_system < 2
     names = {".gitignore", "a/" * 40 + "x.py", "a.py", "kept.log", "new.py"}

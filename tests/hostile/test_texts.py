@@ -10,9 +10,9 @@ from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.languages import language_named
 from aggregate.syntax.modules import read_module
-from aggregate.syntax.parsing import macros_by_end, matches, parse
+from aggregate.syntax.parsing import macros_by_end, parse_source, query_matches
 from aggregate.text.turns import turn_texts
-from aggregate.views.attempt import attempt
+from aggregate.views.attempt import render_view
 
 _TIMED = """\
 import resource
@@ -87,7 +87,7 @@ def test_a_view_of_a_hostile_text_ends(name: str) -> None:
     """Neither the parser nor the search for definitions takes the square of such a text's length."""
     path, build = TEXTS[name]
     began = thread_time()
-    view = attempt(ViewRequest(path, build(), ViewMode.OUTLINE))
+    view = render_view(ViewRequest(path, build(), ViewMode.OUTLINE))
     assert isinstance(view, View)
     assert thread_time() - began < 5
     assert len(view.text) < 20 * len(build())
@@ -102,7 +102,7 @@ def test_no_text_hangs_a_view() -> None:
 
 def test_a_text_that_takes_too_long_costs_only_itself() -> None:
     """A sentence says what happened and what to do, above the text's beginning; the next text is parsed as ever."""
-    view = attempt(ViewRequest("a.cpp", repeated("a<", 60_000), ViewMode.OUTLINE))
+    view = render_view(ViewRequest("a.cpp", repeated("a<", 60_000), ViewMode.OUTLINE))
     assert isinstance(view, View)
     sentence = (
         "this text takes far longer to parse than a program of its size, and was given up; "
@@ -110,7 +110,7 @@ def test_a_text_that_takes_too_long_costs_only_itself() -> None:
     )
     assert view.problems == (sentence,)
     assert view.text.startswith(f"NOTE: {sentence}\na<a<a<")
-    assert attempt(ViewRequest("a.cpp", "int f();\n" * 9_000, ViewMode.OUTLINE)) != view
+    assert render_view(ViewRequest("a.cpp", "int f();\n" * 9_000, ViewMode.OUTLINE)) != view
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_text_that_takes_too_long_costs_only_itself() -> None:
 def test_small_texts_are_given_up_too(path: str, atom: str) -> None:
     """Texts of 30 KB that would keep the parser busy for seconds end in time, by a sentence or by what they hold."""
     began = thread_time()
-    view = attempt(ViewRequest(path, repeated(atom, 30_000), ViewMode.OUTLINE))
+    view = render_view(ViewRequest(path, repeated(atom, 30_000), ViewMode.OUTLINE))
     assert isinstance(view, View)
     assert thread_time() - began < 5
 
@@ -132,9 +132,9 @@ def test_what_nests_deeply_is_searched_in_linear_time(nested: tuple[str, str]) -
     language = language_named("ruby")
     assert language is not None
     source = (opening * 8_000 + closing * 8_000).encode()
-    tree = parse(source, language)
+    tree = parse_source(source, language)
     began = thread_time()
-    list(matches(tree, language, frozenset({"definition", "name", "members"}), Deadline(100 * len(source))))
+    list(query_matches(tree, language, frozenset({"definition", "name", "members"}), Deadline(100 * len(source))))
     assert thread_time() - began < 3
 
 
@@ -152,7 +152,7 @@ def test_a_deep_tree_is_searched_whole() -> None:
 def test_a_region_of_errors_with_names_in_it_is_searched() -> None:
     """Only long runs of tokens without any name are left alone: an error may hold definitions."""
     text = "class A\nend\n" + "( a " * 6_000
-    view = attempt(ViewRequest("a.rb", text, ViewMode.OUTLINE))
+    view = render_view(ViewRequest("a.rb", text, ViewMode.OUTLINE))
     assert isinstance(view, View)
     assert not view.problems
 
@@ -160,7 +160,7 @@ def test_a_region_of_errors_with_names_in_it_is_searched() -> None:
 def test_blanks_in_a_signature_are_read_once() -> None:
     """Thousands of empty lines between parameters take no cube of their number."""
     began = thread_time()
-    view = attempt(ViewRequest("a.py", f"def f(a,{chr(10) * 3_000}b):\n    pass\n", ViewMode.OUTLINE))
+    view = render_view(ViewRequest("a.py", f"def f(a,{chr(10) * 3_000}b):\n    pass\n", ViewMode.OUTLINE))
     assert isinstance(view, View)
     assert view.text.endswith("def f(a, b)\n")
     assert thread_time() - began < 3
@@ -169,7 +169,7 @@ def test_blanks_in_a_signature_are_read_once() -> None:
 def test_a_long_line_of_stars_in_a_comment_is_read_once() -> None:
     """A line of a comment is read as far as it is shown: the search for its closing marks would take its square."""
     began = thread_time()
-    view = attempt(ViewRequest("a.js", f"/* x {'*' * 60_000} y */\nvar a\n", ViewMode.SUMMARY))
+    view = render_view(ViewRequest("a.js", f"/* x {'*' * 60_000} y */\nvar a\n", ViewMode.SUMMARY))
     assert isinstance(view, View)
     assert thread_time() - began < 3
 

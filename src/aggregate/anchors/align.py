@@ -13,13 +13,13 @@ from rapidfuzz.distance import Indel
 
 from aggregate.anchors.prints import REPEATED, TRIVIAL, code_of
 from aggregate.anchors.score import comparable, line_likeness
-from aggregate.anchors.target import Target
+from aggregate.anchors.target import SearchText
 
 Pairs = dict[int, int]
 """Index in the window to index in the text, rising on both sides."""
 
 
-def align(target: Target, seeds: Pairs) -> Pairs:
+def align(target: SearchText, seeds: Pairs) -> Pairs:
     """Return the map that a chain of seeds gives: equal lines between, before and after them, then changed lines."""
     pairs = dict(seeds)
     for old, new in _gaps(target, pairs):
@@ -34,7 +34,7 @@ def align(target: Target, seeds: Pairs) -> Pairs:
     return dict(sorted(pairs.items()))
 
 
-def find_seeds(target: Target) -> Pairs:
+def find_seeds(target: SearchText) -> Pairs:
     """Return every telling line of the window that stood once at capture and stands once now."""
     return {
         index: target.text.single_lines[char]
@@ -61,7 +61,7 @@ def longest_chain(seeds: Pairs) -> Pairs:
     return {old: seeds[old] for old in reversed(chain)}
 
 
-def _gaps(target: Target, pairs: Pairs) -> Iterator[tuple[range, range]]:
+def _gaps(target: SearchText, pairs: Pairs) -> Iterator[tuple[range, range]]:
     """Yield the unpaired runs of the window with the runs of the text that face them; both may be empty."""
     if not pairs:
         return
@@ -73,7 +73,7 @@ def _gaps(target: Target, pairs: Pairs) -> Iterator[tuple[range, range]]:
     yield range(last_old + 1, len(target.window)), range(last_new + 1, len(target.text.lines))
 
 
-def _equal_lines(target: Target, old: range, new: range) -> Pairs:
+def _equal_lines(target: SearchText, old: range, new: range) -> Pairs:
     """Pair the equal lines of a gap."""
     if not old or not new:
         return {}
@@ -93,7 +93,7 @@ def _equal_ends(old_coded: str, new_coded: str, old: range, new: range) -> Pairs
     return pairs | {old.stop - 1 - k: new.stop - 1 - k for k in range(tail)}
 
 
-def _changed_lines(target: Target, old: range, new: range) -> Pairs:
+def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
     """Pair the lines of a gap that are alike, in order, so that the sum of their likeness is largest."""
     if not old or not new:
         return {}

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from aggregate.anchors.anchor import read_anchor
 from aggregate.anchors.exact import rivalry
-from aggregate.anchors.prints import content_hash, is_trivial, line_prints, pack
-from aggregate.anchors.target import IndexedText, Target
+from aggregate.anchors.prints import content_hash, is_trivial, line_fingerprints, pack
+from aggregate.anchors.target import IndexedText, SearchText
 from aggregate.anchors.thresholds import THRESHOLDS, Thresholds
 from aggregate.errors import AnchorError
 from aggregate.models.file_item import SliceDict
@@ -34,7 +34,7 @@ def capture(
             "give a first and a last line that stand in it."
         )
     start, end = max(start_line, 1) - 1, min(end_line, len(lines))
-    prints = line_prints(lines)
+    prints = line_fingerprints(lines)
     window = thresholds.window_lines
     piece: SliceDict = {
         "start_line": start + 1,
@@ -54,7 +54,7 @@ def capture(
         "total_lines": len(lines),
         "symbol": symbol,
     }
-    copies, rival = rivalry(Target.of(read_anchor(piece, window), indexed, thresholds))
+    copies, rival = rivalry(SearchText.of(read_anchor(piece, window), indexed, thresholds))
     return {**piece, "copies": copies, "rival": rival}
 
 

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from aggregate.anchors.align import Pairs, align, find_seeds, longest_chain
 from aggregate.anchors.prints import TRIVIAL, code_of
-from aggregate.anchors.score import context, likeness
-from aggregate.anchors.target import Target
+from aggregate.anchors.score import likeness, score_context
+from aggregate.anchors.target import SearchText
 
 
 @dataclass(frozen=True, slots=True)
-class EditedPlace:
+class FuzzyMatch:
     """Where a changed slice stands.
 
     Attributes:
@@ -29,7 +29,7 @@ class EditedPlace:
     gone: bool = False
 
 
-def edited_places(target: Target) -> list[EditedPlace]:
+def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:
     """Return the places that a changed slice may have, the best first; none where nothing is left.
 
     The map of lines is made twice: from all that is rare around and in the slice, and from what is rare in it alone,
@@ -46,28 +46,28 @@ def edited_places(target: Target) -> list[EditedPlace]:
     return sorted(places, key=lambda place: (not place.sure, -place.held, -place.alike, place.start, place.end))
 
 
-def _place(target: Target, pairs: Pairs, own_seeds: Pairs, start: int, end: int) -> EditedPlace:
+def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: int) -> FuzzyMatch:
     """Judge the place that a map of lines gives the slice."""
     anchor, thresholds = target.anchor, target.thresholds
     above_held = pairs.get(anchor.before - 1, -2) == start - 1 or start == target.head_place
     below_held = pairs.get(anchor.after, -2) == end or end == target.tail_end
     held = above_held + below_held
     if start >= end:
-        return EditedPlace(start, end, 0.0, held, sure=False, gone=held == 2)
+        return FuzzyMatch(start, end, 0.0, held, sure=False, gone=held == 2)
     alike = _likeness(target, pairs, start, end)
     if held == 2:
         sure = alike >= thresholds.held_likeness or _kept_share(target, pairs) >= thresholds.kept_share
-        return EditedPlace(start, end, alike, held, sure)
+        return FuzzyMatch(start, end, alike, held, sure)
     sure = alike >= thresholds.likeness
     if sure and not any(pairs.get(old) == new for old, new in own_seeds.items()):
         needed = thresholds.seedless_context
         if anchor.copies:
             needed = max(needed, anchor.rival / 100 + thresholds.lead)
-        sure = context(target, start, end).score >= needed
-    return EditedPlace(start, end, alike, held, sure)
+        sure = score_context(target, start, end).score >= needed
+    return FuzzyMatch(start, end, alike, held, sure)
 
 
-def _kept_share(target: Target, pairs: Pairs) -> float:
+def _kept_share(target: SearchText, pairs: Pairs) -> float:
     """Return the share of the slice's telling lines that stand as they were; 0.0 where it had none."""
     anchor = target.anchor
     telling = [index for index in range(anchor.before, anchor.after) if not anchor.window[index] & TRIVIAL]
@@ -75,11 +75,11 @@ def _kept_share(target: Target, pairs: Pairs) -> float:
     return kept / len(telling) if telling else 0.0
 
 
-def _unchanged(target: Target, pairs: Pairs, index: int) -> bool:
+def _unchanged(target: SearchText, pairs: Pairs, index: int) -> bool:
     return index in pairs and target.window[index] == target.text.coded[pairs[index]]
 
 
-def _span(target: Target, pairs: Pairs) -> tuple[int, int] | None:
+def _span(target: SearchText, pairs: Pairs) -> tuple[int, int] | None:
     """Return the lines that the slice has become; empty where it was taken out, ``None`` where nothing tells.
 
     Lines that it lost at an edge are taken to be replaced by the free lines there, one by one.
@@ -100,7 +100,7 @@ def _span(target: Target, pairs: Pairs) -> tuple[int, int] | None:
     return top + 1, bottom
 
 
-def _likeness(target: Target, pairs: Pairs, start: int, end: int) -> float:
+def _likeness(target: SearchText, pairs: Pairs, start: int, end: int) -> float:
     anchor = target.anchor
     old = [
         target.text.lines[pairs[index]]

@@ -4,15 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from aggregate.anchors.prints import REPEATED, TRIVIAL
-from aggregate.anchors.score import Context, context
-from aggregate.anchors.target import Target
+from aggregate.anchors.score import ContextScore, score_context
+from aggregate.anchors.target import SearchText
 
 SymbolAt = Callable[[int], str]
 """Give the path of the symbol that encloses a 1-based line of the new text."""
 
 
 @dataclass(frozen=True, slots=True)
-class ExactPlaces:
+class ExactMatches:
     """Where the text of a slice stands.
 
     Attributes:
@@ -28,29 +28,29 @@ class ExactPlaces:
     total: int = 0
 
 
-def exact_places(target: Target, symbol_at: SymbolAt | None = None) -> ExactPlaces:
+def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> ExactMatches:
     """Look for the lines of the slice, letter by letter, and choose a place by its context alone."""
     places, total = _places(target)
     ranked = [(fit, place) for fit, place in _ranked(target, places) if target.same_text(place)]
     if not ranked:
-        return ExactPlaces()
+        return ExactMatches()
     best_score = ranked[0][0].score
     too_near = best_score - target.thresholds.lead
     tied = sorted(place for fit, place in ranked if fit.score > too_near or place in target.unbroken)
     if len(tied) == 1 and best_score >= _needed(target):
-        return ExactPlaces(chosen=tied[0], total=total)
+        return ExactMatches(chosen=tied[0], total=total)
     is_tie = len(tied) > 1
     rivals = tied if is_tie else sorted(place for _, place in ranked)
     seated = [place for place in rivals if _is_seated(target, place)]
     if len(seated) == 1:
-        return ExactPlaces(chosen=seated[0], total=total)
+        return ExactMatches(chosen=seated[0], total=total)
     in_symbol = _in_symbol(rivals, target.anchor.symbol, symbol_at)
     if in_symbol is not None:
-        return ExactPlaces(chosen=in_symbol, total=total)
-    return ExactPlaces(rivals=tuple(rivals), tied=is_tie, total=len(tied) if is_tie else max(total, len(ranked)))
+        return ExactMatches(chosen=in_symbol, total=total)
+    return ExactMatches(rivals=tuple(rivals), tied=is_tie, total=len(tied) if is_tie else max(total, len(ranked)))
 
 
-def rivalry(target: Target) -> tuple[int, int]:
+def rivalry(target: SearchText) -> tuple[int, int]:
     """Return how many copies of the slice its own text holds, as far as counted, and in percent how the best fits."""
     places, total = _places(target)
     own = target.anchor.start - 1
@@ -58,7 +58,7 @@ def rivalry(target: Target) -> tuple[int, int]:
     return total - 1, min(round(best * 100), 100)
 
 
-def _is_seated(target: Target, place: int) -> bool:
+def _is_seated(target: SearchText, place: int) -> bool:
     """Tell whether a place lies right between the two lines between which the slice lay, both of them without a copy.
 
     Blank lines and braces between them and the slice must be as they were.
@@ -68,7 +68,7 @@ def _is_seated(target: Target, place: int) -> bool:
     return all(_leads_to_single(target, side, place - anchor.before) for side in sides)
 
 
-def _leads_to_single(target: Target, side: range, shift: int) -> bool:
+def _leads_to_single(target: SearchText, side: range, shift: int) -> bool:
     """Tell whether the first telling line of a side stands where ``shift`` takes it, alone at capture and now."""
     coded = target.text.coded
     for index in side:
@@ -80,21 +80,21 @@ def _leads_to_single(target: Target, side: range, shift: int) -> bool:
     return False
 
 
-def _ranked(target: Target, places: Sequence[int]) -> list[tuple[Context, int]]:
+def _ranked(target: SearchText, places: Sequence[int]) -> list[tuple[ContextScore, int]]:
     """Return places with what surrounds them, the best first; of equals the upper one."""
     size = target.anchor.size
-    ranked = [(context(target, place, place + size), place) for place in places]
+    ranked = [(score_context(target, place, place + size), place) for place in places]
     return sorted(ranked, key=lambda pair: (-pair[0].score, pair[1]))
 
 
-def _needed(target: Target) -> float:
+def _needed(target: SearchText) -> float:
     """Return the context that a place needs: more than the best copy had at capture."""
     if not target.anchor.copies:
         return 0.0
     return max(target.thresholds.copy_context, target.anchor.rival / 100 + target.thresholds.lead)
 
 
-def _places(target: Target) -> tuple[Sequence[int], int]:
+def _places(target: SearchText) -> tuple[Sequence[int], int]:
     """Return places to score and how many there are at least; neighbours narrow them down where there are too many."""
     anchor, most, reach = target.anchor, target.thresholds.scored_places, 0
     places = _find_all(target.text.coded, target.slice_window, most)

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from aggregate.anchors.anchor import Anchor, has_anchor, line_numbers, read_anchor
-from aggregate.anchors.edited import EditedPlace, edited_places
-from aggregate.anchors.exact import ExactPlaces, SymbolAt, exact_places
+from aggregate.anchors.edited import FuzzyMatch, fuzzy_matches
+from aggregate.anchors.exact import ExactMatches, SymbolAt, exact_matches
 from aggregate.anchors.resolution import AnchorState, Resolution
-from aggregate.anchors.target import IndexedText, Target
+from aggregate.anchors.target import IndexedText, SearchText
 from aggregate.anchors.thresholds import THRESHOLDS, Thresholds
 from aggregate.text.lines import line_count
 
@@ -29,13 +29,13 @@ def relocate(
         anchor = read_anchor(piece, thresholds.window_lines)
     except ValueError as error:
         return _orphaned(f"the anchor of this slice is damaged ({error}); capture it anew")
-    target = Target.of(anchor, text, thresholds)
-    exact = exact_places(target, symbol_at)
+    target = SearchText.of(anchor, text, thresholds)
+    exact = exact_matches(target, symbol_at)
     if exact.chosen is not None:
         return _unchanged(anchor, exact.chosen)
     if exact.tied:
         return _ambiguous(anchor, exact)
-    edited = edited_places(target)
+    edited = fuzzy_matches(target)
     if edited and edited[0].sure:
         return _edited(anchor, target, edited[0])
     if exact.rivals and not any(place.gone for place in edited):
@@ -67,7 +67,7 @@ def _unchanged(anchor: Anchor, place: int) -> Resolution:
     return Resolution(start, end, AnchorState.MOVED, f"moved from {_old_lines(anchor)}")
 
 
-def _edited(anchor: Anchor, target: Target, place: EditedPlace) -> Resolution:
+def _edited(anchor: Anchor, target: SearchText, place: FuzzyMatch) -> Resolution:
     if target.text.coded[place.start : place.end] == target.slice_window:
         reason = f"only white space changed in {_old_lines(anchor)}"
     else:
@@ -76,7 +76,7 @@ def _edited(anchor: Anchor, target: Target, place: EditedPlace) -> Resolution:
     return Resolution(place.start + 1, place.end, AnchorState.EDITED, reason)
 
 
-def _ambiguous(anchor: Anchor, exact: ExactPlaces) -> Resolution:
+def _ambiguous(anchor: Anchor, exact: ExactMatches) -> Resolution:
     named = exact.rivals[:MOST_CANDIDATES]
     places = ", ".join(str(place + 1) for place in named) + (", …" if exact.total > len(named) else "")
     if exact.tied:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
-from aggregate.anchors.target import Target
+from aggregate.anchors.target import SearchText
 from aggregate.anchors.thresholds import Thresholds
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class ContextScore:
     """How far the lines around a place are those of the capture.
 
     Attributes:
@@ -25,7 +25,7 @@ class Context:
     below: float | None
 
 
-def context(target: Target, start: int, end: int) -> Context:
+def score_context(target: SearchText, start: int, end: int) -> ContextScore:
     """Return how far the lines around ``[start, end)`` are those of the capture.
 
     Near lines weigh more than far ones, and lines at another distance than before weigh less.
@@ -40,10 +40,10 @@ def context(target: Target, start: int, end: int) -> Context:
     sides = [side for side in (above, below) if side is not None]
     mean = sum(sides) / len(sides) if sides else 0.0
     unbroken_sides = (start == target.head_place) + (end == target.tail_end)
-    return Context(mean + target.thresholds.unbroken_bonus * unbroken_sides, above, below)
+    return ContextScore(mean + target.thresholds.unbroken_bonus * unbroken_sides, above, below)
 
 
-def _side_score(target: Target, old: str, new: str) -> float:
+def _side_score(target: SearchText, old: str, new: str) -> float:
     """Return the weighted share of ``old`` that stands in ``new``; both read away from the slice."""
     fade, drift = target.thresholds.context_fade, target.thresholds.context_drift
     weights = [

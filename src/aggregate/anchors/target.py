@@ -52,7 +52,7 @@ class IndexedText:
 
 
 @dataclass(frozen=True)
-class Target:
+class SearchText:
     """A text beside the window of an anchor.
 
     Attributes:
@@ -70,7 +70,7 @@ class Target:
     trivial: frozenset[str]
 
     @classmethod
-    def of(cls, anchor: Anchor, text: IndexedText, thresholds: Thresholds) -> "Target":
+    def of(cls, anchor: Anchor, text: IndexedText, thresholds: Thresholds) -> "SearchText":
         """Lay the window of ``anchor`` beside ``text``."""
         missing: dict[int, str] = {}
         window = []

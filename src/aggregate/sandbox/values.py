@@ -5,7 +5,7 @@ from datetime import date, time, timedelta
 from typing import Final
 
 from aggregate.errors import SandboxError
-from aggregate.models.jsonable import DEPTH, entries, jsonable, members, sentence, type_name
+from aggregate.models.jsonable import DEPTH, entries, jsonable, members, message_text, type_name
 from aggregate.models.plain import Value
 
 LEAVES: Final = (str, int, float, bool, bytes, type(None), date, time, timedelta)
@@ -61,7 +61,7 @@ def _shown(copy: Value) -> Value:
 def _key(key: Value) -> Value:
     if type(key) is str:
         return _writable(key)
-    return key if _leaf(key) else sentence(key)
+    return key if _leaf(key) else message_text(key)
 
 
 def _writable(text: str) -> str:

@@ -14,11 +14,11 @@ from typing import Any, Final
 from aggregate.disk.reading import read_bytes
 from aggregate.disk.writing import replace_own
 from aggregate.errors import DataReferenceError, OutputError
-from aggregate.models.jsonable import JsonCopy, jsonable, sentence
+from aggregate.models.jsonable import JsonCopy, jsonable, message_text
 from aggregate.models.plain import Value, extent
 from aggregate.models.reference import CACHE_DIR, REFERENCE_FORMAT, THRESHOLD, DataReference, is_reference
 from aggregate.models.result import AggregatedResult, Answer
-from aggregate.sections.results import Results, flatten
+from aggregate.sections.results import Results, flatten_results
 from aggregate.subagents.summary import summarise
 from aggregate.text.shorten import first_of
 
@@ -79,7 +79,7 @@ def _reference(ref_id: str, cache_dir: str | Path, size: int, data: Value) -> Da
     )
 
 
-def recognised(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> DataReference | None:
+def recognise_reference(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> DataReference | None:
     """Return the reference that ``value`` was before it became JSON, ``None`` where it never was one of ours.
 
     Of its fields only the id is used, and only if a file of that name holds what the id was made from: path, size,
@@ -204,7 +204,7 @@ def compact_all(
 ) -> tuple[Results, ...]:
     """Return single results, each compacted as its kind is: a result, an answer, or a compiled report."""
     compacted: list[Results] = []
-    for single in flatten(results):
+    for single in flatten_results(results):
         if isinstance(single, AggregatedResult):
             compacted.append(compact_result(single, cache_dir=cache_dir, threshold=threshold))
         elif isinstance(single, Answer):
@@ -249,11 +249,11 @@ def compact_sections(
     """Return a compiled report whose large entries are references, section by section; nothing given is changed."""
     return {
         section: {
-            key: _compacted(value, f"{sentence(section)}_{sentence(key)}", cache_dir, threshold)
+            key: _compacted(value, f"{message_text(section)}_{message_text(key)}", cache_dir, threshold)
             for key, value in entries.items()
         }
         if type(entries) is dict
-        else _compacted(entries, sentence(section), cache_dir, threshold)
+        else _compacted(entries, message_text(section), cache_dir, threshold)
         for section, entries in compiled.items()
     }
 
@@ -272,7 +272,7 @@ def _notes(
     name: str, lists: Mapping[str, Sequence[str]], cache_dir: str | Path, threshold: int
 ) -> DataReference | None:
     """Store the lists that are not empty, if they are large together, and return where they are."""
-    given = {title: list(map(sentence, sentences)) for title, sentences in lists.items() if sentences}
+    given = {title: list(map(message_text, sentences)) for title, sentences in lists.items() if sentences}
     if not given:
         return None
     kept = compact_data(given, f"{name}_notes", cache_dir=cache_dir, threshold=threshold)

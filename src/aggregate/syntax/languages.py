@@ -9,7 +9,7 @@ from functools import cache
 from aggregate.syntax.preprocessor import hidden_in_c
 
 
-class Kind(StrEnum):
+class LanguageKind(StrEnum):
     """What a language describes, which decides what its skeleton is."""
 
     CODE = "code"
@@ -44,7 +44,7 @@ class Language:
     placeholder: str = "{ /* ... */ }"
     function: str = "language"
     own_line: bool = False
-    kind: Kind = Kind.CODE
+    kind: LanguageKind = LanguageKind.CODE
     names: tuple[str, ...] = ()
     interpreters: tuple[str, ...] = ()
     refuses: re.Pattern[str] | None = None
@@ -53,7 +53,7 @@ class Language:
     @property
     def elision(self) -> str:
         """What stands for lines that are left out between others."""
-        return self.placeholder.strip("{} ") if self.kind is Kind.CODE else "..."
+        return self.placeholder.strip("{} ") if self.kind is LanguageKind.CODE else "..."
 
 
 LANGUAGES = (
@@ -123,15 +123,15 @@ LANGUAGES = (
         names=(".bashrc", ".bash_profile", ".profile"),
         interpreters=("bash", "sh", "dash", "ash", "ksh", "zsh"),
     ),
-    Language("markdown", (".md", ".markdown"), "markdown", "tree_sitter_markdown", kind=Kind.DATA),
-    Language("html", (".html", ".htm", ".xhtml"), "html", "tree_sitter_html", kind=Kind.DATA),
-    Language("css", (".css",), "css", "tree_sitter_css", kind=Kind.DATA),
+    Language("markdown", (".md", ".markdown"), "markdown", "tree_sitter_markdown", kind=LanguageKind.DATA),
+    Language("html", (".html", ".htm", ".xhtml"), "html", "tree_sitter_html", kind=LanguageKind.DATA),
+    Language("css", (".css",), "css", "tree_sitter_css", kind=LanguageKind.DATA),
     Language(
         "json",
         (".json", ".jsonc", ".jsonl", ".ndjson", ".geojson", ".ipynb", ".webmanifest"),
         "json",
         "tree_sitter_json",
-        kind=Kind.DATA,
+        kind=LanguageKind.DATA,
         names=("composer.lock", "pipfile.lock"),
     ),
     Language(
@@ -139,7 +139,7 @@ LANGUAGES = (
         (".yaml", ".yml"),
         "yaml",
         "tree_sitter_yaml",
-        kind=Kind.DATA,
+        kind=LanguageKind.DATA,
         # Its scanner keeps 4 bytes per level in a buffer of 1024 and does not look where that ends.
         refuses=re.compile(r"^[ \t?:-]{200}", re.MULTILINE),
     ),
@@ -148,7 +148,7 @@ LANGUAGES = (
         (".toml",),
         "toml",
         "tree_sitter_toml",
-        kind=Kind.DATA,
+        kind=LanguageKind.DATA,
         names=("cargo.lock", "pipfile", "poetry.lock", "uv.lock"),
     ),
 )

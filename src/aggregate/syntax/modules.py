@@ -13,7 +13,7 @@ from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import Language
 from aggregate.syntax.names import split_symbol, without_arguments
-from aggregate.syntax.parsing import macros_by_end, matches, parse
+from aggregate.syntax.parsing import macros_by_end, parse_source, query_matches
 
 _DEFINITION = "definition."
 _LEVEL = "level."
@@ -44,8 +44,8 @@ def read_module(text: str, language: Language) -> Module:
     kept: set[tuple[int, int]] = set()
     deadline = Deadline(len(source))
     macros = macros_by_end(source, language)
-    tree = parse(source, language, macros, deadline=deadline)
-    for match in matches(tree, language, _WANTED, deadline):
+    tree = parse_source(source, language, macros, deadline=deadline)
+    for match in query_matches(tree, language, _WANTED, deadline):
         bodies.update((node.start_byte, node.end_byte) for node in match.get("body", ()))
         kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
         for capture, nodes in match.items():

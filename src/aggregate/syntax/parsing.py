@@ -41,7 +41,7 @@ _FEW_NODES = 10_000
 _local = threading.local()
 
 
-def parse(
+def parse_source(
     source: bytes, language: Language, macros: Mapping[int, int] | None = None, *, deadline: Deadline | None = None
 ) -> Tree:
     """Return the syntax tree of ``source``, without ``macros`` where the caller knows them by ``macros_by_end``.
@@ -74,7 +74,7 @@ def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
     return {} if language.hidden is None else {end: start for start, end in language.hidden(source)}
 
 
-def matches(
+def query_matches(
     tree: Tree, language: Language, wanted: frozenset[str], deadline: Deadline
 ) -> Iterator[dict[str, list[Node]]]:
     """Yield the matches of those patterns of the language's query that hold a capture in ``wanted``.

@@ -6,7 +6,7 @@ _MOST = 20
 """Names that are told where none is near."""
 
 
-def nearest(word: str, known: Sequence[str]) -> str:
+def did_you_mean(word: str, known: Sequence[str]) -> str:
     """Return ``did you mean "..."?``, or what is known where nothing is near."""
     from difflib import get_close_matches  # needed only for a mistake
 

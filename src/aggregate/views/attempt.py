@@ -6,7 +6,7 @@ from aggregate.views.plain import plain_digest
 from aggregate.views.registry import render
 
 
-def attempt(request: ViewRequest) -> View | str:
+def render_view(request: ViewRequest) -> View | str:
     """Return the view that ``request`` asks for, or the traceback of what went wrong.
 
     A text that takes too long is shown by a sentence that says so, and what can be said of it without a grammar.

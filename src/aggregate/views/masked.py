@@ -14,7 +14,7 @@ from aggregate.views.skeleton import skeleton
 
 
 @dataclass(slots=True)
-class _Block:
+class _MaskedBlock:
     """A definition in the view.
 
     Attributes:
@@ -25,7 +25,7 @@ class _Block:
 
     text: str
     definition: Definition
-    inside: list["_Block"] = field(default_factory=list)
+    inside: list["_MaskedBlock"] = field(default_factory=list)
 
 
 def masked(request: ViewRequest) -> View:
@@ -54,10 +54,10 @@ def masked(request: ViewRequest) -> View:
     return View("\n".join(lines), tuple(spans), language.fence if language else "text", tuple(problems))
 
 
-def _pieces(blocks: Sequence[_Block | Piece], module: Module | None, mark: str) -> list[Piece]:
+def _pieces(blocks: Sequence[_MaskedBlock | Piece], module: Module | None, mark: str) -> list[Piece]:
     """Return the lines of the view in order; containers may be nested as deep as they like."""
     pieces: list[Piece] = []
-    waiting: list[_Block | Piece] = [part for block in reversed(blocks) for part in (block, Piece(""))][:-1]
+    waiting: list[_MaskedBlock | Piece] = [part for block in reversed(blocks) for part in (block, Piece(""))][:-1]
     while waiting:
         part = waiting.pop()
         if isinstance(part, Piece):
@@ -69,9 +69,9 @@ def _pieces(blocks: Sequence[_Block | Piece], module: Module | None, mark: str) 
     return pieces
 
 
-def _body(block: _Block, module: Module, mark: str) -> list[_Block | Piece]:
+def _body(block: _MaskedBlock, module: Module, mark: str) -> list[_MaskedBlock | Piece]:
     """Return what stands below a container's header: its members, marks between them, and the line that closes it."""
-    parts: list[_Block | Piece] = []
+    parts: list[_MaskedBlock | Piece] = []
     container = block.definition
     position, indent = opened(module, container).end, ""
     for inner in block.inside:
@@ -83,11 +83,11 @@ def _body(block: _Block, module: Module, mark: str) -> list[_Block | Piece]:
     return [*parts, *footer(module, container, position, f"{indent}{mark}")]
 
 
-def _blocks(mask: Mapping[str, str], module: Module | None, path: str) -> list[_Block | Piece]:
+def _blocks(mask: Mapping[str, str], module: Module | None, path: str) -> list[_MaskedBlock | Piece]:
     """Return the blocks of the view, members inside the blocks of their containers, and messages between them."""
-    blocks: list[_Block | Piece] = []
+    blocks: list[_MaskedBlock | Piece] = []
     containers = _containers(module) if module else {}
-    headers: dict[Definition, _Block] = {}
+    headers: dict[Definition, _MaskedBlock] = {}
     named = _by_name(module.definitions) if module else {}
     for symbol, shown in mask.items():
         found = _find(module, symbol, named) if module else []
@@ -98,7 +98,7 @@ def _blocks(mask: Mapping[str, str], module: Module | None, path: str) -> list[_
         elif shown != "hide":
             for one in found:
                 text = module.whole(one).rstrip() if shown == "def" else module.header(one)
-                outermost = _put(module, _Block(text, one), containers, headers)
+                outermost = _put(module, _MaskedBlock(text, one), containers, headers)
                 blocks += [outermost] if outermost else []
     return blocks
 
@@ -116,15 +116,18 @@ def _containers(module: Module) -> dict[Definition, Definition]:
 
 
 def _put(
-    module: Module, block: _Block, containers: Mapping[Definition, Definition], headers: dict[Definition, _Block]
-) -> _Block | None:
+    module: Module,
+    block: _MaskedBlock,
+    containers: Mapping[Definition, Definition],
+    headers: dict[Definition, _MaskedBlock],
+) -> _MaskedBlock | None:
     """Put a block into that of its container, made in ``headers``; return the outermost one that is new."""
     container = containers.get(block.definition)
     while container is not None:
         if container in headers:
             headers[container].inside.append(block)
             return None
-        block = headers[container] = _Block(opened(module, container).text, container, [block])
+        block = headers[container] = _MaskedBlock(opened(module, container).text, container, [block])
         container = containers.get(container)
     return block
 

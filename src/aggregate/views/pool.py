@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from aggregate.models.view import View, ViewRequest
-from aggregate.views.attempt import attempt
+from aggregate.views.attempt import render_view
 from aggregate.views.registry import PARSED
 
 _WORTH_CHARACTERS = 2_000_000
@@ -30,7 +30,7 @@ def render_all(
     workers = _worth_it(requests) if workers is None else workers
     if workers < 2:
         for request in requests:
-            yield attempt(request)
+            yield render_view(request)
             if on_done:
                 on_done(1)
         return
