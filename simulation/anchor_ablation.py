@@ -18,7 +18,7 @@ from pathlib import Path
 
 from aggregate.anchors.capture import capture
 from aggregate.anchors.relocate import relocate
-from aggregate.anchors.target import IndexedText
+from aggregate.anchors.search_text import IndexedText
 from aggregate.anchors.thresholds import THRESHOLDS, Thresholds
 from simulation.anchors import DISTANCES, SEED, Case, cases, right, telling_lines
 from simulation.git_history import histories

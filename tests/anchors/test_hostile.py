@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.anchors import AnchorState, FuzzyAnchor
-from aggregate.anchors.prints import bare_lines, line_fingerprints, pack
+from aggregate.anchors.fingerprints import bare_lines, line_fingerprints, pack
 from aggregate.views.custom import render_slices
 
 SECONDS = 10.0

@@ -27,7 +27,7 @@ id = "b"
 prompt = "Go on."
 depends_on = ["a"]
 """
-CONDUCTOR = ("aggregate.conductor.tracks", "aggregate.conductor.durable")
+CONDUCTOR = ("aggregate.conductor.service", "aggregate.conductor.durable.dbos_queue")
 
 
 def aggregate(folder: Path, *arguments: str) -> tuple[int, list[str]]:

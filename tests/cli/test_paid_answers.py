@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from aggregate.chat.request_log import read_request
 from aggregate.cli.program import run_program
-from aggregate.compose.journal import read_request
-from aggregate.sources.history import load_history
+from aggregate.sources.history_reader import load_history
 from tests.cli.command_line import Begun, begin
 from tests.fakes.senders import Dripping, dripping
 from tests.project import project

@@ -9,16 +9,16 @@ import pytest
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.languages import language_named
-from aggregate.syntax.modules import read_module
 from aggregate.syntax.parsing import macros_by_end, parse_source, query_matches
+from aggregate.syntax.symbols import read_module
 from aggregate.text.turns import turn_texts
-from aggregate.views.attempt import render_view
+from aggregate.views.rendering import render_view
 
 _TIMED = """\
 import resource
 resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.views.attempt import attempt
+from aggregate.views.rendering import attempt
 from tests.hostile.test_texts import TEXTS
 for name, (path, build) in TEXTS.items():
     print(name, flush=True)

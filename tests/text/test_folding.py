@@ -1,6 +1,6 @@
 """Thousands of warnings of a few kinds."""
 
-from aggregate.text.folding import MOST_LINES, folded
+from aggregate.text.grouped_warnings import MOST_LINES, folded
 
 
 def test_few_are_told_one_by_one() -> None:

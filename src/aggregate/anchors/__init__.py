@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aggregate.anchors.capture import capture
-from aggregate.anchors.exact import SymbolAt
+from aggregate.anchors.exact_match import SymbolAt
 from aggregate.anchors.relocate import relocate
 from aggregate.anchors.resolution import AnchorState, Resolution
-from aggregate.anchors.target import IndexedText
+from aggregate.anchors.search_text import IndexedText
 from aggregate.models.file_item import SliceDict
 
 __all__ = ["AnchorState", "FuzzyAnchor", "Resolution"]

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from aggregate.anchors.anchor import read_anchor
-from aggregate.anchors.exact import rivalry
-from aggregate.anchors.prints import content_hash, is_trivial, line_fingerprints, pack
-from aggregate.anchors.target import IndexedText, SearchText
+from aggregate.anchors.exact_match import rivalry
+from aggregate.anchors.fingerprints import content_hash, is_trivial, line_fingerprints, pack
+from aggregate.anchors.search_text import IndexedText, SearchText
 from aggregate.anchors.thresholds import THRESHOLDS, Thresholds
 from aggregate.errors import AnchorError
 from aggregate.models.file_item import SliceDict

@@ -11,7 +11,7 @@ from typing import TextIO
 import click
 
 from aggregate.errors import OutputError
-from aggregate.text.folding import folded
+from aggregate.text.grouped_warnings import folded
 from aggregate.text.terminal import printable
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.sections.files import FILES, FILES_SUMMARY, file_block, files_section, record_block, shown_path
-from aggregate.views.registry import render
+from aggregate.views.table import render
 
 
 class Strategy(StrEnum):

@@ -11,7 +11,7 @@ from aggregate.models.scope import Scope
 
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
-    from aggregate.sections.results import Results
+    from aggregate.sections.subagent_results import Results
 
 _LONGEST = 100
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
 from aggregate.models.scope import ALLOW_SECRETS
-from aggregate.paths.ignore import IgnoreRules, TooManyRulesError
-from aggregate.sources.listing import FolderListing
+from aggregate.paths.ignore_rules import IgnoreRules, TooManyRulesError
+from aggregate.sources.path_resolution import FolderListing
 from aggregate.text.fences import heading_text
 
 MOST_NAMED = 3

@@ -103,7 +103,7 @@ def validate_table(model: type[Model], data: Mapping[str, Any], *, path: Path | 
     try:
         return model.model_validate(dict(data))
     except ValidationError as error:
-        from aggregate.config.locate import key_lines, nearest_line  # a parser, needed only to explain a mistake
+        from aggregate.config.key_position import key_lines, nearest_line  # a parser, needed only to explain a mistake
 
         problems = error.errors(include_url=False, include_context=False)
         lines = key_lines(text) if 0 < len(text) <= _LOCATED else {}

@@ -14,7 +14,7 @@ REFERENCE_FORMAT: Final = "disk_reference"
 class DataReference(dict[str, Any]):
     """What stands for a value that this program wrote to disk: its id, file, size and summary (rule D-42).
 
-    Only ``aggregate.subagents.compact`` makes them. A mapping with the same keys, such as an agent can return, is data
+    Only ``aggregate.results.references`` makes them. A mapping with the same keys, such as an agent can return, is data
     like any other: its path and hint are believed by nobody.
     """
 

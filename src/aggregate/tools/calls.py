@@ -10,11 +10,11 @@ from itertools import islice
 from threading import Lock
 from typing import Any, Final
 
+from aggregate.concurrency.threads import run_in_thread
 from aggregate.errors import AggregateError, ToolError
 from aggregate.models.jsonable import JsonCopy, failure_text
-from aggregate.models.plain import extent
+from aggregate.models.values import extent
 from aggregate.text.shorten import shorten
-from aggregate.tools.daemons import run_in_thread
 
 MEGABYTE: Final = 1_000_000
 MOST_MEGABYTES: Final = 5

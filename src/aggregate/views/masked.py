@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from aggregate.models.view import Span, View, ViewRequest
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import language_of
-from aggregate.syntax.modules import read_module
-from aggregate.syntax.names import split_symbol
+from aggregate.syntax.symbol_names import split_symbol
+from aggregate.syntax.symbols import read_module
 from aggregate.views.enclosing import Piece, footer, gap, opened
 from aggregate.views.skeleton import skeleton
 

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from aggregate.models.view import View, ViewRequest
-from aggregate.views.attempt import render_view
-from aggregate.views.registry import PARSED
+from aggregate.views.rendering import render_view
+from aggregate.views.table import PARSED
 
 _WORTH_CHARACTERS = 2_000_000
 _BATCH_SECONDS = 60.0
