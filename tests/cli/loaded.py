@@ -124,7 +124,7 @@ def _receive_number(connection: socket.socket) -> int:
 
 def _serve(connection: socket.socket, modules: list[str]) -> None:
     """Run commands, each in a copy of this process, until the tests have ended."""
-    for module in ("app", "cli.run", "cli.send", "cli.results", "project", "send", "views.parser"):
+    for module in ("compose.api", "cli.run", "cli.send", "cli.results", "chat.turn", "views.ast_parser"):
         import_module(f"aggregate.{module}")
     for module in modules:
         import_module(module)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from aggregate.errors import SpawnError
-from aggregate.subagents import GroupStatus, RunStatus, SubagentSession
+from aggregate.models.group import GroupStatus, RunStatus
+from aggregate.subagents import SubagentSession
 from tests.fakes.time import FakeTime
 from tests.subagents.records import record_of
 

@@ -59,7 +59,7 @@ class _Crew:
 
     patience: float
     _mine: local = field(default_factory=local)
-    _all: list["_Worker"] = field(default_factory=list)
+    _all: list["_RenderProcess"] = field(default_factory=list)
 
     def render(self, batch: list[ViewRequest]) -> list[View | str]:
         """Return the views of a batch; after a crash each file is tried alone, to find the one at fault."""
@@ -74,9 +74,9 @@ class _Crew:
             worker.close()
 
     def _ask(self, batch: list[ViewRequest]) -> list[View | str] | None:
-        worker: _Worker | None = getattr(self._mine, "worker", None)
+        worker: _RenderProcess | None = getattr(self._mine, "worker", None)
         if worker is None:
-            worker = self._mine.worker = _Worker(self.patience)
+            worker = self._mine.worker = _RenderProcess(self.patience)
             self._all.append(worker)
         views = worker.ask(batch)
         if views is None:
@@ -84,7 +84,7 @@ class _Crew:
         return views
 
 
-class _Worker:
+class _RenderProcess:
     """A child process that renders batches."""
 
     def __init__(self, patience: float) -> None:
