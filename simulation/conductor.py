@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aggregate.conductor.run import Event, State
+from aggregate.conductor.run import TicketEvent, TicketState
 from aggregate.conductor.scripted import ScriptedWorker
-from aggregate.conductor.tracks import Wish, conduct
+from aggregate.conductor.tracks import RunOptions, conduct
 from aggregate.project import open_project
 from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, write_project
 
@@ -40,9 +40,9 @@ class Memory:
     quarter: float = 0.0
     end: float = 0.0
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: TicketEvent) -> None:
         """Count tickets that have ended."""
-        self.done += event.state is State.DONE
+        self.done += event.state is TicketState.DONE
         self.end = _resident()
         if self.done == self.tickets // 4 and not self.quarter:
             self.quarter = self.end
@@ -59,7 +59,7 @@ def overhead(folder: Path) -> Iterator[Row]:
     project = open_project(folder / "manual_slop.toml")
     memory = Memory(TICKETS)
     before = time.perf_counter(), time.process_time()
-    result = conduct(project, TRACK, ScriptedWorker({}), wish=Wish(), observe=memory.hear)
+    result = conduct(project, TRACK, ScriptedWorker({}), wish=RunOptions(), observe=memory.hear)
     wall, used = time.perf_counter() - before[0], time.process_time() - before[1]
     if not result.succeeded:
         raise AssertionError("tickets failed")

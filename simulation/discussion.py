@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aggregate.app import compose_prompt
-from aggregate.clients.cache import Cache, charge
-from aggregate.clients.plan import Layout, Plan, make_plan
+from aggregate.clients.cache import SimulatedCache, charge
+from aggregate.clients.plan import BlockLayout, RequestPlan, plan_request
 from aggregate.clients.prices import cost
-from aggregate.clients.rules import CacheRules, Caching, rules_for
-from aggregate.models.chain import Chain
+from aggregate.clients.rules import CacheLookup, CachePolicy, policy_for
+from aggregate.models.chain import PromptFingerprint
 from aggregate.models.prompt import Prompt, Section
 from aggregate.models.usage import Usage
-from aggregate.send import Prepared
+from aggregate.send import PreparedTurn
 from aggregate.tokens.count import count_prompt
 from simulation.chart import line_chart
 from simulation.replay import Replay, make_replay
@@ -43,12 +43,12 @@ MODELS = (
 class Account:
     """What one provider's cache did, turn by turn, with one way of sending."""
 
-    rules: CacheRules
-    cache: Cache = field(default_factory=Cache)
-    layout: Layout | None = None
+    rules: CachePolicy
+    cache: SimulatedCache = field(default_factory=SimulatedCache)
+    layout: BlockLayout | None = None
     usages: list[Usage] = field(default_factory=list)
 
-    def book(self, plan: Plan, *, at: float, output: int) -> None:
+    def book(self, plan: RequestPlan, *, at: float, output: int) -> None:
         """Charge a request."""
         usage, self.cache = charge(plan, self.cache, at=at)
         self.layout = plan.layout
@@ -77,7 +77,7 @@ class Books:
 
 def simulate(replay: Replay, folder: Path, *, turns: int, pause: float) -> list[Books]:
     """Hold the discussion and return the accounts of all providers."""
-    books = [Books(p, m, Account(rules_for(p, m)), Account(rules_for(p, m))) for p, m in MODELS]
+    books = [Books(p, m, Account(policy_for(p, m)), Account(policy_for(p, m))) for p, m in MODELS]
     changing = dict(zip(changing_turns(turns), replay.commits, strict=False))
     times = dict.fromkeys(replay.paths, -1)
 
@@ -119,25 +119,25 @@ def write_config(folder: Path, replay: Replay) -> Path:
     return config
 
 
-def naive_plan(prompt: Prompt, tokens: tuple[int, ...], times: dict[str, int], rules: CacheRules) -> Plan:
+def naive_plan(prompt: Prompt, tokens: tuple[int, ...], times: dict[str, int], rules: CachePolicy) -> RequestPlan:
     """Return a request that puts the discussion first and the files by the time of their last change."""
     numbered = list(enumerate(prompt.segments))
     history = [i for i, one in numbered if one.section is Section.HISTORY]
     others = sorted((i for i, one in numbered if i not in set(history)), key=lambda i: _time(prompt, i, times))
     order = (*history, *others)
-    chain = Chain.of(Prompt(tuple(prompt.segments[i] for i in order)), [tokens[i] for i in order])
+    chain = PromptFingerprint.of(Prompt(tuple(prompt.segments[i] for i in order)), [tokens[i] for i in order])
     sums = tuple(sum(link.tokens for link in chain.links[: end + 1]) for end in range(len(chain.links)))
-    marks = (len(sums),) if rules.caching is Caching.MARKS else ()
-    return Plan((), Layout(chain.digests, tuple(range(1, len(sums) + 1)), marks), sums, 0, rules)
+    marks = (len(sums),) if rules.caching is CacheLookup.MARKS else ()
+    return RequestPlan((), BlockLayout(chain.digests, tuple(range(1, len(sums) + 1)), marks), sums, 0, rules)
 
 
-def _book(books: list[Books], ready: Prepared, times: dict[str, int], *, at: float, output: int) -> None:
+def _book(books: list[Books], ready: PreparedTurn, times: dict[str, int], *, at: float, output: int) -> None:
     plain = compose_prompt(ready.request).prompt
     tokens = count_prompt(plain).segments
     for one in books:
         one.afresh.append(Usage(fresh=sum(tokens), output=output))
         rules, earlier = one.ours.rules, one.ours.layout
-        plan = make_plan(ready.prompt, ready.chain, rules, earlier=earlier, weights=ready.settled.weights)
+        plan = plan_request(ready.prompt, ready.chain, rules, earlier=earlier, weights=ready.settled.weights)
         one.ours.book(plan, at=at, output=output)
         one.naive.book(naive_plan(plain, tokens, times, rules), at=at, output=output)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.run import Pace, Result
-from aggregate.conductor.tracks import Wish, conduct
+from aggregate.conductor.run import PollingOptions, TrackResult
+from aggregate.conductor.tracks import RunOptions, conduct
 from aggregate.errors import WorkerError
 from aggregate.models.group import RunStatus
 from aggregate.project import open_project
@@ -98,7 +98,7 @@ def write_project(folder: Path, workers: int) -> None:
     (track / "tickets.toml").write_text("\n".join(tables), encoding="utf-8")
 
 
-def problems(result: Result, worker: FaultyWorker) -> list[str]:
+def problems(result: TrackResult, worker: FaultyWorker) -> list[str]:
     """Return what is not as it should be."""
     found = [
         f"{line.ticket.id} {fault_of(line.ticket.id).value}: {line.state} after {line.attempts} attempts"
@@ -121,7 +121,7 @@ def simulate(workers: int) -> tuple[Counter[tuple[Fault, str]], list[str], float
         folder = Path(name)
         write_project(folder, workers)
         worker, before = FaultyWorker(), time.perf_counter()
-        wish = Wish(places=16, pace=Pace(lead=False))
+        wish = RunOptions(places=16, pace=PollingOptions(lead=False))
         result = conduct(open_project(folder / "manual_slop.toml"), TRACK, worker, wish=wish)
         seconds = time.perf_counter() - before
         counts = Counter((fault_of(line.ticket.id), line.state) for line in result.lines)

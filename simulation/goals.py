@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from aggregate.cli.tree import plain
+from aggregate.cli.tree import plain_lines
 from aggregate.engine import EngineLimits, GoalResult, NeuronAgent, ScriptedModel, scripted_model
 from aggregate.tools import Permission, ToolRegistry, standard_tools
 from simulation.activities import Service, activity_tools, service
@@ -155,7 +155,7 @@ def main() -> None:
         for scenario in SCENARIOS:
             result, model = reach(scenario, running, Path(folder) / scenario.name)
             print(f"{scenario.goal}\n{result.text}\n{len(model.questions)} questions, {result.trace.tokens} tokens")
-            print("\n".join(plain(result.trace)[:14]), end="\n\n")
+            print("\n".join(plain_lines(result.trace)[:14]), end="\n\n")
     cost = overhead()
     print(f"engine alone: {cost:.2f} ms a step, bound {BOUND_MS:g} ms, ratio {cost / BOUND_MS:.2f}")
     sys.exit(cost > BOUND_MS)

@@ -18,7 +18,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.tracks import DATABASE, Wish, conduct, workplace
+from aggregate.conductor.tracks import DATABASE, RunOptions, conduct, run_worker
 from aggregate.disk.user_folders import state_folder
 from aggregate.project import open_project
 
@@ -122,10 +122,10 @@ def _live(role: str, folder: Path, database: str, seconds: float) -> None:
     with (folder / "stderr.log").open("ab") as errors:
         os.dup2(errors.fileno(), sys.stderr.fileno())
     if role == "work":
-        with workplace(database, LoggedWorker(folder / LOG, seconds), lease=2):
+        with run_worker(database, LoggedWorker(folder / LOG, seconds), lease=2):
             signal.pause()
     worker = LoggedWorker(folder / LOG, seconds) if role == "conduct" else None
-    conduct(open_project(folder / "manual_slop.toml"), TRACK, worker, wish=Wish(database=database, lease=2))
+    conduct(open_project(folder / "manual_slop.toml"), TRACK, worker, wish=RunOptions(database=database, lease=2))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,14 +38,14 @@ def main() -> None:
 def bare_parse(tree: Path, suffix: str) -> dict[str, float]:
     """Parse every file once with tree-sitter and nothing else, in one process."""
     from aggregate.syntax.languages import language_of
-    from aggregate.syntax.parsing import parse
+    from aggregate.syntax.parsing import parse_source
 
     language = language_of(f"x{suffix}")
     if language is None:
         raise SystemExit(f"no grammar for {suffix}")
     sources = [path.read_bytes() for path in _files(tree, suffix)]
-    parse(b"", language)  # loads the grammar
-    return _measured(lambda: [parse(source, language) for source in sources])
+    parse_source(b"", language)  # loads the grammar
+    return _measured(lambda: [parse_source(source, language) for source in sources])
 
 
 def skeletons(tree: Path, suffix: str) -> dict[str, float]:

@@ -11,13 +11,13 @@ from statistics import median
 from time import perf_counter
 
 from aggregate.clients.connection import certificates
-from aggregate.clients.plan import make_plan
-from aggregate.clients.protocol import Asks
+from aggregate.clients.plan import plan_request
+from aggregate.clients.protocol import ChatClient
 from aggregate.clients.providers import open_client
-from aggregate.clients.rules import rules_for
-from aggregate.compose.keep import Earlier
-from aggregate.compose.settle import settle
-from aggregate.models.chain import Chain
+from aggregate.clients.rules import policy_for
+from aggregate.compose.keep import CachedPrompt
+from aggregate.compose.settle import order_for_sending
+from aggregate.models.chain import PromptFingerprint
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 
 MODEL = "claude-sonnet-5"
@@ -87,7 +87,7 @@ def calls() -> Iterator[Row]:
     """Measure one call through the SDK alone, and through this package, in turns."""
     prompt = prompt_of(40, 30)
     with served() as url:
-        client: Asks = open_client("anthropic", base_url=url, environ={"ANTHROPIC_API_KEY": "none-needed"})
+        client: ChatClient = open_client("anthropic", base_url=url, environ={"ANTHROPIC_API_KEY": "none-needed"})
         asks = (lambda: asyncio.run(_by_sdk(url, prompt.markdown)), lambda: client.send(prompt, "Go on."))
         pairs = [tuple(milliseconds(ask) for ask in asks) for _ in range(ROUNDS)][2:]
     yield Row("a call through the SDK, a new client each", median(sdk for sdk, _ in pairs))
@@ -99,10 +99,10 @@ def plans() -> Iterator[Row]:
     prompt = prompt_of(SEGMENTS, 8)
     tokens = [len(segment.text) // 4 for segment in prompt.segments]
     for provider, model in (("anthropic", MODEL), ("deepseek", "deepseek-flash")):
-        rules = rules_for(provider, model)
-        earlier = make_plan(prompt, Chain.of(prompt, tokens), rules).layout
+        rules = policy_for(provider, model)
+        earlier = plan_request(prompt, PromptFingerprint.of(prompt, tokens), rules).layout
         took = [
-            milliseconds(lambda: make_plan(prompt, Chain.of(prompt, tokens), rules, earlier=earlier))  # noqa: B023
+            milliseconds(lambda: plan_request(prompt, PromptFingerprint.of(prompt, tokens), rules, earlier=earlier))  # noqa: B023
             for _ in range(5)
         ]
         yield Row(f"planning {SEGMENTS:,} segments, {provider}", min(took), 50.0)
@@ -112,17 +112,19 @@ def orders() -> Iterator[Row]:
     """Measure putting a large prompt in order behind the last one, in which one file in a hundred has changed."""
     prompt = prompt_of(SEGMENTS, 8)
     tokens = [len(segment.text) // 4 for segment in prompt.segments]
-    rules = rules_for("anthropic", MODEL)
-    first = settle(prompt, tokens, rules, earlier=None, changes={})
+    rules = policy_for("anthropic", MODEL)
+    first = order_for_sending(prompt, tokens, rules, earlier=None, changes={})
     texts = ("", *(segment.text for segment in first.prompt.segments))
-    chain = Chain.of(first.prompt, [link.tokens for link in first.links])
-    earlier = Earlier(chain, texts.__getitem__, make_plan(first.prompt, chain, rules).layout.marks)
+    chain = PromptFingerprint.of(first.prompt, [link.tokens for link in first.links])
+    earlier = CachedPrompt(chain, texts.__getitem__, plan_request(first.prompt, chain, rules).layout.marks)
     changed = (
         replace(one, text=one.text.replace("17", "18", 3)) if number % 100 == 50 else one
         for number, one in enumerate(prompt.segments)
     )
     again = Prompt(tuple(changed))
-    took = [milliseconds(lambda: settle(again, tokens, rules, earlier=earlier, changes={})) for _ in range(5)]
+    took = [
+        milliseconds(lambda: order_for_sending(again, tokens, rules, earlier=earlier, changes={})) for _ in range(5)
+    ]
     yield Row(f"ordering {SEGMENTS:,} segments, 1 % changed", min(took))
 
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aggregate.clients.scripted import Scripted, scripted
+from aggregate.clients.scripted import ScriptedTransport, scripted_client
 from aggregate.config.load import Project
 from aggregate.project import open_project
-from aggregate.send import Choice, Delivered, Prepared, deliver, prepare
+from aggregate.send import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
 
 STRATEGY = "auto"
 """How files are rendered in every simulation, whatever the configuration says (rule 3.1)."""
@@ -18,8 +18,8 @@ MODEL = "claude-sonnet-5"
 class SimTurn:
     """One turn: what was planned, and what came of it."""
 
-    prepared: Prepared
-    delivered: Delivered
+    prepared: PreparedTurn
+    delivered: CompletedTurn
 
 
 def run_sim(
@@ -43,10 +43,10 @@ def run_sim(
         if before:
             before(number)
         project = _fixed(open_project(config))
-        prepared = prepare(project, message, Choice(provider="scripted", model=model))
+        prepared = prepare_turn(project, message, ModelSelection(provider="scripted", model=model))
         if number < len(answers):
             prepared = _with_answer(prepared, answers[number])
-        yield SimTurn(prepared, deliver(prepared, project))
+        yield SimTurn(prepared, send_turn(prepared, project))
 
 
 def _fixed(project: Project) -> Project:
@@ -54,7 +54,7 @@ def _fixed(project: Project) -> Project:
     return replace(project, config=project.config.model_copy(update={"project": table}))
 
 
-def _with_answer(prepared: Prepared, answer: str) -> Prepared:
+def _with_answer(prepared: PreparedTurn, answer: str) -> PreparedTurn:
     transport = prepared.client.transport
-    cache = transport.cache if isinstance(transport, Scripted) else None
-    return replace(prepared, client=scripted([answer], cache=cache, model=prepared.client.model))
+    cache = transport.cache if isinstance(transport, ScriptedTransport) else None
+    return replace(prepared, client=scripted_client([answer], cache=cache, model=prepared.client.model))

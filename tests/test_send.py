@@ -8,20 +8,20 @@ from textwrap import dedent
 import pytest
 
 from aggregate import build_discussion_text, build_file_items, build_markdown_no_history, load_config
-from aggregate.clients.scripted import Scripted, scripted
-from aggregate.clients.window import truncation
-from aggregate.compose.journal import read_run
-from aggregate.compose.numbering import journal_path
+from aggregate.clients.scripted import ScriptedTransport, scripted_client
+from aggregate.clients.window import truncation_warning
+from aggregate.compose.journal import read_request
+from aggregate.compose.numbering import request_log_path
 from aggregate.errors import ClientSetupError, ConfigError, PromptTooLongError, ProviderError
 from aggregate.models.prompt import Section
-from aggregate.models.reply import Reply, Stop
+from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
 from aggregate.project import open_project
-from aggregate.send import Choice, Delivered, Prepared, deliver, prepare
+from aggregate.send import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.sources.history import load_history
 from tests.project import project
 
-SCRIPTED = Choice(provider="scripted")
+SCRIPTED = ModelSelection(provider="scripted")
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(400))
 CONFIG = """
     [project]
@@ -49,18 +49,20 @@ def folder(tmp_path: Path) -> Path:
     return project(tmp_path, {"manual_slop.toml": CONFIG} | files)
 
 
-def ready(folder: Path, message: str, choice: Choice = SCRIPTED, *, answer: object = "Yes.") -> Prepared:
+def ready(folder: Path, message: str, choice: ModelSelection = SCRIPTED, *, answer: object = "Yes.") -> PreparedTurn:
     """Prepare a turn that will be answered with ``answer``."""
-    made = prepare(load_config(folder / "manual_slop.toml"), message, choice)
+    made = prepare_turn(load_config(folder / "manual_slop.toml"), message, choice)
     transport = made.client.transport
-    assert isinstance(transport, Scripted)
-    return replace(made, client=scripted([answer], cache=transport.cache, model=made.client.model))  # type: ignore[list-item]
+    assert isinstance(transport, ScriptedTransport)
+    return replace(made, client=scripted_client([answer], cache=transport.cache, model=made.client.model))  # type: ignore[list-item]
 
 
-def say(folder: Path, message: str, choice: Choice = SCRIPTED, *, answer: str = "Yes.") -> tuple[Prepared, Delivered]:
+def say(
+    folder: Path, message: str, choice: ModelSelection = SCRIPTED, *, answer: str = "Yes."
+) -> tuple[PreparedTurn, CompletedTurn]:
     """Prepare and deliver a turn."""
     made = ready(folder, message, choice, answer=answer)
-    return made, deliver(made, load_config(folder / "manual_slop.toml"))
+    return made, send_turn(made, load_config(folder / "manual_slop.toml"))
 
 
 def test_the_request_is_the_file_and_the_file_is_the_public_text(folder: Path) -> None:
@@ -100,7 +102,7 @@ def edit(folder: Path, name: str, *, more: str) -> None:
     path.write_text(path.read_text(encoding="utf-8") + more, encoding="utf-8")
 
 
-def files_of(made: Prepared) -> list[str]:
+def files_of(made: PreparedTurn) -> list[str]:
     """Return the files of a prompt in order, those with a diff with an asterisk."""
     shown = (one for one in made.prompt.segments if one.section in (Section.FILES, Section.CHANGED) and one.source)
     return [one.source.removeprefix("src/") + "*" * (one.section is Section.CHANGED) for one in shown]
@@ -140,10 +142,14 @@ def test_diffs_end_when_no_cache_holds_the_files(folder: Path) -> None:
     """For another model, other instructions, after the cache's lifetime, and where the last prompt was edited."""
     _, done = say(folder, "First?")
     edit(folder, "b.py", more="# more\n")
-    record = journal_path(done.path)
+    record = request_log_path(done.path)
     assert files_of(ready(folder, "Second?")) == ["a.py", "b.py", "c.py", "b.py*"]
-    assert files_of(ready(folder, "?", Choice(provider="scripted", model="claude-opus-5"))) == ["a.py", "c.py", "b.py"]
-    assert files_of(ready(folder, "?", Choice(persona="brief"))) == ["a.py", "c.py", "b.py"]
+    assert files_of(ready(folder, "?", ModelSelection(provider="scripted", model="claude-opus-5"))) == [
+        "a.py",
+        "c.py",
+        "b.py",
+    ]
+    assert files_of(ready(folder, "?", ModelSelection(persona="brief"))) == ["a.py", "c.py", "b.py"]
     os.utime(record, (record.stat().st_atime, record.stat().st_mtime - 301))
     assert files_of(ready(folder, "Second?")) == ["a.py", "c.py", "b.py"]
     os.utime(record)
@@ -165,7 +171,7 @@ def test_a_file_that_left_the_project_is_not_sent_again(folder: Path) -> None:
 def test_the_record_is_read_back(folder: Path) -> None:
     """What was sent, to whom, with which breakpoints."""
     made, done = say(folder, "First?")
-    run = read_run(done.path)
+    run = read_request(done.path)
     assert run is not None
     assert run.sent is not None
     assert (run.chain, run.sent.provider, run.sent.model) == (made.chain, "scripted", "claude-sonnet-5")
@@ -176,20 +182,20 @@ def test_a_failure_leaves_the_discussion_as_it_was(folder: Path) -> None:
     """The prompt is there, the turns are not; an empty answer is a failure too."""
     config = load_config(folder / "manual_slop.toml")
     with pytest.raises(ProviderError, match="answered 400"):
-        deliver(ready(folder, "First?", answer=ProviderError("x answered 400: no")), config)
+        send_turn(ready(folder, "First?", answer=ProviderError("x answered 400: no")), config)
     with pytest.raises(ProviderError, match=r"answered nothing \(end\): the discussion stays as it was"):
-        deliver(ready(folder, "First?", answer=" \n"), config)
+        send_turn(ready(folder, "First?", answer=" \n"), config)
     assert not (folder / "manual_slop_history.toml").exists()
     assert len(list((folder / "md_gen").glob("demo_*.md"))) == 2
 
 
 def test_a_persona_chooses_model_instructions_and_strategy(folder: Path) -> None:
     """Its system prompt stands before the prompt, its strategy goes before the configuration's."""
-    made, _ = say(folder, "First?", Choice(persona="reviewer"))
+    made, _ = say(folder, "First?", ModelSelection(persona="reviewer"))
     assert (made.client.provider, made.client.model) == ("scripted", "claude-opus-4-5")
     assert made.plan.system == "Review it."
     assert made.prompt.markdown.startswith("## Files (Summary)")
-    other, _ = say(folder, "Second?", Choice(persona="reviewer", model="claude-sonnet-5"))
+    other, _ = say(folder, "Second?", ModelSelection(persona="reviewer", model="claude-sonnet-5"))
     assert other.client.model == "claude-sonnet-5"
 
 
@@ -197,24 +203,24 @@ def test_unknown_personas_are_refused(folder: Path) -> None:
     """The error lists those that there are."""
     config = load_config(folder / "manual_slop.toml")
     with pytest.raises(ConfigError, match='there is no persona "nobody": known are brief, elsewhere, reviewer'):
-        prepare(config, "?", Choice(persona="nobody"))
+        prepare_turn(config, "?", ModelSelection(persona="nobody"))
 
 
 def test_a_projects_persona_cannot_send_a_key_elsewhere(folder: Path) -> None:
     """An address in a file that came with a project is not given a provider's key."""
     config = load_config(folder / "manual_slop.toml")
     with pytest.raises(ConfigError, match="may name an address for compatible only"):
-        prepare(config, "?", Choice(persona="elsewhere"), environ={"ANTHROPIC_API_KEY": "k"})
+        prepare_turn(config, "?", ModelSelection(persona="elsewhere"), environ={"ANTHROPIC_API_KEY": "k"})
 
 
 def test_a_prompt_that_is_too_long_says_what_would_fit(folder: Path) -> None:
     """The error counts the same project in summaries."""
     (folder / "src" / "big.py").write_text("value = [1, 2, 3]\n" * 30_000, encoding="utf-8")
     config = load_config(folder / "manual_slop.toml")
-    choice = Choice(provider="scripted", model="MiniMax-M2.7")
+    choice = ModelSelection(provider="scripted", model="MiniMax-M2.7")
     summarised = r'with aggregation_strategy = "summarize" it has [\d,]+ tokens and fits'
     with pytest.raises(PromptTooLongError, match=summarised) as caught:
-        prepare(config, "?", choice)
+        prepare_turn(config, "?", choice)
     assert caught.value.window == 204_800
     assert not (folder / "md_gen").exists()
 
@@ -230,20 +236,20 @@ def test_preparing_writes_nothing(folder: Path) -> None:
 def test_a_project_that_is_no_file_keeps_no_discussion(folder: Path) -> None:
     """Its caller keeps the turns, and hands them over with the next message."""
     tables = {"files": {"base_dir": str(folder), "paths": ["src/a.py"]}, "output": {"output_dir": str(folder / "out")}}
-    made = prepare(open_project(tables), "First?", SCRIPTED)
-    done = deliver(made, open_project(tables))
+    made = prepare_turn(open_project(tables), "First?", SCRIPTED)
+    done = send_turn(made, open_project(tables))
     assert (done.history, done.path.parent) == (None, folder / "out")
     turns = [{"role": "User", "content": "First?"}, {"role": "AI", "content": done.reply.text}]
-    again = prepare(open_project({**tables, "history": turns}), "Second?", SCRIPTED)
+    again = prepare_turn(open_project({**tables, "history": turns}), "Second?", SCRIPTED)
     assert again.report is not None
     assert again.report.cause.value == "appended"
 
 
-def chosen(folder: Path, personas: str, choice: Choice) -> Prepared:
+def chosen(folder: Path, personas: str, choice: ModelSelection) -> PreparedTurn:
     """Plan with further personas, without any key."""
     with (folder / "manual_slop.toml").open("a", encoding="utf-8") as config:
         config.write(dedent(personas))
-    return prepare(load_config(folder / "manual_slop.toml"), "?", choice, environ={}, require_key=False)
+    return prepare_turn(load_config(folder / "manual_slop.toml"), "?", choice, environ={}, require_key=False)
 
 
 WITHOUT_PROVIDER = '[personas.any]\nmodel = "claude-opus-5"\n'
@@ -251,46 +257,48 @@ WITHOUT_PROVIDER = '[personas.any]\nmodel = "claude-opus-5"\n'
 
 def test_a_personas_model_is_used_where_it_fits(folder: Path) -> None:
     """A persona without a provider leaves that to the command line, and its model holds."""
-    made = chosen(folder, WITHOUT_PROVIDER, Choice(provider="anthropic", persona="any"))
+    made = chosen(folder, WITHOUT_PROVIDER, ModelSelection(provider="anthropic", persona="any"))
     assert (made.client.provider, made.client.model) == ("anthropic", "claude-opus-5")
-    gateway = Choice(provider="openai", persona="any", base_url="https://gateway.example/v1")
+    gateway = ModelSelection(provider="openai", persona="any", base_url="https://gateway.example/v1")
     assert chosen(folder, "", gateway).client.model == "claude-opus-5"
-    assert chosen(folder, "", Choice(provider="scripted", persona="any")).client.model == "claude-opus-5"
-    assert chosen(folder, "", Choice(provider="openai", persona="any", model="gpt-5.6")).client.model == "gpt-5.6"
+    assert chosen(folder, "", ModelSelection(provider="scripted", persona="any")).client.model == "claude-opus-5"
+    assert (
+        chosen(folder, "", ModelSelection(provider="openai", persona="any", model="gpt-5.6")).client.model == "gpt-5.6"
+    )
 
 
 def test_a_personas_model_that_does_not_fit_is_refused(folder: Path) -> None:
     """One sentence says whose it is."""
     said = 'persona "any" names the model claude-opus-5, which openai does not have: add --model, or take --provider anthropic'
     with pytest.raises(ClientSetupError, match=f"^{said}$"):
-        chosen(folder, WITHOUT_PROVIDER, Choice(provider="openai", persona="any"))
+        chosen(folder, WITHOUT_PROVIDER, ModelSelection(provider="openai", persona="any"))
 
 
 def test_what_a_persona_names_for_another_provider_is_said(folder: Path) -> None:
     """Its model and address are for its own provider; a warning says that they are not used."""
-    made = chosen(folder, "", Choice(provider="openai", persona="elsewhere"))
+    made = chosen(folder, "", ModelSelection(provider="openai", persona="elsewhere"))
     assert made.client.model == "gpt-5.6"
     said = 'persona "elsewhere" names the address http://127.0.0.1:9 for anthropic: not used with --provider openai'
     assert made.warnings[0] == said
-    reviewer = chosen(folder, "", Choice(provider="openai", persona="reviewer"))
+    reviewer = chosen(folder, "", ModelSelection(provider="openai", persona="reviewer"))
     assert "names the model claude-opus-4-5 for scripted: not used with" in reviewer.warnings[0]
 
 
 def test_a_refusal_is_no_turn(folder: Path) -> None:
     """It fails, the discussion stays as it was, its words are kept in the answer's file, and the cache is accounted for."""
     config = load_config(folder / "manual_slop.toml")
-    refused = Reply("I will not.", Usage(), Stop.REFUSED)
+    refused = Reply("I will not.", Usage(), FinishReason.REFUSED)
     with pytest.raises(
         ProviderError, match=r"scripted refused to answer \(I will not\.\): the discussion stays"
     ) as caught:
-        deliver(ready(folder, "First?", answer=refused), config)
+        send_turn(ready(folder, "First?", answer=refused), config)
     assert caught.value.__notes__ == [f"the answer is in {folder / 'md_gen' / 'demo_001.reply.md'}"]
     assert (folder / "md_gen" / "demo_001.reply.md").read_text(encoding="utf-8") == "I will not."
     assert not (folder / "manual_slop_history.toml").exists()
-    assert read_run(folder / "md_gen" / "demo_001.md") is not None
-    in_a_field = Reply("", Usage(), Stop.REFUSED, raw={"refusal": "No."})
+    assert read_request(folder / "md_gen" / "demo_001.md") is not None
+    in_a_field = Reply("", Usage(), FinishReason.REFUSED, raw={"refusal": "No."})
     with pytest.raises(ProviderError, match=r"refused to answer \(No\.\)"):
-        deliver(ready(folder, "Second?", answer=in_a_field), config)
+        send_turn(ready(folder, "Second?", answer=in_a_field), config)
     assert (folder / "md_gen" / "demo_002.reply.md").read_text(encoding="utf-8") == "No."
 
 
@@ -303,5 +311,5 @@ def test_a_refusal_is_no_turn(folder: Path) -> None:
 )  # fmt: skip
 def test_when_a_prompt_was_cut(sent: int, read: int, warned: bool) -> None:
     """Vocabularies differ, so only much too few tokens count, or just a window's number of them."""
-    assert bool(truncation(sent, Usage(fresh=read), "x")) is warned
-    assert truncation(sent, Usage(0, 0, read), "x") == truncation(sent, Usage(fresh=read), "x")
+    assert bool(truncation_warning(sent, Usage(fresh=read), "x")) is warned
+    assert truncation_warning(sent, Usage(0, 0, read), "x") == truncation_warning(sent, Usage(fresh=read), "x")

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.syntax.languages import Kind, language_of
+from aggregate.syntax.languages import LanguageKind, language_of
 from aggregate.syntax.modules import read_module
-from aggregate.syntax.parsing import parse
+from aggregate.syntax.parsing import parse_source
 from aggregate.views.masked import find_symbol, masked
 from aggregate.views.outline import outline
 from aggregate.views.skeleton import skeleton
@@ -52,10 +52,10 @@ def check_skeleton(path: str, text: str) -> None:
     language = language_of(path, text)
     assert language is not None
     assert len(view.text) <= len(text)
-    if language.kind is Kind.CODE:
-        if not parse(text.encode(), language).root_node.has_error:
+    if language.kind is LanguageKind.CODE:
+        if not parse_source(text.encode(), language).root_node.has_error:
             assert skeleton_of(path, view.text) == view.text
-            assert not parse(view.text.encode(), language).root_node.has_error
+            assert not parse_source(view.text.encode(), language).root_node.has_error
         _check_lines(view, text, language.placeholder)
 
 

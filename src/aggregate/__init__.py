@@ -26,14 +26,14 @@ if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES,
     from aggregate.app import run as run
     from aggregate.cli import main as main
     from aggregate.clients.client import Client as Client
-    from aggregate.clients.protocol import Turn as Turn
+    from aggregate.clients.protocol import RequestOptions as RequestOptions
     from aggregate.clients.providers import open_client as open_client
     from aggregate.compose.layout import build_summary_markdown as build_summary_markdown
     from aggregate.compose.numbering import find_next_increment as find_next_increment
     from aggregate.compose.stats import compute_file_stats as compute_file_stats
     from aggregate.compose.stats import group_files_by_dir as group_files_by_dir
     from aggregate.conductor.lifecycle import run_worker_lifecycle as run_worker_lifecycle
-    from aggregate.conductor.tracks import Wish as Wish
+    from aggregate.conductor.tracks import RunOptions as RunOptions
     from aggregate.conductor.tracks import conduct as conduct
     from aggregate.conductor.worker import make_worker as make_worker
     from aggregate.config.load import Project as Project
@@ -56,8 +56,8 @@ if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES,
     from aggregate.models.preset import ContextPreset as ContextPreset
     from aggregate.models.prompt import Prompt as Prompt
     from aggregate.models.prompt import Segment as Segment
+    from aggregate.models.reply import FinishReason as FinishReason
     from aggregate.models.reply import Reply as Reply
-    from aggregate.models.reply import Stop as Stop
     from aggregate.models.result import AggregatedResult as AggregatedResult
     from aggregate.models.result import Answer as Answer
     from aggregate.models.result import CompilationContext as CompilationContext
@@ -113,7 +113,7 @@ _HOMES = {
     ),
     "aggregate.cli": ("main",),
     "aggregate.clients.client": ("Client",),
-    "aggregate.clients.protocol": ("Turn",),
+    "aggregate.clients.protocol": ("RequestOptions",),
     "aggregate.clients.providers": ("open_client",),
     "aggregate.compose.layout": ("build_summary_markdown",),
     "aggregate.compose.numbering": ("find_next_increment",),
@@ -123,7 +123,7 @@ _HOMES = {
     ),
     "aggregate.conductor.lifecycle": ("run_worker_lifecycle",),
     "aggregate.conductor.tracks": (
-        "Wish",
+        "RunOptions",
         "conduct",
     ),
     "aggregate.conductor.worker": ("make_worker",),
@@ -161,7 +161,7 @@ _HOMES = {
     ),
     "aggregate.models.reply": (
         "Reply",
-        "Stop",
+        "FinishReason",
     ),
     "aggregate.models.result": (
         "AggregatedResult",

@@ -10,7 +10,7 @@ from aggregate.compose.layout import Strategy, files_segments, section_segment
 from aggregate.compose.numbering import write_numbered
 from aggregate.compose.records import build_records, error_text
 from aggregate.compose.request import Request
-from aggregate.compose.selection import Selection, excluded, own_output, select
+from aggregate.compose.selection import Selection, exclude_filter, own_output_filter, resolve_entries
 from aggregate.compose.tier3 import is_focus, tier3_segments
 from aggregate.config.load import Project
 from aggregate.disk.roots import project_root
@@ -25,9 +25,9 @@ from aggregate.models.scope import Scope
 from aggregate.monitor import get_monitor
 from aggregate.project import open_project, redaction_for, request_for
 from aggregate.sections.discussion import discussion_segments
-from aggregate.sections.results import Results, flatten, results_segments
+from aggregate.sections.results import Results, flatten_results, results_segments
 from aggregate.sections.screenshots import screenshots_section
-from aggregate.sources.listing import Listing
+from aggregate.sources.listing import FolderListing
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def build_file_items(
     """
     scope = Scope(project_root(base_dir), allow_outside=allow_outside, allow_secrets=allow_secrets)
     with get_monitor().scope("build_file_items"):
-        records, _ = build_records(select(Path(base_dir), map(Entry.of, files), listing=Listing(scope)))
+        records, _ = build_records(resolve_entries(Path(base_dir), map(Entry.of, files), listing=FolderListing(scope)))
         return records
 
 
@@ -91,7 +91,7 @@ def build_screenshots_section(
         shown_from: The folder that paths are shown relative to, by default ``base_dir``.
         allow_outside: Whether images outside the project around ``base_dir`` may be shown.
     """
-    listing = Listing(Scope(project_root(base_dir), allow_outside=allow_outside))
+    listing = FolderListing(Scope(project_root(base_dir), allow_outside=allow_outside))
     root = base_dir if shown_from is None else shown_from
     return screenshots_section(find_screenshots(base_dir, screenshots, shown_from=root, listing=listing))
 
@@ -176,7 +176,7 @@ def build_tier3_context(
         files = tier3_segments(file_items, focus_files)
         images = build_screenshots_section(screenshot_base_dir, screenshots)
         beads = _beads(execution_mode, base_dir)
-        folded = compacted(results, cache_dir, results_threshold)
+        folded = with_references(results, cache_dir, results_threshold)
         return _layout(files, screenshots=images, beads=beads, results=folded, history=history).markdown
 
 
@@ -241,7 +241,7 @@ def run(
     request = request_for(project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier)
     request = replace(
         request,
-        results=compacted(results, project.folder / CACHE_DIR, results_threshold),
+        results=with_references(results, project.folder / CACHE_DIR, results_threshold),
         redaction=redaction_for(project, sending=False),
     )
     composition = compose_prompt(request)
@@ -262,13 +262,13 @@ def select_files(request: Request) -> Selection:
             f"files.base_dir: there is no folder {base_dir}: correct it, relative to the configuration",
             key="files.base_dir",
         )
-    is_ours = own_output(base_dir, request.output_dir, request.namespace, request.shown_from)
-    is_excluded = excluded(request.exclude) if request.exclude else lambda _: False
-    return select(
+    is_ours = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
+    is_excluded = exclude_filter(request.exclude) if request.exclude else lambda _: False
+    return resolve_entries(
         base_dir,
         request.entries,
         left_out=lambda path: is_ours(path) or is_excluded(path),
-        listing=Listing(request.scope),
+        listing=FolderListing(request.scope),
     )
 
 
@@ -298,11 +298,11 @@ def compose_prompt(
         on_start: Called once with the number of files.
         on_done: Called with the number of views that have become ready.
     """
-    return arrange(request, gather(request, workers=workers, on_start=on_start, on_done=on_done))
+    return assemble(request, render_files(request, workers=workers, on_start=on_start, on_done=on_done))
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class RenderedFiles:
     """The files of a request, read and rendered once; many prompts can be arranged from them.
 
     Attributes:
@@ -316,13 +316,13 @@ class Gathered:
     refused: tuple[str, ...] = ()
 
 
-def gather(
+def render_files(
     request: Request,
     *,
     workers: int | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
-) -> Gathered:
+) -> RenderedFiles:
     """Read and render the files of ``request``; the arguments are those of ``compose_prompt``."""
     with get_monitor().scope("build_file_items"):
         selection = select_files(request)
@@ -333,10 +333,10 @@ def gather(
     warnings += [f"{path}: {reason}" for path, reason in (*selection.skipped, *notes)]
     warnings += [record["content"].splitlines()[0] for record in records if record["error"]]
     refused = tuple(error_text(one.path, one.problem) for one in selection.files if one.refused)
-    return Gathered(tuple(records), tuple(warnings), refused)
+    return RenderedFiles(tuple(records), tuple(warnings), refused)
 
 
-def arrange(request: Request, gathered: Gathered) -> Composition:
+def assemble(request: Request, gathered: RenderedFiles) -> Composition:
     """Lay out the prompt that ``request`` asks for from files that were read before."""
     records = gathered.records
     if request.is_tier3:
@@ -347,7 +347,7 @@ def arrange(request: Request, gathered: Gathered) -> Composition:
         request.screenshot_dir,
         request.screenshots,
         shown_from=request.shown_from,
-        listing=Listing(request.scope),
+        listing=FolderListing(request.scope),
     )
     root = "" if request.scope.allow_outside else request.scope.root
     beads = _beads(BEADS_MODE if request.beads else "", request.base_dir, root=root)
@@ -387,7 +387,7 @@ def _layout(
     )
 
 
-def compacted(
+def with_references(
     results: Results | Sequence[Results], cache_dir: str | Path, threshold: int = THRESHOLD
 ) -> tuple[Results, ...]:
     """Return single results, each with its value on disk, below ``cache_dir``, where it has ``threshold`` bytes."""
@@ -395,7 +395,7 @@ def compacted(
     from aggregate.subagents.compact import compact_answer, compact_result, compact_sections
 
     single: list[Results] = []
-    for one in flatten(results):
+    for one in flatten_results(results):
         if isinstance(one, AggregatedResult):
             single.append(compact_result(one, cache_dir=cache_dir, threshold=threshold))
         elif isinstance(one, Answer):

@@ -19,7 +19,7 @@ from aggregate.models.file_item import FileItem
 from aggregate.models.scope import Scope
 from aggregate.sources.history import find_history_file, load_history
 from aggregate.sources.listing import OUTSIDE
-from aggregate.text.nearest import nearest
+from aggregate.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from aggregate.presets.store import ContextPresetManager
@@ -183,7 +183,7 @@ def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
         "execution_mode": (config.project.execution_mode, ["native", BEADS_MODE], "native"),
     }
     doubts = [
-        f"{key}: there is no {word[:100]!r}, it is taken as {usual}: {nearest(word, known)}"
+        f"{key}: there is no {word[:100]!r}, it is taken as {usual}: {did_you_mean(word, known)}"
         for key, (word, known, usual) in named.items()
         if word not in ("", *known)
     ]

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from aggregate.clients.address import is_loopback, origin, shown
+from aggregate.clients.address import display_address, is_loopback, origin
 from aggregate.clients.client import Client
-from aggregate.clients.providers import PROVIDERS, maker_of, open_client
+from aggregate.clients.providers import PROVIDERS, open_client, provider_of_model
 from aggregate.clients.rules import COMPATIBLE
 from aggregate.config.load import Project
 from aggregate.config.schema import PersonaTable
@@ -19,7 +19,7 @@ NO_KEYS: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ModelSelection:
     """Who is asked; empty fields are taken from the persona, then from the provider.
 
     Attributes:
@@ -40,7 +40,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Recipient:
+class SelectedModel:
     """Who is asked.
 
     Attributes:
@@ -56,14 +56,14 @@ class Recipient:
     warnings: tuple[str, ...] = ()
 
 
-def find_recipient(
+def select_model(
     project: Project,
-    choice: Choice,
+    choice: ModelSelection,
     *,
     environ: Mapping[str, str] | None = None,
     on_wait: Callable[[float, ProviderError], None] | None = None,
     require_key: bool = True,
-) -> Recipient:
+) -> SelectedModel:
     """Return who is asked; a persona's model and address belong to the persona's own provider.
 
     Args:
@@ -92,14 +92,14 @@ def find_recipient(
     client = open_client(
         provider, model=model, base_url=base_url, environ=environ, on_wait=on_wait, require_key=require_key
     )
-    return Recipient(client, persona, shown(base_url) if base_url else "", warnings)
+    return SelectedModel(client, persona, display_address(base_url) if base_url else "", warnings)
 
 
-def _unused(persona: PersonaTable, choice: Choice, home: str) -> tuple[str, ...]:
+def _unused(persona: PersonaTable, choice: ModelSelection, home: str) -> tuple[str, ...]:
     """Return a warning of what a persona names for another provider than the one that is asked."""
     names = [
         *([f"model {persona.model}"] if persona.model and not choice.model else []),
-        *([f"address {shown(persona.base_url)}"] if persona.base_url and not choice.base_url else []),
+        *([f"address {display_address(persona.base_url)}"] if persona.base_url and not choice.base_url else []),
     ]
     if not names:
         return ()
@@ -107,9 +107,9 @@ def _unused(persona: PersonaTable, choice: Choice, home: str) -> tuple[str, ...]
     return (f"{what}: not used with --provider {choice.provider}",)
 
 
-def _check_model(persona: PersonaTable, provider: str, choice: Choice) -> None:
+def _check_model(persona: PersonaTable, provider: str, choice: ModelSelection) -> None:
     """Refuse a model that is known to be another company's than the one that is asked at its own address."""
-    maker = maker_of(persona.model)
+    maker = provider_of_model(persona.model)
     if maker and provider in PROVIDERS and maker != provider.removesuffix("-cli") and provider != COMPATIBLE:
         raise ClientSetupError(
             f'persona "{choice.persona}" names the model {persona.model}, which {provider} does not have: '
@@ -134,10 +134,10 @@ def _for_project_address(
         keys = os.environ if environ is None else environ
         has_key = any(keys.get(variable) for variable in PROVIDERS[COMPATIBLE].keys)
         hint = " (a key is sent with --base-url only)" if has_key else ""
-        return NO_KEYS, (f"the project names the address {shown(base_url)}: sent there without a key{hint}",)
+        return NO_KEYS, (f"the project names the address {display_address(base_url)}: sent there without a key{hint}",)
     where = f"move the persona to {global_config_path()}, or add --base-url"
     what = (
-        f"the project names the address {shown(base_url)}, which you have not: to send to it, {where}"
+        f"the project names the address {display_address(base_url)}, which you have not: to send to it, {where}"
         if provider == COMPATIBLE
         else f"a project's persona may name an address for {COMPATIBLE} only, so that no key is sent there: {where}"
     )

@@ -6,32 +6,32 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aggregate.app import compose_prompt
-from aggregate.clients.cache import Cache, expected
+from aggregate.clients.cache import SimulatedCache, expected_usage
 from aggregate.clients.client import Client
-from aggregate.clients.plan import Plan, make_plan
-from aggregate.clients.protocol import OnText, Turn
-from aggregate.clients.rules import NO_CACHE, SCRIPTED, rules_for
-from aggregate.clients.scripted import scripted
-from aggregate.clients.window import check_window, truncation
-from aggregate.compose.journal import Run, Sent, write_run
+from aggregate.clients.plan import RequestPlan, plan_request
+from aggregate.clients.protocol import OnText, RequestOptions
+from aggregate.clients.rules import NO_CACHE, SCRIPTED, policy_for
+from aggregate.clients.scripted import scripted_client
+from aggregate.clients.window import check_window, truncation_warning
+from aggregate.compose.journal import LoggedRequest, SentRecord, write_request
 from aggregate.compose.layout import Strategy
 from aggregate.compose.numbering import write_numbered
-from aggregate.compose.prefix import PrefixReport, compare
-from aggregate.compose.recall import recall
+from aggregate.compose.prefix import PrefixReport, compare_prefixes
+from aggregate.compose.recall import find_last_request
 from aggregate.compose.redacting import redact_text
-from aggregate.compose.reply_file import ReplyFile, Speaker
+from aggregate.compose.reply_file import ReplyFile, StreamRecorder
 from aggregate.compose.request import Request
-from aggregate.compose.settle import Settled, file_digests, settle
+from aggregate.compose.settle import OrderedPrompt, file_digests, order_for_sending
 from aggregate.config.load import Project
 from aggregate.disk.writing import confined
 from aggregate.errors import OutputError, PromptTooLongError, ProviderError
-from aggregate.models.chain import Chain, Link
+from aggregate.models.chain import PromptFingerprint, SegmentHash
 from aggregate.models.prompt import Prompt
-from aggregate.models.reply import Reply, Stop
+from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
 from aggregate.project import redaction_for, request_for
-from aggregate.recipient import Choice as Choice  # part of this module's interface
-from aggregate.recipient import find_recipient
+from aggregate.recipient import ModelSelection as ModelSelection  # part of this module's interface
+from aggregate.recipient import select_model
 from aggregate.sources.discussion import append_turns, history_file
 from aggregate.tokens.count import count, count_prompt
 
@@ -39,7 +39,7 @@ USER, ASSISTANT = "User", "AI"
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedTurn:
     """A turn that is ready to be sent.
 
     Attributes:
@@ -60,11 +60,11 @@ class Prepared:
     client: Client
     message: str
     request: Request
-    settled: Settled
-    chain: Chain
-    plan: Plan
+    settled: OrderedPrompt
+    chain: PromptFingerprint
+    plan: RequestPlan
     expected: Usage
-    sent: Sent
+    sent: SentRecord
     report: PrefixReport | None
     warnings: tuple[str, ...]
     max_output: int
@@ -77,7 +77,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivered:
+class CompletedTurn:
     """A turn that was answered.
 
     Attributes:
@@ -95,17 +95,17 @@ class Delivered:
     warnings: tuple[str, ...] = ()
 
 
-def prepare(
+def prepare_turn(
     project: Project,
     message: str,
-    choice: Choice,
+    choice: ModelSelection,
     *,
     environ: Mapping[str, str] | None = None,
     on_wait: Callable[[float, ProviderError], None] | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
     require_key: bool = True,
-) -> Prepared:
+) -> PreparedTurn:
     """Compose and plan the turn that says ``message``; nothing is written or sent.
 
     Args:
@@ -124,7 +124,7 @@ def prepare(
         ClientSetupError: A key or a name is missing.
         PromptTooLongError: The prompt exceeds the model's context window.
     """
-    recipient = find_recipient(project, choice, environ=environ, on_wait=on_wait, require_key=require_key)
+    recipient = select_model(project, choice, environ=environ, on_wait=on_wait, require_key=require_key)
     client, persona = recipient.client, recipient.persona
     request = request_for(project, strategy=persona.aggregation_strategy or None, preset=persona.preset or None)
     request = replace(
@@ -136,40 +136,42 @@ def prepare(
     made.check_scope()
     tokens = count_prompt(made.prompt).segments
     system, doubts = redact_text(persona.system_prompt.strip(), "system_prompt", request.redaction)
-    memory = recall(request, provider=client.provider, model=client.model, system=system)
+    memory = find_last_request(request, provider=client.provider, model=client.model, system=system)
     changes = memory.changes(made.prompt, request)
-    rules = rules_for(client.provider, client.model)
-    settled = settle(
+    rules = policy_for(client.provider, client.model)
+    settled = order_for_sending(
         made.prompt,
         tokens,
         rules if project.config.send.diffs else NO_CACHE,
         earlier=memory.earlier(rules),
         changes=changes,
     )
-    chain = Chain((Link.of_system(system, count(system)), *settled.links))
-    plan = make_plan(settled.prompt, chain, rules, system=system, earlier=memory.layout, weights=settled.weights)
+    chain = PromptFingerprint((SegmentHash.of_system(system, count(system)), *settled.links))
+    plan = plan_request(settled.prompt, chain, rules, system=system, earlier=memory.layout, weights=settled.weights)
     _check(plan, client, choice.max_output, request)
     if client.provider == SCRIPTED:
-        client = scripted(cache=Cache.after(memory.layout) if memory.layout else None, model=client.model)
-    return Prepared(
+        client = scripted_client(
+            cache=SimulatedCache.after(memory.layout) if memory.layout else None, model=client.model
+        )
+    return PreparedTurn(
         client=client,
         message=message,
         request=request,
         settled=settled,
         chain=chain,
         plan=plan,
-        expected=expected(plan, memory.layout, age=memory.age),
-        sent=Sent(
+        expected=expected_usage(plan, memory.layout, age=memory.age),
+        sent=SentRecord(
             client.provider, client.model, plan.layout.ends, plan.layout.marks, changes, file_digests(made.prompt)
         ),
-        report=compare(memory.chain, chain) if memory.chain else None,
+        report=compare_prefixes(memory.chain, chain) if memory.chain else None,
         warnings=(*recipient.warnings, *made.warnings, *doubts),
         max_output=choice.max_output,
         address=recipient.address,
     )
 
 
-def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = None) -> Delivered:
+def send_turn(prepared: PreparedTurn, project: Project, *, on_text: OnText | None = None) -> CompletedTurn:
     """Send a prepared turn; keep the prompt, the answer, both turns, and what was sent.
 
     The prompt is written before it is sent, and the answer as it comes, each to a file of its own: whatever happens
@@ -191,39 +193,39 @@ def deliver(prepared: Prepared, project: Project, *, on_text: OnText | None = No
     history = confined(history_file(project.path), request.written_in) if project.path else None
     path = write_numbered(request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in)
     with ReplyFile(path) as file:
-        speaker = Speaker(file, on_text)
+        speaker = StreamRecorder(file, on_text)
         try:
-            reply = client.exchange(prepared.plan, on_text=speaker, turn=Turn(max_output=prepared.max_output))
+            reply = client.exchange(prepared.plan, on_text=speaker, turn=RequestOptions(max_output=prepared.max_output))
             speaker.finish(reply.text or str(reply.raw.get("refusal") or ""))
         except BaseException as error:
             if not file.is_empty:
                 error.add_note(file.note("what came of the answer"))
                 with suppress(OutputError):  # the first error says more
-                    write_run(Run(path, prepared.chain, prepared.sent))
+                    write_request(LoggedRequest(path, prepared.chain, prepared.sent))
             raise
     try:
         try:
             _keep_turns(prepared, reply, history)
         finally:
-            write_run(Run(path, prepared.chain, prepared.sent))
+            write_request(LoggedRequest(path, prepared.chain, prepared.sent))
         if speaker.error is not None:
             raise speaker.error
     except BaseException as error:
         if not file.is_empty:
             error.add_note(file.note("the answer"))
         raise
-    warnings = (*truncation(prepared.plan.total, reply.usage, client.provider), *file.warnings)
-    return Delivered(reply, path, history, None if file.is_empty else file.path, warnings)
+    warnings = (*truncation_warning(prepared.plan.total, reply.usage, client.provider), *file.warnings)
+    return CompletedTurn(reply, path, history, None if file.is_empty else file.path, warnings)
 
 
-def _keep_turns(prepared: Prepared, reply: Reply, history: Path | None) -> None:
+def _keep_turns(prepared: PreparedTurn, reply: Reply, history: Path | None) -> None:
     """Add both turns to the discussion's file; the caller of a project that is no file keeps them.
 
     Raises:
         ProviderError: There is no answer to keep.
     """
     provider = prepared.client.provider
-    if reply.stop is Stop.REFUSED:
+    if reply.stop is FinishReason.REFUSED:
         words = reply.text or str(reply.raw.get("refusal") or "")
         said = f" ({' '.join(words.split())[:200]})" if words.strip() else ""
         raise ProviderError(f"{provider} refused to answer{said}: the discussion stays as it was")
@@ -235,7 +237,7 @@ def _keep_turns(prepared: Prepared, reply: Reply, history: Path | None) -> None:
         append_turns(confined(history, prepared.request.written_in), turns)
 
 
-def _check(plan: Plan, client: Client, max_output: int, request: Request) -> None:
+def _check(plan: RequestPlan, client: Client, max_output: int, request: Request) -> None:
     """Refuse a prompt that is too long, saying what the project could send instead."""
     try:
         check_window(plan, client.model, max_output)

@@ -12,7 +12,7 @@ from rich.console import Console
 from aggregate.cli.instruction import read_instruction
 from aggregate.cli.program import program, run_program
 from aggregate.cli.tree import rich_tree
-from aggregate.engine import Kind, Trace
+from aggregate.engine import Trace, TraceKind
 from aggregate.errors import ConfigError
 
 SCRIPT = {"decompose": "1. Greet Ann", "parameters": '{"name": "Ann"}', "complete": "yes"}
@@ -82,10 +82,10 @@ def test_a_failed_goal(tmp_path: Path) -> None:
 
 def test_the_tree_of_a_terminal() -> None:
     """The same lines with guides; the one step of a sub-task is not repeated below it."""
-    call = Trace(Kind.TOOL, "greet", "name='Ann'", 0.001, 0, ok=True, note="", children=())
-    step = Trace(Kind.NEURON, "1.1", "Greet Ann", 0.002, 5, ok=True, note="", children=(call,))
-    task = Trace(Kind.DENDRITE, "1.1", "Greet Ann", 0.003, 5, ok=True, note="", children=(step,))
-    goal = Trace(Kind.GOAL, "goal", "[bold]Greet", 0.004, 5, ok=False, note="gone", children=(task,))
+    call = Trace(TraceKind.TOOL, "greet", "name='Ann'", 0.001, 0, ok=True, note="", children=())
+    step = Trace(TraceKind.NEURON, "1.1", "Greet Ann", 0.002, 5, ok=True, note="", children=(call,))
+    task = Trace(TraceKind.DENDRITE, "1.1", "Greet Ann", 0.003, 5, ok=True, note="", children=(step,))
+    goal = Trace(TraceKind.GOAL, "goal", "[bold]Greet", 0.004, 5, ok=False, note="gone", children=(task,))
     console = Console(file=io.StringIO(), width=100)
     console.print(rich_tree(goal))
     assert console.file.getvalue() == (  # type: ignore[attr-defined]

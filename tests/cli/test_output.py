@@ -13,10 +13,10 @@ import pytest
 import aggregate.cli
 from aggregate.cli.live import watch
 from aggregate.cli.program import run_program
-from aggregate.cli.tree import draw
-from aggregate.conductor.run import Event, State
+from aggregate.cli.tree import draw_trace
+from aggregate.conductor.run import TicketEvent, TicketState
 from aggregate.conductor.tickets import Ticket
-from aggregate.engine.trace import Kind, Trace
+from aggregate.engine.trace import Trace, TraceKind
 from tests.cli.command_line import program_environment, start
 from tests.cli.terminal import on_terminal
 from tests.project import project
@@ -117,11 +117,11 @@ def test_the_live_table_and_the_tree_are_harmless(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("NO_COLOR", "1")
     ticket = Ticket(id="t", title=EVIL, prompt="p")
-    trace = Trace(Kind.TOOL, EVIL, EVIL, 0.1, 0, False, EVIL, ())
+    trace = Trace(TraceKind.TOOL, EVIL, EVIL, 0.1, 0, False, EVIL, ())
     with redirect_stderr(Terminal()) as err:
         with watch([ticket], plain=False) as observe:
-            observe(Event(ticket, State.FAILED, EVIL))
-        draw(trace)
+            observe(TicketEvent(ticket, TicketState.FAILED, EVIL))
+        draw_trace(trace)
     said = err.getvalue()
     assert said.count("[red]:smile:") >= 3
     assert not [piece for piece in ("\x07", "\u202e", "\x1b[2J", "\x1b]0") if piece in said]

@@ -12,7 +12,7 @@ from typing import IO
 import pytest
 
 from aggregate.cli.program import run_program
-from aggregate.compose.journal import read_run
+from aggregate.compose.journal import read_request
 from aggregate.sources.history import load_history
 from tests.fakes.senders import Dripping, dripping
 from tests.project import project
@@ -52,7 +52,7 @@ def answer(folder: Path) -> str:
 
 def was_recorded(folder: Path) -> bool:
     """Tell whether it is known for the next turn what the provider's cache holds."""
-    run = read_run(folder / "md_gen" / "demo_001.md")
+    run = read_request(folder / "md_gen" / "demo_001.md")
     return run is not None and run.sent is not None
 
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from aggregate.clients.cache import Cache, charge
-from aggregate.clients.plan import Layout, Plan, make_plan
+from aggregate.clients.cache import SimulatedCache, charge
+from aggregate.clients.plan import BlockLayout, RequestPlan, plan_request
 from aggregate.clients.protocol import ModelRequest
-from aggregate.clients.rules import CacheRules
-from aggregate.models.chain import Chain
+from aggregate.clients.rules import CachePolicy
+from aggregate.models.chain import PromptFingerprint
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.usage import Usage
 
@@ -20,10 +20,12 @@ class State:
     prompt: Prompt
     tokens: tuple[int, ...]
 
-    def plan(self, rules: CacheRules, *, earlier: Layout | None = None, system: str = "", message: str = "") -> Plan:
+    def plan(
+        self, rules: CachePolicy, *, earlier: BlockLayout | None = None, system: str = "", message: str = ""
+    ) -> RequestPlan:
         """Plan it."""
-        chain = Chain.of(self.prompt, self.tokens, system=system, system_tokens=10 if system else 0)
-        return make_plan(
+        chain = PromptFingerprint.of(self.prompt, self.tokens, system=system, system_tokens=10 if system else 0)
+        return plan_request(
             self.prompt, chain, rules, system=system, message=message, message_tokens=7 * bool(message), earlier=earlier
         )
 
@@ -62,9 +64,9 @@ def discussions(draw: st.DrawFn) -> list[State]:
     return turns
 
 
-def run_through(turns: list[State], rules: CacheRules) -> list[tuple[Plan, Usage]]:
+def run_through(turns: list[State], rules: CachePolicy) -> list[tuple[RequestPlan, Usage]]:
     """Plan and charge all turns of a discussion, a minute apart."""
-    cache, earlier, done = Cache(), None, []
+    cache, earlier, done = SimulatedCache(), None, []
     for number, turn in enumerate(turns):
         plan = turn.plan(rules, earlier=earlier)
         usage, cache = charge(plan, cache, at=60.0 * number)
@@ -73,7 +75,7 @@ def run_through(turns: list[State], rules: CacheRules) -> list[tuple[Plan, Usage
     return done
 
 
-def request(rules: CacheRules, *, model: str = "some-model", system: str = "", message: str = "") -> ModelRequest:
+def request(rules: CachePolicy, *, model: str = "some-model", system: str = "", message: str = "") -> ModelRequest:
     """Return a request of two files and one excerpt."""
     small = state({"a.py": ("A", 3000), "b.py": ("B", 3000)}, [("hello", 20)])
     return ModelRequest(small.plan(rules, system=system, message=message), model, 500)

@@ -9,21 +9,21 @@ from genai_prices import Usage as Priced
 from genai_prices import calc_price, data
 from hypothesis import given, settings
 
-from aggregate.clients.cache import Cache, charge, expected, prefixes
-from aggregate.clients.plan import Plan
-from aggregate.clients.rules import AS_OF, CacheRules, Caching, rules_for
+from aggregate.clients.cache import SimulatedCache, block_prefixes, charge, expected_usage
+from aggregate.clients.plan import RequestPlan
+from aggregate.clients.rules import AS_OF, CacheLookup, CachePolicy, policy_for
 from aggregate.models.usage import Usage
 from tests.clients.prompts import State, discussions, run_through, state
 
-MARKS = CacheRules(Caching.MARKS, marks=4, look_back=20, minimum=1024, write=1.25)
-PREFIX = CacheRules(Caching.PREFIX, step=128)
+MARKS = CachePolicy(CacheLookup.MARKS, marks=4, look_back=20, minimum=1024, write=1.25)
+PREFIX = CachePolicy(CacheLookup.PREFIX, step=128)
 FILES = {"a.py": ("A", 2000), "b.py": ("B", 3000)}
 
 
-def two_turns(first: State, second: State, rules: CacheRules, *, pause: float = 60.0) -> Usage:
+def two_turns(first: State, second: State, rules: CachePolicy, *, pause: float = 60.0) -> Usage:
     """Return what the second of two turns is charged."""
     before = first.plan(rules)
-    _, cache = charge(before, Cache())
+    _, cache = charge(before, SimulatedCache())
     return charge(second.plan(rules, earlier=before.layout), cache, at=pause)[0]
 
 
@@ -32,20 +32,20 @@ def two_turns(first: State, second: State, rules: CacheRules, *, pause: float = 
     [
         (MARKS, Usage(0, 40, 5027)),
         (PREFIX, Usage(5067 - 4992, 0, 4992)),
-        (CacheRules(Caching.NONE), Usage(5067)),
-        (rules_for("deepseek", "deepseek-flash"), Usage(5067 - 4992, 0, 4992)),
+        (CachePolicy(CacheLookup.NONE), Usage(5067)),
+        (policy_for("deepseek", "deepseek-flash"), Usage(5067 - 4992, 0, 4992)),
     ],
 )
-def test_a_second_turn_reads_the_first(rules: CacheRules, usage: Usage) -> None:
+def test_a_second_turn_reads_the_first(rules: CachePolicy, usage: Usage) -> None:
     """What was sent before is read, up to the provider's step; only what was added is written or fresh."""
     first, second = state(FILES, [("hello", 20)]), state(FILES, [("hello", 20), ("hi", 40)])
     assert two_turns(first, second, rules) == usage
 
 
 @pytest.mark.parametrize("rules", [MARKS, PREFIX])
-def test_the_first_turn_reads_nothing(rules: CacheRules) -> None:
+def test_the_first_turn_reads_nothing(rules: CachePolicy) -> None:
     """An empty cache gives nothing."""
-    usage, _ = charge(state(FILES, []).plan(rules), Cache())
+    usage, _ = charge(state(FILES, []).plan(rules), SimulatedCache())
     assert (usage.cache_read, usage.input) == (0, 5003)
 
 
@@ -55,7 +55,7 @@ def test_an_entry_dies_of_age() -> None:
     assert two_turns(turns[0], turns[1], MARKS, pause=300).cache_read == 5027
     assert two_turns(turns[0], turns[1], MARKS, pause=301).cache_read == 0
     first = turns[0].plan(MARKS)
-    _, cache = charge(first, Cache())
+    _, cache = charge(first, SimulatedCache())
     second = turns[1].plan(MARKS, earlier=first.layout)
     _, cache = charge(second, cache, at=250)
     assert charge(turns[2].plan(MARKS, earlier=second.layout), cache, at=500)[0].cache_read == 5047
@@ -80,7 +80,7 @@ def test_many_new_excerpts_are_bridged() -> None:
     assert two_turns(first, second, MARKS) == Usage(0, 600, 5027)
 
 
-def by_the_book(plans: list[Plan], *, pause: float) -> list[int]:
+def by_the_book(plans: list[RequestPlan], *, pause: float) -> list[int]:
     """Return the tokens that each request reads, by the documentation's words and without any cleverness.
 
     Every breakpoint writes its prefix; a breakpoint finds an entry at its own place or at one of the blocks before it,
@@ -90,7 +90,7 @@ def by_the_book(plans: list[Plan], *, pause: float) -> list[int]:
     reads = []
     for number, plan in enumerate(plans):
         now, found = number * pause, 0
-        places = list(prefixes(plan.layout))
+        places = list(block_prefixes(plan.layout))
         for index, (end, _) in enumerate(places):
             if end in plan.layout.marks:
                 for back_end, prefix in places[max(0, index - plan.rules.look_back + 1) : index + 1]:
@@ -109,7 +109,7 @@ def by_the_book(plans: list[Plan], *, pause: float) -> list[int]:
 @given(discussions())
 def test_the_look_back_is_respected(turns: list[State]) -> None:
     """The simulator reads no more than a second, plain reading of the rules allows."""
-    for rules in (MARKS, CacheRules(Caching.MARKS, marks=4, look_back=1, minimum=512), rules_for("minimax", "x")):
+    for rules in (MARKS, CachePolicy(CacheLookup.MARKS, marks=4, look_back=1, minimum=512), policy_for("minimax", "x")):
         done = run_through(turns, rules)
         plain = by_the_book([plan for plan, _ in done], pause=60.0)
         assert [usage.cache_read for _, usage in done] == plain
@@ -119,7 +119,13 @@ def test_the_look_back_is_respected(turns: list[State]) -> None:
 @given(discussions())
 def test_every_token_is_charged_once(turns: list[State]) -> None:
     """Fresh, written and read tokens add up to the request, and only a known prefix is read."""
-    for rules in (MARKS, PREFIX, rules_for("gemini", "x"), rules_for("deepseek", "x"), rules_for("openai", "gpt-5.6")):
+    for rules in (
+        MARKS,
+        PREFIX,
+        policy_for("gemini", "x"),
+        policy_for("deepseek", "x"),
+        policy_for("openai", "gpt-5.6"),
+    ):
         longest = 0
         for plan, usage in run_through(turns, rules):
             assert usage.input == plan.total
@@ -135,7 +141,7 @@ def test_what_is_expected_is_what_is_charged(turns: list[State]) -> None:
     """The plan's forecast for a second request is the simulator's account of it."""
     if len(turns) > 1:
         (first, _), (second, usage) = run_through(turns[:2], MARKS)
-        assert expected(second, first.layout, age=60.0) == usage
+        assert expected_usage(second, first.layout, age=60.0) == usage
 
 
 MAKERS = {
@@ -168,7 +174,7 @@ def test_rules_and_prices_agree() -> None:
     """What is planned for and what is charged are the same shares of a token's price, for each model that is listed."""
     found = {}
     for provider, model, read, write in shares():
-        rules = rules_for(provider, model)
+        rules = policy_for(provider, model)
         found[model] = (rules.read, rules.write) == (pytest.approx(read, abs=0.01), pytest.approx(write, abs=0.01))
     assert [model for model, same in found.items() if not same] == []
     assert len(found) > 60

@@ -9,10 +9,10 @@ import pytest
 
 from aggregate.clients.client import Client
 from aggregate.clients.gemini_cli import GeminiCli
-from aggregate.clients.key import Key
+from aggregate.clients.key import ApiKey
 from aggregate.clients.protocol import ModelRequest
 from aggregate.clients.retry import Retry
-from aggregate.clients.rules import rules_for
+from aggregate.clients.rules import policy_for
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.usage import Usage
 from tests.clients.prompts import state
@@ -44,7 +44,7 @@ def test_a_failure_is_one_line_without_the_key(tmp_path: Path) -> None:
     """The exit code says what is wrong; a key in the program's words is hidden."""
     program = install(tmp_path / "bin", REFUSES.format(key="k-planted-77"))
     with pytest.raises(ProviderError) as caught:
-        client(program, keys=(Key("k-planted-77"),)).send(DECORATED.prompt, "Why?")
+        client(program, keys=(ApiKey("k-planted-77"),)).send(DECORATED.prompt, "Why?")
     assert str(caught.value) == (
         "gemini-cli is not signed in: run gemini once, or set GEMINI_API_KEY: Please set an Auth method, key (hidden)"
     )
@@ -77,6 +77,6 @@ def test_a_program_that_hangs_is_ended(tmp_path: Path) -> None:
 def test_too_much_for_the_program(tmp_path: Path) -> None:
     """It would cut its input in silence, so more than it reads is refused."""
     program = install(tmp_path / "bin", ANSWERS)
-    plan = state({"a.txt": ("a\n" * 4_000_000, 0)}, []).plan(rules_for("gemini-cli", ""))
+    plan = state({"a.txt": ("a\n" * 4_000_000, 0)}, []).plan(policy_for("gemini-cli", ""))
     with pytest.raises(ProviderError, match="gemini-cli reads at most 8,000,000 bytes and the prompt has 8,000,023"):
         asyncio.run(GeminiCli(str(program)).exchange(ModelRequest(plan, "", 500), None))

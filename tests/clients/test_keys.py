@@ -13,7 +13,7 @@ import pytest
 
 from aggregate.cli.program import run_program
 from aggregate.clients.anthropic_api import AnthropicApi
-from aggregate.clients.key import Key
+from aggregate.clients.key import ApiKey
 from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.errors import ProviderError
 from tests.clients.prompts import state
@@ -46,10 +46,10 @@ def test_no_error_log_or_repr_shows_the_key(
 
 def test_a_key_shows_itself_to_nobody() -> None:
     """Neither as text nor as a representation; in a text that holds it, it is replaced."""
-    key = Key(SECRET)
+    key = ApiKey(SECRET)
     assert SECRET not in f"{key} {key!r}"
     assert key.hide(f"Bearer {SECRET}!") == "Bearer (hidden)!"
-    assert Key("").hide("abc") == "abc"
+    assert ApiKey("").hide("abc") == "abc"
     with pytest.raises(TypeError, match="a key is not stored"):
         pickle.dumps(key)
     with pytest.raises(TypeError, match="a key is not stored"):

@@ -3,21 +3,21 @@
 import pytest
 from hypothesis import given, settings
 
-from aggregate.clients.plan import Role
+from aggregate.clients.plan import BlockRole
 from aggregate.clients.prices import cost
 from aggregate.clients.providers import PROVIDERS
-from aggregate.clients.rules import AS_OF, CacheRules, Caching, known_window, rules_for
+from aggregate.clients.rules import AS_OF, CacheLookup, CachePolicy, known_window, policy_for
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.usage import Usage
 from tests.clients.prompts import State, discussions, run_through, state
 
-MARKS = CacheRules(Caching.MARKS, marks=4, look_back=20, minimum=1024, write=1.25)
-PREFIX = CacheRules(Caching.PREFIX, step=128)
-NONE = CacheRules(Caching.NONE)
-ALL = (MARKS, CacheRules(Caching.MARKS, marks=4, look_back=1), PREFIX, NONE)
+MARKS = CachePolicy(CacheLookup.MARKS, marks=4, look_back=20, minimum=1024, write=1.25)
+PREFIX = CachePolicy(CacheLookup.PREFIX, step=128)
+NONE = CachePolicy(CacheLookup.NONE)
+ALL = (MARKS, CachePolicy(CacheLookup.MARKS, marks=4, look_back=1), PREFIX, NONE)
 
 
-def shown(turn: State, rules: CacheRules, **more: str) -> str:
+def shown(turn: State, rules: CachePolicy, **more: str) -> str:
     """Return a plan as text: a line for each block, ``|`` behind breakpoints."""
     plan = turn.plan(rules, **more)  # type: ignore[arg-type]
     return "\n".join(f"{one.role.value} {one.tokens} {one.text!r}{' |' * one.marked}" for one in plan.blocks)
@@ -39,7 +39,7 @@ def test_a_plan_shown_whole() -> None:
 
 
 @pytest.mark.parametrize("rules", [PREFIX, NONE])
-def test_without_marks_the_document_is_one_block(rules: CacheRules) -> None:
+def test_without_marks_the_document_is_one_block(rules: CachePolicy) -> None:
     """Caches that find any prefix, and none at all, need no cuts."""
     turn = state({"a.py": ("A", 2000)}, [("hello", 20)])
     text = "## Files\\n\\n### `a.py`\\n\\nA\\n\\n## Discussion History\\n\\n### Discussion Excerpt 1\\n\\nhello"
@@ -96,29 +96,29 @@ def test_planning_is_pure(turns: list[State]) -> None:
 def test_roles_are_in_the_order_of_a_request() -> None:
     """System, document, message."""
     plan = state({"a.py": ("A", 2000)}, []).plan(MARKS, system="S", message="M")
-    assert [block.role for block in plan.blocks] == [Role.SYSTEM, Role.DOCUMENT, Role.MESSAGE]
+    assert [block.role for block in plan.blocks] == [BlockRole.SYSTEM, BlockRole.DOCUMENT, BlockRole.MESSAGE]
     assert (plan.system, plan.text) == ("S", "## Files\n\n### `a.py`\n\nA\n\nM")
 
 
 @pytest.mark.parametrize(
     ("provider", "model", "caching", "minimum", "read"),
     [
-        ("anthropic", "claude-sonnet-5", Caching.MARKS, 1024, 0.1),
-        ("anthropic", "claude-opus-4-5-20251101", Caching.MARKS, 4096, 0.1),
-        ("anthropic", "claude-opus-5-5", Caching.MARKS, 512, 0.05),
-        ("anthropic", "unheard-of", Caching.MARKS, 4096, 0.1),
-        ("openai", "gpt-5", Caching.PREFIX, 1024, 0.1),
-        ("openai", "gpt-5.6-mini", Caching.MARKS, 1024, 0.1),
-        ("gemini", "gemini-3.5-flash", Caching.PREFIX, 4096, 0.1),
-        ("deepseek", "deepseek-flash", Caching.PREFIX, 64, 0.02),
-        ("minimax", "MiniMax-M2.7", Caching.MARKS, 512, 0.2),
-        ("compatible", "claude-sonnet-5", Caching.PREFIX, 1, 1.0),
-        ("unheard-of", "x", Caching.NONE, 1024, 1.0),
+        ("anthropic", "claude-sonnet-5", CacheLookup.MARKS, 1024, 0.1),
+        ("anthropic", "claude-opus-4-5-20251101", CacheLookup.MARKS, 4096, 0.1),
+        ("anthropic", "claude-opus-5-5", CacheLookup.MARKS, 512, 0.05),
+        ("anthropic", "unheard-of", CacheLookup.MARKS, 4096, 0.1),
+        ("openai", "gpt-5", CacheLookup.PREFIX, 1024, 0.1),
+        ("openai", "gpt-5.6-mini", CacheLookup.MARKS, 1024, 0.1),
+        ("gemini", "gemini-3.5-flash", CacheLookup.PREFIX, 4096, 0.1),
+        ("deepseek", "deepseek-flash", CacheLookup.PREFIX, 64, 0.02),
+        ("minimax", "MiniMax-M2.7", CacheLookup.MARKS, 512, 0.2),
+        ("compatible", "claude-sonnet-5", CacheLookup.PREFIX, 1, 1.0),
+        ("unheard-of", "x", CacheLookup.NONE, 1024, 1.0),
     ],
 )
-def test_rules(provider: str, model: str, caching: Caching, minimum: int, read: float) -> None:
+def test_rules(provider: str, model: str, caching: CacheLookup, minimum: int, read: float) -> None:
     """The longest beginning of a model's name decides; an unknown model gets its provider's strictest rule."""
-    rules = rules_for(provider, model)
+    rules = policy_for(provider, model)
     assert (rules.caching, rules.minimum, rules.read) == (caching, minimum, read)
 
 
@@ -126,7 +126,7 @@ def test_rules(provider: str, model: str, caching: Caching, minimum: int, read: 
 def test_rules_and_prices_agree(provider: str) -> None:
     """What a read and a written token cost in the table of rules is what they cost in the price list."""
     model = PROVIDERS[provider].model
-    rules = rules_for(provider, model)
+    rules = policy_for(provider, model)
     many = 1_000_000
     fresh, write, read = (
         cost(usage, model, provider=provider) for usage in (Usage(many), Usage(0, many), Usage(0, 0, many))

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from aggregate.clients.client import Client
-from aggregate.clients.protocol import Turn
+from aggregate.clients.protocol import RequestOptions
 from aggregate.clients.providers import open_client
 from aggregate.clients.retry import Retry
 from aggregate.errors import ProviderError
-from aggregate.models.reply import Stop
+from aggregate.models.reply import FinishReason
 from tests.clients.conftest import ANSWER, Aimock
 from tests.clients.prompts import state
 
@@ -56,7 +56,7 @@ def text_of(body: Any) -> str:
 def test_the_answer_comes_whole_and_the_prompt_arrives_whole(aimock: Aimock, provider: str) -> None:
     """Unstreamed: the server's text to the byte, and the request's text to the byte."""
     reply = connect(aimock, provider).send(PROMPT, "Why?")
-    assert (reply.text, reply.stop) == (ANSWER, Stop.END)
+    assert (reply.text, reply.stop) == (ANSWER, FinishReason.END)
     (entry,) = aimock.journal()
     assert text_of(entry["body"]) == PROMPT.markdown + "\n\nWhy?"
 
@@ -64,8 +64,8 @@ def test_the_answer_comes_whole_and_the_prompt_arrives_whole(aimock: Aimock, pro
 @every_provider
 def test_a_schema_and_a_temperature_are_accepted(aimock: Aimock, provider: str) -> None:
     """The server understands the first request; what it shows of those in OpenAI's form has the wish in it."""
-    reply = connect(aimock, provider).send(PROMPT, "Why?", turn=Turn(temperature=0.0, schema=SCHEMA))
-    assert (reply.text, reply.stop) == (ANSWER, Stop.END)
+    reply = connect(aimock, provider).send(PROMPT, "Why?", turn=RequestOptions(temperature=0.0, schema=SCHEMA))
+    assert (reply.text, reply.stop) == (ANSWER, FinishReason.END)
     (entry,) = aimock.journal()
     assert ("response_format" in entry["body"]) is (PATHS[provider] == "/v1")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from aggregate.clients.protocol import Turn
+from aggregate.clients.protocol import RequestOptions
 from aggregate.clients.providers import open_client
 from aggregate.models.prompt import Prompt
 from tests.clients.prompts import state
@@ -42,7 +42,7 @@ def turns(folder: str) -> tuple[Prompt, Prompt, Prompt]:
 def test_the_next_turn_reads_the_stable_prefix(llama: str, provider: str, path: str) -> None:
     """Turn two reads all of turn one; a change in the last file leaves what stands before it (a token is a byte)."""
     client = open_client(provider, model="tiny", base_url=llama + path, environ={"ANTHROPIC_API_KEY": "none-needed"})
-    short = Turn(max_output=4)
+    short = RequestOptions(max_output=4)
     prompts = turns(provider)
     usages = [client.send(prompt, "", turn=short).usage for prompt in prompts]
     sizes = [len(prompt.markdown.encode()) for prompt in prompts]
@@ -65,7 +65,7 @@ SCHEMA = {
 def test_an_answer_has_the_form_of_its_schema(llama: str) -> None:
     """A model of random weights writes noise, and JSON of the schema where one is asked for."""
     client = open_client("compatible", model="tiny", base_url=f"{llama}/v1", environ={})
-    reply = client.send(Prompt(()), "Yes or no?", turn=Turn(max_output=200, temperature=0.0, schema=SCHEMA))
+    reply = client.send(Prompt(()), "Yes or no?", turn=RequestOptions(max_output=200, temperature=0.0, schema=SCHEMA))
     answer = json.loads(reply.text)
     assert list(answer) == ["answer", "note"]
     assert isinstance(answer["answer"], bool)

@@ -8,14 +8,14 @@ from google.genai import types
 
 from aggregate.clients import anthropic_api, gemini_api, gemini_cli, openai_api
 from aggregate.clients.protocol import ModelRequest
-from aggregate.clients.rules import CacheRules, Caching, rules_for
-from aggregate.clients.takes import Form
-from aggregate.models.reply import Reply, Stop
+from aggregate.clients.rules import CacheLookup, CachePolicy, policy_for
+from aggregate.clients.takes import ResponseFormat
+from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
 from tests.clients.prompts import request
 
-MARKS = rules_for("anthropic", "claude-sonnet-5")
-PREFIX = rules_for("deepseek", "deepseek-flash")
+MARKS = policy_for("anthropic", "claude-sonnet-5")
+PREFIX = policy_for("deepseek", "deepseek-flash")
 FIRST = "## Files\n\n### `a.py`\n\nA"
 SECOND = "\n\n### `b.py`\n\nB"
 HEADING, EXCERPT = "\n\n## Discussion History", "\n\n### Discussion Excerpt 1\n\nhello"
@@ -45,7 +45,7 @@ def test_anthropic_request() -> None:
 
 def test_openai_request_with_marks() -> None:
     """Content parts with breakpoints, and none that the service would add on its own."""
-    rules = rules_for("openai", "gpt-5.6")
+    rules = policy_for("openai", "gpt-5.6")
     mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
     body = openai_api.body_of(request(rules, system="Be brief."), limit="max_completion_tokens")
     assert body == {
@@ -67,8 +67,8 @@ def test_openai_request_with_marks() -> None:
     }
 
 
-@pytest.mark.parametrize("rules", [PREFIX, CacheRules(Caching.NONE)])
-def test_openai_request_without_marks(rules: CacheRules) -> None:
+@pytest.mark.parametrize("rules", [PREFIX, CachePolicy(CacheLookup.NONE)])
+def test_openai_request_without_marks(rules: CachePolicy) -> None:
     """Plain texts, as every compatible server takes them."""
     assert openai_api.body_of(request(rules, system="Be brief.", message="Why?")) == {
         "model": "some-model",
@@ -106,7 +106,7 @@ SCHEMA = {
 }
 
 
-def typed(rules: CacheRules, form: Form) -> ModelRequest:
+def typed(rules: CachePolicy, form: ResponseFormat) -> ModelRequest:
     """Return a request for an answer of a schema at a temperature."""
     return replace(request(rules, message="Why?"), temperature=0.2, schema=SCHEMA, form=form)
 
@@ -119,17 +119,17 @@ def added(body: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
 
 def test_anthropic_typed_request() -> None:
     """Its SDK has a word for the schema and none for the temperature, which MiniMax takes."""
-    asked = typed(MARKS, Form.SCHEMA)
+    asked = typed(MARKS, ResponseFormat.SCHEMA)
     assert added(anthropic_api.body_of(asked), anthropic_api.body_of(asked.plain)) == {
         "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
         "extra_body": {"temperature": 0.2},
     }
 
 
-@pytest.mark.parametrize("rules", [PREFIX, rules_for("openai", "gpt-5.6")])
-def test_openai_typed_request(rules: CacheRules) -> None:
+@pytest.mark.parametrize("rules", [PREFIX, policy_for("openai", "gpt-5.6")])
+def test_openai_typed_request(rules: CachePolicy) -> None:
     """A strict schema beside the text, which stays as it is."""
-    asked = typed(rules, Form.SCHEMA)
+    asked = typed(rules, ResponseFormat.SCHEMA)
     assert added(openai_api.body_of(asked), openai_api.body_of(asked.plain)) == {
         "temperature": 0.2,
         "response_format": {
@@ -141,20 +141,22 @@ def test_openai_typed_request(rules: CacheRules) -> None:
 
 def test_openai_request_for_an_object() -> None:
     """Where an object is all that is promised, the schema stands behind the text, with the word that DeepSeek wants."""
-    body = openai_api.body_of(typed(PREFIX, Form.OBJECT))
+    body = openai_api.body_of(typed(PREFIX, ResponseFormat.OBJECT))
     assert body["response_format"] == {"type": "json_object"}
     assert body["messages"][-1]["content"].endswith(
         "\n\nWhy?\n\nAnswer with one JSON object of this schema:\n"
         '{"type": "object", "properties": {"answer": {"type": "boolean"}}, "required": ["answer"], '
         '"additionalProperties": false}'
     )
-    marked = openai_api.body_of(typed(rules_for("openai", "gpt-5.6"), Form.OBJECT))["messages"][-1]["content"]
+    marked = openai_api.body_of(typed(policy_for("openai", "gpt-5.6"), ResponseFormat.OBJECT))["messages"][-1][
+        "content"
+    ]
     assert [part["text"][:8] for part in marked[-2:]] == ["\n\nWhy?", "\n\nAnswer"]
 
 
 def test_gemini_typed_request() -> None:
     """Both have names of their own, which the installed SDK knows."""
-    asked = typed(PREFIX, Form.SCHEMA)
+    asked = typed(PREFIX, ResponseFormat.SCHEMA)
     config = gemini_api.body_of(asked)["config"]
     assert added(config, gemini_api.body_of(asked.plain)["config"]) == {
         "temperature": 0.2,
@@ -166,7 +168,7 @@ def test_gemini_typed_request() -> None:
 
 def test_gemini_cli_takes_no_wishes() -> None:
     """Its arguments are the same."""
-    asked = typed(PREFIX, Form.SCHEMA)
+    asked = typed(PREFIX, ResponseFormat.SCHEMA)
     assert gemini_cli.arguments_of(asked) == gemini_cli.arguments_of(asked.plain)
 
 
@@ -199,7 +201,7 @@ def test_anthropic_answer() -> None:
         },
     }
     raw = {"usage": message["usage"], "stop_reason": "end_turn"}
-    expected = Reply("Yes.", Usage(21, 188, 18_000, 393), Stop.END, "claude-sonnet-5", raw)
+    expected = Reply("Yes.", Usage(21, 188, 18_000, 393), FinishReason.END, "claude-sonnet-5", raw)
     assert anthropic_api.reply_of(message) == expected
 
 
@@ -226,9 +228,14 @@ def test_openai_usage(usage: dict[str, Any], expected: Usage) -> None:
 
 @pytest.mark.parametrize(
     ("reason", "stop"),
-    [("stop", Stop.END), ("length", Stop.LENGTH), ("content_filter", Stop.REFUSED), ("tool_calls", Stop.OTHER)],
+    [
+        ("stop", FinishReason.END),
+        ("length", FinishReason.LENGTH),
+        ("content_filter", FinishReason.REFUSED),
+        ("tool_calls", FinishReason.OTHER),
+    ],
 )
-def test_openai_answer(reason: str, stop: Stop) -> None:
+def test_openai_answer(reason: str, stop: FinishReason) -> None:
     """Text, model and the reason for the end."""
     answer = {"model": "deepseek-flash", "choices": [{"finish_reason": reason, "message": {"content": "Yes."}}]}
     raw = {"usage": {}, "finish_reason": reason}
@@ -250,13 +257,15 @@ def test_gemini_answer() -> None:
         {"candidates": [{"content": {"parts": [{"text": "s."}]}, "finish_reason": "STOP"}], "usage_metadata": usage},
     ]
     raw = {"usage": usage, "finish_reason": "STOP"}
-    assert gemini_api.reply_of(parts) == Reply("Yes.", Usage(808, 0, 8192, 120), Stop.END, "gemini-3.5-flash", raw)
+    assert gemini_api.reply_of(parts) == Reply(
+        "Yes.", Usage(808, 0, 8192, 120), FinishReason.END, "gemini-3.5-flash", raw
+    )
 
 
 def test_gemini_blocks_a_prompt() -> None:
     """A prompt that is refused has no candidates."""
     reply = gemini_api.reply_of([{"prompt_feedback": {"block_reason": "PROHIBITED_CONTENT"}, "candidates": None}])
-    assert (reply.text, reply.stop) == ("", Stop.REFUSED)
+    assert (reply.text, reply.stop) == ("", FinishReason.REFUSED)
 
 
 def test_gemini_cli_answer() -> None:

@@ -10,10 +10,10 @@ import pytest
 
 from aggregate.clients.client import Client
 from aggregate.clients.prices import cost
-from aggregate.clients.protocol import Turn
+from aggregate.clients.protocol import RequestOptions
 from aggregate.clients.providers import open_client
 from aggregate.clients.retry import Retry, seconds_of
-from aggregate.clients.scripted import scripted
+from aggregate.clients.scripted import scripted_client
 from aggregate.errors import ClientError, ClientSetupError, PromptTooLongError, ProviderError
 from aggregate.models.usage import Usage
 from tests.clients.prompts import state
@@ -80,7 +80,7 @@ def test_the_header(header: str | None, seconds: float | None) -> None:
 def test_a_longer_wish_than_the_limit_is_said() -> None:
     """Who is refused for an hour is told so, and not only that the limit of requests is reached."""
     client = replace(
-        scripted([ProviderError("x answered 429: slow down", retry_after=3600, retryable=True)]), retry=QUICK
+        scripted_client([ProviderError("x answered 429: slow down", retry_after=3600, retryable=True)]), retry=QUICK
     )
     said = "x answered 429: slow down; it asks to wait 3,600 s, longer than the limit of 120 s: try again later"
     with pytest.raises(ProviderError, match=f"^{said}$") as caught:
@@ -92,14 +92,16 @@ def test_a_failure_that_passes_is_tried_again() -> None:
     """Two overloads, then the answer; the caller is told of each wait."""
     waits: list[tuple[float, str]] = []
     quick = ProviderError("x answered 429: slow down", status=429, retry_after=0.01, retryable=True)
-    client = replace(scripted([quick, quick, "Yes."]), on_wait=lambda *wait: waits.append((wait[0], str(wait[1]))))
+    client = replace(
+        scripted_client([quick, quick, "Yes."]), on_wait=lambda *wait: waits.append((wait[0], str(wait[1])))
+    )
     assert client.send(PROMPT, "Why?").text == "Yes."
     assert waits == [(0.01, "x answered 429: slow down")] * 2
 
 
 def test_a_failure_that_does_not_pass_is_raised_at_once() -> None:
     """A refused request is not repeated."""
-    client = scripted([ProviderError("x answered 400: no", status=400), "Yes."])
+    client = scripted_client([ProviderError("x answered 400: no", status=400), "Yes."])
     with pytest.raises(ProviderError, match="400"):
         client.send(PROMPT, "Why?")
 
@@ -116,7 +118,7 @@ def test_a_request_can_be_cancelled() -> None:
     """Cancelling the task ends the wait between two exchanges."""
 
     async def cancelled() -> bool:
-        client = scripted([ProviderError("x", retry_after=60, retryable=True), "Yes."])
+        client = scripted_client([ProviderError("x", retry_after=60, retryable=True), "Yes."])
         task = asyncio.create_task(client.asend(PROMPT, "Why?"))
         await asyncio.sleep(0.02)
         task.cancel()
@@ -131,7 +133,7 @@ def test_send_works_inside_a_running_loop() -> None:
     """The blocking call may be made where a loop runs already."""
 
     async def inside() -> str:
-        return scripted(["Yes."]).send(PROMPT, "Why?").text
+        return scripted_client(["Yes."]).send(PROMPT, "Why?").text
 
     assert asyncio.run(inside()) == "Yes."
 
@@ -139,14 +141,14 @@ def test_send_works_inside_a_running_loop() -> None:
 def test_the_answer_is_streamed() -> None:
     """``on_text`` gets the pieces; together they are the answer."""
     pieces: list[str] = []
-    reply = scripted(["One.\nTwo.\n"]).send(PROMPT, "Why?", on_text=pieces.append)
+    reply = scripted_client(["One.\nTwo.\n"]).send(PROMPT, "Why?", on_text=pieces.append)
     assert (pieces, reply.text) == (["One.\n", "Two.\n"], "One.\nTwo.\n")
 
 
 def test_the_scripted_client_caches_as_anthropic_does() -> None:
     """The second request of a discussion reads what the first wrote."""
     long = state({"a.py": ("word " * 3000, 0)}, []).prompt
-    client = scripted()
+    client = scripted_client()
     first, second = (client.send(long, message) for message in ("Why?", "And how?"))
     assert first.usage.cache_write == second.usage.cache_read > 3000
     assert second.usage.cache_write == 0
@@ -158,10 +160,10 @@ TOO_LONG = "the request is 16,0.. tokens too long for MiniMax-M2.7: 204,8.. toke
 def test_a_prompt_that_is_too_long_is_not_sent() -> None:
     """The error says by how many tokens, and how many would fit (the window is 204,800)."""
     long = state({"a.py": ("word " * 204_799, 0)}, []).prompt
-    client = scripted(model="MiniMax-M2.7")
+    client = scripted_client(model="MiniMax-M2.7")
     with pytest.raises(PromptTooLongError, match=f"{TOO_LONG} .*; at most 188,800 would fit"):
         client.send(long, "")
-    assert client.send(long, "", model="unheard-of", turn=Turn()).text
+    assert client.send(long, "", model="unheard-of", turn=RequestOptions()).text
 
 
 @pytest.mark.parametrize(
@@ -213,7 +215,7 @@ def test_a_missing_sdk_is_named() -> None:
 def test_an_empty_request_is_refused() -> None:
     """Without a prompt and a message there is nothing to send; without a model nobody to ask."""
     with pytest.raises(ClientError, match="there is nothing to send"):
-        scripted().send(type(PROMPT)(()), "")
+        scripted_client().send(type(PROMPT)(()), "")
     with pytest.raises(ClientError, match="no model is named"):
         open_client(base_url="http://127.0.0.1:1", environ={}).send(PROMPT, "Why?")
 

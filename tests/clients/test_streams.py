@@ -9,7 +9,7 @@ from aggregate.clients.providers import open_client
 from aggregate.clients.retry import Retry
 from aggregate.errors import ProviderError
 from aggregate.models.prompt import Prompt
-from aggregate.models.reply import Stop
+from aggregate.models.reply import FinishReason
 from tests.fakes.senders import BEGINNINGS, FAILURES, REFUSAL, sending
 
 KEYS = dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"), "none-needed")
@@ -55,7 +55,7 @@ def test_a_refusal_of_a_typed_answer() -> None:
     """OpenAI ends it like an answer, in a field of its own."""
     with sending(REFUSAL) as url:
         reply = connect("openai", url).send(Prompt(()), "Hello?", on_text=lambda _: None)
-    assert (reply.text, reply.stop) == ("", Stop.REFUSED)
+    assert (reply.text, reply.stop) == ("", FinishReason.REFUSED)
 
 
 NO_ANSWERS = [

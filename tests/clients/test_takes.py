@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from aggregate.clients.client import Client
-from aggregate.clients.protocol import Turn
-from aggregate.clients.scripted import Scripted, scripted
-from aggregate.clients.takes import Form, takes
+from aggregate.clients.protocol import RequestOptions
+from aggregate.clients.scripted import ScriptedTransport, scripted_client
+from aggregate.clients.takes import ResponseFormat, capabilities_of
 from aggregate.errors import ProviderError
 from tests.clients.prompts import state
 from tests.fakes.transports import Hangs, TakesTextAlone
@@ -21,49 +21,49 @@ SCHEMA = {
     "required": ["answer"],
     "additionalProperties": False,
 }
-TYPED = Turn(temperature=0.0, schema=SCHEMA)
+TYPED = RequestOptions(temperature=0.0, schema=SCHEMA)
 
-TABLE: list[tuple[str, str, float | None, Form]] = [
-    ("anthropic", "claude-sonnet-5", None, Form.SCHEMA),
-    ("openai", "gpt-5.6", None, Form.SCHEMA),
-    ("openai", "o4-mini", None, Form.SCHEMA),
-    ("openai", "gpt-4o-mini", 0.0, Form.SCHEMA),
-    ("gemini", "gemini-2.5-flash", 0.0, Form.SCHEMA),
-    ("gemini", "models/gemini-3.5-flash", None, Form.SCHEMA),
-    ("gemini-cli", "gemini-2.5-flash", None, Form.TEXT),
-    ("deepseek", "deepseek-flash", 0.0, Form.OBJECT),
-    ("minimax", "MiniMax-M2.7", 0.01, Form.TEXT),
-    ("compatible", "whatever", 0.0, Form.SCHEMA),
-    ("unheard-of", "whatever", None, Form.TEXT),
+TABLE: list[tuple[str, str, float | None, ResponseFormat]] = [
+    ("anthropic", "claude-sonnet-5", None, ResponseFormat.SCHEMA),
+    ("openai", "gpt-5.6", None, ResponseFormat.SCHEMA),
+    ("openai", "o4-mini", None, ResponseFormat.SCHEMA),
+    ("openai", "gpt-4o-mini", 0.0, ResponseFormat.SCHEMA),
+    ("gemini", "gemini-2.5-flash", 0.0, ResponseFormat.SCHEMA),
+    ("gemini", "models/gemini-3.5-flash", None, ResponseFormat.SCHEMA),
+    ("gemini-cli", "gemini-2.5-flash", None, ResponseFormat.TEXT),
+    ("deepseek", "deepseek-flash", 0.0, ResponseFormat.OBJECT),
+    ("minimax", "MiniMax-M2.7", 0.01, ResponseFormat.TEXT),
+    ("compatible", "whatever", 0.0, ResponseFormat.SCHEMA),
+    ("unheard-of", "whatever", None, ResponseFormat.TEXT),
 ]
 
 
 @pytest.mark.parametrize(("provider", "model", "temperature", "form"), TABLE)
-def test_the_table(provider: str, model: str, temperature: float | None, form: Form) -> None:
+def test_the_table(provider: str, model: str, temperature: float | None, form: ResponseFormat) -> None:
     """Temperature 0 as each provider takes it, and how its answers are bound to a schema (D-12)."""
-    taken = takes(provider, model)
+    taken = capabilities_of(provider, model)
     assert (taken.temperature(0.0), taken.form) == (temperature, form)
     assert taken.temperature(None) is None
 
 
 @pytest.mark.parametrize(("provider", "model", "temperature", "form"), TABLE)
 def test_a_request_holds_what_its_provider_takes(
-    provider: str, model: str, temperature: float | None, form: Form
+    provider: str, model: str, temperature: float | None, form: ResponseFormat
 ) -> None:
     """The adapter is given nothing that it would have to leave out."""
-    client = Client(provider, Scripted(iter(["yes"])), model)
+    client = Client(provider, ScriptedTransport(iter(["yes"])), model)
     client.send(PROMPT, "Why?", turn=TYPED)
-    assert isinstance(client.transport, Scripted)
+    assert isinstance(client.transport, ScriptedTransport)
     (request,) = client.transport.requests
-    schema = None if form is Form.TEXT else SCHEMA
+    schema = None if form is ResponseFormat.TEXT else SCHEMA
     assert (request.temperature, request.schema, request.form) == (temperature, schema, form)
 
 
 def test_a_turn_without_wishes_sends_text_alone() -> None:
     """No temperature, no schema."""
-    client = scripted(["yes"])
+    client = scripted_client(["yes"])
     client.send(PROMPT, "Why?")
-    assert isinstance(client.transport, Scripted)
+    assert isinstance(client.transport, ScriptedTransport)
     assert client.transport.requests[0] == client.transport.requests[0].plain
 
 
@@ -72,7 +72,7 @@ def test_a_server_that_refuses_more_is_sent_the_text_alone(status: int) -> None:
     """Once, and without a wait; a plain request that is refused stays refused."""
     transport = TakesTextAlone(status)
     assert Client("compatible", transport, "m").send(PROMPT, "Why?", turn=TYPED).text == "yes"
-    assert [one.form for one in transport.requests] == [Form.SCHEMA, Form.TEXT]
+    assert [one.form for one in transport.requests] == [ResponseFormat.SCHEMA, ResponseFormat.TEXT]
     assert transport.requests[1].temperature is None
 
 
@@ -90,7 +90,7 @@ def test_a_turn_has_its_time() -> None:
     transport = Hangs()
     start = time.monotonic()
     with pytest.raises(ProviderError, match=r"^compatible did not answer within 0\.05 s$"):
-        Client("compatible", transport, "m").send(PROMPT, "Why?", turn=Turn(seconds=0.05))
+        Client("compatible", transport, "m").send(PROMPT, "Why?", turn=RequestOptions(seconds=0.05))
     assert transport.stopped.is_set()
     assert time.monotonic() - start < 5
 
@@ -102,11 +102,11 @@ def test_what_the_listener_raises_is_the_callers(error: Exception) -> None:
     def fail(_: str) -> None:
         raise error
 
-    client = scripted(["one", "two"])
+    client = scripted_client(["one", "two"])
     with pytest.raises(type(error)) as caught:
         client.send(PROMPT, "Why?", on_text=fail)
     assert caught.value is error
-    assert isinstance(client.transport, Scripted)
+    assert isinstance(client.transport, ScriptedTransport)
     assert len(client.transport.requests) == 1
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.compose.numbering import find_next_increment, prune, write_numbered
+from aggregate.compose.numbering import find_next_increment, prune_outputs, write_numbered
 from aggregate.errors import OutputError
 
 LINE = "a line of the prompt, with an é\n"
@@ -102,14 +102,14 @@ def test_a_namespace_means_itself(tmp_path: Path, namespace: str) -> None:
     (tmp_path / "aXb_009.md").touch()
     first, second = (write_numbered(tmp_path, namespace, "x") for _ in range(2))
     assert [path.name for path in (first, second)] == [f"{namespace}_001.md", f"{namespace}_002.md"]
-    assert prune(tmp_path, namespace, keep=1) == [first]
+    assert prune_outputs(tmp_path, namespace, keep=1) == [first]
 
 
 def test_numbers_grow_wider_than_three_digits(tmp_path: Path) -> None:
     """After 999 comes 1000, and the order of pruning is that of the numbers (M-1)."""
     (tmp_path / "n_999.md").touch()
     assert write_numbered(tmp_path, "n", "x").name == "n_1000.md"
-    assert [path.name for path in prune(tmp_path, "n", keep=1)] == ["n_999.md"]
+    assert [path.name for path in prune_outputs(tmp_path, "n", keep=1)] == ["n_999.md"]
 
 
 def test_a_folder_in_the_way_is_stepped_over(tmp_path: Path) -> None:
@@ -185,10 +185,10 @@ def test_what_a_kill_left_goes_once_it_is_old(tmp_path: Path) -> None:
         path.touch()
     for path in (old, other):
         os.utime(path, (time.time() - 7200,) * 2)
-    assert prune(tmp_path, "n", keep=5) == [old]
+    assert prune_outputs(tmp_path, "n", keep=5) == [old]
     assert sorted(path.name for path in tmp_path.iterdir()) == [".m-0.tmp", ".n-1.tmp"]
 
 
 def test_pruning_a_folder_that_is_missing_does_nothing(tmp_path: Path) -> None:
     """There is nothing to delete, and that is no failure."""
-    assert prune(tmp_path / "gone", "n", keep=0) == []
+    assert prune_outputs(tmp_path / "gone", "n", keep=0) == []

@@ -4,10 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.compose.journal import Run, Sent, find_run, read_run, read_segment, recent_runs, write_run
-from aggregate.compose.numbering import journal_path, write_numbered
-from aggregate.compose.prefix import Cause, compare
-from aggregate.models.chain import Chain
+from aggregate.compose.journal import (
+    LoggedRequest,
+    SentRecord,
+    find_prompt,
+    read_request,
+    read_segment,
+    recent_requests,
+    write_request,
+)
+from aggregate.compose.numbering import request_log_path, write_numbered
+from aggregate.compose.prefix import DivergenceCause, compare_prefixes
+from aggregate.models.chain import PromptFingerprint
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from tests.clients.prompts import State, state
 
@@ -16,9 +24,9 @@ SAID = [("hello", 5)]
 BASE = state(FILES, SAID)
 
 
-def chain(of: State, system: str = "") -> Chain:
+def chain(of: State, system: str = "") -> PromptFingerprint:
     """Return a state's chain."""
-    return Chain.of(of.prompt, of.tokens, system=system, system_tokens=2 * bool(system))
+    return PromptFingerprint.of(of.prompt, of.tokens, system=system, system_tokens=2 * bool(system))
 
 
 def reordered() -> State:
@@ -29,20 +37,20 @@ def reordered() -> State:
 @pytest.mark.parametrize(
     ("later", "kept", "cause", "where"),
     [
-        (BASE, 82, Cause.SAME, ""),
-        (state(FILES, [*SAID, ("more", 7)]), 82, Cause.APPENDED, ""),
-        (state(FILES, []), 73, Cause.CUT, "the heading of history"),
-        (state({**FILES, "b.py": ("B2", 21)}, SAID), 13, Cause.CHANGED, "b.py"),
-        (state({**FILES, "b.py": ("B2", 21), "c.py": ("C2", 1)}, SAID), 13, Cause.CHANGED, "b.py"),
-        (state({"a.py": ("A", 10), "aa.py": ("N", 9), **FILES}, SAID), 13, Cause.ADDED, "aa.py"),
-        (state({"a.py": ("A", 10), "c.py": ("C", 40)}, SAID), 13, Cause.REMOVED, "b.py"),
-        (reordered(), 3, Cause.MOVED, "a.py"),
-        (state(FILES, [("other", 5)]), 77, Cause.CHANGED, "Excerpt 1"),
+        (BASE, 82, DivergenceCause.SAME, ""),
+        (state(FILES, [*SAID, ("more", 7)]), 82, DivergenceCause.APPENDED, ""),
+        (state(FILES, []), 73, DivergenceCause.CUT, "the heading of history"),
+        (state({**FILES, "b.py": ("B2", 21)}, SAID), 13, DivergenceCause.CHANGED, "b.py"),
+        (state({**FILES, "b.py": ("B2", 21), "c.py": ("C2", 1)}, SAID), 13, DivergenceCause.CHANGED, "b.py"),
+        (state({"a.py": ("A", 10), "aa.py": ("N", 9), **FILES}, SAID), 13, DivergenceCause.ADDED, "aa.py"),
+        (state({"a.py": ("A", 10), "c.py": ("C", 40)}, SAID), 13, DivergenceCause.REMOVED, "b.py"),
+        (reordered(), 3, DivergenceCause.MOVED, "a.py"),
+        (state(FILES, [("other", 5)]), 77, DivergenceCause.CHANGED, "Excerpt 1"),
     ],
 )
-def test_what_ends_the_prefix(later: State, kept: int, cause: Cause, where: str) -> None:
+def test_what_ends_the_prefix(later: State, kept: int, cause: DivergenceCause, where: str) -> None:
     """The tokens of the shared prefix, and the first segment that differs."""
-    report = compare(chain(BASE), chain(later))
+    report = compare_prefixes(chain(BASE), chain(later))
     assert (report.kept, report.cause, report.where) == (kept, cause, where)
 
 
@@ -50,17 +58,17 @@ def test_a_diff_names_the_file_that_changed() -> None:
     """Where the section of changed files comes, goes, or has another diff, a file has changed, and that one is named."""
     diffs = [Segment(Section.CHANGED, f"### {name}", Stability.STABLE, name) for name in ("", "b.py", "c.py")]
     none, one, two = (
-        Chain.of(Prompt((*BASE.prompt.segments[:4], *diffs[:n], *BASE.prompt.segments[4:])), [5] * (6 + n))
+        PromptFingerprint.of(Prompt((*BASE.prompt.segments[:4], *diffs[:n], *BASE.prompt.segments[4:])), [5] * (6 + n))
         for n in (0, 2, 3)
     )
     for earlier, later, where in ((none, one, "b.py"), (one, two, "c.py"), (two, one, "c.py"), (one, none, "b.py")):
-        report = compare(earlier, later)
-        assert (report.cause, report.where) == (Cause.CHANGED, where)
+        report = compare_prefixes(earlier, later)
+        assert (report.cause, report.where) == (DivergenceCause.CHANGED, where)
 
 
 def test_other_instructions_keep_nothing() -> None:
     """The system prompt stands before everything."""
-    assert compare(chain(BASE), chain(BASE, "Be brief.")).sentence == (
+    assert compare_prefixes(chain(BASE), chain(BASE, "Be brief.")).sentence == (
         "0 of 82 tokens of the prefix are kept (changed: the system prompt)"
     )
 
@@ -68,24 +76,26 @@ def test_other_instructions_keep_nothing() -> None:
 def test_a_record_is_read_back(tmp_path: Path) -> None:
     """What is written is read, byte for byte the same each time; what is damaged counts as none."""
     path = write_numbered(tmp_path, "demo", BASE.prompt.markdown)
-    run = Run(path, chain(BASE), Sent("anthropic", "m", (1, 3), (3,), {"a.py": 0.5}, {"a.py": "00ff"}))
-    write_run(run)
-    first = journal_path(path).read_bytes()
-    write_run(run)
-    assert journal_path(path).read_bytes() == first
-    assert read_run(path) == run
-    assert list(recent_runs(tmp_path, "demo")) == [run]
-    assert find_run(tmp_path, "demo", "1") == path
+    run = LoggedRequest(path, chain(BASE), SentRecord("anthropic", "m", (1, 3), (3,), {"a.py": 0.5}, {"a.py": "00ff"}))
+    write_request(run)
+    first = request_log_path(path).read_bytes()
+    write_request(run)
+    assert request_log_path(path).read_bytes() == first
+    assert read_request(path) == run
+    assert list(recent_requests(tmp_path, "demo")) == [run]
+    assert find_prompt(tmp_path, "demo", "1") == path
     for damage in (b"", b"[]", b'{"version": 1}', first[: len(first) // 2], first.replace(b'"links"', b'"lunks"')):
-        journal_path(path).write_bytes(damage)
-        assert read_run(path) is None
+        request_log_path(path).write_bytes(damage)
+        assert read_request(path) is None
 
 
 def test_a_segment_is_read_back_from_its_prompt(tmp_path: Path) -> None:
     """Each one by its number, in any alphabet; ``None`` where the prompt was edited, cut or deleted."""
     texts = ["## Files", "### \u00e9\U0001f600", "### b", "### c"]
     prompt = Prompt(tuple(Segment(Section.FILES, text, Stability.STABLE, text) for text in texts))
-    run = Run(write_numbered(tmp_path, "demo", prompt.markdown), Chain.of(prompt, [1] * 4, system="Be brief."))
+    run = LoggedRequest(
+        write_numbered(tmp_path, "demo", prompt.markdown), PromptFingerprint.of(prompt, [1] * 4, system="Be brief.")
+    )
     assert [read_segment(run, number) for number in range(1, 5)] == texts
     run.path.write_bytes(prompt.markdown.replace("### b", "### B").encode()[:-1])
     assert [read_segment(run, number) for number in range(1, 5)] == [*texts[:2], None, None]

@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 
 from aggregate import FuzzyAnchor, compose_prompt, run
-from aggregate.clients.cache import Cache
-from aggregate.clients.redacting import redacting
-from aggregate.clients.scripted import Scripted, scripted
+from aggregate.clients.cache import SimulatedCache
+from aggregate.clients.redacting import with_redaction
+from aggregate.clients.scripted import ScriptedTransport, scripted_client
 from aggregate.compose.layout import Strategy
 from aggregate.config.load import load_config
-from aggregate.engine import ClientModel
-from aggregate.engine.model import Call, Question
+from aggregate.engine import ChatModel
+from aggregate.engine.model import Question, QuestionKind
 from aggregate.models.group import MergeStrategy
 from aggregate.models.prompt import Prompt
 from aggregate.models.result import AggregatedResult
 from aggregate.models.view import View
 from aggregate.project import redaction_for, request_for
 from aggregate.redaction.redact import Redaction, digest_of
-from aggregate.send import Choice, deliver, prepare
+from aggregate.send import ModelSelection, prepare_turn, send_turn
 from aggregate.sources.history import load_history
 from tests.cli.command_line import start
 from tests.fakes.conducting import conducted, track_project
@@ -178,10 +178,10 @@ def test_what_was_sent_with_a_secret_is_not_sent_again(tmp_path: Path) -> None:
     config = CONFIG.replace('"a.py"', '"a.py", "b.py"')
     folder = project(tmp_path, {"a.py": CODE + many, "b.py": many, "manual_slop.toml": config})
     loaded = load_config(folder / "manual_slop.toml")
-    raw = prepare(loaded, "First?", Choice("scripted", model="claude-opus-4-5", redact=False))
+    raw = prepare_turn(loaded, "First?", ModelSelection("scripted", model="claude-opus-4-5", redact=False))
     assert KEY in raw.prompt.markdown
-    deliver(replace(raw, client=scripted(["Yes."], cache=Cache({}), model=raw.client.model)), loaded)
-    again = prepare(loaded, "Second?", Choice("scripted", model="claude-opus-4-5"))
+    send_turn(replace(raw, client=scripted_client(["Yes."], cache=SimulatedCache({}), model=raw.client.model)), loaded)
+    again = prepare_turn(loaded, "Second?", ModelSelection("scripted", model="claude-opus-4-5"))
     assert KEY not in again.plan.text
     assert not again.settled.older
 
@@ -190,9 +190,9 @@ def test_the_discussion_keeps_what_was_said(tmp_path: Path) -> None:
     """A message is sent without its secret; the user's own file keeps it as it was typed."""
     folder = project(tmp_path, {"a.py": "x = 1\n", "manual_slop.toml": CONFIG})
     loaded = load_config(folder / "manual_slop.toml")
-    made = prepare(loaded, f"Why is {KEY} refused?", Choice("scripted"))
+    made = prepare_turn(loaded, f"Why is {KEY} refused?", ModelSelection("scripted"))
     assert KEY not in made.plan.text
-    done = deliver(replace(made, client=scripted(["No."], model=made.client.model)), loaded)
+    done = send_turn(replace(made, client=scripted_client(["No."], model=made.client.model)), loaded)
     assert done.history is not None
     assert load_history(done.history)[0] == {"role": "User", "content": f"Why is {KEY} refused?"}
 
@@ -203,7 +203,7 @@ def test_a_project_cannot_switch_it_off_for_what_is_sent(tmp_path: Path) -> None
     loaded = load_config(folder / "manual_slop.toml")
     assert redaction_for(loaded, sending=True) is not None
     assert any("redaction.send" in doubt for doubt in request_for(loaded).doubts)
-    assert KEY not in prepare(loaded, "Hm?", Choice("scripted")).plan.text
+    assert KEY not in prepare_turn(loaded, "Hm?", ModelSelection("scripted")).plan.text
     globally(folder, "[redaction]\nsend = false\n")
     assert redaction_for(loaded, sending=True) is None
     assert redaction_for(loaded, sending=True, wanted=True) is not None
@@ -249,12 +249,12 @@ def test_workers_send_no_secrets(tmp_path: Path) -> None:
 
 def test_questions_of_the_engine_are_redacted() -> None:
     """What a tool found reaches the model without secrets; each is told once."""
-    transport_client = scripted(["ok", "ok"])
+    transport_client = scripted_client(["ok", "ok"])
     told: list[str] = []
-    model = ClientModel(redacting(transport_client, tell=told.append), prompt=Prompt(()))
+    model = ChatModel(with_redaction(transport_client, tell=told.append), prompt=Prompt(()))
     for _ in range(2):
-        model.ask(Question(Call.ANSWER, f"The file says {KEY}."))
-    assert isinstance(transport_client.transport, Scripted)
+        model.ask(Question(QuestionKind.ANSWER, f"The file says {KEY}."))
+    assert isinstance(transport_client.transport, ScriptedTransport)
     assert [request.plan.text for request in transport_client.transport.requests] == [
         f"The file says {PLACEHOLDER}."
     ] * 2

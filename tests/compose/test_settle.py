@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregate.clients.rules import NO_CACHE, CacheRules, Caching, rules_for
-from aggregate.compose.keep import LARGEST, Earlier
-from aggregate.compose.settle import Settled, count_changes, file_digests, settle
-from aggregate.models.chain import Chain
+from aggregate.clients.rules import NO_CACHE, CacheLookup, CachePolicy, policy_for
+from aggregate.compose.keep import LARGEST, CachedPrompt
+from aggregate.compose.settle import OrderedPrompt, count_changes, file_digests, order_for_sending
+from aggregate.models.chain import PromptFingerprint
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.sections.changed import changed_segment
 from aggregate.sections.files import FILES, file_block, files_section
 from aggregate.tokens.count import count_prompt
 
-MARKS = rules_for("anthropic", "claude-sonnet-5")
-PREFIX = CacheRules(Caching.PREFIX)
-LOCAL = rules_for("compatible", "")
+MARKS = policy_for("anthropic", "claude-sonnet-5")
+PREFIX = CachePolicy(CacheLookup.PREFIX)
+LOCAL = policy_for("compatible", "")
 NAMES = [f"{letter}.py" for letter in "abcdef"]
 
 
@@ -44,12 +44,12 @@ class Turn:
     """A prompt that was settled."""
 
     plain: Prompt
-    settled: Settled
+    settled: OrderedPrompt
 
-    def earlier(self, marks: tuple[int, ...] | None = None) -> Earlier:
+    def earlier(self, marks: tuple[int, ...] | None = None) -> CachedPrompt:
         """Return it as the last prompt that was sent."""
         texts = ("", *(one.text for one in self.settled.prompt.segments))
-        return Earlier(Chain.of(self.settled.prompt, self.tokens), texts.__getitem__, marks)
+        return CachedPrompt(PromptFingerprint.of(self.settled.prompt, self.tokens), texts.__getitem__, marks)
 
     @property
     def tokens(self) -> list[int]:
@@ -67,7 +67,7 @@ def turn(
     content: Mapping[str, str],
     after: Turn | None = None,
     *,
-    rules: CacheRules = PREFIX,
+    rules: CachePolicy = PREFIX,
     changes: Mapping[str, float] | None = None,
     said: int = 1,
 ) -> Turn:
@@ -75,7 +75,7 @@ def turn(
     plain = prompt_of(content, said)
     tokens = count_prompt(plain).segments
     earlier = after.earlier() if after else None
-    return Turn(plain, settle(plain, tokens, rules, earlier=earlier, changes=changes or {}))
+    return Turn(plain, order_for_sending(plain, tokens, rules, earlier=earlier, changes=changes or {}))
 
 
 def test_the_first_order_puts_what_changes_last() -> None:
@@ -110,7 +110,7 @@ def test_a_file_that_changed_too_much_is_written_anew() -> None:
 
 
 @pytest.mark.parametrize("rules", [NO_CACHE, LOCAL])
-def test_where_reading_saves_nothing_files_are_shown_whole(rules: CacheRules) -> None:
+def test_where_reading_saves_nothing_files_are_shown_whole(rules: CachePolicy) -> None:
     """Files keep their places up to the first changed one; the others are put in order behind it."""
     first = turn(CONTENT, rules=rules)
     changed = CONTENT | {"b.py": body("b.py", 120, 1)}
@@ -124,7 +124,9 @@ def test_another_heading_keeps_nothing() -> None:
     plain = Prompt((Segment(Section.FILES, "## Files (Summary)", Stability.STABLE), *prompt_of(CONTENT).segments[1:]))
     tokens = count_prompt(plain).segments
     changes = {"c.py": 9.0}
-    assert Turn(plain, settle(plain, tokens, PREFIX, earlier=first.earlier(), changes=changes)).shown == "b a c"
+    assert (
+        Turn(plain, order_for_sending(plain, tokens, PREFIX, earlier=first.earlier(), changes=changes)).shown == "b a c"
+    )
 
 
 def test_breakpoints_decide_what_is_worth_keeping() -> None:
@@ -133,7 +135,7 @@ def test_breakpoints_decide_what_is_worth_keeping() -> None:
     changed = prompt_of(CONTENT | {"c.py": body("c.py", 240, 1)})
     tokens = count_prompt(changed).segments
     shown = [
-        Turn(changed, settle(changed, tokens, MARKS, earlier=first.earlier(marks), changes={})).shown
+        Turn(changed, order_for_sending(changed, tokens, MARKS, earlier=first.earlier(marks), changes={})).shown
         for marks in ((5,), ())
     ]
     assert shown == ["c b a c*", "c b a"]
@@ -155,7 +157,7 @@ CONTENTS = st.dictionaries(
 
 @settings(max_examples=60)
 @given(st.lists(CONTENTS, min_size=1, max_size=8), st.sampled_from([PREFIX, MARKS, LOCAL]))
-def test_every_file_can_be_told_as_it_is(contents: list[dict[str, str]], rules: CacheRules) -> None:
+def test_every_file_can_be_told_as_it_is(contents: list[dict[str, str]], rules: CachePolicy) -> None:
     """Whatever happens, each file stands there once, as it is or with the diff to that, and no other file does.
 
     The tokens are those of the prompt, older versions take little, and settled again behind itself nothing moves.
@@ -179,7 +181,7 @@ def test_every_file_can_be_told_as_it_is(contents: list[dict[str, str]], rules: 
         assert len(segments) == len(now.tokens) == len(now.settled.weights)
         total = count_prompt(now.plain).document
         assert sum(now.tokens) == count_prompt(now.settled.prompt).document
-        assert now.settled.links == Chain.of(now.settled.prompt, now.tokens).links[1:]
+        assert now.settled.links == PromptFingerprint.of(now.settled.prompt, now.tokens).links[1:]
         assert now.settled.extra <= LARGEST * total + 40  # the section's heading
         assert turn(content, now, rules=rules, said=number + 1).settled.prompt == now.settled.prompt
         last = now

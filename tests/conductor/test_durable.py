@@ -21,16 +21,16 @@ import sqlalchemy as sa
 from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, write_project
 
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.database import LEASES, RunRow, Runs, database_url, open_engine, patiently
-from aggregate.conductor.durable import MAX_STARTS, DurableDesk, prepare
-from aggregate.conductor.leases import Leases, Process, this_process
-from aggregate.conductor.run import Pace
+from aggregate.conductor.database import LEASES, RunRow, RunTable, database_url, open_engine, retry_while_away
+from aggregate.conductor.durable import MAX_STARTS, DbosQueue, prepare_database
+from aggregate.conductor.leases import Heartbeat, ProcessIdentity, this_process
+from aggregate.conductor.run import PollingOptions
 from aggregate.conductor.tickets import Ticket, Tickets, load_tickets
-from aggregate.conductor.tracks import DATABASE, Wish, cancel, conduct, forget, status
-from aggregate.conductor.workplace import Workplace
+from aggregate.conductor.tracks import DATABASE, RunOptions, cancel, conduct, forget, status
+from aggregate.conductor.workplace import WorkerProcess
 from aggregate.disk.user_folders import state_folder
 from aggregate.errors import StateError, TrackError
-from aggregate.models.group import OnError, RunStatus
+from aggregate.models.group import FailurePolicy, RunStatus
 from aggregate.models.prompt import Prompt
 from aggregate.project import open_project
 from tests.fakes.conducting import Says
@@ -44,7 +44,7 @@ def server() -> Iterator[str]:
         pytest.skip(HOW_TO_GET_IT)
     with postgres_server() as url:
         ready = open_engine(database_url(url).replace("/postgres?", "/template1?"))
-        prepare(ready)  # so that each new database has all tables
+        prepare_database(ready)  # so that each new database has all tables
         ready.dispose()
         yield url.replace("/postgres?", f"/{new_database(url)}?")
 
@@ -75,7 +75,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def engine(url: str) -> Iterator[sa.Engine]:
     """An engine on an empty database with all tables in it."""
     engine = open_engine(url)
-    prepare(engine)
+    prepare_database(engine)
     yield engine
     engine.dispose()
 
@@ -95,10 +95,10 @@ def assignment(ticket: str, retries: int = 0) -> Assignment:
 
 def test_an_assignment_is_worked_on_once(engine: sa.Engine) -> None:
     """Laid down twice, before and after its end, it has one worker and one outcome (O-41)."""
-    desk, worker = DurableDesk(engine), Says()
+    desk, worker = DbosQueue(engine), Says()
     desk.put(assignment("a"))
     desk.put(assignment("a"))
-    with Workplace(engine, worker):
+    with WorkerProcess(engine, worker):
         until(lambda: desk.ended(["r/a"]))
         desk.put(assignment("a"))
         desk.put(assignment("b"))
@@ -125,12 +125,12 @@ def test_places_are_not_exceeded(engine: sa.Engine) -> None:
             now -= 1
         return "x"
 
-    desk = DurableDesk(engine)
+    desk = DbosQueue(engine)
     desk.set_places(3)
     keys = [f"r/t{i}" for i in range(20)]
     for i in range(20):
         desk.put(assignment(f"t{i}"))
-    with Workplace(engine, Says(busy)):
+    with WorkerProcess(engine, Says(busy)):
         until(lambda: len(desk.ended(keys)) == 20)
     assert most == 3
 
@@ -145,12 +145,12 @@ def test_attempts_that_were_recorded_are_not_made_again(engine: sa.Engine) -> No
             raise OSError("busy")
         return "done"
 
-    desk = DurableDesk(engine)
+    desk = DbosQueue(engine)
     desk.put(assignment("a", retries=3))
-    with Workplace(engine, Says(once)):
+    with WorkerProcess(engine, Says(once)):
         until(lambda: tried == [1])
         time.sleep(0.2)  # so that the attempt is recorded and its worker waits
-    with Workplace(engine, Says(once)):
+    with WorkerProcess(engine, Says(once)):
         until(lambda: desk.ended(["r/a"]))
     assert tried == [1, 2]
     assert desk.ended(["r/a"])["r/a"].errors == ("OSError: busy",)
@@ -158,9 +158,9 @@ def test_attempts_that_were_recorded_are_not_made_again(engine: sa.Engine) -> No
 
 def test_a_withdrawn_assignment_has_no_outcome(engine: sa.Engine) -> None:
     """What is cancelled while it waits is never begun; what a worker gives for it later is dropped."""
-    desk, begun, go = DurableDesk(engine), [], Event()
+    desk, begun, go = DbosQueue(engine), [], Event()
     desk.put(assignment("slow"))
-    with Workplace(engine, Says(lambda given: (begun.append(given.ticket), go.wait(20), "late")[-1])):
+    with WorkerProcess(engine, Says(lambda given: (begun.append(given.ticket), go.wait(20), "late")[-1])):
         until(lambda: begun)
         desk.put(assignment("never"))
         desk.withdraw(["r/slow", "r/never", "r/unknown"])
@@ -175,14 +175,14 @@ def test_each_process_has_its_own_id(engine: sa.Engine) -> None:
     first, second = this_process(), this_process()
     assert first.executor_id != second.executor_id
     assert "local" not in (first.executor_id, second.executor_id)
-    with Workplace(engine, Says()) as place, engine.connect() as connection:
+    with WorkerProcess(engine, Says()) as place, engine.connect() as connection:
         assert connection.execute(sa.select(LEASES.c.executor_id)).scalars().all() == [place.executor_id]
 
 
 def test_one_workplace_in_a_process(engine: sa.Engine) -> None:
     """A second one is refused with one sentence, for DBOS would leave one of them without tickets; later there may be another."""
-    second = Workplace(engine, Says())
-    with Workplace(engine, Says()), pytest.raises(StateError, match="this process works on tickets already"):
+    second = WorkerProcess(engine, Says())
+    with WorkerProcess(engine, Says()), pytest.raises(StateError, match="this process works on tickets already"):
         second.__enter__()
     with second:
         pass
@@ -220,23 +220,25 @@ def ended() -> int:
 def test_who_is_dead(engine: sa.Engine, ended: int, host: str, pid: str, age: float, dead: bool) -> None:
     """A worker is dead when its process is gone on this machine, its own lease ran out, or nobody knows it."""
     me = this_process()
-    other = Process("other", me.host if host == "here" else "elsewhere", os.getpid() if pid == "mine" else ended)
+    other = ProcessIdentity(
+        "other", me.host if host == "here" else "elsewhere", os.getpid() if pid == "mine" else ended
+    )
     adopted: list[str] = []
     if host != "unknown":
-        Leases(engine, other, adopt=adopted.append).sign_in()
+        Heartbeat(engine, other, adopt=adopted.append).sign_in()
         with engine.begin() as connection:
             connection.execute(LEASES.update().values(until=LEASES.c.until - age))
-    DurableDesk(engine).put(assignment("a"))
+    DbosQueue(engine).put(assignment("a"))
     pending(engine, "other", "r/a")
-    mine = Leases(engine, me, lease=1, adopt=adopted.append)
+    mine = Heartbeat(engine, me, lease=1, adopt=adopted.append)
     mine.sign_in()
     assert mine.watch("tickets") == (["other"] if dead else []) == adopted
 
 
 def test_a_database_that_records_nothing_for_a_moment(engine: sa.Engine) -> None:
     """A failing disk is no failure of the ticket: what could not be recorded is done again, and the run does not hang."""
-    desk, worker = DurableDesk(engine), Says()
-    place = Workplace(engine, worker, lease=0.5)
+    desk, worker = DbosQueue(engine), Says()
+    place = WorkerProcess(engine, worker, lease=0.5)
 
     def fail(_connection: object, _cursor: object, statement: str, *_: object) -> None:
         if len(worker.given) == 1 and statement.startswith(("INSERT", "UPDATE")) and "leases" not in statement:
@@ -257,8 +259,8 @@ def test_a_database_that_records_nothing_for_a_moment(engine: sa.Engine) -> None
 def test_a_server_that_goes_away_for_a_moment(server: str) -> None:
     """What ended meanwhile is recorded when it is back: no ticket stays with a worker that does not work on it any more."""
     engine = open_engine(database_url(server))
-    prepare(engine)
-    desk, asked, go = DurableDesk(engine), Event(), Event()
+    prepare_database(engine)
+    desk, asked, go = DbosQueue(engine), Event(), Event()
     desk.put(assignment("away"))
 
     def slow(_: Assignment) -> str:
@@ -266,7 +268,7 @@ def test_a_server_that_goes_away_for_a_moment(server: str) -> None:
         go.wait(30)
         return "here"
 
-    with Workplace(engine, Says(slow)), ThreadPoolExecutor(1) as pool:
+    with WorkerProcess(engine, Says(slow)), ThreadPoolExecutor(1) as pool:
         assert asked.wait(30)
         with outage(database_url(server)):
             look = pool.submit(desk.ended, ["r/away"])
@@ -281,22 +283,22 @@ def test_a_server_that_goes_away_for_a_moment(server: str) -> None:
 def test_a_server_that_stays_away(server: str) -> None:
     """After some patience that is one sentence, and a worker that ends then ends without another one."""
     engine = open_engine(database_url(server))
-    prepare(engine)
-    place = Workplace(engine, Says())
+    prepare_database(engine)
+    place = WorkerProcess(engine, Says())
     place.__enter__()
     with outage(database_url(server)):
         with pytest.raises(StateError, match="the database cannot be used"):
-            patiently(engine, lambda: engine.connect().close(), patience=0)
+            retry_while_away(engine, lambda: engine.connect().close(), patience=0)
         place.__exit__()
     engine.dispose()
 
 
 def test_tickets_of_a_dead_worker_are_taken_over(engine: sa.Engine) -> None:
     """What a worker left when its lease ran out, another one takes up; DBOS by itself would leave it for ever."""
-    desk, worker = DurableDesk(engine), Says()
+    desk, worker = DbosQueue(engine), Says()
     desk.put(assignment("a"))
     pending(engine, "somewhere-1-abc", "r/a")
-    with Workplace(engine, worker, lease=1):
+    with WorkerProcess(engine, worker, lease=1):
         until(lambda: desk.ended(["r/a"]))
     assert worker.order == ["a"]
 
@@ -313,9 +315,9 @@ def test_a_worker_that_was_only_slow(engine: sa.Engine) -> None:
             return "alone"
         return answer
 
-    desk = DurableDesk(engine)
+    desk = DbosQueue(engine)
     desk.put(assignment("a"))
-    with Workplace(engine, Says(both)) as place:
+    with WorkerProcess(engine, Says(both)) as place:
         until(lambda: barrier.n_waiting)
         table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
         with engine.begin() as connection:
@@ -332,12 +334,12 @@ def test_a_worker_that_was_only_slow(engine: sa.Engine) -> None:
 
 def test_a_ticket_that_kills_its_workers(engine: sa.Engine) -> None:
     """It is given up after so many starts, and has an outcome that says so: the run does not hang."""
-    desk, worker = DurableDesk(engine), Says()
+    desk, worker = DbosQueue(engine), Says()
     desk.put(assignment("a"))
     table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
     with engine.begin() as connection:
         connection.execute(sa.text(f"UPDATE {table} SET recovery_attempts = {MAX_STARTS + 1}"))
-    with Workplace(engine, worker):
+    with WorkerProcess(engine, worker):
         until(lambda: desk.ended(["r/a"]))
     outcome = desk.ended(["r/a"])["r/a"]
     assert (worker.order, outcome.failure) == ([], "given up: 20 workers were killed while they had it")
@@ -346,7 +348,7 @@ def test_a_ticket_that_kills_its_workers(engine: sa.Engine) -> None:
 def test_the_version_is_fixed(engine: sa.Engine) -> None:
     """Work of an earlier process is found by a later one: the version does not follow the code."""
     table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
-    DurableDesk(engine).put(assignment("a"))
+    DbosQueue(engine).put(assignment("a"))
     with engine.connect() as connection:
         assert connection.execute(sa.text(f"SELECT application_version FROM {table}")).scalars().all() == [
             "aggregate-conductor-2"
@@ -356,7 +358,7 @@ def test_the_version_is_fixed(engine: sa.Engine) -> None:
 def test_runs_are_numbered(engine: sa.Engine) -> None:
     """Runs of a track are counted, and one that is over stays over; projects and tracks do not see each other's."""
     tickets = Tickets(tickets=(Ticket(id="a", prompt="x"),))
-    runs = Runs(engine, "p", "t")
+    runs = RunTable(engine, "p", "t")
     assert runs.latest() is None
     run = runs.begin(tickets, 1)
     assert runs.begin(tickets, 1) == run
@@ -364,7 +366,7 @@ def test_runs_are_numbered(engine: sa.Engine) -> None:
     runs.set_state(run, "cancelled")
     runs.set_state(run, "finished")
     assert runs.state(run) == "cancelled"
-    assert (runs.begin(tickets, 2).run_id, Runs(engine, "q", "t").latest()) == ("p/t/002", None)
+    assert (runs.begin(tickets, 2).run_id, RunTable(engine, "q", "t").latest()) == ("p/t/002", None)
 
 
 @pytest.mark.parametrize(
@@ -406,19 +408,22 @@ def test_conduct_status_cancel(tmp_path: Path, url: str) -> None:
     loaded = open_project(folder / "manual_slop.toml")
     assert status(loaded, TRACK, database=url) is None
     assert not url.startswith("sqlite:///") or not Path(url.removeprefix("sqlite:///")).exists()
-    result = conduct(loaded, TRACK, Says(), wish=Wish(database=url))
+    result = conduct(loaded, TRACK, Says(), wish=RunOptions(database=url))
     assert result.succeeded
     found = status(loaded, TRACK, database=url)
     assert found is not None
     assert (found.run_id, found.state, len(found.lines)) == ("p/killed_1/001", "finished", 6)
     for refused in (
         lambda: cancel(loaded, TRACK, database=url),
-        lambda: conduct(loaded, TRACK, Says(), wish=Wish(database=url, resume=True)),
+        lambda: conduct(loaded, TRACK, Says(), wish=RunOptions(database=url, resume=True)),
     ):
         with pytest.raises(TrackError, match="all are over"):
             refused()
     second = conduct(
-        loaded, TRACK, Says(lambda _: cancelling(folder, url)), wish=Wish(database=url, places=1, pace=Pace(lead=False))
+        loaded,
+        TRACK,
+        Says(lambda _: cancelling(folder, url)),
+        wish=RunOptions(database=url, places=1, pace=PollingOptions(lead=False)),
     )
     assert second.cancelled
     assert '"status"' not in second.report.read_text()
@@ -446,7 +451,7 @@ class Waits:
 def test_the_first_words_set_the_others_free(tmp_path: Path, url: str) -> None:
     """The others start while the one sent ahead still answers, though its first words are heard by way of the database."""
     folder = write_project(tmp_path / "p", 3, chained=False)
-    result = conduct(open_project(folder / "manual_slop.toml"), TRACK, Waits(), wish=Wish(database=url))
+    result = conduct(open_project(folder / "manual_slop.toml"), TRACK, Waits(), wish=RunOptions(database=url))
     assert "t0000: first" in result.report.read_text()
 
 
@@ -456,7 +461,7 @@ def test_a_run_on_another_database(tmp_path: Path) -> None:
     loaded = open_project(folder / "manual_slop.toml")
     reports = []
     for name in ("a", "b"):
-        wish = Wish(database=str(tmp_path / name))
+        wish = RunOptions(database=str(tmp_path / name))
         reports.append(conduct(loaded, TRACK, Says(lambda _, name=name: name), wish=wish).report)  # type: ignore[misc]
     assert [report.parent.name for report in reports] == [f"{TRACK}_001", f"{TRACK}_002"]
     assert "t0000: a" in reports[0].read_text()
@@ -465,13 +470,13 @@ def test_a_run_on_another_database(tmp_path: Path) -> None:
 def dead_run(folder: Path, url: str) -> RunRow:
     """Leave a run of three tickets behind as a kill does: one has ended, one was begun."""
     engine = open_engine(url)
-    prepare(engine)
-    run = Runs(engine, "p", TRACK).begin(load_tickets(folder / f"conductor/tracks/{TRACK}/tickets.toml"), 1)
-    desk = DurableDesk(engine)
+    prepare_database(engine)
+    run = RunTable(engine, "p", TRACK).begin(load_tickets(folder / f"conductor/tracks/{TRACK}/tickets.toml"), 1)
+    desk = DbosQueue(engine)
     for ticket in ("t0000", "t0001"):
         desk.put(replace(assignment(ticket), key=f"{run.run_id}/{ticket}"))
         if ticket == "t0000":
-            with Workplace(engine, Says()):
+            with WorkerProcess(engine, Says()):
                 until(lambda: desk.ended([f"{run.run_id}/t0000"]))
     (folder / f"conductor/tracks/{TRACK}/plan.md").write_text("- [x] `t0000`\n- [~] `t0001`\n- [ ] `t0002`\n")
     engine.dispose()
@@ -498,7 +503,7 @@ def test_runs_that_are_over_are_forgotten(tmp_path: Path, url: str) -> None:
     """The database keeps nothing of them, their files stay, and the next run has the next number."""
     folder = write_project(tmp_path / "p", 2)
     loaded = open_project(folder / "manual_slop.toml")
-    first = conduct(loaded, TRACK, Says(), wish=Wish(database=url))
+    first = conduct(loaded, TRACK, Says(), wish=RunOptions(database=url))
     assert forget(loaded, TRACK, database=url) == [f"p/{TRACK}/001"]
     assert forget(loaded, TRACK, database=url) == []
     assert status(loaded, TRACK, database=url) is None
@@ -510,7 +515,7 @@ def test_runs_that_are_over_are_forgotten(tmp_path: Path, url: str) -> None:
         )
     engine.dispose()
     assert first.report.exists()
-    assert conduct(loaded, TRACK, Says(), wish=Wish(database=url)).report.parent.name == f"{TRACK}_002"
+    assert conduct(loaded, TRACK, Says(), wish=RunOptions(database=url)).report.parent.name == f"{TRACK}_002"
 
 
 KEPT = ("workflow_status", "workflow_input", "workflow_output", "operation_outputs")
@@ -521,7 +526,7 @@ def test_tickets_that_changed_under_a_run(tmp_path: Path, url: str) -> None:
     folder = write_project(tmp_path / "p", 3, chained=False)
     dead_run(folder, url)
     told: list[str] = []
-    wish = Wish(database=url, on_error=OnError.FAIL, resume=True)
+    wish = RunOptions(database=url, on_error=FailurePolicy.FAIL, resume=True)
     result = conduct(open_project(folder / "manual_slop.toml"), TRACK, Says(), wish=wish, tell=told.append)
     assert len(result.lines) == 3
     assert told == [

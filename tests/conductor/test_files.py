@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregate.conductor.marks import Mark
+from aggregate.conductor.marks import Checkbox
 from aggregate.conductor.metadata import TrackStatus, set_values
 from aggregate.conductor.plan import mark_tasks, read_plan
-from aggregate.conductor.register import mark_track, read_register
-from aggregate.conductor.report import Line, report_text
+from aggregate.conductor.register import mark_track, read_tracks_file
+from aggregate.conductor.report import ReportLine, report_text
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track import open_track
 from aggregate.errors import TrackError
@@ -48,11 +48,11 @@ This file tracks all major tracks. `- [ ] **Track: none**` is how one looks.
 
 def test_both_forms_of_the_register() -> None:
     """The entry's line says description and mark, the link below it the id; what is fenced is no entry."""
-    assert [(one.track_id, one.description, one.mark) for one in read_register(REGISTER)] == [
-        ("parse_20260101", "Parse [all] of it", Mark.DONE),
-        ("old_20251220", "An old entry", Mark.STARTED),
-        ("new_20260202", "With an index", Mark.OPEN),
-        ("", "Without a link", Mark.OPEN),
+    assert [(one.track_id, one.description, one.mark) for one in read_tracks_file(REGISTER)] == [
+        ("parse_20260101", "Parse [all] of it", Checkbox.DONE),
+        ("old_20251220", "An old entry", Checkbox.STARTED),
+        ("new_20260202", "With an index", Checkbox.OPEN),
+        ("", "Without a link", Checkbox.OPEN),
     ]
 
 
@@ -60,11 +60,11 @@ def test_both_forms_of_the_register() -> None:
 def test_one_mark_of_the_register_changes(newline: str) -> None:
     """Setting a mark changes that character, in either form and with either line end."""
     text = REGISTER.replace("\n", newline)
-    assert mark_track(text, "old_20251220", Mark.DONE) == text.replace("## [~]", "## [x]")
-    assert mark_track(text, "new_20260202", Mark.STARTED) == text.replace(
+    assert mark_track(text, "old_20251220", Checkbox.DONE) == text.replace("## [~]", "## [x]")
+    assert mark_track(text, "new_20260202", Checkbox.STARTED) == text.replace(
         "[ ] **Track: With an", "[~] **Track: With an"
     )
-    assert mark_track(text, "example_1", Mark.DONE) == text
+    assert mark_track(text, "example_1", Checkbox.DONE) == text
 
 
 PLAN = """\
@@ -95,7 +95,11 @@ def test_tasks_of_a_plan() -> None:
 
 def test_marks_of_tickets() -> None:
     """A ticket marks the task that reads as its title, or that names its id in backticks, and no other."""
-    marks = {("a", "Write code"): Mark.DONE, ("reader", "no such title"): Mark.STARTED, ("x", "Fenced"): Mark.DONE}
+    marks = {
+        ("a", "Write code"): Checkbox.DONE,
+        ("reader", "no such title"): Checkbox.STARTED,
+        ("x", "Fenced"): Checkbox.DONE,
+    }
     expected = PLAN.replace("- [ ] Sub-task", "- [x] Sub-task").replace("- [ ] Task 2", "- [~] Task 2")
     assert mark_tasks(PLAN, marks) == expected
 
@@ -109,8 +113,8 @@ LINES = st.one_of(
 )
 
 
-@given(st.lists(LINES), st.sampled_from(["\n", "\r\n"]), st.sampled_from(list(Mark)))
-def test_nothing_but_marks_changes(lines: list[str], newline: str, mark: Mark) -> None:
+@given(st.lists(LINES), st.sampled_from(["\n", "\r\n"]), st.sampled_from(list(Checkbox)))
+def test_nothing_but_marks_changes(lines: list[str], newline: str, mark: Checkbox) -> None:
     """Whatever the file holds, every byte outside the brackets stays, and setting a mark twice changes nothing."""
     text = newline.join(lines)
     for changed in (
@@ -190,7 +194,7 @@ def test_links_cannot_leave_the_folder() -> None:
         "./tracks/gr%C3%B6%C3%9Fe_1/",
         "%2e%2e/",
     )
-    assert [read_register(entry.format(link))[0].track_id for link in links] == [
+    assert [read_tracks_file(entry.format(link))[0].track_id for link in links] == [
         "etc", "", "", "", "t_1", "größe_1", "größe_1", "",
     ]  # fmt: skip
 
@@ -204,7 +208,7 @@ def test_conductors_that_mark_at_once(tmp_path: Path) -> None:
     first = open_track(folder, "t_0")
 
     def mark(number: int) -> None:
-        first.mark_plan({("", f"T{number}"): Mark.DONE})
+        first.mark_plan({("", f"T{number}"): Checkbox.DONE})
         open_track(folder, f"t_{number}").set_status(TrackStatus.COMPLETED, TIME)
 
     with ThreadPoolExecutor(8) as pool:
@@ -215,11 +219,13 @@ def test_conductors_that_mark_at_once(tmp_path: Path) -> None:
 
 def test_a_flood_of_failures_is_counted_in_the_report() -> None:
     """Failures that are long together are shortened and counted; short ones stand whole."""
-    lines = [Line(Ticket(id=f"t{n}", prompt="x"), RunStatus.ERROR, errors=("word " * 20_000,)) for n in range(200)]
+    lines = [
+        ReportLine(Ticket(id=f"t{n}", prompt="x"), RunStatus.ERROR, errors=("word " * 20_000,)) for n in range(200)
+    ]
     report = report_text("A title", lines, {}, ["w" * 100_000])
     assert len(report) < 20_000
     assert "... and 180 more, 200 in all" in report
     assert "stands whole in their own files" in report
-    short = report_text("A title", [Line(Ticket(id="t", prompt="x"), RunStatus.ERROR, errors=("no key",))], {})
+    short = report_text("A title", [ReportLine(Ticket(id="t", prompt="x"), RunStatus.ERROR, errors=("no key",))], {})
     assert "```text\nt: no key\n```" in short
     assert "own files" not in short

@@ -6,26 +6,26 @@ from time import sleep
 
 import pytest
 
-from aggregate.clients.cache import Cache, charge
+from aggregate.clients.cache import SimulatedCache, charge
 from aggregate.clients.client import Client
 from aggregate.clients.gemini_cli import text_of
 from aggregate.clients.protocol import ModelRequest
 from aggregate.clients.providers import open_client
-from aggregate.clients.scripted import Scripted, scripted
-from aggregate.conductor.assignment import Assignment, Outcome, WorkerReply
-from aggregate.conductor.attempt import attempt, backoff
-from aggregate.conductor.context import Contexts
-from aggregate.conductor.fold import fold
-from aggregate.conductor.lifecycle import run_worker_lifecycle, work
-from aggregate.conductor.papers import Papers
-from aggregate.conductor.run import Pace
-from aggregate.conductor.scripted import Answer, ScriptedWorker
+from aggregate.clients.scripted import ScriptedTransport, scripted_client
+from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
+from aggregate.conductor.attempt import attempt_assignment, retry_delay
+from aggregate.conductor.context import WorkerContexts
+from aggregate.conductor.fold import merge_outcomes
+from aggregate.conductor.lifecycle import complete_assignment, run_worker_lifecycle
+from aggregate.conductor.papers import RunFiles
+from aggregate.conductor.run import PollingOptions
+from aggregate.conductor.scripted import ScriptedReply, ScriptedWorker
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.worker import ModelWorker
 from aggregate.errors import PromptTooLongError, ProviderError, WorkerError
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
-from aggregate.models.reply import Reply, Stop
+from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
 from aggregate.project import open_project
 from tests.fakes.conducting import TRACK, MemoryDesk, Says, conducted, track_project
@@ -152,7 +152,7 @@ def test_half_a_surrogate_pair(tmp_path: Path) -> None:
 
 def test_all_failed(tmp_path: Path) -> None:
     """When everybody failed the run ends all the same, with an empty value and all reasons (O-49)."""
-    worker = ScriptedWorker({name: Answer(fail="no", refuse=True) for name in ("a", "b", "sum")})
+    worker = ScriptedWorker({name: ScriptedReply(fail="no", refuse=True) for name in ("a", "b", "sum")})
     run = conducted(track_project(tmp_path, FAN_OUT), desk=MemoryDesk(worker))
     assert (
         "### $found\n\nconcat of 2 results, 2 failed\n\nFailed:\n\n```text\na failed: no\nb failed: no\n```"
@@ -163,20 +163,20 @@ def test_all_failed(tmp_path: Path) -> None:
 
 def test_attempts(tmp_path: Path) -> None:
     """A failed attempt is made again after a growing wait; what failed on the way stays in the report."""
-    worker = ScriptedWorker({"a": Answer(text="at last", fail="busy", failures=2)})
+    worker = ScriptedWorker({"a": ScriptedReply(text="at last", fail="busy", failures=2)})
     desk = MemoryDesk(worker)
     run = conducted(track_project(tmp_path, FAN_OUT), desk=desk)
     assert desk.waits == [1.0, 2.0]
     assert "| 1 | a | Look at a | done | 3 |" in run.report
     assert "## Failures\n\n```text\na: busy\na: busy\n```" in run.report
-    assert [backoff(number) for number in range(1, 6)] == [1, 2, 4, 8, 8]
+    assert [retry_delay(number) for number in range(1, 6)] == [1, 2, 4, 8, 8]
 
 
 def test_a_refusal_is_not_asked_again() -> None:
     """A worker that refuses is asked once, whatever retries there are."""
     assignment = Assignment("r/a", "a", Prompt(()), "x", retries=5)
     worker = Says(lambda _: (_ for _ in ()).throw(WorkerError("I will not", again=False)))
-    outcome = work(worker, assignment)
+    outcome = complete_assignment(worker, assignment)
     assert (outcome.status, outcome.errors, len(worker.given)) == (RunStatus.ERROR, ("I will not",), 1)
 
 
@@ -184,7 +184,7 @@ def test_a_slow_worker() -> None:
     """An attempt ends at its time; what comes later is dropped (O-46)."""
     late = []
     worker = Says(lambda assignment: sleep(0.2) or late.append(assignment.attempt) or "late")  # type: ignore[func-returns-value]
-    outcome = work(worker, Assignment("r/a", "a", Prompt(()), "x", timeout=0.05), wait=lambda _: None)
+    outcome = complete_assignment(worker, Assignment("r/a", "a", Prompt(()), "x", timeout=0.05), wait=lambda _: None)
     assert (outcome.status, outcome.text, outcome.errors) == (RunStatus.TIMEOUT, "", ("timeout after 0.05 s",))
     sleep(0.3)
     assert late == [1]
@@ -193,7 +193,7 @@ def test_a_slow_worker() -> None:
 
 def test_a_worker_that_answers_nonsense() -> None:
     """What is no text is an error at once, not a timeout after ten minutes."""
-    outcome = work(Says(lambda _: None), Assignment("r/a", "a", Prompt(()), "x"), wait=lambda _: None)  # type: ignore[arg-type,return-value]
+    outcome = complete_assignment(Says(lambda _: None), Assignment("r/a", "a", Prompt(()), "x"), wait=lambda _: None)  # type: ignore[arg-type,return-value]
     assert outcome.status is RunStatus.ERROR
     assert "AttributeError" in outcome.errors[0]
 
@@ -235,7 +235,7 @@ def test_a_lost_reply_is_written_again(tmp_path: Path) -> None:
 def test_the_window_bounds_what_lies_at_the_desk(tmp_path: Path) -> None:
     """Of many tickets no more are composed at one time than the window has room for."""
     many = "\n".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x"\n' for i in range(40))
-    run = conducted(track_project(tmp_path, many), pace=Pace(window=5, poll=0.001))
+    run = conducted(track_project(tmp_path, many), pace=PollingOptions(window=5, poll=0.001))
     assert (run.desk.most, len(run.worker.order)) == (5, 40)
 
 
@@ -255,7 +255,7 @@ def test_workers_share_what_nobody_focuses_on(tmp_path: Path) -> None:
         (folder / "src" / f"{name}.py").write_text(f"# {name}\n{body}", encoding="utf-8")
     run = conducted(folder)
     assert run.events[:4] == ["started a", "done a", "started b", "done b"]
-    client, cache, shares = open_client("scripted"), Cache(), []
+    client, cache, shares = open_client("scripted"), SimulatedCache(), []
     for one in run.worker.given:
         order = [segment.source for segment in one.prompt.segments if segment.section is Section.FILES][1:]
         assert order == [f"src/{name}.py" for name in ("a", "one2", "z", "one", "two")]
@@ -299,18 +299,18 @@ def test_one_lifecycle(tmp_path: Path) -> None:
     """One ticket can be worked on alone, with results of others folded in (M-53)."""
     config = '[files]\npaths = ["src/*.py"]\n\n[personas.brief]\nsystem_prompt = "You are brief."\n'
     folder = track_project(tmp_path, FAN_OUT, **{"manual_slop.toml": config})
-    contexts = Contexts(open_project(folder / "manual_slop.toml"))
+    contexts = WorkerContexts(open_project(folder / "manual_slop.toml"))
     first = Ticket(id="a", prompt="x", collect_into="$n")
     worker = Says()
     outcome = run_worker_lifecycle(
         Ticket(id="b", prompt="Go on.", persona="brief", tools=("read",)),
         contexts,
         worker,
-        results=[Outcome("a", RunStatus.SUCCESS, "found it")],
+        results=[TicketOutcome("a", RunStatus.SUCCESS, "found it")],
         tickets=[first],
-        papers=Papers(tmp_path / "out", {"b": 1}),
+        papers=RunFiles(tmp_path / "out", {"b": 1}),
     )
-    assert outcome == Outcome("b", RunStatus.SUCCESS, "answer of b", 5)
+    assert outcome == TicketOutcome("b", RunStatus.SUCCESS, "answer of b", 5)
     assert (worker.given[0].persona, worker.given[0].tools) == ("You are brief.", ("read",))
     assert (
         "### $n\n\nconcat of 1 result\n\n```text\na: found it\n```\n\n## Task: b\n\nGo on."
@@ -331,11 +331,11 @@ ASKED = Assignment("r/a", "a", CONTEXT, "## Task: a", persona="Be brief.", retri
 
 def test_a_client_as_worker() -> None:
     """A client is a worker: the persona is its system prompt, the context the prompt, the task its message."""
-    client = scripted(["hello"])
-    made = attempt(ModelWorker(client), ASKED, 1)
+    client = scripted_client(["hello"])
+    made = attempt_assignment(ModelWorker(client), ASKED, 1)
     assert (made.status, made.text) == (RunStatus.SUCCESS, "hello")
     assert made.tokens > 0
-    assert isinstance(client.transport, Scripted)
+    assert isinstance(client.transport, ScriptedTransport)
     sent = client.transport.requests[0].plan
     assert [text for text in ("Be brief.", "## Files", "## Task: a") if text in repr(sent)] == [
         "Be brief.",
@@ -348,7 +348,7 @@ def test_a_client_as_worker() -> None:
 def test_a_client_that_is_sent_ahead(ahead: bool, heard: int) -> None:
     """The answer is streamed where others wait for its first words, and nowhere else."""
     begun: list[None] = []
-    reply = ModelWorker(scripted(["one\ntwo\n"])).work(replace(ASKED, ahead=ahead), lambda: begun.append(None))
+    reply = ModelWorker(scripted_client(["one\ntwo\n"])).work(replace(ASKED, ahead=ahead), lambda: begun.append(None))
     assert (reply.text, len(begun)) == ("one\ntwo\n", heard)
 
 
@@ -356,17 +356,17 @@ def test_a_request_ends_with_its_attempt() -> None:
     """A model that does not answer in time is hung up on; the attempt says that it timed out."""
     hangs = Hangs()
     worker = ModelWorker(Client("scripted", hangs, "claude-sonnet-5"))
-    made = attempt(worker, replace(ASKED, timeout=0.05), 1)
+    made = attempt_assignment(worker, replace(ASKED, timeout=0.05), 1)
     assert (made.status, made.text, made.again) == (RunStatus.TIMEOUT, "timeout after 0.05 s", True)
     assert hangs.stopped.wait(10)
 
 
 def test_an_answer_that_was_cut_off() -> None:
     """It is an answer, with a warning that its readers see in the merged result."""
-    worker = ModelWorker(scripted([Reply("Once upon", Usage(), stop=Stop.LENGTH)]))
-    outcome = Outcome.from_json(work(worker, ASKED).to_json())
+    worker = ModelWorker(scripted_client([Reply("Once upon", Usage(), stop=FinishReason.LENGTH)]))
+    outcome = TicketOutcome.from_json(complete_assignment(worker, ASKED).to_json())
     assert (outcome.status, outcome.text) == (RunStatus.SUCCESS, "Once upon")
-    folded = fold([Ticket(id="a", prompt="x", collect_into="$all")], [outcome])
+    folded = merge_outcomes([Ticket(id="a", prompt="x", collect_into="$all")], [outcome])
     assert folded["$all"].warnings == ("a: the answer is not complete (length)",)
 
 
@@ -374,7 +374,7 @@ def test_an_answer_that_was_cut_off() -> None:
     ("answer", "error", "again"),
     [
         (ProviderError("no such model", status=404), "no such model", False),
-        (Reply("", Usage(), stop=Stop.REFUSED), "the model refused to answer", False),
+        (Reply("", Usage(), stop=FinishReason.REFUSED), "the model refused to answer", False),
         (PromptTooLongError("too long", tokens=2, window=1), "too long", False),
     ],
 )
@@ -385,7 +385,7 @@ def test_a_client_that_fails(answer: Reply | Exception, error: str, again: bool)
         assert isinstance(answer, Exception)
         raise answer
 
-    made = attempt(ModelWorker(scripted([answer] if isinstance(answer, Reply) else refuse)), ASKED, 1)
+    made = attempt_assignment(ModelWorker(scripted_client([answer] if isinstance(answer, Reply) else refuse)), ASKED, 1)
     assert (made.status, made.text, made.again) == (RunStatus.ERROR, error, again)
 
 
@@ -399,10 +399,10 @@ def test_a_ticket_with_tools_is_worked_through_the_engine(tmp_path: Path) -> Non
         assert "## Files" in text
         return next((reply for words, reply in answers.items() if words in text), "yes")
 
-    worker = ModelWorker(scripted(answer), root=tmp_path)
-    made = attempt(worker, Assignment("r/a", "a", CONTEXT, "Read notes.txt", tools=("read_file",)), 1)
+    worker = ModelWorker(scripted_client(answer), root=tmp_path)
+    made = attempt_assignment(worker, Assignment("r/a", "a", CONTEXT, "Read notes.txt", tools=("read_file",)), 1)
     assert "forty-two" in made.text
-    unknown = attempt(worker, Assignment("r/b", "b", CONTEXT, "Fly", tools=("fly",)), 1)
+    unknown = attempt_assignment(worker, Assignment("r/b", "b", CONTEXT, "Fly", tools=("fly",)), 1)
     assert (unknown.again, "Tool not found: fly" in unknown.text) == (False, True)
 
 

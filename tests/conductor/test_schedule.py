@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.conductor.schedule import Schedule, prefix_of
+from aggregate.conductor.schedule import Schedule, shared_prefix
 from aggregate.conductor.tickets import Ticket
-from aggregate.models.group import OnError
+from aggregate.models.group import FailurePolicy
 
 
 def tickets(text: str) -> list[Ticket]:
@@ -73,7 +73,7 @@ def test_failed_dependencies() -> None:
     """After a failure dependents run all the same, or with ``fail`` none of them, each with its reason."""
     chain = "A B<-A C<-B D E<-D,C"
     assert waves(Schedule(tickets(chain)), failing="A") == ["AD", "B", "C", "E"]
-    schedule = Schedule(tickets(chain), on_error=OnError.FAIL)
+    schedule = Schedule(tickets(chain), on_error=FailurePolicy.FAIL)
     assert waves(schedule, failing="A") == ["AD"]
     assert schedule.finished
     assert schedule.left_out == {
@@ -83,8 +83,8 @@ def test_failed_dependencies() -> None:
     }
 
 
-@given(st.data(), st.integers(1, 4), st.booleans(), st.sampled_from(list(OnError)))
-def test_invariants(data: st.DataObject, most: int, lead: bool, on_error: OnError) -> None:
+@given(st.data(), st.integers(1, 4), st.booleans(), st.sampled_from(list(FailurePolicy)))
+def test_invariants(data: st.DataObject, most: int, lead: bool, on_error: FailurePolicy) -> None:
     """Whatever ends in whatever order: each ticket starts once after what it waits for, or is left out; nothing hangs."""
     count = data.draw(st.integers(1, 8))
     made = [
@@ -106,11 +106,11 @@ def test_invariants(data: st.DataObject, most: int, lead: bool, on_error: OnErro
         assert len(schedule.under_way) <= most
         assert all(needed in ended for one in new for needed in schedule.waits_for[one.id])
         under_way = [schedule.tickets[name] for name in schedule.under_way]
-        cold = [prefix_of(one) for one in under_way if prefix_of(one) not in warm]
+        cold = [shared_prefix(one) for one in under_way if shared_prefix(one) not in warm]
         assert not lead or len(cold) == len(set(cold))
         name = data.draw(st.sampled_from(sorted(schedule.under_way)))
         ended[name] = data.draw(st.booleans())
-        warm.add(prefix_of(schedule.tickets[name]))
+        warm.add(shared_prefix(schedule.tickets[name]))
         schedule.end(name, failed=ended[name])
     assert sorted(started) == sorted({one.id for one in made} - schedule.left_out.keys())
     assert len(set(started)) == len(started)

@@ -5,7 +5,7 @@ from textwrap import dedent
 
 import pytest
 
-from aggregate.conductor.context import Contexts
+from aggregate.conductor.context import WorkerContexts
 from aggregate.conductor.graph import dependencies
 from aggregate.conductor.tickets import Ticket, load_tickets
 from aggregate.errors import ConfigError
@@ -110,7 +110,7 @@ def test_a_long_cycle_is_found_without_recursion(tmp_path: Path) -> None:
 def test_focus_files(tmp_path: Path) -> None:
     """A focus file may be a project's file by path or name, or any file on disk; any other is refused."""
     folder = track_project(tmp_path, dedent(ONE), **{"notes.txt": "n"})
-    contexts = Contexts(open_project(folder / "manual_slop.toml"))
+    contexts = WorkerContexts(open_project(folder / "manual_slop.toml"))
     contexts.check(Ticket(id="a", prompt="x", focus_files=("src/one.py", "two.py", "notes.txt")))
     with pytest.raises(ConfigError, match=r'"a" has the focus file src/three\.py, which is not there'):
         contexts.check(Ticket(id="a", prompt="x", focus_files=("src/three.py",)))

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.disk.writing import alone, confined, create_private, private_folder, replace_own, replace_text, unlinked
+from aggregate.disk.writing import (
+    confined,
+    create_private,
+    exclusive_access,
+    private_folder,
+    replace_own,
+    replace_text,
+    without_links,
+)
 from aggregate.errors import OutputError
 
 UNIX = pytest.mark.skipif(sys.platform == "win32", reason="modes and links of Unix")
@@ -87,10 +95,10 @@ def test_unlinked_takes_the_project_from_the_name(tmp_path: Path, monkeypatch: p
     for folder in ("checkout", "plain"):
         (tmp_path / folder / "state").symlink_to(tmp_path)
     monkeypatch.chdir(tmp_path / "plain")
-    assert unlinked(tmp_path / "elsewhere") == tmp_path / "elsewhere"
+    assert without_links(tmp_path / "elsewhere") == tmp_path / "elsewhere"
     for place in (Path("state"), tmp_path / "checkout/state/data_cache"):
         with pytest.raises(OutputError, match="through a link"):
-            unlinked(place)
+            without_links(place)
 
 
 @UNIX
@@ -98,7 +106,7 @@ def test_a_lock_never_waits_for_a_fifo(tmp_path: Path) -> None:
     """A link to a FIFO in the place of a folder is an error, not a wait."""
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "folder").symlink_to("fifo")
-    with pytest.raises(OSError, match="Not a directory"), alone(tmp_path / "folder" / "a"):
+    with pytest.raises(OSError, match="Not a directory"), exclusive_access(tmp_path / "folder" / "a"):
         pass
 
 

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from aggregate.clients.protocol import Turn
+from aggregate.clients.protocol import RequestOptions
 from aggregate.engine import (
     MAX_DEPTH,
     MAX_RETRIES,
-    Call,
-    ClientModel,
+    ChatModel,
     EngineLimits,
     Neuron,
     NeuronAgent,
     Question,
+    QuestionKind,
     scripted_model,
 )
 from aggregate.engine.completion import verdict
@@ -259,7 +259,7 @@ def test_a_corrective_step_is_appended(tmp_path: Path) -> None:
     assert [one.index for one in result.neurons] == [1, 2]
     assert len(result.results) == 2
     assert calls(model)[-4:] == ["complete", "missing", "correct", "code"]
-    assert "Missing: the unit" in next(one.text for one in model.questions if one.call is Call.CORRECT)
+    assert "Missing: the unit" in next(one.text for one in model.questions if one.call is QuestionKind.CORRECT)
 
 
 def test_a_corrective_step_never_fetches(tmp_path: Path) -> None:
@@ -325,9 +325,9 @@ class Client:
     """A client that keeps what it was sent."""
 
     def __init__(self) -> None:
-        self.sent: list[tuple[Prompt, str, str, Turn]] = []
+        self.sent: list[tuple[Prompt, str, str, RequestOptions]] = []
 
-    def send(self, prompt: Prompt, message: str, *, model: str, turn: Turn) -> Reply:
+    def send(self, prompt: Prompt, message: str, *, model: str, turn: RequestOptions) -> Reply:
         """Keep and answer."""
         self.sent.append((prompt, message, model, turn))
         return Reply("yes", Usage(40, 0, 0, 2))
@@ -336,10 +336,10 @@ class Client:
 def test_a_providers_client_is_a_model() -> None:
     """Each question is one message, and its tokens are those of question and answer."""
     client = Client()
-    question = Question(Call.COMPLETE, "Is it?", temperature=0.3, schema={}, tokens_left=500, seconds_left=9.0)
-    answer = ClientModel(client, "small").ask(question)
+    question = Question(QuestionKind.COMPLETE, "Is it?", temperature=0.3, schema={}, tokens_left=500, seconds_left=9.0)
+    answer = ChatModel(client, "small").ask(question)
     assert (answer.text, answer.tokens, answer.problem) == ("yes", 42, "")
-    turn = Turn(max_output=500, temperature=0.3, schema={}, seconds=9.0)
+    turn = RequestOptions(max_output=500, temperature=0.3, schema={}, seconds=9.0)
     assert client.sent == [(Prompt(()), "Is it?", "small", turn)]
 
 
@@ -358,4 +358,4 @@ def test_scripts_name_questions(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="needs a text or a list of texts"):
         scripted_model({"decompose": []})
     with pytest.raises(ModelError, match="the script has no answer to code at step goal"):
-        scripted_model({"decompose": "x"}).ask(Question(Call.CODE, ""))
+        scripted_model({"decompose": "x"}).ask(Question(QuestionKind.CODE, ""))

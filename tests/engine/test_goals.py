@@ -13,7 +13,7 @@ import pytest
 from simulation.activities import Service, service
 from simulation.goals import COUNT, FEED, FIRST_THREE, KUDOS, REFLECTION, SCENARIOS, Scenario, reach
 
-from aggregate.engine import Call, GoalResult, ScriptedModel
+from aggregate.engine import GoalResult, QuestionKind, ScriptedModel
 from aggregate.tokens.count import count
 
 THREE = """\
@@ -94,10 +94,10 @@ def test_an_error_is_reflected_on(running: Service, tmp_path: Path) -> None:
     """``KeyError: '_ref_id'`` is diagnosed, and the diagnosis reaches the next code (D-51, D-53, P16)."""
     result, model = reach(REFLECTION, running, tmp_path)
     assert result.text == "28 activities"
-    reflecting = next(one for one in model.questions if one.call is Call.REFLECT)
+    reflecting = next(one for one in model.questions if one.call is QuestionKind.REFLECT)
     assert "Count running activities" in reflecting.text
     assert "_ref_id" in reflecting.text
-    again = [one for one in model.questions if one.call is Call.CODE and "Step: Count" in one.text]
+    again = [one for one in model.questions if one.call is QuestionKind.CODE and "Step: Count" in one.text]
     assert len(again) == 2
     assert "neuron_0_2 is a scalar result" in again[1].text
     assert "Should access data['neuron_0_2'] directly." in again[1].text
@@ -106,7 +106,7 @@ def test_an_error_is_reflected_on(running: Service, tmp_path: Path) -> None:
 def test_code_is_written_with_all_fields_known(running: Service, tmp_path: Path) -> None:
     """The question for code names every field of the newest list, also where it lies on disk (P4)."""
     _, model = reach(COUNT, running, tmp_path)
-    coding = next(one for one in model.questions if one.call is Call.CODE)
+    coding = next(one for one in model.questions if one.call is QuestionKind.CODE)
     fields = "name, distance, moving_time, sport_type, id, start_date, start_unix, kudos_count, map"
     assert f"Fields of the items of the newest list:\n```\nactivities: {fields}\n```" in coding.text
 
@@ -124,7 +124,7 @@ def test_questions_are_small(scenario: Scenario, running: Service, tmp_path: Pat
 def test_the_temperatures_of_questions(running: Service, tmp_path: Path) -> None:
     """Splitting and correcting are asked at 0.2, everything else in these goals at 0.1 (D-12)."""
     _, model = reach(FIRST_THREE, running, tmp_path)
-    warm = {Call.DECOMPOSE, Call.CORRECT, Call.ITEM_GOAL, Call.MISSING}
+    warm = {QuestionKind.DECOMPOSE, QuestionKind.CORRECT, QuestionKind.ITEM_GOAL, QuestionKind.MISSING}
     assert all(one.temperature == (0.2 if one.call in warm else 0.1) for one in model.questions)
 
 

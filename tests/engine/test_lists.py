@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.engine.lists import attached, filtered, find_list
+from aggregate.engine.lists import attached, filter_items, find_list
 from aggregate.engine.templates import item_goal, rule_template
 from aggregate.engine.words import iteration
 from aggregate.subagents import compact_data
@@ -82,7 +82,7 @@ FILTERS = [
 @pytest.mark.parametrize(("step", "ids"), FILTERS)
 def test_items_that_have_something(step: str, ids: list[int]) -> None:
     """``with X`` keeps items whose X, ``X_count`` or ``has_X`` is not empty; none such leaves all (D-32)."""
-    assert [one["id"] for one in filtered(ITEMS, step)] == ids
+    assert [one["id"] for one in filter_items(ITEMS, step)] == ids
 
 
 GOALS: list[tuple[str, Any, str]] = [

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from aggregate.engine.choice import score
+from aggregate.engine.choice import tool_score
 from aggregate.engine.parameters import item_arguments, sure_arguments
 from aggregate.engine.run import Branch
-from aggregate.engine.trace import Kind, Recorder
+from aggregate.engine.trace import TraceKind, TraceRecorder
 from aggregate.tools import Tool, make_tool, standard_tools
 from tests.fakes.models import agent, calls
 
@@ -30,7 +30,7 @@ def weigh(weight: float) -> dict[str, Any]:
 
 def branch(item: Any = None, noun: str = "activity") -> Branch:
     """Return a branch for one item."""
-    return Branch("goal", 1, Recorder(Kind.GOAL, "goal", "goal", lambda: 0.0), {}, item, noun)
+    return Branch("goal", 1, TraceRecorder(TraceKind.GOAL, "goal", "goal", lambda: 0.0), {}, item, noun)
 
 
 SURE: list[tuple[str, Any, dict[str, Any]]] = [
@@ -154,8 +154,8 @@ def test_a_step_that_names_its_tool(tmp_path: Path) -> None:
 def test_scores_know_no_domain() -> None:
     """Names count more than descriptions, and the first word on top (P2)."""
     tools: list[Tool] = [make_tool(one) for one in (getKudos, listRides, weigh)]
-    assert [score("Get the kudos of an activity", one) for one in tools] == [9, 0, 0]
-    assert [score("Dance", one) for one in tools] == [0, 0, 0]
+    assert [tool_score("Get the kudos of an activity", one) for one in tools] == [9, 0, 0]
+    assert [tool_score("Dance", one) for one in tools] == [0, 0, 0]
 
 
 CODES: list[tuple[str, list[str], str]] = [

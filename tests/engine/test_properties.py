@@ -15,24 +15,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aggregate.engine import Answered, Call, EngineLimits, Kind, NeuronAgent, Question, Trace
+from aggregate.engine import Completion, EngineLimits, NeuronAgent, Question, QuestionKind, Trace, TraceKind
 from aggregate.tools import ToolRegistry, make_tool
 from tests.fakes.models import agent
 
 ANSWERS = {
-    Call.DECOMPOSE: [
+    QuestionKind.DECOMPOSE: [
         "1. List runs\n2. Get kudos for each run",
         "1. Convert dates\n2. Get all runs\n3. Praise every run",
         "- x",
         "no",
     ],
-    Call.FIND_TOOL: ["listRuns", "kudos", "convert", "NONE", ""],
-    Call.PARAMETERS: ["{}", '{"run_id": 1, "date": "x"}', "[1]", ""],
-    Call.SPLIT: ["SINGLE", "1. Convert a\n2. Convert b and each run", "?"],
-    Call.ITEM_GOAL: ["Get kudos of {id}; then praise {name}", "Praise {nothing}", ""],
-    Call.REFLECT: ['{"diagnosis": "d", "suggested_params": {"run_id": 5}}', "?"],
-    Call.CORRECT: ["Get kudos for each run", "Format the runs", ""],
-    Call.ANSWER: ["done", "", "first, we need to"],
+    QuestionKind.FIND_TOOL: ["listRuns", "kudos", "convert", "NONE", ""],
+    QuestionKind.PARAMETERS: ["{}", '{"run_id": 1, "date": "x"}', "[1]", ""],
+    QuestionKind.SPLIT: ["SINGLE", "1. Convert a\n2. Convert b and each run", "?"],
+    QuestionKind.ITEM_GOAL: ["Get kudos of {id}; then praise {name}", "Praise {nothing}", ""],
+    QuestionKind.REFLECT: ['{"diagnosis": "d", "suggested_params": {"run_id": 5}}', "?"],
+    QuestionKind.CORRECT: ["Get kudos for each run", "Format the runs", ""],
+    QuestionKind.ANSWER: ["done", "", "first, we need to"],
 }
 OTHERS = ["yes", "no", "", "know", "{}"]
 RESULTS = st.recursive(
@@ -54,11 +54,11 @@ class Drawn:
         self.numbers = numbers
         self.asked = 0
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> Completion:
         """Answer with one of the texts for the question."""
         texts = ANSWERS.get(question.call, OTHERS)
         self.asked += 1
-        return Answered(texts[self.numbers[self.asked % len(self.numbers)] % len(texts)], 1)
+        return Completion(texts[self.numbers[self.asked % len(self.numbers)] % len(texts)], 1)
 
 
 def drawn_tools(results: list[Any]) -> tuple[ToolRegistry, list[str]]:
@@ -105,10 +105,10 @@ def test_every_goal_ends_with_a_result(numbers: list[int], results: list[Any]) -
     assert len(result.neurons) == len(result.results) <= limits.steps + 1
     assert result.text.strip()
     nodes = below(result.trace)
-    assert sum(one.kind is Kind.DENDRITE for one in nodes) <= 12
+    assert sum(one.kind is TraceKind.DENDRITE for one in nodes) <= 12
     for one in nodes:
-        if one.kind is Kind.NEURON:
-            assert sum(child.kind is Kind.TOOL for child in one.children) <= limits.attempts
+        if one.kind is TraceKind.NEURON:
+            assert sum(child.kind is TraceKind.TOOL for child in one.children) <= limits.attempts
     assert len(called) <= limits.attempts * (limits.steps + 1) * 13
     assert result.trace.calls == model.asked
     assert result.success == (result.final is not None and result.final.success)
@@ -120,14 +120,14 @@ class Interrupted:
     def __init__(self) -> None:
         self.answers = 0
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> Completion:
         """Answer by the plan."""
-        if question.call is Call.ANSWER:
+        if question.call is QuestionKind.ANSWER:
             self.answers += 1
             raise KeyboardInterrupt
         plan = {"decompose": "1. List all runs\n2. Praise each run", "fields_present": "no", "find_tool": "NONE"}
-        listing = question.call is Call.FIND_TOOL and "Step: List" in question.text
-        return Answered("listRuns" if listing else plan.get(question.call.value, "yes"))
+        listing = question.call is QuestionKind.FIND_TOOL and "Step: List" in question.text
+        return Completion("listRuns" if listing else plan.get(question.call.value, "yes"))
 
 
 def test_an_interrupt_ends_the_goal(tmp_path: Path) -> None:
@@ -180,10 +180,10 @@ def test_an_interrupted_program_does_not_wait_for_tools(tmp_path: Path) -> None:
 class Slow:
     """Thinks longer than a goal may take."""
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> Completion:
         """Wait."""
         time.sleep(2)
-        return Answered("1. Do it")
+        return Completion("1. Do it")
 
 
 def test_a_goal_does_not_wait_for_a_model_beyond_its_time(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ STEPS = [
 @pytest.mark.parametrize(("text", "expected"), STEPS)
 def test_steps(text: str, expected: list[str]) -> None:
     """Numbers, bullets, bold and brackets are marks; doubles go, whatever their case and final dot (P1)."""
-    assert replies.steps(text) == expected
+    assert reply_parsing.parse_steps(text) == expected
 
 
 YES_NO = [
@@ -49,7 +49,7 @@ YES_NO = [
 @pytest.mark.parametrize(("text", "expected"), YES_NO)
 def test_yes_or_no(text: str | None, expected: bool | None) -> None:
     """Whole words only: "know" is not "no" (P6, P7)."""
-    assert replies.yes_or_no(text) is expected
+    assert reply_parsing.yes_or_no(text) is expected
 
 
 OBJECTS: list[tuple[str | None, Any]] = [
@@ -66,7 +66,7 @@ OBJECTS: list[tuple[str | None, Any]] = [
 @pytest.mark.parametrize(("text", "expected"), OBJECTS)
 def test_objects(text: str | None, expected: Any) -> None:
     """The first object counts, however deep, whatever stands around it."""
-    assert replies.json_value(text, dict) == expected
+    assert reply_parsing.json_value(text, dict) == expected
 
 
 CODES = [
@@ -82,7 +82,7 @@ CODES = [
 @pytest.mark.parametrize(("text", "expected"), CODES)
 def test_code(text: str | None, expected: str) -> None:
     """What is fenced is the code, else all of it (P4)."""
-    assert replies.code(text) == expected
+    assert reply_parsing.parse_code(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_code(text: str | None, expected: str) -> None:
 )
 def test_the_word_valid(text: str | None, valid: bool) -> None:
     """VALID inside INVALID does not pass (P5)."""
-    assert replies.says_valid(text) is valid
+    assert reply_parsing.says_valid(text) is valid
 
 
 REFLECTIONS = [
@@ -114,18 +114,18 @@ def test_reflections(text: str | None, expected: tuple[str, str | None, Any]) ->
 @given(st.text(max_size=200))
 def test_no_answer_crashes_a_reader(text: str) -> None:
     """Whatever a model writes is read, or counts for nothing."""
-    assert all(isinstance(one, str) and one.strip() for one in replies.steps(text))
-    assert replies.yes_or_no(text) in (True, False, None)
-    assert isinstance(replies.code(text), str)
-    assert isinstance(replies.syntax_error(text), str)
-    assert isinstance(replies.one_line(text), str)
+    assert all(isinstance(one, str) and one.strip() for one in reply_parsing.parse_steps(text))
+    assert reply_parsing.yes_or_no(text) in (True, False, None)
+    assert isinstance(reply_parsing.parse_code(text), str)
+    assert isinstance(reply_parsing.syntax_error(text), str)
+    assert isinstance(reply_parsing.first_line(text), str)
     assert read_reflection(text).diagnosis is not None
 
 
 @given(st.lists(st.from_regex(r"[A-Z][a-z]{2,8} [a-z]{2,8}", fullmatch=True), min_size=1, max_size=6, unique=True))
 def test_a_numbered_list_is_read_back(steps: list[str]) -> None:
     """What was written as a list comes back in order."""
-    assert replies.steps("\n".join(f"{n}. {one}" for n, one in enumerate(steps, 1))) == steps
+    assert reply_parsing.parse_steps("\n".join(f"{n}. {one}" for n, one in enumerate(steps, 1))) == steps
 
 
 LONG = [
@@ -144,11 +144,11 @@ def test_long_answers_are_read_quickly(text: str) -> None:
     """No reader takes time that grows with the square of an answer."""
     started = time.process_time()
     for answer in (text, f"1. {text}"):
-        replies.steps(answer)
-        replies.yes_or_no(answer)
-        replies.json_value(answer, dict)
-        replies.code(answer)
-        replies.one_line(answer)
-        for step in replies.steps(answer):
+        reply_parsing.parse_steps(answer)
+        reply_parsing.yes_or_no(answer)
+        reply_parsing.json_value(answer, dict)
+        reply_parsing.parse_code(answer)
+        reply_parsing.first_line(answer)
+        for step in reply_parsing.parse_steps(answer):
             iteration(f"for each {step}")
     assert time.process_time() - started < 5

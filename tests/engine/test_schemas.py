@@ -9,10 +9,10 @@ import pytest
 
 from aggregate.clients.client import Client as ProviderClient
 from aggregate.clients.protocol import ModelRequest
-from aggregate.clients.scripted import Scripted
-from aggregate.engine import Call, NeuronAgent, replies, schemas
+from aggregate.clients.scripted import ScriptedTransport
+from aggregate.engine import NeuronAgent, QuestionKind, replies, schemas
 from aggregate.errors import ClientSetupError, ProviderError
-from aggregate.models.reply import Reply, Stop
+from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
 from aggregate.tools import make_tool
 from aggregate.tools.standard import standard_tools
@@ -42,7 +42,7 @@ def nothing() -> dict[str, Any]:
 
 def test_the_form_of_arguments() -> None:
     """Every parameter is named and may be null; what is no simple value has no form (P4)."""
-    assert schemas.arguments(make_tool(find)) == {
+    assert reply_schemas.arguments_schema(make_tool(find)) == {
         "type": "object",
         "properties": {
             "name": {"anyOf": [{"type": "string", "description": "Its name."}, {"type": "null"}]},
@@ -54,9 +54,9 @@ def test_the_form_of_arguments() -> None:
         "additionalProperties": False,
     }
     for function in (merge, nothing):
-        assert schemas.arguments(make_tool(function)) is None
-        assert schemas.reflection(make_tool(function)) is None
-    reflection = schemas.reflection(make_tool(find))
+        assert reply_schemas.arguments_schema(make_tool(function)) is None
+        assert reply_schemas.reflection_schema(make_tool(function)) is None
+    reflection = reply_schemas.reflection_schema(make_tool(find))
     assert reflection is not None
     assert list(reflection["properties"]) == ["diagnosis", "suggested_fix", "suggested_params"]
 
@@ -72,10 +72,10 @@ def test_all_forms_are_strict() -> None:
     """Each object requires all that it names and allows no more, as the strictest provider wants it."""
     tools = list(standard_tools())
     made = [
-        *schemas.SCHEMAS.values(),
-        *map(schemas.arguments, tools),
-        *map(schemas.reflection, tools),
-        schemas.one_of(["a"]),
+        *reply_schemas.SCHEMAS.values(),
+        *map(reply_schemas.arguments_schema, tools),
+        *map(reply_schemas.reflection_schema, tools),
+        reply_schemas.choice_schema(["a"]),
     ]
     found = [one for schema in made for one in objects(schema)]
     assert len(found) > 20
@@ -93,79 +93,79 @@ def test_all_forms_are_strict() -> None:
 )
 def test_typed_steps(typed: str, prose: str) -> None:
     """The same steps as from a list (P1)."""
-    assert replies.steps(typed) == replies.steps(prose)
+    assert reply_parsing.parse_steps(typed) == reply_parsing.parse_steps(prose)
 
 
 def test_typed_verdicts_and_choices() -> None:
     """An object with a truth, an object with a name; text that only begins like one stays text."""
-    assert replies.yes_or_no('{"answer": true}') is True
-    assert replies.yes_or_no('{"answer": false}') is False
-    assert replies.held('{"tool": "getIt"}', "tool") == "getIt"
-    assert replies.held('{"tool": 3}', "tool") == '{"tool": 3}'
-    assert replies.held("{getIt}", "tool") == "{getIt}"
+    assert reply_parsing.yes_or_no('{"answer": true}') is True
+    assert reply_parsing.yes_or_no('{"answer": false}') is False
+    assert reply_parsing.named_text('{"tool": "getIt"}', "tool") == "getIt"
+    assert reply_parsing.named_text('{"tool": 3}', "tool") == '{"tool": 3}'
+    assert reply_parsing.named_text("{getIt}", "tool") == "{getIt}"
 
 
 TYPED = {
-    Call.DECOMPOSE: {"steps": ["Find the book", "Find the second book"]},
-    Call.FIND_TOOL: {"tool": "find"},
-    Call.PARAMETERS: {"name": "Emma", "most": None, "exact": None, "share": None},
-    Call.VALIDATE: {"answer": True},
-    Call.COMPLETE: {"answer": True},
+    QuestionKind.DECOMPOSE: {"steps": ["Find the book", "Find the second book"]},
+    QuestionKind.FIND_TOOL: {"tool": "find"},
+    QuestionKind.PARAMETERS: {"name": "Emma", "most": None, "exact": None, "share": None},
+    QuestionKind.VALIDATE: {"answer": True},
+    QuestionKind.COMPLETE: {"answer": True},
 }
 BEGINNINGS = {
-    "Split the goal": Call.DECOMPOSE,
-    "Which tool": Call.FIND_TOOL,
-    "Give the arguments": Call.PARAMETERS,
-    "Does this result": Call.VALIDATE,
-    "Does this answer": Call.COMPLETE,
+    "Split the goal": QuestionKind.DECOMPOSE,
+    "Which tool": QuestionKind.FIND_TOOL,
+    "Give the arguments": QuestionKind.PARAMETERS,
+    "Does this result": QuestionKind.VALIDATE,
+    "Does this answer": QuestionKind.COMPLETE,
 }
 
 
-def call_of(request: ModelRequest) -> Call:
+def call_of(request: ModelRequest) -> QuestionKind:
     """Return which question a request asks."""
     return next(call for start, call in BEGINNINGS.items() if request.plan.text.startswith(start))
 
 
 def test_a_goal_with_a_client_that_knows_schemas(tmp_path: Path) -> None:
     """Each question goes out with its temperature, its form and what is left; null leaves a default (D-12, P1 to P4)."""
-    client = ProviderClient("scripted", Scripted(lambda request: json.dumps(TYPED[call_of(request)])), "m")
+    client = ProviderClient("scripted", ScriptedTransport(lambda request: json.dumps(TYPED[call_of(request)])), "m")
     result = NeuronAgent(client, [find, nothing], state_dir=tmp_path).execute_goal("Find two books")
     assert [one.description for one in result.neurons] == ["Find the book", "Find the second book"]
     assert result.text == "Emma 3"
-    assert isinstance(client.transport, Scripted)
+    assert isinstance(client.transport, ScriptedTransport)
     asked = [(call_of(one), one.temperature, one.schema) for one in client.transport.requests]
-    assert asked[0] == (Call.DECOMPOSE, 0.2, schemas.STEPS)
-    assert (Call.PARAMETERS, 0.1, schemas.arguments(make_tool(find))) in asked
-    assert asked[-1] == (Call.COMPLETE, 0.1, schemas.VERDICT)
+    assert asked[0] == (QuestionKind.DECOMPOSE, 0.2, reply_schemas.STEPS)
+    assert (QuestionKind.PARAMETERS, 0.1, reply_schemas.arguments_schema(make_tool(find))) in asked
+    assert asked[-1] == (QuestionKind.COMPLETE, 0.1, reply_schemas.VERDICT)
 
 
 def test_a_goal_with_a_client_that_knows_none(tmp_path: Path) -> None:
     """The same goal in prose: the fall-back is the reading of text."""
     prose = {
-        Call.DECOMPOSE: "1. Find the book\n2. Find the second book",
-        Call.FIND_TOOL: "find",
-        Call.PARAMETERS: 'Here: {"name": "Emma"}',
-        Call.VALIDATE: "Yes.",
-        Call.COMPLETE: "Yes.",
+        QuestionKind.DECOMPOSE: "1. Find the book\n2. Find the second book",
+        QuestionKind.FIND_TOOL: "find",
+        QuestionKind.PARAMETERS: 'Here: {"name": "Emma"}',
+        QuestionKind.VALIDATE: "Yes.",
+        QuestionKind.COMPLETE: "Yes.",
     }
-    client = ProviderClient("minimax", Scripted(lambda request: prose[call_of(request)]), "m")
+    client = ProviderClient("minimax", ScriptedTransport(lambda request: prose[call_of(request)]), "m")
     assert NeuronAgent(client, [find, nothing], state_dir=tmp_path).execute_goal("Find two books").text == "Emma 3"
-    assert isinstance(client.transport, Scripted)
+    assert isinstance(client.transport, ScriptedTransport)
     assert {one.schema for one in client.transport.requests} == {None}
 
 
 @pytest.mark.parametrize(
     ("text", "stop", "reason"),
     [
-        ("", Stop.REFUSED, "it refused to answer"),
-        ("1. Fetch all\n2. Del", Stop.LENGTH, "its answer was cut at the limit of tokens"),
-        (" \n", Stop.END, "its answer is empty"),
+        ("", FinishReason.REFUSED, "it refused to answer"),
+        ("1. Fetch all\n2. Del", FinishReason.LENGTH, "its answer was cut at the limit of tokens"),
+        (" \n", FinishReason.END, "its answer is empty"),
     ],
 )
-def test_half_an_answer_is_none(tmp_path: Path, text: str, stop: Stop, reason: str) -> None:
+def test_half_an_answer_is_none(tmp_path: Path, text: str, stop: FinishReason, reason: str) -> None:
     """A plan that was cut is not carried out, and its tokens count."""
     cut = Reply(text, Usage(10, 0, 0, 5), stop)
-    client = ProviderClient("scripted", Scripted(iter([cut])), "m")
+    client = ProviderClient("scripted", ScriptedTransport(iter([cut])), "m")
     result = NeuronAgent(client, [nothing], state_dir=tmp_path).execute_goal("Do it")
     assert (result.success, result.trace.tokens) == (False, 15)
     assert f'The model gave no answer to "decompose": {reason}' in result.warnings
@@ -173,19 +173,19 @@ def test_half_an_answer_is_none(tmp_path: Path, text: str, stop: Stop, reason: s
 
 def test_answers_without_a_count_are_counted(tmp_path: Path) -> None:
     """A provider that reports no tokens cannot make a goal endless."""
-    silent = ProviderClient("scripted", Scripted(iter([Reply("-" * 4000, Usage())] * 9)), "m")
+    silent = ProviderClient("scripted", ScriptedTransport(iter([Reply("-" * 4000, Usage())] * 9)), "m")
     assert NeuronAgent(silent, [], state_dir=tmp_path).execute_goal("Do it").trace.tokens > 1000
 
 
 def test_a_failing_client_is_a_warning(tmp_path: Path) -> None:
     """Its sentence is the warning."""
-    client = ProviderClient("scripted", Scripted(iter([ProviderError("it answered 401")])), "m")
+    client = ProviderClient("scripted", ScriptedTransport(iter([ProviderError("it answered 401")])), "m")
     result = NeuronAgent(client, [], state_dir=tmp_path).execute_goal("Do it")
     assert 'The model gave no answer to "decompose": it answered 401' in result.warnings
 
 
 def test_a_client_that_cannot_ask_is_a_mistake_of_the_host(tmp_path: Path) -> None:
     """It is raised as it is: that the goal could not be split would hide what to do."""
-    client = ProviderClient("scripted", Scripted(iter([])), model="")
+    client = ProviderClient("scripted", ScriptedTransport(iter([])), model="")
     with pytest.raises(ClientSetupError, match="no model is named"):
         NeuronAgent(client, [], state_dir=tmp_path).execute_goal("Do it")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from aggregate.engine import Call, Kind, Trace
-from aggregate.engine.limits import Allowance
+from aggregate.engine import QuestionKind, Trace, TraceKind
+from aggregate.engine.limits import SubtaskBudget
 from aggregate.engine.splitting import merge_parts
 from aggregate.tools import ToolContext, make_tool, standard_tools
 from tests.fakes.models import agent, calls
@@ -34,7 +34,7 @@ def kudos(run_id: int) -> dict[str, Any]:
     return {"success": True, "kudos": [{"name": f"fan {run_id}"}]}
 
 
-def nodes(trace: Trace, kind: Kind) -> list[Trace]:
+def nodes(trace: Trace, kind: TraceKind) -> list[Trace]:
     """Return the nodes of one kind in a tree, in order."""
     below = [found for one in trace.children for found in nodes(one, kind)]
     return [trace, *below] if trace.kind is kind else below
@@ -59,8 +59,11 @@ def test_one_sub_task_for_each_item(tmp_path: Path) -> None:
     }
     assert result.text == "Run 7: fan 7 (1 total)\nRun 8: fan 8 (1 total)"
     assert result.neurons[1].spawned_dendrites == ("1.1", "1.2")
-    assert [one.label for one in nodes(result.trace, Kind.DENDRITE)] == ["1.1", "1.2"]
-    assert [one.text for one in nodes(result.trace, Kind.DENDRITE)] == ["Get kudos for run 7", "Get kudos for run 8"]
+    assert [one.label for one in nodes(result.trace, TraceKind.DENDRITE)] == ["1.1", "1.2"]
+    assert [one.text for one in nodes(result.trace, TraceKind.DENDRITE)] == [
+        "Get kudos for run 7",
+        "Get kudos for run 8",
+    ]
     assert calls(model) == ["decompose", "find_tool", "complete"]
 
 
@@ -70,7 +73,7 @@ def test_one_item_and_none(tmp_path: Path, items: list[Any]) -> None:
     made, _ = agent(tmp_path, SCRIPT, (lister(items), kudos))
     result = made.execute_goal("Get kudos")
     assert result.results[1]["items_processed"] == len(items)
-    assert len(nodes(result.trace, Kind.DENDRITE)) == len(items)
+    assert len(nodes(result.trace, TraceKind.DENDRITE)) == len(items)
 
 
 def test_contexts_are_apart(tmp_path: Path) -> None:
@@ -105,7 +108,7 @@ def test_code_goes_through_a_list_by_itself(tmp_path: Path) -> None:
     made, _ = agent(tmp_path, script, tools)
     result = made.execute_goal("Show runs")
     assert result.text == "run 1\nrun 2"
-    assert nodes(result.trace, Kind.DENDRITE) == []
+    assert nodes(result.trace, TraceKind.DENDRITE) == []
 
 
 def test_the_model_decides_where_no_tool_does(tmp_path: Path) -> None:
@@ -114,10 +117,10 @@ def test_the_model_decides_where_no_tool_does(tmp_path: Path) -> None:
     script |= {"fields_present": "no", "calls_needed": "yes", "complete": "yes", "answer": "Well done."}
     made, model = agent(tmp_path, script, (lister([{"name": "a"}, {"size": 2}]),))
     result = made.execute_goal("Praise them")
-    assert [one.text for one in nodes(result.trace, Kind.DENDRITE)] == ["Praise run a", "Praise run (item 2)"]
+    assert [one.text for one in nodes(result.trace, TraceKind.DENDRITE)] == ["Praise run a", "Praise run (item 2)"]
     assert calls(model).count("calls_needed") == 1
     refused, model = agent(tmp_path, script | {"calls_needed": "I know"}, (lister([{"name": "a"}, {"name": "b"}]),))
-    assert nodes(refused.execute_goal("Praise them").trace, Kind.DENDRITE) == []
+    assert nodes(refused.execute_goal("Praise them").trace, TraceKind.DENDRITE) == []
     assert calls(model).count("answer") == 1
 
 
@@ -133,7 +136,7 @@ def test_a_template_of_the_model(tmp_path: Path) -> None:
     }
     made, _ = agent(tmp_path, script, (lister([{"size": 1}, {"size": 2}]),))
     result = made.execute_goal("Praise them")
-    assert [one.text for one in nodes(result.trace, Kind.DENDRITE)] == ["Praise 1 km", "Praise 2 km"]
+    assert [one.text for one in nodes(result.trace, TraceKind.DENDRITE)] == ["Praise 1 km", "Praise 2 km"]
 
 
 AFTER = {
@@ -172,7 +175,7 @@ def test_after_a_call_nothing_more_is_needed(
     """Complete data, fields that the step names, items without an id, one item: no sub-tasks (D-27, P6)."""
     made, model = agent(tmp_path, SCRIPT | AFTER | answers, (lister(items), kudos))
     result = made.execute_goal("Get kudos")
-    assert nodes(result.trace, Kind.DENDRITE) == []
+    assert nodes(result.trace, TraceKind.DENDRITE) == []
     assert calls(model).count("fields_present") + calls(model).count("calls_needed") == questions
 
 
@@ -301,7 +304,7 @@ def test_nesting_stops_before_the_last_level(tmp_path: Path) -> None:
     plan = "1. Open box 1\n2. Open each box; then open every box in it"
     made, model = agent(tmp_path, {"decompose": plan, "complete": "yes"}, (openBox,))
     result = made.execute_goal("Open all")
-    labels = [one.label for one in nodes(result.trace, Kind.DENDRITE)]
+    labels = [one.label for one in nodes(result.trace, TraceKind.DENDRITE)]
     assert labels == ["1.1", "2.1", "3.1", "4.1"]
     assert calls(model).count("decompose") == 5
 
@@ -325,7 +328,7 @@ def test_sub_tasks_share_what_is_left(tmp_path: Path) -> None:
         limits = {"dendrites_in_all": 6 + 6 * 2, "workers": workers, "depth": 3}
         made, _ = agent(tmp_path, script, (openBox,), **limits)
         results.append(made.execute_goal("Open all"))
-    labels = [[one.label for one in nodes(result.trace, Kind.DENDRITE)] for result in results]
+    labels = [[one.label for one in nodes(result.trace, TraceKind.DENDRITE)] for result in results]
     assert labels[0] == labels[1]
     assert labels[0] == [label for n in range(1, 7) for label in (f"1.{n}", "2.1", "2.2")]
     assert results[0].as_dict() == results[1].as_dict()
@@ -334,13 +337,13 @@ def test_sub_tasks_share_what_is_left(tmp_path: Path) -> None:
 
 def test_an_allowance_is_a_maximum() -> None:
     """Shares are equal and never more than there is; what they leave can be given back."""
-    whole = Allowance(10)
+    whole = SubtaskBudget(10)
     assert whole.take(3, most=2) == 2
     shares = whole.shares(3)
     assert ([one.left for one in shares], whole.left) == ([2, 2, 2], 2)
     assert shares[0].take(5, most=50) == 2
     assert shares[0].take(5, most=50) == 0
-    assert (Allowance(3).shares(0), [one.left for one in Allowance(1).shares(2)]) == ([], [0, 0])
+    assert (SubtaskBudget(3).shares(0), [one.left for one in SubtaskBudget(1).shares(2)]) == ([], [0, 0])
 
 
 MERGED: list[tuple[list[str], list[Any], dict[str, int]]] = [
@@ -404,5 +407,5 @@ def test_the_questions_of_sub_tasks_have_places(tmp_path: Path) -> None:
     script |= {"fields_present": "no", "calls_needed": "yes", "complete": "yes", "answer": "ok"}
     made, model = agent(tmp_path, script, (lister([{"id": 1}, {"id": 2}]),))
     made.execute_goal("Praise them")
-    places = sorted(one.place for one in model.questions if one.call is Call.ANSWER)
+    places = sorted(one.place for one in model.questions if one.call is QuestionKind.ANSWER)
     assert places == ["0.2/1.1/1.1", "0.2/1.2/1.1"]

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from aggregate.conductor.assignment import Assignment, Outcome, WorkerReply
-from aggregate.conductor.context import Contexts
-from aggregate.conductor.lifecycle import work
-from aggregate.conductor.papers import Papers
-from aggregate.conductor.run import Event, Pace, Result, TrackRun
+from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
+from aggregate.conductor.context import WorkerContexts
+from aggregate.conductor.lifecycle import complete_assignment
+from aggregate.conductor.papers import RunFiles
+from aggregate.conductor.run import PollingOptions, TicketEvent, TrackResult, TrackRun
 from aggregate.conductor.track import open_track
 from aggregate.conductor.worker import Worker
 from aggregate.project import open_project
@@ -57,7 +57,7 @@ class MemoryDesk:
     worker: Worker
     waits: list[float] = field(default_factory=list)
     waiting: dict[str, Assignment] = field(default_factory=dict)
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    outcomes: dict[str, TicketOutcome] = field(default_factory=dict)
     most: int = 0
     begun: set[str] = field(default_factory=set)
 
@@ -72,12 +72,12 @@ class MemoryDesk:
         self.waiting[assignment.key] = Assignment.from_json(assignment.to_json())
         self.most = max(self.most, len(self.waiting))
 
-    def ended(self, keys: Collection[str]) -> dict[str, Outcome]:
+    def ended(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
         """Work on the last assignment, and return the outcomes."""
         if newest := next((key for key in reversed(self.waiting) if key in keys), None):
             assignment = self.waiting.pop(newest)
-            outcome = work(self.worker, assignment, wait=self.waits.append)
-            self.outcomes[assignment.key] = Outcome.from_json(outcome.to_json())
+            outcome = complete_assignment(self.worker, assignment, wait=self.waits.append)
+            self.outcomes[assignment.key] = TicketOutcome.from_json(outcome.to_json())
         return {key: self.outcomes[key] for key in keys if key in self.outcomes}
 
     def withdraw(self, keys: Collection[str]) -> None:
@@ -90,7 +90,7 @@ class MemoryDesk:
 class Conducted:
     """A run over a memory desk, and everything that can be seen of it."""
 
-    result: Result
+    result: TrackResult
     worker: Says
     desk: MemoryDesk
     events: list[str]
@@ -111,7 +111,7 @@ def conducted(
     worker: Says | None = None,
     *,
     desk: MemoryDesk | None = None,
-    pace: Pace | None = None,
+    pace: PollingOptions | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Conducted:
     """Run the project's track over a memory desk."""
@@ -120,15 +120,15 @@ def conducted(
     tickets = track.tickets()
     who = worker or Says()
     lies = desk or MemoryDesk(who)
-    events: list[Event] = []
+    events: list[TicketEvent] = []
     result = TrackRun(
         "demo/1",
         track,
         tickets,
-        contexts=Contexts(loaded),
+        contexts=WorkerContexts(loaded),
         desk=lies,
-        papers=Papers(folder / "out", {one.id: i for i, one in enumerate(tickets.tickets, 1)}),
-        pace=pace or Pace(poll=0.001),
+        papers=RunFiles(folder / "out", {one.id: i for i, one in enumerate(tickets.tickets, 1)}),
+        pace=pace or PollingOptions(poll=0.001),
         observe=events.append,
         cancelled=cancelled,
         clock=lambda: TIME,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from aggregate.engine import Answered, EngineLimits, NeuronAgent, Question, ScriptedModel, scripted_model
+from aggregate.engine import Completion, EngineLimits, NeuronAgent, Question, ScriptedModel, scripted_model
 from aggregate.tools import Tool, ToolRegistry
 
 Script = Mapping[str, str | list[str]]
@@ -29,12 +29,12 @@ class BadModel:
         self.text = text
         self.asked = 0
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> Completion:
         """Answer, or raise what is no answer."""
         self.asked += 1
         if isinstance(self.text, BaseException):
             raise self.text
-        return Answered(self.text, 10)
+        return Completion(self.text, 10)
 
 
 class OnlyPlan:
@@ -44,6 +44,6 @@ class OnlyPlan:
         self.plan = plan
         self.rest = BadModel(text)
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> Completion:
         """Answer with the plan, or badly."""
-        return Answered(self.plan) if question.call.value == "decompose" else self.rest.ask(question)
+        return Completion(self.plan) if question.call.value == "decompose" else self.rest.ask(question)

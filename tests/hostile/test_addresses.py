@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.cli.program import run_program
-from aggregate.clients.address import is_loopback, origin, shown
+from aggregate.clients.address import display_address, is_loopback, origin
 from aggregate.clients.providers import PROVIDERS
 from tests.fakes.senders import dripping
 from tests.fakes.tattler import Server, tattling
@@ -145,4 +145,4 @@ def test_origins_and_what_is_shown() -> None:
     assert origin("http://example.com") != origin("https://example.com")
     assert origin("http://[::1]:80/") == "http://[::1]:80"
     assert (origin("example.com"), origin("ftp://example.com"), origin("https://a\\b")) == ("", "", "")
-    assert shown("https://me:pass@[::1]:8080/v1?key=k#f") == "https://[::1]:8080/v1"
+    assert display_address("https://me:pass@[::1]:8080/v1?key=k#f") == "https://[::1]:8080/v1"

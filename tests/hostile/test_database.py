@@ -13,13 +13,13 @@ import sqlalchemy as sa
 from dbos import WorkflowStatus
 
 from aggregate.cli.program import run_program
-from aggregate.conductor.assignment import Assignment, Outcome
+from aggregate.conductor.assignment import Assignment, TicketOutcome
 from aggregate.conductor.database import RunRow, database_url, open_engine
-from aggregate.conductor.durable import DurableDesk, prepare
+from aggregate.conductor.durable import DbosQueue, prepare_database
 from aggregate.conductor.durable import _outcome as outcome_of_workflow
-from aggregate.conductor.leases import Leases, this_process
-from aggregate.conductor.tracks import DATABASE, Wish, cancel, conduct, forget, status
-from aggregate.conductor.workplace import Workplace
+from aggregate.conductor.leases import Heartbeat, this_process
+from aggregate.conductor.tracks import DATABASE, RunOptions, cancel, conduct, forget, status
+from aggregate.conductor.workplace import WorkerProcess
 from aggregate.disk.user_folders import state_folder
 from aggregate.errors import StateError
 from aggregate.models.prompt import Prompt
@@ -56,7 +56,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[sa.Engine
         postgres = database_url(request.getfixturevalue("server"))
         url = f"{postgres.rpartition('/db_')[0]}/{new_database(postgres)}?{postgres.rpartition('?')[2]}"
     engine = open_engine(url)
-    prepare(engine)
+    prepare_database(engine)
     yield engine
     engine.dispose()
 
@@ -81,7 +81,7 @@ def plant(engine: sa.Engine, key: str, *, inputs: str = "", **values: object) ->
 
 def test_a_pickled_outcome_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
     """An outcome that is a pickle, by its row's own word, is refused with one sentence; its code does not run."""
-    desk, witness = DurableDesk(engine), tmp_path / "ran"
+    desk, witness = DbosQueue(engine), tmp_path / "ran"
     desk.put(Assignment("r/a", "a", Prompt(()), "x"))
     plant(engine, "r/a", status="SUCCESS", output=pickled(witness), serialization="py_pickle")
     with pytest.raises(
@@ -95,7 +95,7 @@ def test_a_pickled_outcome_is_not_read(engine: sa.Engine, tmp_path: Path) -> Non
 
 def test_a_pickled_error_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
     """An error that is a pickle fails its ticket and is not read."""
-    desk, witness = DurableDesk(engine), tmp_path / "ran"
+    desk, witness = DbosQueue(engine), tmp_path / "ran"
     desk.put(Assignment("r/a", "a", Prompt(()), "x"))
     plant(engine, "r/a", status="ERROR", error=pickled(witness), serialization="py_pickle")
     assert desk.ended(["r/a"])["r/a"].failure == "its worker failed: the reason is not JSON"
@@ -104,11 +104,11 @@ def test_a_pickled_error_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
 
 def test_a_pickled_assignment_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
     """What waits in the queue as a pickle fails; its code does not run, and the worker goes on with the next one."""
-    desk, witness, worker = DurableDesk(engine), tmp_path / "ran", Says()
+    desk, witness, worker = DbosQueue(engine), tmp_path / "ran", Says()
     for ticket in ("a", "b"):
         desk.put(Assignment(f"r/{ticket}", ticket, Prompt(()), "x"))
     plant(engine, "r/a", inputs=pickled(witness), serialization="py_pickle")
-    with Workplace(engine, worker):
+    with WorkerProcess(engine, worker):
         until(lambda: len(desk.ended(["r/a", "r/b"])) == 2)
     assert not witness.exists()
     assert worker.order == ["b"]
@@ -117,13 +117,13 @@ def test_a_pickled_assignment_is_not_read(engine: sa.Engine, tmp_path: Path) -> 
 
 def test_a_pickled_step_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
     """An attempt that was recorded as a pickle is not read when its ticket goes on: the ticket fails."""
-    desk, witness, worker = DurableDesk(engine), tmp_path / "ran", Says()
+    desk, witness, worker = DbosQueue(engine), tmp_path / "ran", Says()
     desk.put(Assignment("r/a", "a", Prompt(()), "x"))
     row = {"workflow_uuid": "r/a", "function_name": "attempt", "output": pickled(witness), "serialization": "py_pickle"}
     steps = table(engine, "operation_outputs", "function_id", *row)
     with engine.begin() as connection:
         connection.execute(steps.insert(), [{**row, "function_id": number} for number in (1, 2)])
-    with Workplace(engine, worker):
+    with WorkerProcess(engine, worker):
         until(lambda: desk.ended(["r/a"]))
     assert not witness.exists()
     assert worker.order == []
@@ -132,9 +132,9 @@ def test_a_pickled_step_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
 
 def test_everything_is_written_as_json(engine: sa.Engine) -> None:
     """No row that we write names another format, so refusing pickles refuses nothing of ours."""
-    desk = DurableDesk(engine)
+    desk = DbosQueue(engine)
     desk.put(Assignment("r/a", "a", Prompt(()), "x"))
-    with Workplace(engine, Says()):
+    with WorkerProcess(engine, Says()):
         until(lambda: desk.ended(["r/a"]))
     schema = "dbos." if engine.dialect.name == "postgresql" else ""
     with engine.connect() as connection:
@@ -148,8 +148,8 @@ def test_a_database_in_the_project_is_not_opened(tmp_path: Path, capsys: pytest.
     folder = track_project(tmp_path / "p", TICKETS)
     witness, committed = tmp_path / "ran", folder / "state" / "conductor.sqlite"
     engine = open_engine(database_url(str(committed)))
-    prepare(engine)
-    DurableDesk(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
+    prepare_database(engine)
+    DbosQueue(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
     plant(engine, f"demo/{TRACK}/001/a", status="SUCCESS", output=pickled(witness), serialization="py_pickle")
     engine.dispose()
     before = committed.read_bytes()
@@ -168,7 +168,7 @@ def test_the_state_is_the_users_alone(tmp_path: Path) -> None:
     folder, clone = (track_project(tmp_path / name / "p", TICKETS) for name in ("a", "b"))
     before = os.umask(0)
     try:
-        assert conduct(open_project(folder / "manual_slop.toml"), TRACK, Says(), wish=Wish()).succeeded
+        assert conduct(open_project(folder / "manual_slop.toml"), TRACK, Says(), wish=RunOptions()).succeeded
     finally:
         os.umask(before)
     state = state_folder(folder)
@@ -195,14 +195,14 @@ def test_a_run_that_is_not_ours(engine: sa.Engine, tmp_path: Path) -> None:
     """A run whose tickets are garbled is named in one sentence, and can be ended and deleted as that says."""
     project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     write_run(engine)
-    DurableDesk(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
+    DbosQueue(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
     plant(engine, f"demo/{TRACK}/001/a", status="SUCCESS", output="gASVBQ==", serialization="py_pickle")
     url = engine.url.render_as_string(hide_password=False)
     with pytest.raises(StateError, match=f"the run demo/{TRACK}/001 in the database is not JSON"):
         status(project, TRACK, database=url)
     assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
     assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
-    assert DurableDesk(engine).known([f"demo/{TRACK}/001/a"]) == {}
+    assert DbosQueue(engine).known([f"demo/{TRACK}/001/a"]) == {}
     assert status(project, TRACK, database=url) is None
 
 
@@ -210,7 +210,7 @@ def test_a_run_of_an_older_version_can_be_ended(engine: sa.Engine, tmp_path: Pat
     """A run under way whose outcomes are pickles, as they were once, is ended by ``--cancel`` as its sentence says."""
     project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     write_run(engine, tickets='{"tickets": [{"id": "a", "prompt": "Look."}]}')
-    DurableDesk(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
+    DbosQueue(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
     plant(engine, f"demo/{TRACK}/001/a", status="SUCCESS", output="gASVBQ==", serialization="py_pickle")
     url = engine.url.render_as_string(hide_password=False)
     with pytest.raises(StateError, match="end the run with --cancel and delete it with --forget"):
@@ -223,7 +223,7 @@ def test_a_type_that_the_column_does_not_have(tmp_path: Path, columns: dict[str,
     """SQLite keeps any type in any column: a run of other types is refused with one sentence."""
     project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
-    prepare(engine)
+    prepare_database(engine)
     given: dict[str, object] = {"tickets": '{"tickets": [{"id": "a", "prompt": "Look."}]}', **columns}
     write_run(engine, **given)
     with pytest.raises(StateError, match="in the database is not JSON of ours"):
@@ -243,12 +243,12 @@ def test_tickets_that_wait_for_each_other(tmp_path: Path) -> None:
 def test_a_lease_that_is_no_process(tmp_path: Path, pid: object) -> None:
     """A lease with an impossible process does not end the thread that keeps everybody's leases."""
     engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
-    prepare(engine)
+    prepare_database(engine)
     me = this_process()
     with engine.begin() as connection:
         values = {"id": "other", "host": me.host, "pid": pid}
         connection.execute(sa.text("INSERT INTO conductor_leases VALUES (:id, :host, :pid, 9e9)"), values)
-    assert Leases(engine, me, adopt=lambda _executor: None).watch("tickets") == []
+    assert Heartbeat(engine, me, adopt=lambda _executor: None).watch("tickets") == []
     engine.dispose()
 
 
@@ -275,14 +275,14 @@ def test_an_outcome_of_other_types(changed: dict[str, object]) -> None:
 def test_half_a_surrogate_pair_in_an_outcome() -> None:
     """An outcome with half a surrogate pair, which no file can hold, is refused."""
     with pytest.raises(ValueError, match="JSON"):
-        Outcome.from_json('{"ticket": "a", "status": "success", "text": "\\ud800"}')
+        TicketOutcome.from_json('{"ticket": "a", "status": "success", "text": "\\ud800"}')
 
 
 def test_attributes_that_are_not_json(tmp_path: Path) -> None:
     """What DBOS reads by itself and cannot read is one sentence, no traceback."""
     engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
-    prepare(engine)
-    desk = DurableDesk(engine)
+    prepare_database(engine)
+    desk = DbosQueue(engine)
     desk.put(Assignment("r/a", "a", Prompt(()), "x"))
     plant(engine, "r/a", attributes="[")
     with pytest.raises(StateError, match="a ticket's row in the database is not JSON"):

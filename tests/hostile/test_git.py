@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.compose.selection import select
+from aggregate.compose.selection import resolve_entries
 from aggregate.models.entry import Entry
 from aggregate.sources.git import StoppedError, list_files, touched_files
 from aggregate.sources.git import git as ask
@@ -184,7 +184,7 @@ def test_rules_that_git_matches_for_minutes_end(tmp_path: Path) -> None:
     for path in (deep / "x.py", root / "new.log", root / "new.py"):
         path.touch()
     begun = time.monotonic()
-    selection = select(root, [Entry.of("**")])
+    selection = resolve_entries(root, [Entry.of("**")])
     assert time.monotonic() - begun < 60
     names = {".gitignore", "a/" * 40 + "x.py", "a.py", "kept.log", "new.py"}
     assert {file.path for file in selection.files} == names

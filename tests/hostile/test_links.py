@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from aggregate.app import run as run_pipeline
-from aggregate.compose.numbering import prune, write_numbered
+from aggregate.compose.numbering import prune_outputs, write_numbered
 from aggregate.conductor.metadata import TrackStatus
-from aggregate.conductor.papers import Papers
+from aggregate.conductor.papers import RunFiles
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track import open_track
 from aggregate.errors import OutputError, StateError
@@ -170,7 +170,7 @@ def test_pruning_deletes_links_and_not_what_they_lead_to(tree: Path, home: Path)
     (out / "demo_002.md").symlink_to(home / ".bashrc")
     (out / ".demo_002.chain.json").symlink_to(home / ".bashrc")
     (out / ".demo-0123456789abcdef.tmp").symlink_to(home / ".bashrc")
-    assert len(prune(out, "demo", keep=0)) == 2
+    assert len(prune_outputs(out, "demo", keep=0)) == 2
     assert untouched(home)
 
 
@@ -232,14 +232,14 @@ def test_a_reference_that_is_a_link_is_not_read(tree: Path, home: Path) -> None:
 def test_the_files_of_a_run_follow_no_link(tree: Path, home: Path) -> None:
     """Prompts, replies and the report of a track's run replace links; a run's folder that leads out is refused."""
     ticket = Ticket(id="t", prompt="p")
-    papers = Papers.of(tree / "out", "demo", 1, [ticket])
+    papers = RunFiles.of(tree / "out", "demo", 1, [ticket])
     papers.folder.mkdir(parents=True)
     (papers.folder / "report.md").symlink_to(home / ".bashrc")
     papers.report("all is well")
     assert (untouched(home), mode(papers.folder / "report.md")) == (True, 0o600)
     (tree / "out/demo_002").symlink_to(home)
     with pytest.raises(OutputError, match="leads out"):
-        Papers.of(tree / "out", "demo", 2, [ticket])
+        RunFiles.of(tree / "out", "demo", 2, [ticket])
 
 
 @pytest.mark.parametrize("name", ["plan.md", "metadata.json", "../../tracks.md"])

@@ -10,13 +10,13 @@ import pytest
 from aggregate import build_file_items, build_markdown, run
 from aggregate.app import compose_prompt
 from aggregate.cli.program import run_program
-from aggregate.conductor.context import Contexts
+from aggregate.conductor.context import WorkerContexts
 from aggregate.conductor.track import open_track
 from aggregate.errors import ConfigError, ScopeError
 from aggregate.models.file_item import FileItem
 from aggregate.paths.secrets import is_secret
 from aggregate.project import open_project, request_for, scope_of
-from aggregate.send import Choice, prepare
+from aggregate.send import ModelSelection, prepare_turn
 from tests.fakes.conducting import TRACK, track_project
 from tests.hostile.reaching_out import REFUSED, SECRET, SKIPPED, build, victim
 from tests.project import project
@@ -44,7 +44,7 @@ def test_what_lies_outside_is_refused(tmp_path: Path, attack: Callable[[Path], s
     assert refused
     assert set(refused) <= set(warnings)
     with pytest.raises(ScopeError, match=r"^outside the project, so not read: .* aggregate trust: "):
-        prepare(open_project(clone / "manual_slop.toml"), "Hi", Choice(provider="scripted"))
+        prepare_turn(open_project(clone / "manual_slop.toml"), "Hi", ModelSelection(provider="scripted"))
 
 
 @pytest.mark.parametrize("attack", SKIPPED)
@@ -186,20 +186,20 @@ def test_tickets_are_no_way_out(tmp_path: Path) -> None:
     track_project(folder, f'[[tickets]]\nid = "a"\nprompt = "Look."\nfocus_files = ["{"../private/diary.md"}"]\n')
     victim(tmp_path)
     ticket = open_track(folder, TRACK).tickets().tickets[0]
-    contexts = Contexts(open_project(folder / "manual_slop.toml"))
+    contexts = WorkerContexts(open_project(folder / "manual_slop.toml"))
     with pytest.raises(
         ScopeError, match=r'^outside the project, .*: \.\./private/diary\.md, a focus file of the ticket "a"$'
     ):
         contexts.check(ticket)
     with pytest.raises(ScopeError, match=r"^outside the project"):
         contexts.assignment(ticket, {}, "k")
-    allowed = Contexts(open_project(folder / "manual_slop.toml", allow_outside=True))
+    allowed = WorkerContexts(open_project(folder / "manual_slop.toml", allow_outside=True))
     allowed.check(ticket)
     assert SECRET in allowed.assignment(ticket, {}, "k").text
     (folder / "src/three.py").symlink_to("../../private/code.py")
     project(folder, {"manual_slop.toml": '[files]\npaths = ["src/three.py"]\n'})
     with pytest.raises(ScopeError, match=r"^outside the project, .*: src/three\.py$"):
-        Contexts(open_project(folder / "manual_slop.toml")).share([ticket])
+        WorkerContexts(open_project(folder / "manual_slop.toml")).share([ticket])
 
 
 def test_a_mapping_decides_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

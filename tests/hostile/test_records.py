@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from aggregate.cli.program import run_program
-from aggregate.compose.journal import read_run, read_segment
-from aggregate.compose.numbering import journal_path
+from aggregate.compose.journal import read_request, read_segment
+from aggregate.compose.numbering import request_log_path
 from tests.project import project
 
 VALUES: list[Any] = [
@@ -74,12 +74,12 @@ def changed(data: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 def test_a_forged_record_is_used_or_left_out(sent: Path) -> None:
     """Whatever stands anywhere in a record, reading it gives a run that is in itself right, or none."""
-    record = journal_path(sent)
+    record = request_log_path(sent)
     good = json.loads(record.read_text(encoding="utf-8"))
     forged = [*RAW, *(json.dumps(changed(good, path, value)) for path in places(good) for value in VALUES)]
     for text in forged:
         record.write_text(text, encoding="utf-8")
-        run = read_run(sent)
+        run = read_request(sent)
         if run is not None:
             assert all(0 <= link.tokens < 2**41 and 0 <= link.size < 2**41 for link in run.chain.links)
             for number in range(1, len(run.chain.links)):
@@ -94,7 +94,7 @@ def test_a_forged_record_is_used_or_left_out(sent: Path) -> None:
 )
 def test_the_commands_do_without_a_forged_record(sent: Path, value: str) -> None:
     """Sending and comparing go on without it."""
-    journal_path(sent).write_text(value, encoding="utf-8")
+    request_log_path(sent).write_text(value, encoding="utf-8")
     assert command("send", "more", "--provider", "scripted", "--dry-run")[0] == 0
     code, said = command("diff", "1", "1")
     assert code in (0, 2)

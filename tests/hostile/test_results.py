@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aggregate import build_tier3_context, run
-from aggregate.engine.lists import resolve
+from aggregate.engine.lists import resolve_reference
 from aggregate.errors import DataReferenceError, OutputError
 from aggregate.models.reference import is_reference
 from aggregate.models.result import AggregatedResult, Answer, AnswerKind, AnswerSource
@@ -23,7 +23,7 @@ from aggregate.subagents import (
     merge_outputs,
     select_answer,
 )
-from aggregate.subagents.compact import recognised
+from aggregate.subagents.compact import recognise_reference
 from tests.hostile.values import FORGED, forged_reference
 from tests.project import project
 from tests.rendering import headings
@@ -96,13 +96,13 @@ def test_a_reference_is_known_again_by_what_it_refers_to(tmp_path: Path) -> None
     assert not is_reference(travelled)
     forged = {**travelled, "_data_file": "/etc/passwd", "_usage_hint": FORGED, "summary": FORGED}
     for copy in (travelled, forged):
-        assert recognised(copy, cache_dir=tmp_path) == ours
-        assert resolve(copy, tmp_path) == RUNS
+        assert recognise_reference(copy, cache_dir=tmp_path) == ours
+        assert resolve_reference(copy, tmp_path) == RUNS
     Path(ours["_data_file"]).write_text("[1]", encoding="utf-8")
-    assert recognised(travelled, cache_dir=tmp_path) is None
+    assert recognise_reference(travelled, cache_dir=tmp_path) is None
     for value in (forged_reference(), {"_format": "disk_reference"}, {"_format": "disk_reference", "_ref_id": "../x"}):
-        assert recognised(value, cache_dir=tmp_path) is None
-        assert resolve(value, tmp_path) is value
+        assert recognise_reference(value, cache_dir=tmp_path) is None
+        assert resolve_reference(value, tmp_path) is value
 
 
 def linked_value(cache: Path, secret: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from aggregate.errors import SandboxError, Stopped
-from aggregate.sandbox import Limits, run_full_python, run_javascript, run_python
+from aggregate.sandbox import SandboxLimits, run_full_python, run_javascript, run_python
 from aggregate.sandbox.answers import parse_reply
 from aggregate.sandbox.limits import CONTAINERS, ERROR_CHARACTERS, SOURCE_CHARACTERS
 from aggregate.sandbox.process_tree import tree_usage
@@ -23,7 +23,7 @@ from aggregate.sandbox.seccomp import MACHINES, REFUSED, seccomp_filter
 from aggregate.subagents import execute_data_analysis
 from tests.hostile.sandbox_escapes import ESCAPES, PLAY
 
-QUICK = Limits(seconds=1.0)
+QUICK = SandboxLimits(seconds=1.0)
 
 
 def bubblewrap_works() -> bool:
@@ -36,7 +36,7 @@ def bubblewrap_works() -> bool:
 full_python = pytest.mark.skipif(not bubblewrap_works(), reason="bwrap is absent or may not make namespaces")
 
 
-def failed(code: str, data: Any = None, limits: Limits = QUICK) -> SandboxError:
+def failed(code: str, data: Any = None, limits: SandboxLimits = QUICK) -> SandboxError:
     """Run full Python that must fail and return how."""
     with pytest.raises(SandboxError) as caught:
         run_full_python(code, data, limits=limits)
@@ -49,7 +49,7 @@ def failed(code: str, data: Any = None, limits: Limits = QUICK) -> SandboxError:
 @pytest.fixture(scope="module")
 def played() -> dict[str, list[str]]:
     """Try all escapes in one sandbox."""
-    played: dict[str, list[str]] = run_full_python(PLAY, ESCAPES, limits=Limits(seconds=10)).value
+    played: dict[str, list[str]] = run_full_python(PLAY, ESCAPES, limits=SandboxLimits(seconds=10)).value
     return played
 
 
@@ -95,7 +95,7 @@ def test_the_calls_of_another_processor_end_the_process() -> None:
 )
 def test_memory_and_threads_are_those_of_all_processes_together(code: str) -> None:
     """Memory of every kind, and threads, end at their limit; ``memory`` or the failed call says so."""
-    error = failed(code, limits=Limits(seconds=4))
+    error = failed(code, limits=SandboxLimits(seconds=4))
     assert error.kind is Stopped.MEMORY or error.exception in ("RuntimeError", "MemoryError"), error
 
 
@@ -184,7 +184,7 @@ def test_forged_answers_end_in_time(code: str) -> None:
 @full_python
 def test_output_is_limited_to_what_was_agreed() -> None:
     """A long result, much that is printed, and an exception with a long text are cut or refused with a sentence."""
-    limits = Limits(seconds=3, output_bytes=1000)
+    limits = SandboxLimits(seconds=3, output_bytes=1000)
     for code in ("result = 'x' * 2000", "print('x' * 2000)\nresult = 1"):
         error = failed(code, limits=limits)
         assert str(error) == "the result and what was printed have more than 1000 bytes"
@@ -198,7 +198,7 @@ def test_nothing_outlives_the_sandbox() -> None:
     """A timeout, with threads at work, leaves no process of the sandbox behind."""
     before = tree_usage(_pid()).processes
     code = "import threading, time\nfor _ in range(4): threading.Thread(target=time.sleep, args=(60,)).start()"
-    assert failed(f"{code}\ntime.sleep(60)", limits=Limits(seconds=0.6)).kind is Stopped.TIMEOUT
+    assert failed(f"{code}\ntime.sleep(60)", limits=SandboxLimits(seconds=0.6)).kind is Stopped.TIMEOUT
     end = time.monotonic() + 5
     while tree_usage(_pid()).processes > before and time.monotonic() < end:
         time.sleep(0.02)
@@ -280,7 +280,7 @@ BOMB = "x = [0]\nfor _ in range(18):\n    x = [x, x]\n"
 def test_a_value_that_grows_when_it_is_handed_over_is_refused(code: str) -> None:
     """Shared lists are measured before they are fetched, also inside objects, which are refused anyway."""
     with pytest.raises(SandboxError):
-        run_python(code, {}, limits=Limits(seconds=3, output_bytes=100_000))
+        run_python(code, {}, limits=SandboxLimits(seconds=3, output_bytes=100_000))
 
 
 def test_arguments_of_the_host_s_functions_are_short() -> None:
@@ -289,7 +289,7 @@ def test_arguments_of_the_host_s_functions_are_short() -> None:
     functions = {"load": lambda *values: given.append(values) or len(values)}
     assert run_python("load('a', 2)", {}, functions=functions).value == 2
     with pytest.raises(SandboxError, match="takes short arguments"):
-        run_python(BOMB + "load(x[0][0][0][0][0][0])", {}, functions=functions, limits=Limits(seconds=3))
+        run_python(BOMB + "load(x[0][0][0][0][0][0])", {}, functions=functions, limits=SandboxLimits(seconds=3))
     assert given == [("a", 2)]
 
 
@@ -299,7 +299,7 @@ def test_arguments_of_the_host_s_functions_are_short() -> None:
 def test_monty_s_results_have_a_size_limit(value: str) -> None:
     """``output_bytes`` holds for the result as it does for what is printed."""
     with pytest.raises(SandboxError, match="the result has more than 1000 bytes"):
-        run_python(value, {}, limits=Limits(output_bytes=1000))
+        run_python(value, {}, limits=SandboxLimits(output_bytes=1000))
 
 
 def test_monty_s_checks_cannot_be_rebound() -> None:
@@ -312,7 +312,7 @@ def test_monty_s_checks_cannot_be_rebound() -> None:
         "'x' * 5000"
     )
     with pytest.raises(SandboxError, match="the result has more than 1000 bytes"):
-        run_python(code, {}, limits=Limits(output_bytes=1000))
+        run_python(code, {}, limits=SandboxLimits(output_bytes=1000))
 
 
 INTROSPECTION = {
@@ -381,7 +381,7 @@ def test_javascript_changes_nothing_but_its_own_result(code: str, value: Any) ->
 def test_hostile_javascript_is_one_error(code: str, reason: str) -> None:
     """Whatever a function returns or throws becomes one short SandboxError that can be written."""
     with pytest.raises(SandboxError, match=reason) as caught:
-        run_javascript(code, 1, limits=Limits(seconds=1, memory_bytes=1 << 28))
+        run_javascript(code, 1, limits=SandboxLimits(seconds=1, memory_bytes=1 << 28))
     str(caught.value).encode()
     assert len(str(caught.value)) < ERROR_CHARACTERS + 200
 

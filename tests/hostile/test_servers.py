@@ -14,10 +14,10 @@ from httpx2 import ReadTimeout
 from aggregate.clients import anthropic_api, gemini_api, gemini_cli, openai_api
 from aggregate.clients.anthropic_api import AnthropicApi
 from aggregate.clients.client import Client
-from aggregate.clients.connection import Limits
-from aggregate.clients.failures import Translated
+from aggregate.clients.connection import ConnectionLimits
+from aggregate.clients.failures import SdkErrorTranslator
 from aggregate.clients.gemini_api import GeminiApi
-from aggregate.clients.key import Key
+from aggregate.clients.key import ApiKey
 from aggregate.clients.openai_api import OpenAiApi
 from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.clients.retry import Retry
@@ -72,9 +72,9 @@ def test_no_redirect_is_followed_to_the_same_host(provider: str) -> None:
 @every_sdk
 def test_a_server_that_does_not_answer_the_call(provider: str) -> None:
     """The connection has a limit of its own, far below that of the answer; 10 s where nothing is said."""
-    assert Limits() == Limits(connect=10.0, read=600.0)
+    assert ConnectionLimits() == ConnectionLimits(connect=10.0, read=600.0)
     with black_hole() as url:
-        transport = ADAPTERS[provider](provider, Key(KEY), url, limits=Limits(connect=0.2))
+        transport = ADAPTERS[provider](provider, ApiKey(KEY), url, limits=ConnectionLimits(connect=0.2))
         start = time.monotonic()
         with pytest.raises(ProviderError) as caught:
             Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
@@ -88,7 +88,7 @@ def test_a_server_that_says_nothing(provider: str) -> None:
     """It has accepted the connection: the limit for the answer holds, whatever limits the SDK sets."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        transport = ADAPTERS[provider](provider, Key(KEY), url, limits=Limits(read=0.3))
+        transport = ADAPTERS[provider](provider, ApiKey(KEY), url, limits=ConnectionLimits(read=0.3))
         start = time.monotonic()
         with pytest.raises(ProviderError, match=f"^{provider} did not answer in time") as caught:
             Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
@@ -115,7 +115,7 @@ ADAPTERS = {"anthropic": AnthropicApi, "openai": OpenAiApi, "gemini": GeminiApi}
 def test_an_answer_without_end(provider: str, streamed: bool) -> None:
     """It ends at a limit that no real answer reaches, and is not asked for again."""
     with sending(" " * 5_000) as url:
-        transport = ADAPTERS[provider](provider, Key(KEY), url, limits=Limits(size=4_000))
+        transport = ADAPTERS[provider](provider, ApiKey(KEY), url, limits=ConnectionLimits(size=4_000))
         client = Client(provider, transport, "m", NEVER_AGAIN)
         with pytest.raises(ProviderError) as caught:
             client.send(Prompt(()), "Why?", on_text=(lambda _: None) if streamed else None)
@@ -186,7 +186,7 @@ def failing(error: BaseException) -> ProviderError:
     """Return what becomes of an SDK's error."""
     wrapped = ArithmeticError("Connection error.")
     wrapped.__cause__ = error
-    with pytest.raises(ProviderError) as caught, Translated("anthropic", Key(KEY), ArithmeticError):
+    with pytest.raises(ProviderError) as caught, SdkErrorTranslator("anthropic", ApiKey(KEY), ArithmeticError):
         raise wrapped
     return caught.value
 
@@ -211,7 +211,7 @@ def test_what_the_caller_handles_is_not_the_servers_failure() -> None:
         try:
             raise ssl.SSLCertVerificationError(1, "another server")
         except ssl.SSLCertVerificationError:
-            with Translated("anthropic", Key(KEY), ArithmeticError):
+            with SdkErrorTranslator("anthropic", ApiKey(KEY), ArithmeticError):
                 raise ReadTimeout("the read operation timed out") from None
 
     with pytest.raises(ProviderError, match=r"^anthropic did not answer in time: ") as caught:
@@ -247,7 +247,7 @@ def test_a_key_that_no_header_can_hold_is_not_shown() -> None:
 
 def test_a_key_is_hidden_as_it_stands_in_an_address() -> None:
     """Some servers repeat the address of a request."""
-    assert Key("a+b/c==d").hide("GET /v1?key=a%2Bb%2Fc%3D%3Dd: a+b/c==d") == "GET /v1?key=(hidden): (hidden)"
+    assert ApiKey("a+b/c==d").hide("GET /v1?key=a%2Bb%2Fc%3D%3Dd: a+b/c==d") == "GET /v1?key=(hidden): (hidden)"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a script of POSIX")

@@ -9,7 +9,7 @@ import pytest
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.syntax.languages import language_named
 from aggregate.syntax.parsing import macros_by_end
-from aggregate.views.attempt import attempt
+from aggregate.views.attempt import render_view
 
 _TIMED = """\
 import resource
@@ -80,7 +80,7 @@ def test_a_view_of_a_hostile_text_ends(name: str) -> None:
     """Neither the parser nor the search for definitions takes the square of such a text's length."""
     path, build = TEXTS[name]
     began = thread_time()
-    view = attempt(ViewRequest(path, build(), ViewMode.OUTLINE))
+    view = render_view(ViewRequest(path, build(), ViewMode.OUTLINE))
     assert isinstance(view, View)
     assert thread_time() - began < 5
     assert len(view.text) < 20 * len(build())
@@ -96,9 +96,9 @@ def test_no_text_hangs_a_view() -> None:
 @pytest.mark.slow
 def test_a_text_that_takes_too_long_costs_only_itself() -> None:
     """The sentence says what happened and what to do; the next text of that language is parsed as ever."""
-    view = attempt(ViewRequest("a.cpp", repeated("a<", 600_000), ViewMode.OUTLINE))
+    view = render_view(ViewRequest("a.cpp", repeated("a<", 600_000), ViewMode.OUTLINE))
     assert view == (
         "this text takes far longer to parse than a program of its size, and was given up; "
         'show the file with view_mode = "full", or exclude it'
     )
-    assert attempt(ViewRequest("a.cpp", "int f();\n" * 9_000, ViewMode.OUTLINE)) != view
+    assert render_view(ViewRequest("a.cpp", "int f();\n" * 9_000, ViewMode.OUTLINE)) != view

@@ -11,7 +11,7 @@ from aggregate import run
 from aggregate.compose.images import find_screenshots
 from aggregate.disk.writing import private_folder
 from aggregate.sources.dependencies import dependency_folders
-from aggregate.sources.listing import Listing
+from aggregate.sources.listing import FolderListing
 
 _LEVELS = 1500
 
@@ -38,7 +38,7 @@ def deep(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.slow
 def test_a_tree_of_any_depth_is_listed(deep: Path) -> None:
     """Globs with and without matches, and the look for dependencies, end with their answer at any depth."""
-    listing = Listing()
+    listing = FolderListing()
     file = "d/" * _LEVELS + "x.py"
     assert listing.resolve(deep, "**/*.py").names == (file,)
     assert listing.resolve(deep, "**/*.nope").names == ()
@@ -73,5 +73,5 @@ def test_links_behind_links_end(tmp_path: Path) -> None:
 
 def test_a_screenshot_whose_name_is_too_long_is_missing(tmp_path: Path) -> None:
     """A name that no file system takes is shown as missing."""
-    (image,) = find_screenshots(tmp_path, ["n" * 300 + ".png"], shown_from=tmp_path, listing=Listing())
+    (image,) = find_screenshots(tmp_path, ["n" * 300 + ".png"], shown_from=tmp_path, listing=FolderListing())
     assert not image.exists

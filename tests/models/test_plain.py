@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.models.plain import isolated
+from aggregate.models.plain import isolated_copy
 
 VALUES = st.recursive(
     st.none() | st.integers() | st.text(max_size=3) | st.just(datetime(2024, 1, 1, tzinfo=UTC)),
@@ -21,7 +21,7 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_a_copy_is_equal_and_shares_no_list(value: Any) -> None:
     """The copy equals the original, and no list or dictionary is in both (O-53)."""
-    copy = isolated(value)
+    copy = isolated_copy(value)
     assert copy == value
     assert not containers(copy) & containers(value)
 
@@ -39,15 +39,15 @@ def test_cycles_depth_and_stubborn_values() -> None:
     """A cycle stays one, depth is no limit, and what cannot be copied is shared (O-52)."""
     loop: list[Any] = [1]
     loop.append(loop)
-    copy = isolated(loop)
+    copy = isolated_copy(loop)
     assert copy[1] is copy
     assert copy is not loop
     deep: list[Any] = []
     for _ in range(100_000):
         deep = [deep]
-    assert isolated(deep) is not deep
+    assert isolated_copy(deep) is not deep
     lock = threading.Lock()
-    assert isolated({"lock": lock})["lock"] is lock
+    assert isolated_copy({"lock": lock})["lock"] is lock
     twice = [1]
-    pair = isolated({"a": twice, "b": twice})
+    pair = isolated_copy({"a": twice, "b": twice})
     assert pair["a"] is pair["b"]

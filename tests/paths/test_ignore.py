@@ -12,7 +12,7 @@ from aggregate.app import select_files
 from aggregate.errors import ConfigError
 from aggregate.paths.ignore import MOST_LINES, MOST_PATTERNS, IgnoreRules, TooManyRulesError
 from aggregate.project import open_project, request_for
-from aggregate.sources.listing import Listing
+from aggregate.sources.listing import FolderListing
 from tests.project import project
 
 PIECES = ["a", "b", "*", "?", "[ab]", "[!a]", "**", "*a*", "\\a", "ab"]
@@ -99,7 +99,7 @@ def test_too_many_rules_are_one_sentence(tmp_path: Path, rules: list[str], messa
         select_files(request_for(open_project(config)))
     project(tmp_path, {".gitignore": "\n".join(rules)})
     with pytest.raises(ConfigError, match=rf"^{tmp_path}/.gitignore: has .* the most is .*: shorten it$"):
-        Listing().files(str(tmp_path))
+        FolderListing().files(str(tmp_path))
 
 
 def test_a_million_lines_end_at_once(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.redaction.redact import Redaction, redact
-from aggregate.redaction.rules import RULES, Rule
+from aggregate.redaction.rules import RULES, SecretRule
 from aggregate.redaction.scan import find_secrets
 from tests.redaction.samples import FRESH, PLANTED, PROJECTS, Sample, pem
 
@@ -21,7 +21,7 @@ def missed(samples: tuple[Sample, ...]) -> list[str]:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_each_rule_finds_its_example(rule: Rule) -> None:
+def test_each_rule_finds_its_example(rule: SecretRule) -> None:
     """The example of each rule is found by that rule, and by it alone."""
     assert [finding.rule for finding in redact("".join(rule.example), ALL).findings] == [rule.id]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.errors import SandboxError, Stopped
-from aggregate.sandbox import Limits, run_javascript, run_python
+from aggregate.sandbox import SandboxLimits, run_javascript, run_python
 
 
 def python(code: str, **environment: str) -> str:
@@ -103,7 +103,7 @@ def test_a_killed_worker_is_gone_and_a_good_one_is_used_again() -> None:
         run_javascript("r => r", 1)
     assert children() == before
     with pytest.raises(SandboxError) as error:
-        run_javascript("r => new Array(1e9) + ''", 1, limits=Limits(seconds=0.2))
+        run_javascript("r => new Array(1e9) + ''", 1, limits=SandboxLimits(seconds=0.2))
     assert error.value.kind is Stopped.TIMEOUT
     assert len(children()) < len(before) + 1
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from aggregate import resolve_paths
 from aggregate.app import select_files
 from aggregate.project import open_project, request_for
-from aggregate.sources.listing import Listing
+from aggregate.sources.listing import FolderListing
 from aggregate.sources.walk import walk_files
 from tests.project import project
 from tests.sources.repository import git, untracked_and_tracked
@@ -87,10 +87,10 @@ def agree_with_git(folder: Path, tree: dict[str, str], ignores: dict[str, str]) 
     git(folder, "init", "-q")
     expected = untracked_and_tracked(folder)
     assert walked == expected
-    assert Listing().files(str(folder)) == expected
+    assert FolderListing().files(str(folder)) == expected
     assert [str(path.relative_to(folder)) for path in resolve_paths(folder, "**")] == expected
     for inner in {name.split("/")[0] for name in expected if "/" in name}:
-        assert Listing().files(str(folder / inner)) == untracked_and_tracked(folder / inner)
+        assert FolderListing().files(str(folder / inner)) == untracked_and_tracked(folder / inner)
 
 
 @QUICK
@@ -266,11 +266,11 @@ def test_links_stay_inside(tmp_path: Path) -> None:
     (folder / "dangling.py").symlink_to("gone.py")
     (folder / "round.py").symlink_to("round.py")
     (folder / "folder").symlink_to("../secret")
-    resolved = Listing().resolve(folder, "**/*.py")
+    resolved = FolderListing().resolve(folder, "**/*.py")
     assert resolved.names == ("a.py", "inside.py")
     assert resolved.skipped == (("outside.py", "a link that leaves the folder; name it without a wildcard to take it"),)
     git(folder, "init", "-q")
-    assert Listing().resolve(folder, "**/*.py") == resolved
+    assert FolderListing().resolve(folder, "**/*.py") == resolved
     assert found(folder, "outside.py") == ["outside.py"]
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from aggregate.errors import AggregateError
 from aggregate.subagents import SubagentSession
-from aggregate.subagents.deadlines import Deadlines
+from aggregate.subagents.deadlines import TimerThread
 from tests.fakes.executors import InlineExecutor, ManualExecutor
 
 DEADLINE = 10.0
@@ -379,7 +379,7 @@ def timeouts_of_every_size() -> Any:
 @scene
 def an_action_that_leaves() -> Any:
     """A timer's action raises SystemExit; the other timers go on."""
-    fired, timers = threading.Event(), Deadlines()
+    fired, timers = threading.Event(), TimerThread()
     timers.call_later(0.01, lambda: sys.exit(1))
     timers.call_later(0.05, fired.set)
     return fired.wait(5)

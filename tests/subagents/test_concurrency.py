@@ -9,7 +9,7 @@ from multiprocessing import get_context
 import pytest
 
 from aggregate.subagents import GroupStatus, RunStatus, SubagentSession
-from aggregate.subagents.deadlines import Deadlines
+from aggregate.subagents.deadlines import TimerThread
 from tests.fakes.executors import InlineExecutor, ManualExecutor, RefusingExecutor
 from tests.fakes.time import FakeTime
 
@@ -206,7 +206,7 @@ def test_a_handle_waits_for_its_run() -> None:
 
 def test_a_failing_action_does_not_stop_the_timers(caplog: pytest.LogCaptureFixture) -> None:
     """What a timeout raises is logged; the next one fires all the same (O-46)."""
-    fired, timers = threading.Event(), Deadlines()
+    fired, timers = threading.Event(), TimerThread()
     timers.call_later(0.01, lambda: {}["missing"])
     timers.call_later(0.02, fired.set)
     assert fired.wait(5)
@@ -221,7 +221,7 @@ def test_real_timers_end_runs_and_their_thread_ends_too() -> None:
     result = session.wait(NAME, timeout=5)
     assert result.errors == ("A failed: timeout after 0.02 s", "B failed: timeout: the group was open for 0.05 s")
     fired: list[str] = []
-    timers = Deadlines()
+    timers = TimerThread()
     call_off = timers.call_later(30, lambda: fired.append("never"))
     timers.call_later(0.01, lambda: fired.append("soon"))
     call_off()

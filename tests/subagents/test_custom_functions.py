@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from aggregate.models.group import CustomFunction
-from aggregate.sandbox import Limits
+from aggregate.sandbox import SandboxLimits
 from aggregate.sandbox.limits import SOURCE_CHARACTERS
 from aggregate.subagents import AggregatedResult, LabelledOutput, merge_outputs
 
-LIMITS = Limits(seconds=0.4)
+LIMITS = SandboxLimits(seconds=0.4)
 
 
-def merged(function: CustomFunction, *outputs: object, limits: Limits = LIMITS) -> AggregatedResult:
+def merged(function: CustomFunction, *outputs: object, limits: SandboxLimits = LIMITS) -> AggregatedResult:
     """Merge outputs by a custom function within short limits."""
     return merge_outputs([LabelledOutput(o) for o in outputs], "custom", custom_function=function, limits=limits)
 
@@ -122,7 +122,7 @@ def test_hostile_functions_end_within_their_limits(function: str) -> None:
 
 def test_a_hanging_function_blocks_no_other() -> None:
     """While one JavaScript worker hangs, others answer; killed workers are replaced (O-9, O-56)."""
-    long = Limits(seconds=1)
+    long = SandboxLimits(seconds=1)
     with ThreadPoolExecutor(8) as pool:
         hanging = [pool.submit(merged, "r => new Array(1e9) + ''", "a", limits=long) for _ in range(2)]
         start = time.monotonic()

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from aggregate.tools.daemons import in_order, started
+from aggregate.tools.daemons import ordered_map, run_in_thread
 
 
 def test_results_stand_in_the_order_of_the_items() -> None:
@@ -20,9 +20,9 @@ def test_results_stand_in_the_order_of_the_items() -> None:
         running.remove(number)
         return number * number
 
-    assert in_order("square", work, range(20), workers=3) == [number * number for number in range(20)]
+    assert ordered_map("square", work, range(20), workers=3) == [number * number for number in range(20)]
     assert max(peaks) <= 3
-    assert in_order("square", work, [], workers=3) == []
+    assert ordered_map("square", work, [], workers=3) == []
 
 
 def test_a_failure_begins_no_further_work() -> None:
@@ -36,14 +36,14 @@ def test_a_failure_begins_no_further_work() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        in_order("fail", work, range(100), workers=2)
+        ordered_map("fail", work, range(100), workers=2)
     time.sleep(0.1)
     assert len(begun) <= 6
 
 
 def test_work_has_a_thread_of_its_own_that_is_a_daemon() -> None:
     """Its result and its error are the future's."""
-    thread = started("one", threading.current_thread).result(timeout=5)
+    thread = run_in_thread("one", threading.current_thread).result(timeout=5)
     assert (thread.name, thread.daemon) == ("one", True)
     with pytest.raises(ZeroDivisionError):
-        started("two", lambda: 1 / 0).result(timeout=5)
+        run_in_thread("two", lambda: 1 / 0).result(timeout=5)

@@ -13,7 +13,7 @@ from rapidfuzz.distance import Indel
 
 from aggregate.anchors.prints import REPEATED, REPEATED_TRIPLE, TRIVIAL, code_of
 from aggregate.anchors.score import line_likeness
-from aggregate.anchors.target import Target
+from aggregate.anchors.target import SearchText
 
 Pairs = dict[int, int]
 """Index in the window to index in the text, rising on both sides."""
@@ -28,7 +28,7 @@ ALIKE = 0.5
 """Likeness from which a changed line is still that line."""
 
 
-def align(target: Target, seeds: Pairs) -> Pairs:
+def align(target: SearchText, seeds: Pairs) -> Pairs:
     """Return the map that a chain of seeds gives: equal lines between, before and after them, then changed lines."""
     pairs = dict(seeds)
     for old, new in _gaps(target, pairs):
@@ -39,7 +39,7 @@ def align(target: Target, seeds: Pairs) -> Pairs:
     return dict(sorted(pairs.items()))
 
 
-def find_seeds(target: Target) -> Pairs:
+def find_seeds(target: SearchText) -> Pairs:
     """Return every line of the window that stands once on both sides, alone or as the middle of three."""
     window, seeds = target.window, {}
     for i, (char, value) in enumerate(zip(window, target.anchor.window, strict=True)):
@@ -70,7 +70,7 @@ def longest_chain(seeds: Pairs) -> Pairs:
     return {i: seeds[i] for i in reversed(chain)}
 
 
-def _gaps(target: Target, pairs: Pairs) -> Iterator[tuple[range, range]]:
+def _gaps(target: SearchText, pairs: Pairs) -> Iterator[tuple[range, range]]:
     """Yield the unpaired runs of the window with the runs of the text that face them; both may be empty."""
     if not pairs:
         return
@@ -83,7 +83,7 @@ def _gaps(target: Target, pairs: Pairs) -> Iterator[tuple[range, range]]:
     yield range(last + 1, size), range(bottom + 1, min(bottom + size - last + SLACK, len(target.lines)))
 
 
-def _equal_lines(target: Target, old: range, new: range) -> Pairs:
+def _equal_lines(target: SearchText, old: range, new: range) -> Pairs:
     """Pair the equal lines of a gap."""
     if not old or not new:
         return {}
@@ -103,7 +103,7 @@ def _equal_ends(ours: str, theirs: str, old: range, new: range) -> Pairs:
     return pairs | {old.stop - 1 - k: new.stop - 1 - k for k in range(tail)}
 
 
-def _changed_lines(target: Target, old: range, new: range) -> Pairs:
+def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
     """Pair the lines of a gap that are alike, in order, so that the sum of their likeness is largest."""
     if not old or not new or len(old) > LARGEST_GAP or len(new) > LARGEST_GAP:
         return {}

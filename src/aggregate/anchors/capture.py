@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from aggregate.anchors.anchor import read_anchor
 from aggregate.anchors.exact import rivalry
-from aggregate.anchors.prints import bare_lines, content_hash, is_trivial, line_prints, pack
-from aggregate.anchors.target import Target
+from aggregate.anchors.prints import bare_lines, content_hash, is_trivial, line_fingerprints, pack
+from aggregate.anchors.target import SearchText
 from aggregate.errors import AnchorError
 from aggregate.models.file_item import SliceDict
 
@@ -35,7 +35,7 @@ def capture(
             "give a first and a last line that stand in it."
         )
     start, end = max(start_line, 1) - 1, min(end_line, len(lines))
-    prints = line_prints(lines)
+    prints = line_fingerprints(lines)
     piece: SliceDict = {
         "start_line": start + 1,
         "end_line": end,
@@ -54,7 +54,7 @@ def capture(
         "total_lines": len(lines),
         "symbol": symbol,
     }
-    copies, rival = rivalry(Target.of(read_anchor(piece), text))
+    copies, rival = rivalry(SearchText.of(read_anchor(piece), text))
     return {**piece, "copies": copies, "rival": rival}
 
 

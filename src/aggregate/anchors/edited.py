@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from aggregate.anchors.align import Pairs, align, find_seeds, longest_chain
 from aggregate.anchors.prints import TRIVIAL, code_of
-from aggregate.anchors.score import MARGIN, context, likeness
-from aggregate.anchors.target import Target
+from aggregate.anchors.score import MARGIN, likeness, score_context
+from aggregate.anchors.target import SearchText
 
 CUT = 0.5
 """Likeness that a place needs by itself."""
@@ -18,7 +18,7 @@ CONTEXT = 0.35
 
 
 @dataclass(frozen=True, slots=True)
-class EditedPlace:
+class FuzzyMatch:
     """Where a changed slice stands.
 
     Attributes:
@@ -38,7 +38,7 @@ class EditedPlace:
     gone: bool = False
 
 
-def edited_places(target: Target) -> list[EditedPlace]:
+def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:
     """Return the places that a changed slice may have, the best first; none where nothing is left."""
     anchor, seeds = target.anchor, find_seeds(target)
     own = {i: j for i, j in seeds.items() if anchor.before <= i < anchor.after}
@@ -47,7 +47,7 @@ def edited_places(target: Target) -> list[EditedPlace]:
     return sorted(found, key=lambda place: (not place.sure, -place.alike - 0.1 * place.held, place.start, place.end))
 
 
-def _place(target: Target, pairs: Pairs, seeds: Pairs) -> EditedPlace | None:
+def _place(target: SearchText, pairs: Pairs, seeds: Pairs) -> FuzzyMatch | None:
     """Read the place of the slice off a map of lines."""
     span = _span(target, pairs)
     if span is None:
@@ -57,16 +57,16 @@ def _place(target: Target, pairs: Pairs, seeds: Pairs) -> EditedPlace | None:
         pairs.get(anchor.after, -2) == end or end == target.tail_end
     )
     if start >= end:
-        return EditedPlace(start, end, 0.0, held, sure=False, gone=held == 2)
+        return FuzzyMatch(start, end, 0.0, held, sure=False, gone=held == 2)
     alike = _alike(target, pairs, start, end)
     enough = alike >= (HELD_CUT if held == 2 else CUT) or (held == 2 and _kept(target, pairs) >= KEPT_CUT)
     if not any(pairs.get(i) == j for i, j in seeds.items()) and held < 2:
         needed = max(CONTEXT, anchor.rival / 100 + MARGIN) if anchor.copies else CONTEXT
-        enough = enough and context(target, start, end).score >= needed
-    return EditedPlace(start, end, alike, held, sure=enough)
+        enough = enough and score_context(target, start, end).score >= needed
+    return FuzzyMatch(start, end, alike, held, sure=enough)
 
 
-def _kept(target: Target, pairs: Pairs) -> float:
+def _kept(target: SearchText, pairs: Pairs) -> float:
     """Return the share of the slice's telling lines that stand as they were; 0.0 where it had none."""
     anchor = target.anchor
     telling = [i for i in range(anchor.before, anchor.after) if not anchor.window[i] & TRIVIAL]
@@ -74,7 +74,7 @@ def _kept(target: Target, pairs: Pairs) -> float:
     return len(kept) / len(telling) if telling else 0.0
 
 
-def _span(target: Target, pairs: Pairs) -> tuple[int, int] | None:
+def _span(target: SearchText, pairs: Pairs) -> tuple[int, int] | None:
     """Return the lines that the slice has become; empty where it was taken out, ``None`` where nothing tells."""
     anchor = target.anchor
     own = [i for i in pairs if anchor.before <= i < anchor.after]
@@ -97,7 +97,7 @@ def _edge(lost: int, free: int) -> int:
     return min(lost, free) if free <= 2 * lost else 0
 
 
-def _alike(target: Target, pairs: Pairs, start: int, end: int) -> float:
+def _alike(target: SearchText, pairs: Pairs, start: int, end: int) -> float:
     anchor = target.anchor
     texts = anchor.texts
     old = [

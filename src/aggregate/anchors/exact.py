@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from aggregate.anchors.prints import REPEATED, TRIVIAL
-from aggregate.anchors.score import MARGIN, Context, context
-from aggregate.anchors.target import Target
+from aggregate.anchors.score import MARGIN, ContextScore, score_context
+from aggregate.anchors.target import SearchText
 
 MOST_PLACES = 128
 """Places that are scored; where there are more, those with equal neighbours only."""
@@ -38,7 +38,7 @@ SymbolAt = Callable[[int], str]
 
 
 @dataclass(frozen=True, slots=True)
-class ExactPlaces:
+class ExactMatches:
     """Where the text of a slice stands.
 
     Attributes:
@@ -56,30 +56,30 @@ class ExactPlaces:
     total: int = 0
 
 
-def exact_places(target: Target, symbol_at: SymbolAt | None = None) -> ExactPlaces:
+def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> ExactMatches:
     """Look for the lines of the slice, letter by letter, and choose a place by its context alone."""
     places, total = _places(target)
     ranked = [(found, place) for found, place in _ranked(target, places) if target.same_text(place)]
     if not ranked:
-        return ExactPlaces()
+        return ExactMatches()
     best = ranked[0][0]
     unbroken = target.unbroken
     tied = sorted(place for found, place in ranked if found is best or place in unbroken or _rivals(found, best))
     one_sided = total + target.anchor.copies > 1 and _one_sided(best)
     if len(tied) == 1 and best.score >= _needed(target, total) and not one_sided:
-        return ExactPlaces(chosen=tied[0], firm=best.score >= FIRM, total=total)
+        return ExactMatches(chosen=tied[0], firm=best.score >= FIRM, total=total)
     rivals = tied if len(tied) > 1 else sorted(place for _, place in ranked)
     seats = [place for place in rivals if _seated(target, place)]
     if len(seats) == 1:
-        return ExactPlaces(chosen=seats[0], firm=True, total=total)
+        return ExactMatches(chosen=seats[0], firm=True, total=total)
     named = _in_symbol(rivals, target.anchor.symbol, symbol_at)
     if named is not None:
-        return ExactPlaces(chosen=named, total=total)
+        return ExactMatches(chosen=named, total=total)
     tie = len(tied) > 1
-    return ExactPlaces(rivals=tuple(rivals), tied=tie, total=len(tied) if tie else max(total, len(ranked)))
+    return ExactMatches(rivals=tuple(rivals), tied=tie, total=len(tied) if tie else max(total, len(ranked)))
 
 
-def _seated(target: Target, place: int) -> bool:
+def _seated(target: SearchText, place: int) -> bool:
     """Tell whether a place lies right between the two lines between which the slice lay, both of them without a copy.
 
     Blank lines and braces between them and the slice must be as they were.
@@ -89,7 +89,7 @@ def _seated(target: Target, place: int) -> bool:
     return all(_leads_to_single(target, side, place - anchor.before) for side in sides)
 
 
-def _leads_to_single(target: Target, side: range, shift: int) -> bool:
+def _leads_to_single(target: SearchText, side: range, shift: int) -> bool:
     for i in side:
         char = target.window[i]
         if not 0 <= i + shift < len(target.coded) or target.coded[i + shift] != char:
@@ -99,13 +99,13 @@ def _leads_to_single(target: Target, side: range, shift: int) -> bool:
     return False
 
 
-def _one_sided(found: Context) -> bool:
+def _one_sided(found: ContextScore) -> bool:
     """Tell whether all that speaks for a place stands on one side of it, so that it may be a copy's half."""
     sides = [side for side in (found.above, found.below) if side is not None]
     return found.score < FIRM and len(sides) == 2 and min(sides) < HALF
 
 
-def _rivals(other: Context, best: Context) -> bool:
+def _rivals(other: ContextScore, best: ContextScore) -> bool:
     """Tell whether a place fits about as well as the best, or has all of one side where the best has not."""
     sides = ((other.above, best.above), (other.below, best.below))
     lead = MARGIN if best.score >= NEARLY_ALL else WIDE_MARGIN
@@ -115,7 +115,7 @@ def _rivals(other: Context, best: Context) -> bool:
     )
 
 
-def rivalry(target: Target) -> tuple[int, int]:
+def rivalry(target: SearchText) -> tuple[int, int]:
     """Return how many copies of the slice its own text holds, as far as counted, and in percent how the best fits."""
     places, total = _places(target)
     own = target.anchor.start - 1
@@ -125,14 +125,14 @@ def rivalry(target: Target) -> tuple[int, int]:
     return total - 1, min(round(best * 100), 100)
 
 
-def _ranked(target: Target, places: Sequence[int]) -> list[tuple[Context, int]]:
+def _ranked(target: SearchText, places: Sequence[int]) -> list[tuple[ContextScore, int]]:
     """Return places with what surrounds them, the best first; of equals the upper one."""
     size = target.anchor.size
-    found = [(context(target, place, place + size), place) for place in places]
+    found = [(score_context(target, place, place + size), place) for place in places]
     return sorted(found, key=lambda pair: (-pair[0].score, pair[1]))
 
 
-def _needed(target: Target, total: int) -> float:
+def _needed(target: SearchText, total: int) -> float:
     """Return the context that the only or best place needs."""
     if target.trivial.issuperset(target.piece) and len(target.window) > target.anchor.size:
         return max(TRIVIAL_FLOOR, target.anchor.rival / 100 + MARGIN)
@@ -146,7 +146,7 @@ def _needed(target: Target, total: int) -> float:
     return 0.0 if enough else WEAK_FLOOR
 
 
-def _places(target: Target) -> tuple[Sequence[int], int]:
+def _places(target: SearchText) -> tuple[Sequence[int], int]:
     """Return places to score and how many there are at least; neighbours narrow them down where there are too many."""
     anchor, reach = target.anchor, 0
     found = _find_all(target.coded, target.piece)

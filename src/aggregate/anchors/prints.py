@@ -46,7 +46,7 @@ def is_trivial(line: str) -> bool:
     return _SUBSTANCE.match(line) is None
 
 
-def line_prints(lines: Sequence[str]) -> list[int]:
+def line_fingerprints(lines: Sequence[str]) -> list[int]:
     """Return the print of every line of a whole text."""
     codes = [line_code(line) for line in lines]
     edged = [-1, *codes, -1]

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from aggregate.anchors.anchor import Anchor, has_anchor, line_numbers, read_anchor
-from aggregate.anchors.edited import EditedPlace, edited_places
-from aggregate.anchors.exact import ExactPlaces, SymbolAt, exact_places
+from aggregate.anchors.edited import FuzzyMatch, fuzzy_matches
+from aggregate.anchors.exact import ExactMatches, SymbolAt, exact_matches
 from aggregate.anchors.resolution import AnchorState, Resolution
-from aggregate.anchors.target import Target
+from aggregate.anchors.target import SearchText
 from aggregate.text.lines import line_count
 
 MOST_CANDIDATES = 8
@@ -22,13 +22,13 @@ def relocate(piece: Mapping[str, Any], text: str, *, symbol_at: SymbolAt | None 
         anchor = read_anchor(piece)
     except ValueError as error:
         return _orphaned(f"the anchor of this slice is damaged ({error}); capture it anew")
-    target = Target.of(anchor, text)
-    exact = exact_places(target, symbol_at)
+    target = SearchText.of(anchor, text)
+    exact = exact_matches(target, symbol_at)
     if exact.chosen is not None and exact.firm:
         return _unchanged(anchor, exact.chosen)
     if exact.tied:
         return _ambiguous(anchor, exact)
-    edited = edited_places(target)
+    edited = fuzzy_matches(target)
     best = edited[0] if edited and edited[0].sure else None
     if exact.chosen is not None:
         rival = next((place for place in edited if place.sure and _apart(place, exact.chosen, anchor.size)), None)
@@ -40,7 +40,7 @@ def relocate(piece: Mapping[str, Any], text: str, *, symbol_at: SymbolAt | None 
     return _orphaned(_gone(anchor))
 
 
-def _apart(place: EditedPlace, start: int, size: int) -> bool:
+def _apart(place: FuzzyMatch, start: int, size: int) -> bool:
     return place.end <= start or start + size <= place.start
 
 
@@ -72,7 +72,7 @@ def _unchanged(anchor: Anchor, place: int) -> Resolution:
     )
 
 
-def _edited(anchor: Anchor, target: Target, place: EditedPlace) -> Resolution:
+def _edited(anchor: Anchor, target: SearchText, place: FuzzyMatch) -> Resolution:
     old = _lines(anchor.start, anchor.start + anchor.size - 1)
     if target.coded[place.start : place.end] == target.piece:
         reason = f"only white space changed in {old}"
@@ -82,7 +82,7 @@ def _edited(anchor: Anchor, target: Target, place: EditedPlace) -> Resolution:
     return Resolution(place.start + 1, place.end, AnchorState.EDITED, reason)
 
 
-def _ambiguous(anchor: Anchor, exact: ExactPlaces) -> Resolution:
+def _ambiguous(anchor: Anchor, exact: ExactMatches) -> Resolution:
     shown = exact.rivals[:MOST_CANDIDATES]
     places = ", ".join(str(place + 1) for place in shown) + (", …" if exact.total > len(shown) else "")
     if exact.tied:
@@ -93,7 +93,7 @@ def _ambiguous(anchor: Anchor, exact: ExactPlaces) -> Resolution:
     return Resolution(0, 0, AnchorState.AMBIGUOUS, reason, tuple((at + 1, at + anchor.size) for at in shown))
 
 
-def _torn(anchor: Anchor, chosen: int, rival: EditedPlace) -> Resolution:
+def _torn(anchor: Anchor, chosen: int, rival: FuzzyMatch) -> Resolution:
     """Name the two places of a slice that stands elsewhere while its old place only changed a little."""
     there, here = (chosen + 1, chosen + anchor.size), (rival.start + 1, rival.end)
     reason = f"the same text stands at {_lines(*there)}, but {_lines(*here)}, where it stood, still resembles it"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
-from aggregate.anchors.target import Target
+from aggregate.anchors.target import SearchText
 
 REACH = 16
 """Lines beyond the window that are read at a place, for what was inserted there."""
@@ -25,7 +25,7 @@ MARGIN = 0.15
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class ContextScore:
     """How far the lines around a place are those of the capture.
 
     Attributes:
@@ -39,7 +39,7 @@ class Context:
     below: float | None
 
 
-def context(target: Target, start: int, end: int) -> Context:
+def score_context(target: SearchText, start: int, end: int) -> ContextScore:
     """Return how far the lines around ``[start, end)`` are those of the capture.
 
     Near lines weigh more than far ones, and lines at another distance than before weigh less.
@@ -52,7 +52,7 @@ def context(target: Target, start: int, end: int) -> Context:
     below = _side_score(old_below, new_below, target.trivial) if old_below else None
     sides = [side for side in (above, below) if side is not None]
     unbroken = (start == target.head_place) + (end == target.tail_end)
-    return Context((sum(sides) / len(sides) if sides else 0.0) + UNBROKEN * unbroken, above, below)
+    return ContextScore((sum(sides) / len(sides) if sides else 0.0) + UNBROKEN * unbroken, above, below)
 
 
 def _side_score(old: str, new: str, trivial: frozenset[str]) -> float:

@@ -12,7 +12,7 @@ _FIRST, _ROOM = 0x10000, 0x100000
 
 
 @dataclass(frozen=True)
-class Target:
+class SearchText:
     """The lines of a text beside the window of an anchor, each line one character.
 
     Equal lines (but for white space at their ends) are equal characters, so ``str.find`` and rapidfuzz work on them.
@@ -32,7 +32,7 @@ class Target:
     trivial: frozenset[str]
 
     @classmethod
-    def of(cls, anchor: Anchor, text: str) -> "Target":
+    def of(cls, anchor: Anchor, text: str) -> "SearchText":
         """Read ``text`` for the search of ``anchor``."""
         lines = bare_lines(text)
         by_line: dict[str, str] = {}

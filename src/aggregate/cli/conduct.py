@@ -10,7 +10,7 @@ from aggregate.cli.output import say, warn, write_path, write_rows
 from aggregate.errors import StateError
 
 if TYPE_CHECKING:
-    from aggregate.conductor.tracks import Status, Wish
+    from aggregate.conductor.tracks import RunOptions, TrackProgress
     from aggregate.config.load import Project
 
 _database = click.option(
@@ -107,7 +107,7 @@ def worker(database: str, spec: str, lease: float) -> None:
     import signal
     from threading import Event
 
-    from aggregate.conductor.tracks import workplace
+    from aggregate.conductor.tracks import run_worker
     from aggregate.conductor.worker import make_worker
 
     stop = Event()
@@ -117,20 +117,24 @@ def worker(database: str, spec: str, lease: float) -> None:
     redaction = redaction_for(sending=True)
     allow = redaction.allow if redaction else ()
     who = make_worker(spec, redact=redaction is not None, allow=allow, tell=warn)
-    with workplace(database, who, lease=lease) as place:
+    with run_worker(database, who, lease=lease) as place:
         say(f"working as {place.executor_id}")
         while not stop.wait(0.5):
             pass
 
 
-def _wish(database: str, places: int | None, lease: float, on_error: str | None, *, resume: bool, lead: bool) -> "Wish":
+def _wish(
+    database: str, places: int | None, lease: float, on_error: str | None, *, resume: bool, lead: bool
+) -> "RunOptions":
     _need_dbos()
-    from aggregate.conductor.run import Pace
-    from aggregate.conductor.tracks import Wish
-    from aggregate.models.group import OnError
+    from aggregate.conductor.run import PollingOptions
+    from aggregate.conductor.tracks import RunOptions
+    from aggregate.models.group import FailurePolicy
 
-    chosen = OnError(on_error) if on_error else None
-    return Wish(database, places=places, lease=lease, on_error=chosen, resume=resume, pace=Pace(lead=lead))
+    chosen = FailurePolicy(on_error) if on_error else None
+    return RunOptions(
+        database, places=places, lease=lease, on_error=chosen, resume=resume, pace=PollingOptions(lead=lead)
+    )
 
 
 def _need_dbos() -> None:
@@ -140,7 +144,7 @@ def _need_dbos() -> None:
         raise StateError("running tracks needs DBOS: install it with: pip install 'manual-slop[agents]'")
 
 
-def _run(project: "Project", name: str, spec: str | None, wish: "Wish", *, plain: bool) -> None:
+def _run(project: "Project", name: str, spec: str | None, wish: "RunOptions", *, plain: bool) -> None:
     from aggregate.cli.live import watch
     from aggregate.conductor.track import open_track
     from aggregate.conductor.tracks import conduct as run
@@ -169,11 +173,11 @@ def _run(project: "Project", name: str, spec: str | None, wish: "Wish", *, plain
 
 
 def _preview(project: "Project", name: str, *, lead: bool) -> None:
-    from aggregate.conductor.context import Contexts
+    from aggregate.conductor.context import WorkerContexts
     from aggregate.conductor.preview import preview
     from aggregate.conductor.track import open_track
 
-    steps = preview(open_track(project.folder, name).tickets(), Contexts(project), lead=lead)
+    steps = preview(open_track(project.folder, name).tickets(), WorkerContexts(project), lead=lead)
     for step in steps:
         waits = f" <- {', '.join(step.waits_for)}" if step.waits_for else ""
         into = f" -> {step.ticket.collect_into}" if step.ticket.collect_into else ""
@@ -213,7 +217,7 @@ def _tell_of_unopened(project: "Project", database: str) -> None:
         say(notice)
 
 
-def _show(found: "Status") -> None:
+def _show(found: "TrackProgress") -> None:
     from aggregate.sections.results import one_line
 
     total = len(found.lines) + len(found.waiting) + len(found.untouched)

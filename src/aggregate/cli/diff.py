@@ -17,19 +17,19 @@ def diff(earlier: str, later: str, config: Path) -> None:
 
     Both are numbers or paths of prompts that run or send has written.
     """
-    from aggregate.compose.journal import find_run, read_run
-    from aggregate.compose.prefix import compare
+    from aggregate.compose.journal import find_prompt, read_request
+    from aggregate.compose.prefix import compare_prefixes
     from aggregate.errors import ConfigError
     from aggregate.project import open_project, request_for
 
     request = request_for(open_project(config), with_history=False)
     chains = []
     for name in (earlier, later):
-        path = find_run(request.output_dir, request.namespace, name)
-        run = read_run(path)
+        path = find_prompt(request.output_dir, request.namespace, name)
+        run = read_request(path)
         if run is None:
             raise ConfigError(
                 "nothing is recorded of this prompt: name one that run or send has written", path=str(path)
             )
         chains.append(run.chain)
-    write_rows(compare(*chains).sentence)
+    write_rows(compare_prefixes(*chains).sentence)

@@ -82,9 +82,9 @@ def goal(
     agent = NeuronAgent(client, make_tools(folder, allow=allow, roots=root, state_dir=state_dir), state_dir=state_dir)
     result = agent.execute_goal(wanted)
     if trace:
-        from aggregate.cli.tree import draw
+        from aggregate.cli.tree import draw_trace
 
-        draw(result.trace)
+        draw_trace(result.trace)
     for warning in result.warnings:
         warn(warning)
     _print(result, as_json=as_json)
@@ -99,18 +99,18 @@ def make_client(
         UsageError: The scripted provider has no script.
         ClientSetupError: There is no such provider, or a key or an address is missing.
     """
-    from aggregate.engine import ClientModel, read_script
+    from aggregate.engine import ChatModel, read_script
 
     if provider != "scripted":
         from aggregate.clients.providers import open_client
-        from aggregate.clients.redacting import redacting
+        from aggregate.clients.redacting import with_redaction
         from aggregate.project import redaction_for
 
         client = open_client(provider, model=model, base_url=base_url)
         redaction = redaction_for(sending=True, wanted=redact)
         if redaction is None:
-            return ClientModel(client, model)
-        return ClientModel(redacting(client, allow=redaction.allow, tell=warn), model)
+            return ChatModel(client, model)
+        return ChatModel(with_redaction(client, allow=redaction.allow, tell=warn), model)
     if script is None:
         raise click.UsageError("--provider scripted needs --script FILE: a JSON object of answers by question")
     return read_script(script)

@@ -26,12 +26,12 @@ def init(config: Path, ignore: bool | None) -> None:
     from aggregate.errors import ConfigError, OutputError
     from aggregate.paths.ignore import IgnoreRules
     from aggregate.sources.dependencies import dependency_folders
-    from aggregate.sources.listing import Listing
-    from aggregate.syntax.languages import LANGUAGES, Kind
+    from aggregate.sources.listing import FolderListing
+    from aggregate.syntax.languages import LANGUAGES, LanguageKind
 
     folder = config.parent
-    files = Listing().files(str(folder))
-    suffixes = [suffix for language in LANGUAGES if language.kind is Kind.CODE for suffix in language.suffixes]
+    files = FolderListing().files(str(folder))
+    suffixes = [suffix for language in LANGUAGES if language.kind is LanguageKind.CODE for suffix in language.suffixes]
     leave_out = dependency_folders(str(folder), files)
     hides = IgnoreRules().below("", leave_out).hides
     text = first_config(folder.resolve().name, [file for file in files if not hides(file)], suffixes, leave_out)

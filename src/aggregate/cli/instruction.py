@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.config.toml import parse
+from aggregate.config.toml import parse_untrusted_toml
 from aggregate.disk.reading import read_text
 from aggregate.errors import ConfigError
 
@@ -40,7 +40,7 @@ def read_instruction(path: Path) -> Instruction:
     """
     try:
         text = read_text(path)
-        values = parse(text) if path.suffix.lower() == ".toml" else _simple_yaml(text)
+        values = parse_untrusted_toml(text) if path.suffix.lower() == ".toml" else _simple_yaml(text)
     except OSError as error:
         raise ConfigError(f"it cannot be read: {error.strerror or error}", path=str(path)) from None
     except ValueError as error:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from aggregate.cli.output import is_terminal, say
-from aggregate.conductor.run import Event, State
+from aggregate.conductor.run import TicketEvent, TicketState
 from aggregate.conductor.tickets import Ticket
 from aggregate.sections.results import one_line
 from aggregate.text.terminal import printable
@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
 _ROWS = 20
 _WAITING = "waiting"
-_COLOURS = {State.STARTED: "yellow", State.DONE: "green", State.FAILED: "red", State.LEFT_OUT: "red"}
+_COLOURS = {
+    TicketState.STARTED: "yellow",
+    TicketState.DONE: "green",
+    TicketState.FAILED: "red",
+    TicketState.LEFT_OUT: "red",
+}
 
 
 @contextmanager
-def watch(tickets: Sequence[Ticket], *, plain: bool) -> Iterator[Callable[[Event], None]]:
+def watch(tickets: Sequence[Ticket], *, plain: bool) -> Iterator[Callable[[TicketEvent], None]]:
     """Yield what to call with each event; everything goes to standard error."""
     if plain or not is_terminal(err=True):
         yield _print
@@ -28,17 +33,17 @@ def watch(tickets: Sequence[Ticket], *, plain: bool) -> Iterator[Callable[[Event
     from rich.console import Console
     from rich.live import Live
 
-    states: dict[str, Event] = {}
+    states: dict[str, TicketEvent] = {}
     with Live(console=Console(stderr=True), refresh_per_second=8, get_renderable=lambda: _table(tickets, states)):
         yield lambda event: states.__setitem__(event.ticket.id, event)
 
 
-def _print(event: Event) -> None:
+def _print(event: TicketEvent) -> None:
     detail = f": {one_line(event.detail)}" if event.detail else ""
     say(f"{event.state.value:<8} {event.ticket.id}{detail}")
 
 
-def _table(tickets: Sequence[Ticket], states: dict[str, Event]) -> "Table":
+def _table(tickets: Sequence[Ticket], states: dict[str, TicketEvent]) -> "Table":
     """Return the tickets that a person wants to see: what is under way or failed, then the rest, as far as rows go."""
     from rich.table import Table
     from rich.text import Text
@@ -57,6 +62,6 @@ def _table(tickets: Sequence[Ticket], states: dict[str, Event]) -> "Table":
     return table
 
 
-def _urgency(event: Event | None) -> int:
-    order = (State.FAILED, State.STARTED, None, State.LEFT_OUT, State.DONE)
+def _urgency(event: TicketEvent | None) -> int:
+    order = (TicketState.FAILED, TicketState.STARTED, None, TicketState.LEFT_OUT, TicketState.DONE)
     return order.index(event.state if event else None)

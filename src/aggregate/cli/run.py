@@ -52,7 +52,7 @@ def run(
     from aggregate.app import compose_prompt
     from aggregate.cli.paths import from_here
     from aggregate.cli.progress import progress
-    from aggregate.compose.journal import record_run
+    from aggregate.compose.journal import log_written_prompt
     from aggregate.compose.numbering import write_numbered
     from aggregate.project import open_project, redaction_for, request_for
     from aggregate.tokens.count import count_prompt
@@ -77,10 +77,10 @@ def run(
         write_path(path)
     if quiet and not as_json:
         if path:
-            record_run(path, made.prompt, request)
+            log_written_prompt(path, made.prompt, request)
         return
     tokens = count_prompt(made.prompt)
-    prefix = record_run(path, made.prompt, request, tokens=tokens.segments) if path else None
+    prefix = log_written_prompt(path, made.prompt, request, tokens=tokens.segments) if path else None
     warnings = [*made.warnings, *_too_large(tokens)]
     if as_json:
         write_result(json.dumps(_report(path, made, tokens, warnings), indent=2))
@@ -99,7 +99,9 @@ def prune(config: Path, keep: int) -> None:
     from aggregate.project import open_project, request_for
 
     request = request_for(open_project(config), with_history=False)
-    for path in numbering.prune(request.output_dir, request.namespace, keep=keep, project=request.written_in):
+    for path in numbered_output.prune_outputs(
+        request.output_dir, request.namespace, keep=keep, project=request.written_in
+    ):
         write_path(path)
 
 

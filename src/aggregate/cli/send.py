@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from aggregate.errors import ProviderError
     from aggregate.models.usage import Usage
-    from aggregate.send import Delivered, Prepared
+    from aggregate.send import CompletedTurn, PreparedTurn
 
 
 @click.command()
@@ -64,7 +64,7 @@ def send(
     """
     from aggregate.cli.progress import progress
     from aggregate.project import open_project
-    from aggregate.send import Choice, deliver, prepare
+    from aggregate.send import ModelSelection, prepare_turn, send_turn
 
     text = read_input() if message == "-" else message
     if not text.strip():
@@ -72,9 +72,9 @@ def send(
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise click.UsageError("the message is not UTF-8: check the terminal's encoding")
     project = open_project(config, allow_outside=allow_outside or None, allow_secrets=allow_secrets or None)
-    choice = Choice(provider, model, persona, base_url, max_output, redact)
+    choice = ModelSelection(provider, model, persona, base_url, max_output, redact)
     with progress("Rendering files", hidden=quiet) as bar:
-        ready = prepare(
+        ready = prepare_turn(
             project,
             text,
             choice,
@@ -93,7 +93,7 @@ def send(
             write_rows(*plan_lines(ready))
         return
     with writable_output():
-        done = deliver(ready, project, on_text=None if as_json else write_piece)
+        done = send_turn(ready, project, on_text=None if as_json else write_piece)
     with writable_output(f"the answer is in {done.answer}"):
         if as_json:
             write_result(json.dumps(_answer_data(ready, done), indent=2))
@@ -103,7 +103,7 @@ def send(
         _tell(ready, done)
 
 
-def plan_lines(ready: "Prepared") -> list[str]:
+def plan_lines(ready: "PreparedTurn") -> list[str]:
     """Return the plan as a person reads it: blocks with their tokens, breakpoints, what the cache is expected to do."""
     data = plan_data(ready)
     lines = [f"{'tokens':>10} {'segments':>9}  block"]
@@ -127,7 +127,7 @@ def plan_lines(ready: "Prepared") -> list[str]:
     return lines
 
 
-def plan_data(ready: "Prepared") -> dict[str, Any]:
+def plan_data(ready: "PreparedTurn") -> dict[str, Any]:
     """Return the plan as JSON data."""
     layout, links = ready.plan.layout, ready.chain.links
     blocks = []
@@ -158,7 +158,7 @@ def plan_data(ready: "Prepared") -> dict[str, Any]:
     }
 
 
-def _answer_data(ready: "Prepared", done: "Delivered") -> dict[str, Any]:
+def _answer_data(ready: "PreparedTurn", done: "CompletedTurn") -> dict[str, Any]:
     usage = done.reply.usage
     price = _cost(ready, usage)
     return {
@@ -181,7 +181,7 @@ def _answer_data(ready: "Prepared", done: "Delivered") -> dict[str, Any]:
     }
 
 
-def _tell(ready: "Prepared", done: "Delivered") -> None:
+def _tell(ready: "PreparedTurn", done: "CompletedTurn") -> None:
     """Print what was sent, read from the cache and paid to standard error."""
     reply, usage = done.reply, done.reply.usage
     for warning in done.warnings:
@@ -206,12 +206,12 @@ def _tell(ready: "Prepared", done: "Delivered") -> None:
     say(f"{done.path}, {done.history}")
 
 
-def _told_by_diffs(ready: "Prepared") -> str:
+def _told_by_diffs(ready: "PreparedTurn") -> str:
     older, extra = ready.settled.older, ready.settled.extra
     return f"shown as the cache holds them, with diffs ({extra:+,} tokens): {', '.join(older)}"
 
 
-def _cost(ready: "Prepared", usage: "Usage") -> "Decimal | None":
+def _cost(ready: "PreparedTurn", usage: "Usage") -> "Decimal | None":
     from aggregate.clients.prices import cost
 
     return cost(usage, ready.client.model, provider=ready.client.provider)

@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 _WIDTH = 80
 
 
-def draw(trace: "Trace") -> None:
+def draw_trace(trace: "Trace") -> None:
     """Draw what a goal did: in colour on a terminal, as plain lines otherwise."""
     if not is_terminal(err=True):
-        say(*plain(trace))
+        say(*plain_lines(trace))
         return
     from rich.console import Console
 
     Console(stderr=True).print(rich_tree(trace))
 
 
-def plain(trace: "Trace", indent: str = "") -> list[str]:
+def plain_lines(trace: "Trace", indent: str = "") -> list[str]:
     """Return the tree as lines, two blanks for each level."""
     own = f"{indent}{'' if trace.ok else 'failed: '}{_name(trace)} {_cost(trace)}{_note(trace)}"
-    return [own, *(line for one in _children(trace) for line in plain(one, indent + "  "))]
+    return [own, *(line for one in _children(trace) for line in plain_lines(one, indent + "  "))]
 
 
 def rich_tree(trace: "Trace") -> "Tree":

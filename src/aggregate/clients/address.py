@@ -47,7 +47,7 @@ def is_loopback(url: str) -> bool:
         return False
 
 
-def shown(url: str) -> str:
+def display_address(url: str) -> str:
     """Return an address without what may be secret in it: user, password, query and fragment."""
     parts = _split(url)
     if parts is None or not parts.hostname:

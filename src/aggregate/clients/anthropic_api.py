@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.connection import USUAL_LIMITS, Limits, settings
-from aggregate.clients.failures import Translated, missing_sdk, stop_of
-from aggregate.clients.key import Key, own_headers
-from aggregate.clients.plan import Plan, Role
+from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, settings
+from aggregate.clients.failures import SdkErrorTranslator, finish_reason, missing_sdk
+from aggregate.clients.key import ApiKey, auth_headers
+from aggregate.clients.plan import BlockRole, RequestPlan
 from aggregate.clients.protocol import ModelRequest, OnText
-from aggregate.models.reply import Reply, Stop
+from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_fields, reported_tokens
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 _AMBIENT: tuple[str, tuple[str, ...]] = ("ANTHROPIC_CUSTOM_HEADERS", ())
 _STOPS = {
-    "end_turn": Stop.END,
-    "stop_sequence": Stop.END,
-    "max_tokens": Stop.LENGTH,
-    "model_context_window_exceeded": Stop.LENGTH,
-    "refusal": Stop.REFUSED,
+    "end_turn": FinishReason.END,
+    "stop_sequence": FinishReason.END,
+    "max_tokens": FinishReason.LENGTH,
+    "model_context_window_exceeded": FinishReason.LENGTH,
+    "refusal": FinishReason.REFUSED,
 }
 
 
@@ -37,9 +37,9 @@ class AnthropicApi:
     """
 
     provider: str
-    key: Key
+    key: ApiKey
     base_url: str | None = None
-    limits: Limits = USUAL_LIMITS
+    limits: ConnectionLimits = DEFAULT_LIMITS
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Send a request and return the answer."""
@@ -48,7 +48,7 @@ class AnthropicApi:
         except ImportError:
             raise missing_sdk(self.provider, "anthropic") from None
         body = body_of(request)
-        with Translated(self.provider, self.key, anthropic.APIError):
+        with SdkErrorTranslator(self.provider, self.key, anthropic.APIError):
             async with anthropic.AsyncAnthropic(
                 api_key=self.key.value or "none",
                 base_url=self.base_url,
@@ -57,7 +57,7 @@ class AnthropicApi:
                 timeout=self.limits.read,  # else it refuses long answers that are not streamed
                 default_headers=None
                 if self.provider == "anthropic"
-                else own_headers(self.key, *_AMBIENT, anthropic.omit),
+                else auth_headers(self.key, *_AMBIENT, anthropic.omit),
             ) as client:
                 return reply_of(await _ask(client, body, on_text))
 
@@ -86,7 +86,7 @@ def body_of(request: ModelRequest) -> dict[str, Any]:
 def reply_of(message: Mapping[str, Any]) -> Reply:
     """Return the answer in a message's JSON; thinking is left out."""
     text = "".join(block["text"] for block in message["content"] if block.get("type") == "text")
-    stop = stop_of(message.get("stop_reason"), _STOPS)
+    stop = finish_reason(message.get("stop_reason"), _STOPS)
     usage = reported_fields(message.get("usage"))
     raw = {"usage": usage, "stop_reason": message["stop_reason"]}
     return Reply(text, usage_of(usage), stop, str(message.get("model") or ""), raw)
@@ -102,9 +102,9 @@ def usage_of(usage: Mapping[str, Any]) -> Usage:
     )
 
 
-def _content(plan: Plan, *, system: bool) -> list[dict[str, Any]]:
+def _content(plan: RequestPlan, *, system: bool) -> list[dict[str, Any]]:
     return [
         {"type": "text", "text": block.text} | ({"cache_control": {"type": "ephemeral"}} if block.marked else {})
         for block in plan.blocks
-        if (block.role is Role.SYSTEM) is system
+        if (block.role is BlockRole.SYSTEM) is system
     ]

@@ -9,31 +9,31 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from aggregate.clients.plan import Layout, Plan
-from aggregate.clients.rules import CacheRules, Caching
+from aggregate.clients.plan import BlockLayout, RequestPlan
+from aggregate.clients.rules import CacheLookup, CachePolicy
 from aggregate.models.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Cache:
+class SimulatedCache:
     """The entries of a cache: a hash of each cached prefix, and when it was last used, in seconds."""
 
     entries: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def after(cls, layout: Layout, *, at: float = 0.0) -> "Cache":
+    def after(cls, layout: BlockLayout, *, at: float = 0.0) -> "SimulatedCache":
         """Return what an earlier request has left at the time ``at``."""
-        return cls({prefix: at for end, prefix in prefixes(layout) if not layout.marks or end in layout.marks})
+        return cls({prefix: at for end, prefix in block_prefixes(layout) if not layout.marks or end in layout.marks})
 
 
-def charge(plan: Plan, cache: Cache, *, at: float = 0.0) -> tuple[Usage, Cache]:
+def charge(plan: RequestPlan, cache: SimulatedCache, *, at: float = 0.0) -> tuple[Usage, SimulatedCache]:
     """Return the input tokens of a request at the time ``at``, and the cache behind it; output is left at zero."""
     rules, layout = plan.rules, plan.layout
-    if rules.caching is Caching.NONE:
+    if rules.caching is CacheLookup.NONE:
         return Usage(fresh=plan.total), cache
     alive = {prefix for prefix, used in cache.entries.items() if at - used <= rules.seconds}
-    places = [(end, prefix) for end, prefix in prefixes(layout) if plan.tokens[end - 1] >= rules.minimum]
-    if rules.caching is Caching.PREFIX:
+    places = [(end, prefix) for end, prefix in block_prefixes(layout) if plan.tokens[end - 1] >= rules.minimum]
+    if rules.caching is CacheLookup.PREFIX:
         found = max((end for end, prefix in places if prefix in alive), default=0)
         read = plan.tokens[found - 1] // rules.step * rules.step if found else 0
         return Usage(plan.total - read, 0, read), _used(cache, [prefix for _, prefix in places], at)
@@ -47,13 +47,13 @@ def charge(plan: Plan, cache: Cache, *, at: float = 0.0) -> tuple[Usage, Cache]:
     return Usage(plan.total - read - write, write, read), _used(cache, touched, at)
 
 
-def expected(plan: Plan, earlier: Layout | None, *, age: float = 0.0) -> Usage:
+def expected_usage(plan: RequestPlan, earlier: BlockLayout | None, *, age: float = 0.0) -> Usage:
     """Return the input tokens of a request that follows an earlier one after ``age`` seconds."""
-    cache = Cache.after(earlier) if earlier else Cache()
+    cache = SimulatedCache.after(earlier) if earlier else SimulatedCache()
     return charge(plan, cache, at=age)[0]
 
 
-def prefixes(layout: Layout) -> Iterator[tuple[int, str]]:
+def block_prefixes(layout: BlockLayout) -> Iterator[tuple[int, str]]:
     """Yield where each block ends, with a hash of everything up to there, the cuts between blocks included."""
     running = hashlib.blake2b(digest_size=12)
     for start, end in pairwise((0, *layout.ends)):
@@ -61,7 +61,7 @@ def prefixes(layout: Layout) -> Iterator[tuple[int, str]]:
         yield end, running.copy().hexdigest()
 
 
-def _look_back(places: list[tuple[int, str]], layout: Layout, rules: CacheRules, alive: set[str]) -> int:
+def _look_back(places: list[tuple[int, str]], layout: BlockLayout, rules: CachePolicy, alive: set[str]) -> int:
     """Return where the longest entry ends that a breakpoint finds among the blocks before it, ``0`` for none."""
     position = {end: number for number, end in enumerate(layout.ends)}
     marked = [position[mark] for mark in layout.marks]
@@ -72,5 +72,5 @@ def _look_back(places: list[tuple[int, str]], layout: Layout, rules: CacheRules,
     return found
 
 
-def _used(cache: Cache, touched: list[str], at: float) -> Cache:
-    return Cache({**cache.entries, **dict.fromkeys(touched, at)})
+def _used(cache: SimulatedCache, touched: list[str], at: float) -> SimulatedCache:
+    return SimulatedCache({**cache.entries, **dict.fromkeys(touched, at)})

@@ -7,17 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from aggregate.clients.plan import Plan, make_plan
-from aggregate.clients.protocol import USUAL, ModelRequest, OnText, Transport, Turn
+from aggregate.clients.plan import RequestPlan, plan_request
+from aggregate.clients.protocol import DEFAULT_OPTIONS, ModelRequest, OnText, RequestOptions, Transport
 from aggregate.clients.retry import Retry, with_retries
-from aggregate.clients.rules import rules_for
-from aggregate.clients.takes import Form, takes
+from aggregate.clients.rules import policy_for
+from aggregate.clients.takes import ResponseFormat, capabilities_of
 from aggregate.clients.window import check_window
 from aggregate.errors import ClientSetupError, ProviderError
-from aggregate.models.chain import Chain
+from aggregate.models.chain import PromptFingerprint
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
-from aggregate.text.unicode import Unicode
+from aggregate.text.unicode import SurrogateJoiner
 from aggregate.tokens.count import count, count_prompt
 
 logger: Final = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ MALFORMED: Final = frozenset({400, 422})
 """Statuses of a request that a provider does not understand."""
 
 
-class ListenerError(Exception):
+class StreamCallbackError(Exception):
     """What the caller's function has raised, on its way past an adapter that would take it for the provider's."""
 
     def __init__(self, error: Exception) -> None:
@@ -34,12 +34,12 @@ class ListenerError(Exception):
 
 
 @dataclass(slots=True)
-class Listener:
+class StreamForwarder:
     """Passes the pieces of an answer on as text that a file can hold, and knows whether there was one."""
 
     on_text: OnText
     heard: bool = False
-    unicode: Unicode = field(default_factory=Unicode)
+    unicode: SurrogateJoiner = field(default_factory=SurrogateJoiner)
 
     def __call__(self, piece: str) -> None:
         """Pass a piece on; one that is no text is the server's fault, not the listener's."""
@@ -49,7 +49,7 @@ class Listener:
         try:
             self.on_text(self.unicode.add(piece))
         except Exception as error:  # noqa: BLE001 - it reaches the caller as it is
-            raise ListenerError(error) from None
+            raise StreamCallbackError(error) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +70,16 @@ class Client:
     retry: Retry = field(default_factory=Retry)
     on_wait: Callable[[float, ProviderError], None] | None = field(default=None, repr=False)
 
-    def plan(self, prompt: Prompt, message: str, *, model: str = "", turn: Turn = USUAL) -> Plan:
+    def plan(
+        self, prompt: Prompt, message: str, *, model: str = "", turn: RequestOptions = DEFAULT_OPTIONS
+    ) -> RequestPlan:
         """Return the request that ``send`` would send."""
         tokens = count_prompt(prompt).segments
-        chain = Chain.of(prompt, tokens, system=turn.system, system_tokens=count(turn.system))
-        return make_plan(
+        chain = PromptFingerprint.of(prompt, tokens, system=turn.system, system_tokens=count(turn.system))
+        return plan_request(
             prompt,
             chain,
-            rules_for(self.provider, model or self.model),
+            policy_for(self.provider, model or self.model),
             system=turn.system,
             message=message,
             message_tokens=count(message),
@@ -92,7 +94,7 @@ class Client:
         *,
         model: str = "",
         on_text: OnText | None = None,
-        turn: Turn = USUAL,
+        turn: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Send ``prompt`` and then ``message``, and return the answer.
 
@@ -119,13 +121,20 @@ class Client:
         *,
         model: str = "",
         on_text: OnText | None = None,
-        turn: Turn = USUAL,
+        turn: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Do what ``send`` does without blocking; cancelling the task ends the request."""
         plan = self.plan(prompt, message, model=model, turn=turn)
         return await self._exchange(plan, model or self.model, on_text, turn)
 
-    def exchange(self, plan: Plan, *, model: str = "", on_text: OnText | None = None, turn: Turn = USUAL) -> Reply:
+    def exchange(
+        self,
+        plan: RequestPlan,
+        *,
+        model: str = "",
+        on_text: OnText | None = None,
+        turn: RequestOptions = DEFAULT_OPTIONS,
+    ) -> Reply:
         """Send a plan and return the answer; the errors are those of ``send``."""
 
         async def alone() -> Reply:
@@ -137,33 +146,33 @@ class Client:
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(asyncio.run, alone()).result()
 
-    async def _exchange(self, plan: Plan, model: str, on_text: OnText | None, turn: Turn) -> Reply:
+    async def _exchange(self, plan: RequestPlan, model: str, on_text: OnText | None, turn: RequestOptions) -> Reply:
         if not model and self.provider != "gemini-cli":
             raise ClientSetupError(f"{self.provider}: no model is named: add --model, or model in the persona")
         if not plan.blocks:
             raise ClientSetupError("there is nothing to send: the prompt and the message are empty")
         check_window(plan, model, turn.max_output)
-        listener = Listener(on_text) if on_text else None
+        listener = StreamForwarder(on_text) if on_text else None
         request = self._request(plan, model, turn)
         try:
             async with asyncio.timeout(turn.seconds) as limit:
                 reply = await self._asked(request, listener)
-            return replace(reply, text=Unicode().add(reply.text, last=True))
+            return replace(reply, text=SurrogateJoiner().add(reply.text, last=True))
         except TimeoutError:
             if not limit.expired():
                 raise
             raise ProviderError(f"{self.provider} did not answer within {turn.seconds:g} s") from None
-        except ListenerError as failed:
+        except StreamCallbackError as failed:
             raise failed.error from None
 
-    def _request(self, plan: Plan, model: str, turn: Turn) -> ModelRequest:
+    def _request(self, plan: RequestPlan, model: str, turn: RequestOptions) -> ModelRequest:
         """Return the request with what the provider takes of the turn."""
-        taken = takes(self.provider, model)
-        form = taken.form if turn.schema else Form.TEXT
-        schema = turn.schema if form is not Form.TEXT else None
+        taken = capabilities_of(self.provider, model)
+        form = taken.form if turn.schema else ResponseFormat.TEXT
+        schema = turn.schema if form is not ResponseFormat.TEXT else None
         return ModelRequest(plan, model, turn.max_output, taken.temperature(turn.temperature), schema, form)
 
-    async def _asked(self, request: ModelRequest, listener: Listener | None) -> Reply:
+    async def _asked(self, request: ModelRequest, listener: StreamForwarder | None) -> Reply:
         """Return the answer; a request that is refused as malformed is made once more with its text alone."""
         try:
             return await with_retries(

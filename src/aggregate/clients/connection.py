@@ -11,7 +11,7 @@ from functools import cache
 from ssl import SSLContext
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from aggregate.clients.address import shown
+from aggregate.clients.address import display_address
 
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Request, Response
@@ -26,7 +26,7 @@ MOST_BYTES: Final = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ConnectionLimits:
     """How long to wait for a server, in seconds, and how much to take from it.
 
     Attributes:
@@ -40,7 +40,7 @@ class Limits:
     size: int = MOST_BYTES
 
 
-USUAL_LIMITS: Final = Limits()
+DEFAULT_LIMITS: Final = ConnectionLimits()
 
 
 class WrongAddressError(Exception):
@@ -55,7 +55,7 @@ def certificates() -> SSLContext:
     return create_ssl_context()
 
 
-def settings(limits: Limits) -> dict[str, Any]:
+def settings(limits: ConnectionLimits) -> dict[str, Any]:
     """Return the arguments of the HTTP client that an SDK is given."""
     seconds = {"connect": limits.connect, "read": limits.read, "write": limits.read, "pool": limits.connect}
 
@@ -118,7 +118,7 @@ async def _refuse(response: "Response") -> None:
     """
     location = response.headers.get("location", "")
     if response.is_redirect or (location and 300 <= response.status_code < 400):
-        to = shown(str(response.url.join(location))) if location else "nowhere"
+        to = display_address(str(response.url.join(location))) if location else "nowhere"
         raise WrongAddressError(
             f"answered {response.status_code}, a redirect to {to}, which is not followed: "
             "if that is the right address, name it with --base-url"

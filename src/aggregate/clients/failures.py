@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import Any
 
 from aggregate.clients.connection import WrongAddressError, causes
-from aggregate.clients.key import Key
+from aggregate.clients.key import ApiKey
 from aggregate.clients.retry import RETRYABLE, seconds_of
 from aggregate.errors import ClientSetupError, ProviderError
-from aggregate.models.reply import Stop
+from aggregate.models.reply import FinishReason
 
 _PASSING = ("overloaded", "rate_limit", "unavailable", "resource_exhausted", "timeout", "api_error", "internal")
 _LONGEST = 300
@@ -23,14 +23,14 @@ _NO_HOST = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EA
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
 
 
-class Translated:
+class SdkErrorTranslator:
     """Turns the errors of an SDK, of its connection and of unreadable answers into a ``ProviderError``.
 
     An SDK's error holds the request with its headers, and may repeat the key: so it is neither chained, nor left in a
     variable for those who print tracebacks with the values of variables.
     """
 
-    def __init__(self, provider: str, key: Key, *sdk_errors: type[Exception]) -> None:
+    def __init__(self, provider: str, key: ApiKey, *sdk_errors: type[Exception]) -> None:
         self._provider, self._key, self._sdk_errors = provider, key, sdk_errors
         self._outer: BaseException | None = None
 
@@ -68,7 +68,7 @@ class Translated:
         return ProviderError(f"{self._provider} {what}: {_line(self._key.hide(str(error)), error)}", retryable=True)
 
 
-def stop_of(reason: str | None, stops: Mapping[str, Stop]) -> Stop:
+def finish_reason(reason: str | None, stops: Mapping[str, FinishReason]) -> FinishReason:
     """Return why a model stopped, by the provider's word for it.
 
     Raises:
@@ -76,7 +76,7 @@ def stop_of(reason: str | None, stops: Mapping[str, Stop]) -> Stop:
     """
     if not reason:
         raise ValueError("it broke off before its end")
-    return stops.get(reason, Stop.OTHER)
+    return stops.get(reason, FinishReason.OTHER)
 
 
 def missing_sdk(provider: str, module: str) -> ClientSetupError:
@@ -84,7 +84,7 @@ def missing_sdk(provider: str, module: str) -> ClientSetupError:
     return ClientSetupError(f'{provider} needs the package {module}: run pip install "manual-slop[ai]"')
 
 
-def _from_sdk(provider: str, key: Key, error: Any, chain: Sequence[BaseException]) -> ProviderError:  # noqa: ANN401 - three SDKs, three trees
+def _from_sdk(provider: str, key: ApiKey, error: Any, chain: Sequence[BaseException]) -> ProviderError:  # noqa: ANN401 - three SDKs, three trees
     response = getattr(error, "response", None)
     status = getattr(error, "status_code", None) or getattr(error, "code", None)
     status = status if isinstance(status, int) else None

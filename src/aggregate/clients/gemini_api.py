@@ -5,18 +5,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.connection import USUAL_LIMITS, Limits, certificates, settings
-from aggregate.clients.failures import Translated, missing_sdk, stop_of
-from aggregate.clients.key import Key
+from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, certificates, settings
+from aggregate.clients.failures import SdkErrorTranslator, finish_reason, missing_sdk
+from aggregate.clients.key import ApiKey
 from aggregate.clients.protocol import ModelRequest, OnText
-from aggregate.models.reply import Reply, Stop
+from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_tokens
 
 if TYPE_CHECKING:
     from google.genai.client import AsyncClient
 
 _REFUSED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
-_STOPS = {"STOP": Stop.END, "MAX_TOKENS": Stop.LENGTH} | dict.fromkeys(_REFUSED, Stop.REFUSED)
+_STOPS = {"STOP": FinishReason.END, "MAX_TOKENS": FinishReason.LENGTH} | dict.fromkeys(_REFUSED, FinishReason.REFUSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class GeminiApi:
     """
 
     provider: str
-    key: Key
+    key: ApiKey
     base_url: str | None = None
-    limits: Limits = USUAL_LIMITS
+    limits: ConnectionLimits = DEFAULT_LIMITS
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Send a request and return the answer."""
@@ -45,7 +45,7 @@ class GeminiApi:
             raise missing_sdk(self.provider, "google-genai") from None
         address, version = _split(self.base_url)
         checked = {"verify": certificates()}  # of a client that it makes beside ours, and never uses
-        with Translated(self.provider, self.key, errors.APIError):
+        with SdkErrorTranslator(self.provider, self.key, errors.APIError):
             async with HttpClient(**settings(self.limits)) as http:
                 options = types.HttpOptions(
                     base_url=address,
@@ -96,7 +96,7 @@ def reply_of(parts: list[dict[str, Any]]) -> Reply:
         if (part.get("prompt_feedback") or {}).get("block_reason"):
             reason = "SAFETY"
     text = "".join(map(text_of, parts))
-    return Reply(text, usage_of(usage), stop_of(reason, _STOPS), model, {"usage": usage, "finish_reason": reason})
+    return Reply(text, usage_of(usage), finish_reason(reason, _STOPS), model, {"usage": usage, "finish_reason": reason})
 
 
 def text_of(part: Mapping[str, Any]) -> str:

@@ -16,13 +16,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
-from aggregate.clients.key import Key
-from aggregate.clients.plan import Plan
+from aggregate.clients.key import ApiKey
+from aggregate.clients.plan import RequestPlan
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.disk.programs import find_program
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import SEPARATOR
-from aggregate.models.reply import Reply, Stop
+from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_fields, reported_tokens
 
 _MOST_BYTES = 8_000_000
@@ -66,7 +66,7 @@ class GeminiCli:
     """
 
     program: str = "gemini"
-    keys: tuple[Key, ...] = ()
+    keys: tuple[ApiKey, ...] = ()
     seconds: float = 600.0
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
@@ -121,7 +121,7 @@ def arguments_of(request: ModelRequest) -> list[str]:
     return ["--output-format", "stream-json", "--skip-trust", *model]
 
 
-def text_of(plan: Plan) -> str:
+def text_of(plan: RequestPlan) -> str:
     """Return what goes to standard input: instructions and prompt; a slash at the start would be a command."""
     text = SEPARATOR.join(part for part in (plan.system, plan.text) if part)
     return f"Prompt:{SEPARATOR}{text}" if text.startswith("/") else text
@@ -146,7 +146,7 @@ def reply_of(events: Sequence[Mapping[str, Any]]) -> tuple[Reply, str]:
                 failure = str((event.get("error") or {}).get("message") or failure or "error")
     if not finished and not failure:
         failure = _NO_RESULT
-    return Reply("".join(pieces), usage_of(stats), Stop.END, model, {"stats": stats}), failure
+    return Reply("".join(pieces), usage_of(stats), FinishReason.END, model, {"stats": stats}), failure
 
 
 def usage_of(stats: Mapping[str, Any]) -> Usage:

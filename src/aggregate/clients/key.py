@@ -13,7 +13,7 @@ _SHORTEST = 6
 _HEADER_VALUE = re.compile(r"[!-~]+")
 
 
-class Key:
+class ApiKey:
     """A key that no representation shows.
 
     It is no dataclass, because ``dataclasses.asdict`` of whatever holds it would show it.
@@ -47,7 +47,7 @@ class Key:
         return text
 
 
-def find_key(provider: str, variables: tuple[str, ...], environ: Mapping[str, str], *, needed: bool) -> Key:
+def find_api_key(provider: str, variables: tuple[str, ...], environ: Mapping[str, str], *, needed: bool) -> ApiKey:
     """Return the first key that one of the environment's ``variables`` holds.
 
     Raises:
@@ -57,15 +57,15 @@ def find_key(provider: str, variables: tuple[str, ...], environ: Mapping[str, st
     if not name:
         if needed:
             raise ClientSetupError(f"{provider} needs a key: set the environment variable {' or '.join(variables)}")
-        return Key()
+        return ApiKey()
     value = environ[name].strip()
     if not _HEADER_VALUE.fullmatch(value):
         # The error of an HTTP library would show it.
         raise ClientSetupError(f"the key in {name} holds a blank or a character that no key has: set it again")
-    return Key(value)
+    return ApiKey(value)
 
 
-def own_headers(key: Key, variable: str, others: tuple[str, ...], omit: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever mark an SDK has
+def auth_headers(key: ApiKey, variable: str, others: tuple[str, ...], omit: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever mark an SDK has
     """Return the headers with which an SDK sends ``key`` and nothing that it reads from the environment by itself.
 
     SDKs read headers from the process's environment, where gateways want a key, and send them wherever their address

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from aggregate.clients.rules import CacheRules
+from aggregate.clients.rules import CachePolicy
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 
 _CANDIDATES = 32
@@ -22,9 +22,9 @@ _OFTEN = 1.0
 """The weight of a section that is expected to change now and then, such as the beads."""
 
 
-def choose_marks(
+def choose_breakpoints(
     tokens: Sequence[int],
-    rules: CacheRules,
+    rules: CachePolicy,
     *,
     body: int,
     ends: Sequence[int],
@@ -55,7 +55,7 @@ def choose_marks(
     if hit < edge and tokens[edge - 1] >= rules.minimum:
         candidates.append(edge)
     within = frozenset(mark for mark in fixed if mark <= body)
-    inside = _best(candidates, free, Loss.of(tokens, weights, body=body), body=body, fixed=within)
+    inside = _best(candidates, free, ExpectedLoss.of(tokens, weights, body=body), body=body, fixed=within)
     return tuple(sorted(fixed | inside))
 
 
@@ -80,7 +80,7 @@ def _candidates(tokens: Sequence[int], body: int, hit: int, old: Sequence[int], 
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class ExpectedLoss:
     """How many tokens a change is expected to lose, summed up once so that any stretch is two look-ups.
 
     Attributes:
@@ -94,7 +94,7 @@ class Loss:
     moment: Sequence[float]
 
     @classmethod
-    def of(cls, tokens: Sequence[int], weights: Sequence[float], *, body: int) -> "Loss":
+    def of(cls, tokens: Sequence[int], weights: Sequence[float], *, body: int) -> "ExpectedLoss":
         """Prepare the sums for the body of a prompt and the segment behind it."""
         chances = [0.0, *weights[:body]]
         moments = (chance * start for chance, start in zip(chances, (0, *tokens), strict=False))
@@ -106,23 +106,27 @@ class Loss:
         return self.moment[end] - self.moment[mark] - kept * (self.chance[end] - self.chance[mark])
 
 
-def usual_weights(prompt: Prompt) -> tuple[float, ...]:
+def default_change_weights(prompt: Prompt) -> tuple[float, ...]:
     """Return how likely each segment is the first one to change, where nothing else is known.
 
     If some files are told to change, as they do from one worker to the next, the others are not expected to.
     """
     told = any(one.section is Section.FILES and one.stability is Stability.SLOW for one in prompt.segments)
-    return tuple(0.0 if told and one.stability is Stability.STABLE else usual_weight(one) for one in prompt.segments)
+    return tuple(
+        0.0 if told and one.stability is Stability.STABLE else default_change_weight(one) for one in prompt.segments
+    )
 
 
-def usual_weight(segment: Segment) -> float:
+def default_change_weight(segment: Segment) -> float:
     """Return how likely a segment is the first one to change, where nothing else is known of it."""
     if segment.section is Section.HISTORY:
         return 0.0
     return _OFTEN if segment.stability is Stability.SLOW else SELDOM
 
 
-def _best(candidates: Sequence[int], free: int, loss: Loss, *, body: int, fixed: frozenset[int]) -> frozenset[int]:
+def _best(
+    candidates: Sequence[int], free: int, loss: ExpectedLoss, *, body: int, fixed: frozenset[int]
+) -> frozenset[int]:
     """Return the at most ``free`` candidates that lose least beside the fixed ones.
 
     A shortest path: a state is the last breakpoint so far and how many free ones were used; fixed places are always

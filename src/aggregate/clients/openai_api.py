@@ -5,20 +5,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.connection import USUAL_LIMITS, Limits, settings
-from aggregate.clients.failures import Translated, missing_sdk, stop_of
-from aggregate.clients.key import Key, own_headers
-from aggregate.clients.plan import Role
+from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, settings
+from aggregate.clients.failures import SdkErrorTranslator, finish_reason, missing_sdk
+from aggregate.clients.key import ApiKey, auth_headers
+from aggregate.clients.plan import BlockRole
 from aggregate.clients.protocol import ModelRequest, OnText
-from aggregate.clients.takes import Form
-from aggregate.models.reply import Reply, Stop
+from aggregate.clients.takes import ResponseFormat
+from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_fields, reported_tokens
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 _AMBIENT = ("OPENAI_CUSTOM_HEADERS", ("OpenAI-Organization", "OpenAI-Project"))
-_STOPS = {"stop": Stop.END, "length": Stop.LENGTH, "content_filter": Stop.REFUSED}
+_STOPS = {"stop": FinishReason.END, "length": FinishReason.LENGTH, "content_filter": FinishReason.REFUSED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ class OpenAiApi:
     """
 
     provider: str
-    key: Key
+    key: ApiKey
     base_url: str | None = None
     limit: str = "max_tokens"
-    limits: Limits = USUAL_LIMITS
+    limits: ConnectionLimits = DEFAULT_LIMITS
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Send a request and return the answer."""
@@ -46,13 +46,13 @@ class OpenAiApi:
         except ImportError:
             raise missing_sdk(self.provider, "openai") from None
         body = body_of(request, limit=self.limit)
-        with Translated(self.provider, self.key, openai.OpenAIError):
+        with SdkErrorTranslator(self.provider, self.key, openai.OpenAIError):
             async with openai.AsyncOpenAI(
                 api_key=self.key.value or "none",
                 base_url=self.base_url,
                 http_client=openai.DefaultAsyncHttpxClient(**settings(self.limits)),
                 max_retries=0,
-                default_headers=None if self.provider == "openai" else own_headers(self.key, *_AMBIENT, openai.omit),
+                default_headers=None if self.provider == "openai" else auth_headers(self.key, *_AMBIENT, openai.omit),
             ) as client:
                 return reply_of(await _ask(client, body, on_text))
 
@@ -89,7 +89,7 @@ def body_of(request: ModelRequest, *, limit: str = "max_tokens") -> dict[str, An
     if not plan.layout.marks:
         system = [{"role": "system", "content": plan.system}] if plan.system else []
         return {**body, "messages": [*system, {"role": "user", "content": plan.text + ending}]}
-    parts = [(block.role is Role.SYSTEM, _part(block.text, marked=block.marked)) for block in plan.blocks]
+    parts = [(block.role is BlockRole.SYSTEM, _part(block.text, marked=block.marked)) for block in plan.blocks]
     if ending:
         parts.append((False, _part(ending, marked=False)))
     roles = [("system", [part for is_system, part in parts if is_system])] if plan.system else []
@@ -102,18 +102,18 @@ def body_of(request: ModelRequest, *, limit: str = "max_tokens") -> dict[str, An
 def _format(request: ModelRequest) -> dict[str, Any]:
     """Return the field that binds an answer to a schema."""
     match request.form:
-        case Form.TEXT:
+        case ResponseFormat.TEXT:
             return {}
-        case Form.OBJECT:
+        case ResponseFormat.OBJECT:
             return {"response_format": {"type": "json_object"}}
-        case Form.SCHEMA:
+        case ResponseFormat.SCHEMA:
             schema = {"name": "answer", "schema": request.schema, "strict": True}
             return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
 
 def _ending(request: ModelRequest) -> str:
     """Return the schema as words, where the provider promises an object and must be told which one."""
-    if request.form is not Form.OBJECT:
+    if request.form is not ResponseFormat.OBJECT:
         return ""
     return f"\n\nAnswer with one JSON object of this schema:\n{json.dumps(request.schema)}"
 
@@ -123,7 +123,7 @@ def reply_of(answer: Mapping[str, Any]) -> Reply:
     choice = answer["choices"][0]
     usage = reported_fields(answer.get("usage"))
     refusal = choice["message"].get("refusal")
-    stop = Stop.REFUSED if refusal else stop_of(choice.get("finish_reason"), _STOPS)
+    stop = FinishReason.REFUSED if refusal else finish_reason(choice.get("finish_reason"), _STOPS)
     raw = {"usage": usage, "finish_reason": choice.get("finish_reason")}
     if refusal:
         raw["refusal"] = refusal

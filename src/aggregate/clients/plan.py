@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from aggregate.clients.marks import choose_marks, usual_weights
-from aggregate.clients.rules import CacheRules, Caching
-from aggregate.models.chain import Chain, common
+from aggregate.clients.marks import choose_breakpoints, default_change_weights
+from aggregate.clients.rules import CacheLookup, CachePolicy
+from aggregate.models.chain import PromptFingerprint, common_prefix
 from aggregate.models.prompt import SEPARATOR, Prompt, Section
 
 
-class Role(StrEnum):
+class BlockRole(StrEnum):
     """Which part of a request a block belongs to."""
 
     SYSTEM = "system"
@@ -25,7 +25,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class RequestBlock:
     """A piece of a request that stays one piece in later requests.
 
     Attributes:
@@ -35,14 +35,14 @@ class Block:
         marked: Whether a breakpoint stands behind it.
     """
 
-    role: Role
+    role: BlockRole
     text: str
     tokens: int
     marked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BlockLayout:
     """Where a request's blocks end, as numbers of links of the prompt's chain (the system prompt is the first link).
 
     Attributes:
@@ -57,7 +57,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RequestPlan:
     """A request as it will be sent.
 
     Attributes:
@@ -68,21 +68,21 @@ class Plan:
         rules: The rules it was made by.
     """
 
-    blocks: tuple[Block, ...]
-    layout: Layout
+    blocks: tuple[RequestBlock, ...]
+    layout: BlockLayout
     tokens: tuple[int, ...]
     message_tokens: int
-    rules: CacheRules
+    rules: CachePolicy
 
     @property
     def system(self) -> str:
         """The system prompt."""
-        return "".join(block.text for block in self.blocks if block.role is Role.SYSTEM)
+        return "".join(block.text for block in self.blocks if block.role is BlockRole.SYSTEM)
 
     @property
     def text(self) -> str:
         """Everything behind the system prompt."""
-        return "".join(block.text for block in self.blocks if block.role is not Role.SYSTEM)
+        return "".join(block.text for block in self.blocks if block.role is not BlockRole.SYSTEM)
 
     @property
     def total(self) -> int:
@@ -90,17 +90,17 @@ class Plan:
         return self.tokens[-1] + self.message_tokens
 
 
-def make_plan(
+def plan_request(
     prompt: Prompt,
-    chain: Chain,
-    rules: CacheRules,
+    chain: PromptFingerprint,
+    rules: CachePolicy,
     *,
     system: str = "",
     message: str = "",
     message_tokens: int = 0,
-    earlier: Layout | None = None,
+    earlier: BlockLayout | None = None,
     weights: Sequence[float] | None = None,
-) -> Plan:
+) -> RequestPlan:
     """Plan the request that sends ``prompt`` and then ``message``.
 
     Args:
@@ -114,49 +114,49 @@ def make_plan(
         weights: How likely each segment is the first one to change; without it all files count alike.
     """
     tokens = _running(chain)
-    if rules.caching is Caching.MARKS:
-        layout = _marked(prompt, chain, tokens, rules, earlier, weights or usual_weights(prompt))
+    if rules.caching is CacheLookup.MARKS:
+        layout = _marked(prompt, chain, tokens, rules, earlier, weights or default_change_weights(prompt))
     else:
-        layout = Layout(chain.digests, tuple(range(1, len(tokens) + 1)), ())
+        layout = BlockLayout(chain.digests, tuple(range(1, len(tokens) + 1)), ())
     cuts = layout.ends if layout.marks else (1, len(tokens))
     blocks = _blocks(prompt, cuts, frozenset(layout.marks), tokens, system)
     if message:
         text = SEPARATOR + message if prompt.segments else message
-        blocks = (*blocks, Block(Role.MESSAGE, text, message_tokens))
-    return Plan(blocks, layout, tokens, message_tokens, rules)
+        blocks = (*blocks, RequestBlock(BlockRole.MESSAGE, text, message_tokens))
+    return RequestPlan(blocks, layout, tokens, message_tokens, rules)
 
 
 def _marked(
     prompt: Prompt,
-    chain: Chain,
+    chain: PromptFingerprint,
     tokens: Sequence[int],
-    rules: CacheRules,
-    earlier: Layout | None,
+    rules: CachePolicy,
+    earlier: BlockLayout | None,
     weights: Sequence[float],
-) -> Layout:
+) -> BlockLayout:
     digests = chain.digests
-    kept = common(digests, earlier.digests) if earlier else 0
+    kept = common_prefix(digests, earlier.digests) if earlier else 0
     old_marks = [mark for mark in earlier.marks if mark <= kept] if earlier else []
     old_ends = [end for end in earlier.ends if end <= kept] if earlier else []
     body = 1 + sum(segment.section is not Section.HISTORY for segment in prompt.segments)
     ends = {1, body, *old_ends, *range(body, len(digests) + 1)}
-    marks = choose_marks(tokens, rules, body=body, ends=sorted(ends), old=old_marks, weights=weights)
-    return Layout(digests, tuple(sorted(ends | set(marks))), marks)
+    marks = choose_breakpoints(tokens, rules, body=body, ends=sorted(ends), old=old_marks, weights=weights)
+    return BlockLayout(digests, tuple(sorted(ends | set(marks))), marks)
 
 
 def _blocks(
     prompt: Prompt, cuts: Sequence[int], marks: frozenset[int], tokens: Sequence[int], system: str
-) -> tuple[Block, ...]:
+) -> tuple[RequestBlock, ...]:
     """Return the blocks of the system prompt and of the document, cut behind the links ``cuts``."""
-    blocks = [Block(Role.SYSTEM, system, tokens[0], 1 in marks)] if system else []
+    blocks = [RequestBlock(BlockRole.SYSTEM, system, tokens[0], 1 in marks)] if system else []
     for start, end in pairwise((1, *(cut for cut in cuts if cut > 1))):
         texts = [segment.text for segment in prompt.segments[start - 1 : end - 1]]
         text = (SEPARATOR if start > 1 else "") + SEPARATOR.join(texts)
-        blocks.append(Block(Role.DOCUMENT, text, tokens[end - 1] - tokens[start - 1], end in marks))
+        blocks.append(RequestBlock(BlockRole.DOCUMENT, text, tokens[end - 1] - tokens[start - 1], end in marks))
     return tuple(blocks)
 
 
-def _running(chain: Chain) -> tuple[int, ...]:
+def _running(chain: PromptFingerprint) -> tuple[int, ...]:
     total, sums = 0, []
     for link in chain.links:
         total += link.tokens

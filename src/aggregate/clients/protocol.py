@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from aggregate.clients.plan import Layout, Plan
-from aggregate.clients.takes import Form
+from aggregate.clients.plan import BlockLayout, RequestPlan
+from aggregate.clients.takes import ResponseFormat
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 
@@ -14,7 +14,7 @@ OnText = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class RequestOptions:
     """What a request needs beside the prompt and the message.
 
     Attributes:
@@ -30,28 +30,40 @@ class Turn:
 
     system: str = ""
     max_output: int = 16_000
-    earlier: Layout | None = None
+    earlier: BlockLayout | None = None
     weights: Sequence[float] | None = None
     temperature: float | None = None
     schema: Mapping[str, Any] | None = None
     seconds: float | None = None
 
 
-USUAL: Final = Turn()
+DEFAULT_OPTIONS: Final = RequestOptions()
 """No instructions, the usual limits, nothing sent before."""
 
 
-class Asks(Protocol):
+class ChatClient(Protocol):
     """A client: it sends a prompt to a model and returns the answer."""
 
     def send(
-        self, prompt: Prompt, message: str, *, model: str = "", on_text: OnText | None = None, turn: Turn = USUAL
+        self,
+        prompt: Prompt,
+        message: str,
+        *,
+        model: str = "",
+        on_text: OnText | None = None,
+        turn: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Send ``prompt`` and then ``message``; block until the answer is there."""
         ...
 
     async def asend(
-        self, prompt: Prompt, message: str, *, model: str = "", on_text: OnText | None = None, turn: Turn = USUAL
+        self,
+        prompt: Prompt,
+        message: str,
+        *,
+        model: str = "",
+        on_text: OnText | None = None,
+        turn: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Do the same without blocking; cancelling the task ends the request."""
         ...
@@ -70,12 +82,12 @@ class ModelRequest:
         form: How the answer is bound to the schema.
     """
 
-    plan: Plan
+    plan: RequestPlan
     model: str
     max_output: int
     temperature: float | None = None
     schema: Mapping[str, Any] | None = None
-    form: Form = Form.TEXT
+    form: ResponseFormat = ResponseFormat.TEXT
 
     @property
     def plain(self) -> "ModelRequest":

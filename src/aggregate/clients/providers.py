@@ -9,12 +9,12 @@ from aggregate.clients.anthropic_api import AnthropicApi
 from aggregate.clients.client import Client
 from aggregate.clients.gemini_api import GeminiApi
 from aggregate.clients.gemini_cli import GeminiCli
-from aggregate.clients.key import Key, find_key
+from aggregate.clients.key import ApiKey, find_api_key
 from aggregate.clients.openai_api import OpenAiApi
 from aggregate.clients.protocol import Transport
 from aggregate.clients.retry import Retry
 from aggregate.clients.rules import COMPATIBLE, SCRIPTED
-from aggregate.clients.scripted import scripted
+from aggregate.clients.scripted import scripted_client
 from aggregate.errors import ClientSetupError, ProviderError
 
 
@@ -30,7 +30,7 @@ class Provider:
         needs_key: Whether it can be asked without a key.
     """
 
-    adapter: Callable[[Key, str | None], Transport]
+    adapter: Callable[[ApiKey, str | None], Transport]
     keys: tuple[str, ...] = ()
     model: str = ""
     base_url: str | None = None
@@ -76,7 +76,7 @@ _MAKERS = {
 }
 
 
-def maker_of(model: str) -> str:
+def provider_of_model(model: str) -> str:
     """Return whose model it is by the beginning of its name, ``""`` where that does not tell."""
     plain = model.lower().rsplit("/", 1)[-1]
     return next((maker for start, maker in _MAKERS.items() if plain.startswith(start)), "")
@@ -108,7 +108,7 @@ def open_client(
     """
     name = provider or (COMPATIBLE if base_url else "")
     if name == SCRIPTED:
-        client = scripted()
+        client = scripted_client()
         return replace(client, model=model or client.model)
     if name not in PROVIDERS:
         what = f"there is no provider {name!r}" if name else "no provider is named"
@@ -121,6 +121,6 @@ def open_client(
     if base_url:
         check_address(base_url)
     needed = found.needs_key and require_key
-    key = find_key(name, found.keys, os.environ if environ is None else environ, needed=needed)
+    key = find_api_key(name, found.keys, os.environ if environ is None else environ, needed=needed)
     transport = found.adapter(key, base_url or found.base_url)
     return Client(name, transport, model or found.model, retry or Retry(), on_wait)

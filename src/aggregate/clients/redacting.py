@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
-from aggregate.clients.protocol import USUAL, Asks, OnText, Turn
+from aggregate.clients.protocol import DEFAULT_OPTIONS, ChatClient, OnText, RequestOptions
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 from aggregate.redaction.redact import Finding, Redaction, redact
@@ -19,25 +19,37 @@ class RedactingClient:
         on_finding: Called with where a secret was and what it is, for the same one each time that it is sent.
     """
 
-    client: Asks
+    client: ChatClient
     redaction: Redaction = field(default_factory=Redaction)
     on_finding: Callable[[str, Finding], None] | None = field(default=None, repr=False)
 
     def send(
-        self, prompt: Prompt, message: str, *, model: str = "", on_text: OnText | None = None, turn: Turn = USUAL
+        self,
+        prompt: Prompt,
+        message: str,
+        *,
+        model: str = "",
+        on_text: OnText | None = None,
+        turn: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Send what is left of ``prompt`` and ``message``; the errors are those of the other client."""
         prompt, message, turn = self._clean(prompt, message, turn)
         return self.client.send(prompt, message, model=model, on_text=on_text, turn=turn)
 
     async def asend(
-        self, prompt: Prompt, message: str, *, model: str = "", on_text: OnText | None = None, turn: Turn = USUAL
+        self,
+        prompt: Prompt,
+        message: str,
+        *,
+        model: str = "",
+        on_text: OnText | None = None,
+        turn: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Do the same without blocking; cancelling the task ends the request."""
         prompt, message, turn = self._clean(prompt, message, turn)
         return await self.client.asend(prompt, message, model=model, on_text=on_text, turn=turn)
 
-    def _clean(self, prompt: Prompt, message: str, turn: Turn) -> tuple[Prompt, str, Turn]:
+    def _clean(self, prompt: Prompt, message: str, turn: RequestOptions) -> tuple[Prompt, str, RequestOptions]:
         segments = tuple(
             replace(segment, text=self._redacted(segment.source or segment.section.value, segment.text))
             for segment in prompt.segments
@@ -53,7 +65,9 @@ class RedactingClient:
         return result.text
 
 
-def redacting(client: Asks, *, allow: Collection[str] = (), tell: Callable[[str], None] | None = None) -> Asks:
+def with_redaction(
+    client: ChatClient, *, allow: Collection[str] = (), tell: Callable[[str], None] | None = None
+) -> ChatClient:
     """Return a client that passes no secrets on to ``client``.
 
     Args:

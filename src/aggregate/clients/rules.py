@@ -14,7 +14,7 @@ COMPATIBLE, SCRIPTED = "compatible", "scripted"
 """The providers that are no company: a server of one's own, and no model at all."""
 
 
-class Caching(StrEnum):
+class CacheLookup(StrEnum):
     """How a provider finds what it can reuse."""
 
     MARKS = "marks"
@@ -25,7 +25,7 @@ class Caching(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CacheRules:
+class CachePolicy:
     """A prompt cache.
 
     Attributes:
@@ -39,7 +39,7 @@ class CacheRules:
         read: Price of a read token, in prices of an input token.
     """
 
-    caching: Caching
+    caching: CacheLookup
     marks: int = 0
     look_back: int = 1
     minimum: int = 1024
@@ -49,16 +49,16 @@ class CacheRules:
     read: float = 0.1
 
 
-_ANTHROPIC = CacheRules(Caching.MARKS, marks=4, look_back=20, minimum=4096, write=1.25)
-_OPENAI = CacheRules(Caching.PREFIX, step=128)
+_ANTHROPIC = CachePolicy(CacheLookup.MARKS, marks=4, look_back=20, minimum=4096, write=1.25)
+_OPENAI = CachePolicy(CacheLookup.PREFIX, step=128)
 # From 5.6 on a prefix is found at the request's own breakpoints only.
-_OPENAI_MARKS = CacheRules(Caching.MARKS, marks=4, seconds=1800, write=1.25)
-_GEMINI = CacheRules(Caching.PREFIX, minimum=4096)
-_DEEPSEEK = CacheRules(Caching.PREFIX, minimum=64, step=64, seconds=3600, read=0.02)
-_MINIMAX = CacheRules(Caching.MARKS, marks=4, look_back=20, minimum=512, write=1.25)
-NO_CACHE = CacheRules(Caching.NONE, read=1.0)
+_OPENAI_MARKS = CachePolicy(CacheLookup.MARKS, marks=4, seconds=1800, write=1.25)
+_GEMINI = CachePolicy(CacheLookup.PREFIX, minimum=4096)
+_DEEPSEEK = CachePolicy(CacheLookup.PREFIX, minimum=64, step=64, seconds=3600, read=0.02)
+_MINIMAX = CachePolicy(CacheLookup.MARKS, marks=4, look_back=20, minimum=512, write=1.25)
+NO_CACHE = CachePolicy(CacheLookup.NONE, read=1.0)
 # What llama.cpp, vLLM and Ollama do: the longest common prefix stays in memory, at no price.
-_LOCAL = CacheRules(Caching.PREFIX, minimum=1, seconds=3600, read=1.0)
+_LOCAL = CachePolicy(CacheLookup.PREFIX, minimum=1, seconds=3600, read=1.0)
 
 _BY_PROVIDER = {
     "anthropic": _ANTHROPIC,
@@ -71,7 +71,7 @@ _BY_PROVIDER = {
     SCRIPTED: _ANTHROPIC,
 }
 # By the beginning of the model's name; the longest one that fits holds.
-_BY_MODEL: dict[str, CacheRules] = {
+_BY_MODEL: dict[str, CachePolicy] = {
     "claude-opus-5": replace(_ANTHROPIC, minimum=512),
     "claude-opus-5-5": replace(_ANTHROPIC, minimum=512, read=0.05),
     "claude-fable-5": replace(_ANTHROPIC, minimum=512),
@@ -137,7 +137,7 @@ _WINDOWS = {
 }
 
 
-def rules_for(provider: str, model: str) -> CacheRules:
+def policy_for(provider: str, model: str) -> CachePolicy:
     """Return the cache of a provider's model; a provider that is not in the table has none."""
     base = _BY_PROVIDER.get(provider, NO_CACHE)
     if provider == COMPATIBLE or base is NO_CACHE:

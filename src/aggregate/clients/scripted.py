@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from aggregate.clients.cache import Cache, charge
+from aggregate.clients.cache import SimulatedCache, charge
 from aggregate.clients.client import Client
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.errors import ProviderError
@@ -16,7 +16,7 @@ Script = Iterable[str | Reply | ProviderError] | Callable[[ModelRequest], str]
 
 
 @dataclass(slots=True)
-class Scripted:
+class ScriptedTransport:
     """The adapter: it keeps every request, and a cache that lives as long as it does.
 
     Attributes:
@@ -26,7 +26,7 @@ class Scripted:
     """
 
     answers: Iterator[str | Reply | ProviderError] | Callable[[ModelRequest], str]
-    cache: Cache = field(default_factory=Cache)
+    cache: SimulatedCache = field(default_factory=SimulatedCache)
     requests: list[ModelRequest] = field(default_factory=list)
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
@@ -46,7 +46,9 @@ class Scripted:
         return answer
 
 
-def scripted(script: Script | None = None, *, cache: Cache | None = None, model: str = _MODEL) -> Client:
+def scripted_client(
+    script: Script | None = None, *, cache: SimulatedCache | None = None, model: str = _MODEL
+) -> Client:
     """Return a client that answers by a script, without network or key.
 
     Args:
@@ -55,7 +57,7 @@ def scripted(script: Script | None = None, *, cache: Cache | None = None, model:
         model: Whose rules and prices hold.
     """
     answers = script if callable(script) else iter(script) if script is not None else _describe
-    return Client("scripted", Scripted(answers, cache or Cache()), model)
+    return Client("scripted", ScriptedTransport(answers, cache or SimulatedCache()), model)
 
 
 def _describe(request: ModelRequest) -> str:

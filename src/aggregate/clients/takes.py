@@ -12,7 +12,7 @@ from typing import Final
 AS_OF: Final = "2026-11-21"
 
 
-class Form(StrEnum):
+class ResponseFormat(StrEnum):
     """How far an answer can be bound to a schema."""
 
     TEXT = "text"
@@ -24,7 +24,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Takes:
+class Capabilities:
     """What a model takes.
 
     Attributes:
@@ -33,7 +33,7 @@ class Takes:
     """
 
     lowest: float | None = None
-    form: Form = Form.TEXT
+    form: ResponseFormat = ResponseFormat.TEXT
 
     def temperature(self, wanted: float | None) -> float | None:
         """Return the temperature to send, ``None`` for none."""
@@ -42,23 +42,23 @@ class Takes:
 
 _TABLE: Final = (
     # The newest models of Anthropic and OpenAI refuse a temperature, and Anthropic's SDK has lost the word.
-    ("anthropic", "", Takes(None, Form.SCHEMA)),
-    ("openai", "", Takes(None, Form.SCHEMA)),
-    ("openai", "gpt-4o", Takes(0.0, Form.SCHEMA)),
-    ("openai", "gpt-4.1", Takes(0.0, Form.SCHEMA)),
-    ("gemini", "", Takes(0.0, Form.SCHEMA)),
+    ("anthropic", "", Capabilities(None, ResponseFormat.SCHEMA)),
+    ("openai", "", Capabilities(None, ResponseFormat.SCHEMA)),
+    ("openai", "gpt-4o", Capabilities(0.0, ResponseFormat.SCHEMA)),
+    ("openai", "gpt-4.1", Capabilities(0.0, ResponseFormat.SCHEMA)),
+    ("gemini", "", Capabilities(0.0, ResponseFormat.SCHEMA)),
     # Google: below its own temperature Gemini 3 may loop.
-    ("gemini", "gemini-3", Takes(None, Form.SCHEMA)),
-    ("deepseek", "", Takes(0.0, Form.OBJECT)),
-    ("minimax", "", Takes(0.01, Form.TEXT)),
-    ("compatible", "", Takes(0.0, Form.SCHEMA)),
-    ("scripted", "", Takes(0.0, Form.SCHEMA)),
+    ("gemini", "gemini-3", Capabilities(None, ResponseFormat.SCHEMA)),
+    ("deepseek", "", Capabilities(0.0, ResponseFormat.OBJECT)),
+    ("minimax", "", Capabilities(0.01, ResponseFormat.TEXT)),
+    ("compatible", "", Capabilities(0.0, ResponseFormat.SCHEMA)),
+    ("scripted", "", Capabilities(0.0, ResponseFormat.SCHEMA)),
 )
 """By provider and the beginning of the model's name; the longest one that fits holds."""
 
 
-def takes(provider: str, model: str) -> Takes:
+def capabilities_of(provider: str, model: str) -> Capabilities:
     """Return what a provider's model takes; one that is not in the table takes text alone."""
     name = model.lower().rsplit("/", 1)[-1]
     fitting = [(len(start), row) for who, start, row in _TABLE if who == provider and name.startswith(start)]
-    return max(fitting, key=lambda one: one[0], default=(0, Takes()))[1]
+    return max(fitting, key=lambda one: one[0], default=(0, Capabilities()))[1]

@@ -1,6 +1,6 @@
 """Whether a request fits into a model's context window."""
 
-from aggregate.clients.plan import Plan
+from aggregate.clients.plan import RequestPlan
 from aggregate.clients.prices import largest_window, listed_window
 from aggregate.clients.rules import known_window
 from aggregate.errors import PromptTooLongError
@@ -19,7 +19,7 @@ _COUNTS = 512
 """Below, what a server adds or leaves out of its own weighs too much."""
 
 
-def window_of(model: str) -> int | None:
+def context_window(model: str) -> int | None:
     """Return a model's context window in tokens, ``None`` where it is not known."""
     return known_window(model) or listed_window(model)
 
@@ -30,7 +30,7 @@ def exceeded_window(tokens: int) -> int | None:
     return window if window is not None and tokens > window else None
 
 
-def check_window(plan: Plan, model: str, max_output: int) -> None:
+def check_window(plan: RequestPlan, model: str, max_output: int) -> None:
     """Refuse a request that cannot fit; an unknown window refuses nothing.
 
     Tokens are counted by o200k, which is near the count of other vocabularies but not equal to it.
@@ -40,7 +40,7 @@ def check_window(plan: Plan, model: str, max_output: int) -> None:
     """
     if plan.total <= _ALWAYS_FITS:
         return
-    window = window_of(model)
+    window = context_window(model)
     needed = plan.total + max_output
     if window is not None and needed > window:
         room = max(window - max_output, 0)
@@ -52,7 +52,7 @@ def check_window(plan: Plan, model: str, max_output: int) -> None:
         )
 
 
-def truncation(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
+def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
     """Return a warning where a server reports so few input tokens that it cannot have read the whole request.
 
     Servers on one's own machine cut what exceeds their window and say nothing: Ollama reads 4,096 tokens by default.

@@ -6,11 +6,11 @@ from pathlib import Path
 from aggregate.compose.selection import display_path
 from aggregate.disk.reading import is_file
 from aggregate.models.screenshot import Screenshot
-from aggregate.sources.listing import Listing
+from aggregate.sources.listing import FolderListing
 
 
 def find_screenshots(
-    base_dir: str | Path, entries: Sequence[str], *, shown_from: str | Path, listing: Listing
+    base_dir: str | Path, entries: Sequence[str], *, shown_from: str | Path, listing: FolderListing
 ) -> tuple[Screenshot, ...]:
     """Return the images that paths and globs below ``base_dir`` stand for, each once.
 

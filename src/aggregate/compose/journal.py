@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aggregate.compose.numbering import journal_path, numbered_files
-from aggregate.compose.prefix import PrefixReport, compare
+from aggregate.compose.numbering import numbered_files, request_log_path
+from aggregate.compose.prefix import PrefixReport, compare_prefixes
 from aggregate.compose.request import Request
 from aggregate.disk.reading import CONTENT_BYTES, open_regular, read_text
 from aggregate.disk.writing import replace_own
-from aggregate.models.chain import Chain, Link, digest
+from aggregate.models.chain import PromptFingerprint, SegmentHash, digest
 from aggregate.models.prompt import SEPARATOR, Prompt
 
 _VERSION = 2
@@ -23,7 +23,7 @@ _MOST = 2**40
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentRecord:
     """What is known of a prompt that was sent.
 
     Attributes:
@@ -44,15 +44,15 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class LoggedRequest:
     """One run: its prompt's file, the chain, and what is known if it was sent."""
 
     path: Path
-    chain: Chain
-    sent: Sent | None = None
+    chain: PromptFingerprint
+    sent: SentRecord | None = None
 
 
-def write_run(run: Run) -> None:
+def write_request(run: LoggedRequest) -> None:
     """Record a run in one step.
 
     Raises:
@@ -63,10 +63,10 @@ def write_run(run: Run) -> None:
     if run.sent:
         data["sent"] = asdict(run.sent)
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    replace_own(journal_path(run.path), text.replace('],["', '],\n["') + "\n")
+    replace_own(request_log_path(run.path), text.replace('],["', '],\n["') + "\n")
 
 
-def record_run(
+def log_written_prompt(
     path: Path, prompt: Prompt, request: Request, *, tokens: Sequence[int] | None = None
 ) -> PrefixReport | None:
     """Record a prompt that was written but not sent, and return what it keeps of the last one of this kind.
@@ -77,26 +77,26 @@ def record_run(
         request: What was composed.
         tokens: Tokens of the segments; without them they are recorded as not counted.
     """
-    chain = Chain.of(prompt, tokens or [0] * len(prompt.segments))
-    runs = recent_runs(request.output_dir, request.namespace, before=path)
+    chain = PromptFingerprint.of(prompt, tokens or [0] * len(prompt.segments))
+    runs = recent_requests(request.output_dir, request.namespace, before=path)
     before = next((run for run in runs if run.sent is None), None)
-    write_run(Run(path, chain))
-    return compare(before.chain, chain) if before else None
+    write_request(LoggedRequest(path, chain))
+    return compare_prefixes(before.chain, chain) if before else None
 
 
-def read_run(prompt: Path) -> Run | None:
+def read_request(prompt: Path) -> LoggedRequest | None:
     """Return what was recorded of a prompt, ``None`` where nothing usable is: the report is then left out."""
     try:
-        data = json.loads(read_text(journal_path(prompt), limit=CONTENT_BYTES))
+        data = json.loads(read_text(request_log_path(prompt), limit=CONTENT_BYTES))
         if data["version"] != _VERSION:
             return None
-        chain = Chain(tuple(_link(*link) for link in data["links"]))
-        return Run(prompt, chain, _sent(data.get("sent"), most=len(chain.links)))
+        chain = PromptFingerprint(tuple(_link(*link) for link in data["links"]))
+        return LoggedRequest(prompt, chain, _sent(data.get("sent"), most=len(chain.links)))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
-def recent_runs(output_dir: Path, namespace: str, *, before: Path | None = None) -> Iterator[Run]:
+def recent_requests(output_dir: Path, namespace: str, *, before: Path | None = None) -> Iterator[LoggedRequest]:
     """Yield the last runs that have a record, newest first.
 
     Args:
@@ -107,10 +107,10 @@ def recent_runs(output_dir: Path, namespace: str, *, before: Path | None = None)
     files = numbered_files(output_dir, namespace)
     if before is not None:
         files = files[: next((i for i, (_, path) in enumerate(files) if path == before), len(files))]
-    yield from (run for _, path in reversed(files[-_RECENT:]) if (run := read_run(path)))
+    yield from (run for _, path in reversed(files[-_RECENT:]) if (run := read_request(path)))
 
 
-def read_segment(run: Run, number: int) -> str | None:
+def read_segment(run: LoggedRequest, number: int) -> str | None:
     """Return the text of a run's link as it was written, ``None`` where the prompt is gone or was edited."""
     before = run.chain.links[1:number]
     link = run.chain.links[number]
@@ -127,7 +127,7 @@ def read_segment(run: Run, number: int) -> str | None:
     return text if digest(text) == link.digest else None
 
 
-def find_run(output_dir: Path, namespace: str, name: str) -> Path:
+def find_prompt(output_dir: Path, namespace: str, name: str) -> Path:
     """Return the prompt that a person names by its number or its path; it need not exist."""
     if re.fullmatch(r"\d+", name):
         paths = dict(numbered_files(output_dir, namespace))
@@ -135,8 +135,8 @@ def find_run(output_dir: Path, namespace: str, name: str) -> Path:
     return Path(name)
 
 
-def _link(section: str, source: str, digest: str, tokens: int, size: int) -> Link:
-    return Link(str(section), str(source), str(digest), _whole(tokens), _whole(size))
+def _link(section: str, source: str, digest: str, tokens: int, size: int) -> SegmentHash:
+    return SegmentHash(str(section), str(source), str(digest), _whole(tokens), _whole(size))
 
 
 def _whole(value: object, least: int = 0, most: int = _MOST) -> int:
@@ -150,7 +150,7 @@ def _whole(value: object, least: int = 0, most: int = _MOST) -> int:
     return int(value)
 
 
-def _sent(data: Mapping[str, Any] | None, *, most: int) -> Sent | None:
+def _sent(data: Mapping[str, Any] | None, *, most: int) -> SentRecord | None:
     """Return what was recorded of a send; positions are numbers of links, up to ``most``, in ascending order."""
     if data is None:
         return None
@@ -161,4 +161,4 @@ def _sent(data: Mapping[str, Any] | None, *, most: int) -> Sent | None:
     if any(tuple(sorted({*positions})) != positions for positions in (ends, marks)):
         raise ValueError("positions are not in their order")
     files = {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()}
-    return Sent(str(data["provider"]), str(data["model"]), ends, marks, changes, files)
+    return SentRecord(str(data["provider"]), str(data["model"]), ends, marks, changes, files)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, takewhile
 
-from aggregate.clients.rules import CacheRules
-from aggregate.models.chain import Chain, Link
+from aggregate.clients.rules import CachePolicy
+from aggregate.models.chain import PromptFingerprint, SegmentHash
 from aggregate.models.prompt import SEPARATOR, Section, Segment, Stability
 from aggregate.sections.changed import changed_segment
 from aggregate.tokens.count import count
@@ -23,19 +23,19 @@ LARGEST = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class HashedSegment:
     """A segment and its link in the chain."""
 
     segment: Segment
-    link: Link
+    link: SegmentHash
 
     @classmethod
-    def of(cls, segment: Segment, tokens: int) -> "Part":
+    def of(cls, segment: Segment, tokens: int) -> "HashedSegment":
         """Return the part of a segment that has ``tokens``."""
-        return cls(segment, Link.of(segment, tokens))
+        return cls(segment, SegmentHash.of(segment, tokens))
 
     @classmethod
-    def counted(cls, segment: Segment) -> "Part":
+    def counted(cls, segment: Segment) -> "HashedSegment":
         """Return the part of a segment that others follow."""
         return cls.of(segment, count(segment.text + SEPARATOR))
 
@@ -46,7 +46,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class CachedPrompt:
     """The last prompt that was sent, whose prefix a cache may still hold.
 
     Attributes:
@@ -55,15 +55,15 @@ class Earlier:
         marks: Behind which links a cache can be read; behind all where it is ``None``.
     """
 
-    chain: Chain
+    chain: PromptFingerprint
     text: Callable[[int], str | None]
     marks: Sequence[int] | None = None
 
-    def begins_with(self, links: Sequence[Link]) -> bool:
+    def begins_with(self, links: Sequence[SegmentHash]) -> bool:
         """Tell whether these are the first links behind the system prompt."""
         return self.chain.digests[1 : 1 + len(links)] == tuple(link.digest for link in links)
 
-    def links(self, section: Section) -> list[tuple[int, Link]]:
+    def links(self, section: Section) -> list[tuple[int, SegmentHash]]:
         """Return the links of a section with their numbers, without its heading."""
         return [(n, link) for n, link in enumerate(self.chain.links) if link.section == section and link.source]
 
@@ -77,23 +77,25 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RetainedFile:
     """A file that stays where it stands, and the diff that is shown behind the files if it has changed since."""
 
-    base: Part
-    diff: Part | None = None
+    base: HashedSegment
+    diff: HashedSegment | None = None
 
     @property
     def path(self) -> str:
         """The file."""
         return self.base.path
 
-    def more(self, now: Part) -> int:
+    def more(self, now: HashedSegment) -> int:
         """Return how many tokens more it takes than the file as it is now."""
         return self.base.link.tokens + (self.diff.link.tokens if self.diff else 0) - now.link.tokens
 
 
-def kept_files(earlier: Earlier, files: Mapping[str, Part], rules: CacheRules, *, behind: int) -> list[Kept]:
+def retained_files(
+    earlier: CachedPrompt, files: Mapping[str, HashedSegment], rules: CachePolicy, *, behind: int
+) -> list[RetainedFile]:
     """Return the files that stay where they stand, so that this turn and those after it cost least.
 
     Args:
@@ -106,7 +108,7 @@ def kept_files(earlier: Earlier, files: Mapping[str, Part], rules: CacheRules, *
     readable = earlier.readable()
     total = sum(part.link.tokens for part in files.values()) + behind
     best, least = 0, rules.write * total
-    kept: list[Kept] = []
+    kept: list[RetainedFile] = []
     more = 0
     for one in _candidates(old, earlier, files):
         kept.append(one)
@@ -122,32 +124,37 @@ def kept_files(earlier: Earlier, files: Mapping[str, Part], rules: CacheRules, *
     return kept[:best]
 
 
-def still_shown(earlier: Earlier, kept: Sequence[Kept]) -> list[str]:
+def reusable_diffs(earlier: CachedPrompt, kept: Sequence[RetainedFile]) -> list[str]:
     """Return the files whose diffs stand where they can stay, up to one that changed again."""
     now = {one.path: one.diff.link.digest for one in kept if one.diff}
     same = takewhile(lambda entry: now.get(entry[1].source) == entry[1].digest, earlier.links(Section.CHANGED))
     return [link.source for _, link in same]
 
 
-def _candidates(old: Sequence[tuple[int, Link]], earlier: Earlier, files: Mapping[str, Part]) -> Iterator[Kept]:
+def _candidates(
+    old: Sequence[tuple[int, SegmentHash]], earlier: CachedPrompt, files: Mapping[str, HashedSegment]
+) -> Iterator[RetainedFile]:
     """Yield the old files, up to one that is no longer there or whose older version is not to be had."""
     for number, link in old:
         now = files.get(link.source)
         if now is None:
             return
         if now.link.digest == link.digest:
-            yield Kept(now)
+            yield RetainedFile(now)
             continue
         text = earlier.text(number)
         diff = changed_segment(text, now.segment) if text is not None else None
         if text is None or diff is None:
             return
-        yield Kept(Part(Segment(Section.FILES, text, Stability.STABLE, link.source), link), Part.counted(diff))
+        yield RetainedFile(
+            HashedSegment(Segment(Section.FILES, text, Stability.STABLE, link.source), link),
+            HashedSegment.counted(diff),
+        )
 
 
-def _same_behind(earlier: Earlier, kept: Sequence[Kept]) -> int:
+def _same_behind(earlier: CachedPrompt, kept: Sequence[RetainedFile]) -> int:
     """Return how many links are the same if all old files stay."""
-    shown = still_shown(earlier, kept)
+    shown = reusable_diffs(earlier, kept)
     if len(shown) == sum(one.diff is not None for one in kept) == len(earlier.links(Section.CHANGED)):
         return len(earlier.chain.links)
     end = earlier.links(Section.FILES)[-1][0] + 1

@@ -65,7 +65,7 @@ def write_numbered(output_dir: Path, namespace: str, text: str | Iterable[str], 
         raise OutputError(f"cannot write to {output_dir}: {error.strerror or error}") from error
 
 
-def prune(output_dir: Path, namespace: str, *, keep: int, project: Path | None = None) -> list[Path]:
+def prune_outputs(output_dir: Path, namespace: str, *, keep: int, project: Path | None = None) -> list[Path]:
     """Delete all but the ``keep`` highest-numbered outputs, with records and answers; return what was deleted.
 
     What a killed run left half written, under a temporary name, goes too once it is an hour old. Of a link the link
@@ -80,14 +80,14 @@ def prune(output_dir: Path, namespace: str, *, keep: int, project: Path | None =
     for path in old:
         try:
             path.unlink(missing_ok=True)
-            journal_path(path).unlink(missing_ok=True)
+            request_log_path(path).unlink(missing_ok=True)
             reply_path(path).unlink(missing_ok=True)
         except OSError as error:
             raise OutputError(f"cannot delete {path}: {error.strerror or error}") from error
     return old
 
 
-def journal_path(prompt: Path) -> Path:
+def request_log_path(prompt: Path) -> Path:
     """Return where the record of a numbered prompt lies: ``.<name>.chain.json`` beside it."""
     return prompt.with_name(f".{prompt.stem}.chain.json")
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from aggregate.models.chain import SYSTEM, Chain, Link
+from aggregate.models.chain import SYSTEM, PromptFingerprint, SegmentHash
 from aggregate.models.prompt import Section
 
 
-class Cause(StrEnum):
+class DivergenceCause(StrEnum):
     """What happened where two prompts part."""
 
     SAME = "same"
@@ -34,7 +34,7 @@ class PrefixReport:
     kept: int
     before: int
     total: int
-    cause: Cause
+    cause: DivergenceCause
     where: str = ""
 
     @property
@@ -45,7 +45,7 @@ class PrefixReport:
         return f"{share} ({self.cause.value}: {self.where})" if self.where else f"{share} ({self.cause.value})"
 
 
-def compare(earlier: Chain, later: Chain) -> PrefixReport:
+def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> PrefixReport:
     """Return what the later prompt keeps of the earlier one."""
     shared = later.common(earlier)
     kept = sum(link.tokens for link in later.links[:shared])
@@ -54,30 +54,32 @@ def compare(earlier: Chain, later: Chain) -> PrefixReport:
     if link and link.section == Section.CHANGED:
         # A diff that comes, goes or is another one: the file itself has changed.
         rest = (later if link in new else earlier).links[shared:]
-        cause, link = Cause.CHANGED, next(one for one in rest if one.source)
+        cause, link = DivergenceCause.CHANGED, next(one for one in rest if one.source)
     # Counts of a segment depend by a token on whether something follows it.
     kept = min(kept, earlier.tokens) if earlier.tokens else kept
     return PrefixReport(kept, earlier.tokens, later.tokens, cause, _name(link) if link else "")
 
 
-def _cause(earlier: Chain, later: Chain, old: tuple[Link, ...], new: tuple[Link, ...]) -> tuple[Cause, Link | None]:
+def _cause(
+    earlier: PromptFingerprint, later: PromptFingerprint, old: tuple[SegmentHash, ...], new: tuple[SegmentHash, ...]
+) -> tuple[DivergenceCause, SegmentHash | None]:
     if not old:
-        return (Cause.APPENDED if new else Cause.SAME), None
+        return (DivergenceCause.APPENDED if new else DivergenceCause.SAME), None
     if not new:
-        return Cause.CUT, old[0]
+        return DivergenceCause.CUT, old[0]
     if _key(old[0]) == _key(new[0]):
-        return Cause.CHANGED, old[0]
+        return DivergenceCause.CHANGED, old[0]
     if _key(old[0]) not in {_key(link) for link in later.links}:
-        return Cause.REMOVED, old[0]
+        return DivergenceCause.REMOVED, old[0]
     if _key(new[0]) not in {_key(link) for link in earlier.links}:
-        return Cause.ADDED, new[0]
+        return DivergenceCause.ADDED, new[0]
     there = next(link for link in later.links if _key(link) == _key(old[0]))
-    return (Cause.MOVED if there.digest == old[0].digest else Cause.CHANGED), old[0]
+    return (DivergenceCause.MOVED if there.digest == old[0].digest else DivergenceCause.CHANGED), old[0]
 
 
-def _key(link: Link) -> tuple[str, str]:
+def _key(link: SegmentHash) -> tuple[str, str]:
     return link.section, link.source
 
 
-def _name(link: Link) -> str:
+def _name(link: SegmentHash) -> str:
     return link.source or ("the system prompt" if link.section == SYSTEM else f"the heading of {link.section}")

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from aggregate.clients.plan import Layout
-from aggregate.clients.rules import CacheRules, Caching
-from aggregate.compose.journal import Run, read_segment, recent_runs
-from aggregate.compose.keep import Earlier
-from aggregate.compose.numbering import journal_path
+from aggregate.clients.plan import BlockLayout
+from aggregate.clients.rules import CacheLookup, CachePolicy
+from aggregate.compose.journal import LoggedRequest, read_segment, recent_requests
+from aggregate.compose.keep import CachedPrompt
+from aggregate.compose.numbering import request_log_path
 from aggregate.compose.request import Request
 from aggregate.compose.settle import FORGET, count_changes
-from aggregate.models.chain import Chain, digest
+from aggregate.models.chain import PromptFingerprint, digest
 from aggregate.models.prompt import Prompt, Section
 from aggregate.sources.git import touched_files
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class LastRequest:
     """The last send, as far as it matters for the next one.
 
     Attributes:
@@ -31,30 +31,30 @@ class Memory:
         redaction: Which secrets are not sent, not even again.
     """
 
-    run: Run | None = None
+    run: LoggedRequest | None = None
     same: bool = False
     age: float = 0.0
     redaction: "Redaction | None" = None
 
     @property
-    def chain(self) -> Chain | None:
+    def chain(self) -> PromptFingerprint | None:
         """The hashes of the prompt that was sent."""
         return self.run.chain if self.run else None
 
     @property
-    def layout(self) -> Layout | None:
+    def layout(self) -> BlockLayout | None:
         """Where its blocks ended, if a cache may hold them."""
         if self.run is None or self.run.sent is None or not self.same:
             return None
-        return Layout(self.run.chain.digests, self.run.sent.ends, self.run.sent.marks)
+        return BlockLayout(self.run.chain.digests, self.run.sent.ends, self.run.sent.marks)
 
-    def earlier(self, rules: CacheRules) -> Earlier | None:
+    def earlier(self, rules: CachePolicy) -> CachedPrompt | None:
         """Return its prompt, and where a cache can still be read that keeps to ``rules``."""
         if self.run is None or self.run.sent is None:
             return None
-        marks = self.run.sent.marks if rules.caching is Caching.MARKS else None
+        marks = self.run.sent.marks if rules.caching is CacheLookup.MARKS else None
         alive = self.same and self.age <= rules.seconds
-        return Earlier(self.run.chain, partial(self._read, self.run), marks if alive else ())
+        return CachedPrompt(self.run.chain, partial(self._read, self.run), marks if alive else ())
 
     def changes(self, prompt: Prompt, request: Request) -> dict[str, float]:
         """Return how often each file has changed: by what was recorded, at first by the last commits."""
@@ -62,7 +62,7 @@ class Memory:
             return count_changes(prompt, seen=self.run.sent.files, changes=self.run.sent.changes)
         return _committed(prompt, str(request.base_dir))
 
-    def _read(self, run: Run, number: int) -> str | None:
+    def _read(self, run: LoggedRequest, number: int) -> str | None:
         """Return the text of a link; one that was sent with a secret in it is not sent once more."""
         text = read_segment(run, number)
         if text is None or self.redaction is None:
@@ -72,14 +72,14 @@ class Memory:
         return None if redact(text, self.redaction).findings else text
 
 
-def recall(request: Request, *, provider: str, model: str, system: str) -> Memory:
+def find_last_request(request: Request, *, provider: str, model: str, system: str) -> LastRequest:
     """Return the last send to the same model with the same instructions, else the last one to any."""
-    runs = [run for run in recent_runs(request.output_dir, request.namespace) if run.sent]
+    runs = [run for run in recent_requests(request.output_dir, request.namespace) if run.sent]
     to = (provider, model, digest(system))
     alike = (run for run in runs if run.sent and (run.sent.provider, run.sent.model, run.chain.digests[0]) == to)
     if run := next(alike, None):
-        return Memory(run, same=True, age=_age(run), redaction=request.redaction)
-    return Memory(runs[0], age=_age(runs[0]), redaction=request.redaction) if runs else Memory()
+        return LastRequest(run, same=True, age=_age(run), redaction=request.redaction)
+    return LastRequest(runs[0], age=_age(runs[0]), redaction=request.redaction) if runs else LastRequest()
 
 
 def _committed(prompt: Prompt, folder: str) -> dict[str, float]:
@@ -91,9 +91,9 @@ def _committed(prompt: Prompt, folder: str) -> dict[str, float]:
     return {path: round(often, 4) for path, often in sorted(changes.items())}
 
 
-def _age(run: Run) -> float:
+def _age(run: LoggedRequest) -> float:
     """Return the seconds since a run."""
     try:
-        return max(time.time() - journal_path(run.path).stat().st_mtime, 0.0)
+        return max(time.time() - request_log_path(run.path).stat().st_mtime, 0.0)
     except OSError:
         return float("inf")

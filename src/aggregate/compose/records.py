@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aggregate.compose.selection import Selected, Selection, note_of
+from aggregate.compose.selection import ResolvedFile, Selection, omission_note
 from aggregate.models.file_item import FileItem, FileRecord
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.files import SourceFile, read_file
@@ -65,12 +65,12 @@ def build_records(
     return records, notes
 
 
-def read_files(selection: Selection) -> tuple[list[Selected], list[SourceFile]]:
+def read_files(selection: Selection) -> tuple[list[ResolvedFile], list[SourceFile]]:
     """Read the selected files; those that are binary and were found by a glob become one note of that glob."""
-    shown: list[Selected] = []
+    shown: list[ResolvedFile] = []
     sources: list[SourceFile] = []
-    binary: dict[str, list[Selected]] = {}
-    notes: dict[str, Selected] = {}
+    binary: dict[str, list[ResolvedFile]] = {}
+    notes: dict[str, ResolvedFile] = {}
     for one in selection.files:
         if one.is_note:
             notes[one.named] = one
@@ -82,7 +82,7 @@ def read_files(selection: Selection) -> tuple[list[Selected], list[SourceFile]]:
             shown.append(one)
             sources.append(source)
     for glob, met in binary.items():
-        note = note_of(met[0].entry, "binary", [one.path for one in met])
+        note = omission_note(met[0].entry, "binary", [one.path for one in met])
         notes[glob] = replace(note, problem=f"{notes[glob].problem}; {note.problem}") if glob in notes else note
     return [*shown, *notes.values()], [*sources, *(SourceFile("", error=note.problem) for note in notes.values())]
 
@@ -95,17 +95,17 @@ def view_mode(item: FileItem) -> ViewMode:
     return ViewMode.SKELETON if mode is ViewMode.FULL and (item.ast_signatures or item.ast_definitions) else mode
 
 
-def _needs_view(one: Selected, source: SourceFile, mode: ViewMode) -> bool:
+def _needs_view(one: ResolvedFile, source: SourceFile, mode: ViewMode) -> bool:
     """Tell whether a view must be made: a file in full is its own view, one that is not shown has none."""
     return mode is not ViewMode.FULL and not source.error and one.entry.item.auto_aggregate
 
 
-def _request(one: Selected, source: SourceFile, mode: ViewMode) -> ViewRequest:
+def _request(one: ResolvedFile, source: SourceFile, mode: ViewMode) -> ViewRequest:
     item = one.entry.item
     return ViewRequest(one.path, source.text, mode, item.ast_mask, tuple(item.custom_slices))
 
 
-def _record(one: Selected, source: SourceFile, mode: ViewMode, view: View | str | None) -> FileRecord:
+def _record(one: ResolvedFile, source: SourceFile, mode: ViewMode, view: View | str | None) -> FileRecord:
     item = one.entry.item
     record = FileRecord(
         path=one.path,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from aggregate.compose.selection import Selected
+from aggregate.compose.selection import ResolvedFile
 from aggregate.models.prompt import Prompt, Section, Segment
 from aggregate.redaction.redact import Finding, Redaction, redact
 from aggregate.sources.files import SourceFile
@@ -28,14 +28,14 @@ class RedactedFiles:
         notes: ``(path:line, what was replaced)``.
     """
 
-    files: tuple[Selected, ...]
+    files: tuple[ResolvedFile, ...]
     sources: tuple[SourceFile, ...]
     notes: tuple[tuple[str, str], ...]
 
 
-def redact_files(files: Sequence[Selected], sources: Sequence[SourceFile], redaction: Redaction) -> RedactedFiles:
+def redact_files(files: Sequence[ResolvedFile], sources: Sequence[SourceFile], redaction: Redaction) -> RedactedFiles:
     """Replace the secrets in texts, before anything is made of them: no view can show what its text does not hold."""
-    shown: list[Selected] = []
+    shown: list[ResolvedFile] = []
     clean: list[SourceFile] = []
     notes: list[tuple[str, str]] = []
     for file, source in zip(files, sources, strict=True):
@@ -84,7 +84,7 @@ def _names(block: str) -> str:
     return block if _MESSAGE.match(block) else block.partition("\n")[0]
 
 
-def _with_clean_remarks(file: Selected, redaction: Redaction) -> Selected:
+def _with_clean_remarks(file: ResolvedFile, redaction: Redaction) -> ResolvedFile:
     """Return the file without secrets in what is said of its slices: a remark often repeats a line."""
     item = file.entry.item
     remarks = [str(piece.get(key) or "") for piece in item.custom_slices for key in _REMARKS]
@@ -97,7 +97,7 @@ def _with_clean_remarks(file: Selected, redaction: Redaction) -> Selected:
     return replace(file, entry=replace(file.entry, item=replace(item, custom_slices=slices)))
 
 
-def _with_fixed_slices(file: Selected, text: str) -> Selected:
+def _with_fixed_slices(file: ResolvedFile, text: str) -> ResolvedFile:
     """Return the file with its slices found in the text as it is on disk: the redacted one has the same lines."""
     item = file.entry.item
     if not item.custom_slices:

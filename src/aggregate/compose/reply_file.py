@@ -72,7 +72,7 @@ class ReplyFile:
             self.problem = error.strerror or str(error)
 
 
-class Speaker:
+class StreamRecorder:
     """Writes each piece of an answer to its file, and then passes it on.
 
     Args:

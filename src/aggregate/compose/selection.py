@@ -10,14 +10,14 @@ from pathlib import Path
 from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
 from aggregate.paths.ignore import IgnoreRules, TooManyRulesError
-from aggregate.sources.listing import Listing
+from aggregate.sources.listing import FolderListing
 
 MOST_NAMED = 3
 """Files that a note names before it counts the rest."""
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class ResolvedFile:
     """A file to read, or an entry that stands for none.
 
     Attributes:
@@ -45,16 +45,16 @@ class Selected:
 class Selection:
     """The files of a prompt in order, and what was left out with the reason."""
 
-    files: tuple[Selected, ...]
+    files: tuple[ResolvedFile, ...]
     skipped: tuple[tuple[str, str], ...] = ()
 
 
-def select(
+def resolve_entries(
     base_dir: Path,
     entries: Iterable[Entry],
     *,
     left_out: Callable[[str], bool] = lambda _: False,
-    listing: Listing | None = None,
+    listing: FolderListing | None = None,
 ) -> Selection:
     """Resolve ``entries`` below ``base_dir``.
 
@@ -62,8 +62,8 @@ def select(
     of two entries of one kind the later one decides. ``left_out`` is asked for files that a glob found. An entry that
     may not be read, and a glob that stands for nothing or meets secrets, stands there with the reason.
     """
-    listing = listing or Listing()
-    places: dict[str, Selected] = {}
+    listing = listing or FolderListing()
+    places: dict[str, ResolvedFile] = {}
     skipped: dict[str, str] = {}
     for entry in entries:
         named = entry.item.path
@@ -72,25 +72,27 @@ def select(
             for name in found.names:
                 path = display_path(os.path.join(base_dir, name), base_dir)
                 file = "" if found.refused else found.real or os.path.join(base_dir, name)
-                places[path] = Selected(path, file, entry, named, problem=found.refused, refused=bool(found.refused))
+                places[path] = ResolvedFile(
+                    path, file, entry, named, problem=found.refused, refused=bool(found.refused)
+                )
             continue
         prefix = display_prefix(found.folder, base_dir)
         skipped |= {prefix + name: reason for name, reason in found.skipped}
         taken = [(prefix + name, name) for name in found.names if not left_out(prefix + name)]
         for path, name in taken:
             if path not in places or places[path].by_glob:
-                places[path] = Selected(path, os.path.join(found.folder, name), entry, named, by_glob=True)
+                places[path] = ResolvedFile(path, os.path.join(found.folder, name), entry, named, by_glob=True)
         secrets = [prefix + name for name in found.secrets if not left_out(prefix + name)]
         if secrets:
-            places[named] = note_of(entry, "secret-looking", secrets)
+            places[named] = omission_note(entry, "secret-looking", secrets)
         elif problem := found.refused or ("" if taken else _nothing(listing, base_dir, named)):
-            places[named] = Selected(named, "", entry, named, problem=problem, refused=bool(found.refused))
+            places[named] = ResolvedFile(named, "", entry, named, problem=problem, refused=bool(found.refused))
     problems = {display_prefix(folder, base_dir).rstrip("/") or ".": why for folder, why in listing.problems()}
     left = {path: reason for path, reason in (skipped | problems).items() if path not in places}
     return Selection(tuple(places.values()), tuple(left.items()))
 
 
-def _nothing(listing: Listing, base_dir: Path, glob: str) -> str:
+def _nothing(listing: FolderListing, base_dir: Path, glob: str) -> str:
     """Return why a glob stands for no file."""
     ignored = listing.ignored(base_dir, glob)
     if ignored:
@@ -98,12 +100,12 @@ def _nothing(listing: Listing, base_dir: Path, glob: str) -> str:
     return "no file matches this pattern"
 
 
-def note_of(entry: Entry, what: str, paths: Sequence[str]) -> Selected:
+def omission_note(entry: Entry, what: str, paths: Sequence[str]) -> ResolvedFile:
     """Return the remark that files which a glob matches are not shown: how many, and the names of the first."""
     more = len(paths) - MOST_NAMED
     names = ", ".join(paths[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
     problem = f"{len(paths):,} matching file{'s' if len(paths) > 1 else ''} left out as {what} ({names})"
-    return Selected(entry.item.path, "", entry, entry.item.path, problem=problem, is_note=True)
+    return ResolvedFile(entry.item.path, "", entry, entry.item.path, problem=problem, is_note=True)
 
 
 def display_path(file: str | Path, base_dir: str | Path) -> str:
@@ -123,7 +125,7 @@ def display_prefix(folder: str | Path, base_dir: str | Path) -> str:
     return absolute.removeprefix(root).replace(os.sep, "/")
 
 
-def own_output(base_dir: Path, output_dir: Path, namespace: str, folder: Path) -> Callable[[str], bool]:
+def own_output_filter(base_dir: Path, output_dir: Path, namespace: str, folder: Path) -> Callable[[str], bool]:
     """Return a test for what this program has written, which no glob may feed back into the next prompt.
 
     Below the output folder: numbered prompts with their records and replies, also those of another namespace if their
@@ -151,7 +153,7 @@ def own_output(base_dir: Path, output_dir: Path, namespace: str, folder: Path) -
     return is_ours
 
 
-def excluded(patterns: Sequence[str]) -> Callable[[str], bool]:
+def exclude_filter(patterns: Sequence[str]) -> Callable[[str], bool]:
     """Return a test for paths that match one of the user's exclude patterns, written as in ``.gitignore``.
 
     Raises:

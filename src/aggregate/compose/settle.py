@@ -11,10 +11,10 @@ All of it follows from what is recorded: the last prompt that was sent, and how 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from aggregate.clients.marks import SELDOM, usual_weight
-from aggregate.clients.rules import CacheRules
-from aggregate.compose.keep import Earlier, Kept, Part, kept_files, still_shown
-from aggregate.models.chain import Link, digest
+from aggregate.clients.marks import SELDOM, default_change_weight
+from aggregate.clients.rules import CachePolicy
+from aggregate.compose.keep import CachedPrompt, HashedSegment, RetainedFile, retained_files, reusable_diffs
+from aggregate.models.chain import SegmentHash, digest
 from aggregate.models.prompt import Prompt, Section
 from aggregate.sections.changed import changed_heading
 
@@ -23,7 +23,7 @@ FORGET = 0.98
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class OrderedPrompt:
     """A prompt in the order for sending.
 
     Attributes:
@@ -35,20 +35,20 @@ class Settled:
     """
 
     prompt: Prompt
-    links: tuple[Link, ...]
+    links: tuple[SegmentHash, ...]
     weights: tuple[float, ...]
     older: tuple[str, ...]
     extra: int
 
 
-def settle(
+def order_for_sending(
     prompt: Prompt,
     tokens: Sequence[int],
-    rules: CacheRules,
+    rules: CachePolicy,
     *,
-    earlier: Earlier | None,
+    earlier: CachedPrompt | None,
     changes: Mapping[str, float],
-) -> Settled:
+) -> OrderedPrompt:
     """Return the prompt in the order for sending.
 
     Args:
@@ -58,28 +58,30 @@ def settle(
         earlier: The last prompt that was sent, if a cache may still hold it.
         changes: How often each file changes, by its path.
     """
-    parts = [Part.of(one, size) for one, size in zip(prompt.segments, tokens, strict=True)]
+    parts = [HashedSegment.of(one, size) for one, size in zip(prompt.segments, tokens, strict=True)]
     files = {one.path: one for one in parts if one.segment.section is Section.FILES and one.path}
     head = [one for one in parts if one.segment.section is Section.FILES and not one.path]
     rest = [one for one in parts if one.segment.section is not Section.FILES]
 
-    def by_change(some: Iterable[Part]) -> list[Part]:
+    def by_change(some: Iterable[HashedSegment]) -> list[HashedSegment]:
         return sorted(some, key=lambda one: _often(one, changes) / max(files[one.path].link.tokens, 1))
 
-    kept: list[Kept] = []
+    kept: list[RetainedFile] = []
     if earlier and earlier.begins_with([one.link for one in head]):
-        kept = kept_files(earlier, files, rules, behind=sum(one.link.tokens for one in rest))
+        kept = retained_files(earlier, files, rules, behind=sum(one.link.tokens for one in rest))
     there = {one.path: one for one in kept}
     base = [*(one.base for one in kept), *by_change(part for path, part in files.items() if path not in there)]
-    first = still_shown(earlier, kept) if earlier and len(kept) == len(files) else []
+    first = reusable_diffs(earlier, kept) if earlier and len(kept) == len(files) else []
     shown = {one.path: one.diff for one in kept if one.diff}
     changed = [*(shown[path] for path in first), *by_change(part for path, part in shown.items() if path not in first)]
-    heading = [Part.counted(changed_heading())] if changed else []
+    heading = [HashedSegment.counted(changed_heading())] if changed else []
     ordered = [*head, *base, *heading, *changed, *rest]
     weights = _weights(ordered, changes, behind=rules.read < rules.write)
     segments = tuple(one.segment for one in ordered)
     links = tuple(one.link for one in ordered)
-    return Settled(Prompt(segments), links, weights, tuple(shown), sum(link.tokens for link in links) - sum(tokens))
+    return OrderedPrompt(
+        Prompt(segments), links, weights, tuple(shown), sum(link.tokens for link in links) - sum(tokens)
+    )
 
 
 def count_changes(prompt: Prompt, *, seen: Mapping[str, str], changes: Mapping[str, float]) -> dict[str, float]:
@@ -103,7 +105,7 @@ def file_digests(prompt: Prompt) -> dict[str, str]:
     return {one.source: digest(one.text) for one in files}
 
 
-def _weights(ordered: Sequence[Part], changes: Mapping[str, float], *, behind: bool) -> tuple[float, ...]:
+def _weights(ordered: Sequence[HashedSegment], changes: Mapping[str, float], *, behind: bool) -> tuple[float, ...]:
     """Return how likely each segment is the first one that the next request has to change.
 
     Args:
@@ -111,7 +113,7 @@ def _weights(ordered: Sequence[Part], changes: Mapping[str, float], *, behind: b
         changes: How often each file changes, by its path.
         behind: Whether a file that changes stays where it stands, so that the change shows behind the files.
     """
-    weights = [usual_weight(one.segment) for one in ordered]
+    weights = [default_change_weight(one.segment) for one in ordered]
     older = {one.path for one in ordered if one.segment.section is Section.CHANGED}
     end = sum(one.segment.section in (Section.FILES, Section.CHANGED) for one in ordered)
     for number, one in enumerate(ordered[:end]):
@@ -122,5 +124,5 @@ def _weights(ordered: Sequence[Part], changes: Mapping[str, float], *, behind: b
     return tuple(weights)
 
 
-def _often(part: Part, changes: Mapping[str, float]) -> float:
+def _often(part: HashedSegment, changes: Mapping[str, float]) -> float:
     return changes.get(part.path, 0.0) + SELDOM

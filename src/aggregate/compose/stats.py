@@ -8,10 +8,10 @@ from typing import Any
 
 from aggregate.compose.records import read_files
 from aggregate.compose.selection import Selection
-from aggregate.models.chain import common
+from aggregate.models.chain import common_prefix
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.files import read_file
-from aggregate.syntax.languages import Kind, language_of
+from aggregate.syntax.languages import LanguageKind, language_of
 from aggregate.syntax.modules import read_module
 from aggregate.text.lines import line_count
 from aggregate.tokens.count import count_all
@@ -80,7 +80,7 @@ class FileSizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FolderRow:
     """A line of a tree of files: a folder with the sums of what is below it, or a file."""
 
     name: str
@@ -124,7 +124,7 @@ def measure_files(
 def _elements(path: str, text: str, outline: View | str) -> int:
     """Return how many definitions an outline shows: it has a row, and so a span, for each."""
     language = language_of(path, text)
-    is_code = language is not None and language.kind is Kind.CODE
+    is_code = language is not None and language.kind is LanguageKind.CODE
     return len(outline.spans) if is_code and isinstance(outline, View) else 0
 
 
@@ -139,14 +139,14 @@ def largest_folders(tokens: Mapping[str, int], *, most: int = 3) -> list[tuple[s
     """
     folders = {path: PurePosixPath(path).parts[:-1] for path in tokens}
     ordered = sorted(folders.values())
-    depth = common(ordered[0], ordered[-1]) if ordered else 0
+    depth = common_prefix(ordered[0], ordered[-1]) if ordered else 0
     sums: Counter[str] = Counter()
     for path, parts in folders.items():
         sums["/".join((*parts[: depth + 1], ""))] += tokens[path]
     return sorted(((name or ROOT, number) for name, number in sums.items()), key=lambda row: (-row[1], row[0]))[:most]
 
 
-def folder_rows(sizes: Sequence[FileSizes]) -> list[Row]:
+def folder_rows(sizes: Sequence[FileSizes]) -> list[FolderRow]:
     """Return the files as a tree: each folder with its sums, above what it holds, by name."""
     sums: dict[tuple[str, ...], list[int]] = {}
     leaves: dict[tuple[str, ...], FileSizes] = {}
@@ -162,5 +162,5 @@ def folder_rows(sizes: Sequence[FileSizes]) -> list[Row]:
         leaf = leaves.get(parts)
         lines, elements, *tokens = (leaf.lines, leaf.elements, *leaf.tokens) if leaf else sums[parts]
         name = parts[-1] if parts else ROOT
-        rows.append(Row(name, len(parts), leaf is None, lines, elements, tuple(tokens)))
+        rows.append(FolderRow(name, len(parts), leaf is None, lines, elements, tuple(tokens)))
     return rows

@@ -75,7 +75,7 @@ class WorkerReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TicketOutcome:
     """How a ticket ended.
 
     Attributes:
@@ -111,7 +111,7 @@ class Outcome:
         return json.dumps(asdict(self))  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod
-    def from_json(cls, text: str) -> "Outcome":
+    def from_json(cls, text: str) -> "TicketOutcome":
         """Return the outcome that ``to_json`` wrote.
 
         Raises:
@@ -120,4 +120,4 @@ class Outcome:
         return _OUTCOME.validate_json(text, strict=True)
 
 
-_OUTCOME = TypeAdapter(Outcome)
+_OUTCOME = TypeAdapter(TicketOutcome)

@@ -6,7 +6,7 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from time import monotonic
 
-from aggregate.conductor.assignment import Assignment, Outcome
+from aggregate.conductor.assignment import Assignment, TicketOutcome
 from aggregate.conductor.worker import Worker
 from aggregate.errors import WorkerError
 from aggregate.models.group import RunStatus
@@ -36,11 +36,11 @@ class Attempt:
     warning: str = ""
 
 
-class Stopping(BaseException):
+class WorkerStopping(BaseException):
     """This process is to end, and its attempts with it; no ``Exception``, which would be recorded as their outcome."""
 
 
-def attempt(
+def attempt_assignment(
     worker: Worker,
     assignment: Assignment,
     number: int,
@@ -63,7 +63,7 @@ def attempt(
     end = monotonic() + assignment.timeout
     while (left := end - monotonic()) > 0:
         if stop is not None and stop.is_set():
-            raise Stopping
+            raise WorkerStopping
         try:
             return ends.get(timeout=min(left, STOP_SECONDS))
         except Empty:
@@ -86,14 +86,14 @@ def _writable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def backoff(number: int) -> float:
+def retry_delay(number: int) -> float:
     """Return the seconds to wait after the ``number``-th failed attempt: doubling, at most eight."""
     return float(min(BACKOFF_SECONDS * 2 ** (number - 1), MAX_BACKOFF_SECONDS))
 
 
-def outcome_of(assignment: Assignment, attempts: list[Attempt]) -> Outcome:
+def outcome_of(assignment: Assignment, attempts: list[Attempt]) -> TicketOutcome:
     """Return how a ticket ended after ``attempts``; the last one decides."""
     last = attempts[-1]
     errors = tuple(one.text for one in attempts if one.status is not RunStatus.SUCCESS)
     text = last.text if last.status is RunStatus.SUCCESS else ""
-    return Outcome(assignment.ticket, last.status, text, last.tokens, errors, last.warning)
+    return TicketOutcome(assignment.ticket, last.status, text, last.tokens, errors, last.warning)

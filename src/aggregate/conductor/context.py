@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from aggregate.app import Gathered, arrange, check_refused, compacted, gather
+from aggregate.app import RenderedFiles, assemble, check_refused, render_files, with_references
 from aggregate.compose.request import Request
 from aggregate.compose.tier3 import FOCUS_TIER, focus_paths, is_focus
 from aggregate.conductor.assignment import Assignment
@@ -20,7 +20,7 @@ from aggregate.models.reference import CACHE_DIR
 from aggregate.models.result import AggregatedResult
 from aggregate.project import find_persona, redaction_for, request_for
 from aggregate.sections.results import results_segments
-from aggregate.sources.listing import Listing
+from aggregate.sources.listing import FolderListing
 from aggregate.text.fences import heading_text
 
 TIER3 = "tier3"
@@ -30,7 +30,7 @@ KEPT = 16
 """Contexts that are kept for tickets with the same focus."""
 
 
-class Contexts:
+class WorkerContexts:
     """Composes workers' contexts from files that are read once, so that a fan-out shares its bytes.
 
     Args:
@@ -39,7 +39,7 @@ class Contexts:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._gathered: Gathered | None = None
+        self._gathered: RenderedFiles | None = None
         self._focused: frozenset[str] = frozenset()
         self._context = lru_cache(maxsize=KEPT)(self._compose)
         self._system = lru_cache(maxsize=KEPT)(lambda name: find_persona(project, name).system_prompt.strip())
@@ -78,7 +78,7 @@ class Contexts:
         """
         self._system(ticket.persona)
         request = self._request(TIER3)
-        listing = Listing(request.scope)
+        listing = FolderListing(request.scope)
         for focus in ticket.focus_files:
             if refused := listing.resolve(request.base_dir, focus).refused:
                 raise ScopeError(f'{refused}: {focus}, a focus file of the ticket "{ticket.id}"')
@@ -91,7 +91,7 @@ class Contexts:
     def assignment(self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str) -> Assignment:
         """Return what a worker gets for ``ticket``; the stable part comes first, the task last (rule M-53)."""
         context = self._context(ticket.focus_files, ticket.aggregation_strategy)
-        folded = results_segments(compacted(results, self._project.folder / CACHE_DIR)) if results else ()
+        folded = results_segments(with_references(results, self._project.folder / CACHE_DIR)) if results else ()
         stable = tuple(one for one in context.segments if one.section is not Section.HISTORY)
         history = tuple(one for one in context.segments if one.section is Section.HISTORY)
         message = f"## Task: {heading_text(ticket.name)}\n\n{ticket.prompt.strip()}"
@@ -113,17 +113,17 @@ class Contexts:
         own = self._focused
         if added:
             shown = {entry.item.path for entry in added}
-            more = gather(replace(request, entries=added))
+            more = render_files(replace(request, entries=added))
             check_refused(more.refused)
             kept = tuple(record for record in gathered.records if record["path"] not in shown)
-            gathered = Gathered((*kept, *more.records), gathered.warnings)
+            gathered = RenderedFiles((*kept, *more.records), gathered.warnings)
             own |= {record["path"] for record in more.records}
         return self._ordered(request, gathered, own)
 
-    def _ordered(self, request: Request, gathered: Gathered, own: frozenset[str]) -> Prompt:
+    def _ordered(self, request: Request, gathered: RenderedFiles, own: frozenset[str]) -> Prompt:
         """Lay out a context whose beginning is the same for all workers; what only some focus on is marked so."""
         records = sorted(gathered.records, key=lambda record: record["path"] in own)
-        prompt = arrange(request, Gathered(tuple(records), gathered.warnings)).prompt
+        prompt = assemble(request, RenderedFiles(tuple(records), gathered.warnings)).prompt
         return Prompt(
             tuple(
                 replace(one, stability=Stability.SLOW) if one.section is Section.FILES and one.source in own else one
@@ -136,14 +136,14 @@ class Contexts:
         request = request_for(self._project, strategy=None if tier3 else strategy, tier=FOCUS_TIER if tier3 else None)
         return replace(request, redaction=redaction_for(self._project, sending=True))
 
-    def _files(self, request: Request) -> Gathered:
+    def _files(self, request: Request) -> RenderedFiles:
         """Read the project's files, once: how they are shown depends on their entries alone."""
         if self._gathered is None:
-            self._gathered = gather(request)
+            self._gathered = render_files(request)
             check_refused(self._gathered.refused)
         return self._gathered
 
-    def _added(self, focus_files: Iterable[str], gathered: Gathered, *, full: bool) -> tuple[Entry, ...]:
+    def _added(self, focus_files: Iterable[str], gathered: RenderedFiles, *, full: bool) -> tuple[Entry, ...]:
         """Return entries for focus files that the project does not name, or, with ``full``, for all of them."""
         entries: dict[str, Entry] = {}
         for focus in focus_files:

@@ -74,7 +74,7 @@ def open_engine(url: str) -> sa.Engine:
     Raises:
         StateError: The database cannot be reached.
     """
-    with explained(url):
+    with database_errors(url):
         if url.startswith(SQLITE):
             _make_private(Path(url.removeprefix(SQLITE)))
         engine = sa.create_engine(url, pool_size=16, max_overflow=48, pool_pre_ping=not url.startswith("sqlite"))
@@ -92,7 +92,7 @@ def open_engine(url: str) -> sa.Engine:
 
 
 @contextmanager
-def explained(url: str) -> Iterator[None]:
+def database_errors(url: str) -> Iterator[None]:
     """Turn a database's errors into one sentence.
 
     Raises:
@@ -108,14 +108,14 @@ def explained(url: str) -> Iterator[None]:
         ) from error
 
 
-def patiently(engine: sa.Engine, ask: Callable[[], _T], *, patience: float = PATIENCE_SECONDS) -> _T:
+def retry_while_away(engine: sa.Engine, ask: Callable[[], _T], *, patience: float = PATIENCE_SECONDS) -> _T:
     """Return what ``ask`` does, which may be repeated; a server that went away is waited for.
 
     Raises:
         StateError: It stays away for ``patience`` seconds, or something else is wrong with it.
     """
     end = monotonic() + patience
-    with explained(str(engine.url)):
+    with database_errors(str(engine.url)):
         while True:
             try:
                 return ask()
@@ -193,7 +193,7 @@ class RunRow:
             refuse_row(f"the run {self.run_id}")
 
 
-class Runs:
+class RunTable:
     """The runs of one project's track."""
 
     def __init__(self, engine: sa.Engine, project: str, track: str) -> None:
@@ -244,7 +244,7 @@ class Runs:
                 result = connection.execute(statement)
                 return result.mappings().all() if result.returns_rows else ()
 
-        return patiently(self._engine, execute)
+        return retry_while_away(self._engine, execute)
 
 
 def _run_row(row: sa.RowMapping) -> RunRow:

@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from typing import Protocol
 
-from aggregate.conductor.assignment import Assignment, Outcome
+from aggregate.conductor.assignment import Assignment, TicketOutcome
 
 
-class Desk(Protocol):
+class TaskQueue(Protocol):
     """Keeps each assignment by its key until it has one outcome, whatever happens to processes meanwhile."""
 
     def known(self, keys: Collection[str]) -> dict[str, bool]:
@@ -17,7 +17,7 @@ class Desk(Protocol):
         """Lay an assignment down for a worker; one with a known key changes nothing."""
         ...
 
-    def ended(self, keys: Collection[str]) -> dict[str, Outcome]:
+    def ended(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
         """Return the outcomes that there are, by key."""
         ...
 

@@ -19,9 +19,9 @@ from typing import Any
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 
-from aggregate.conductor.assignment import Assignment, Outcome
-from aggregate.conductor.attempt import Stopping
-from aggregate.conductor.database import explained, patiently
+from aggregate.conductor.assignment import Assignment, TicketOutcome
+from aggregate.conductor.attempt import WorkerStopping
+from aggregate.conductor.database import database_errors, retry_while_away
 from aggregate.conductor.serialization import JSON, refuse_pickles, refuse_row
 from aggregate.errors import StateError
 from aggregate.models.group import RunStatus
@@ -41,19 +41,19 @@ _BEGUN = "begun"
 _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 
-def prepare(engine: sa.Engine) -> None:
+def prepare_database(engine: sa.Engine) -> None:
     """Create or bring up to date the tables of DBOS, and the queue; to be done before anything else is.
 
     Raises:
         StateError: The database cannot be reached.
     """
     _keep_quiet()
-    with explained(str(engine.url)):
+    with database_errors(str(engine.url)):
         DBOS.migrate(engine.url.render_as_string(hide_password=False))
-    DurableDesk(engine).set_places(None)
+    DbosQueue(engine).set_places(None)
 
 
-class DurableDesk:
+class DbosQueue:
     """A desk in a database; many processes may use it at one time."""
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -70,7 +70,7 @@ class DurableDesk:
 
     def set_places(self, places: int | None) -> None:
         """Say how many tickets every worker on this database works on at one time; ``None`` leaves it as it was."""
-        with explained(str(self._engine.url)):
+        with database_errors(str(self._engine.url)):
             self._client.register_queue(
                 QUEUE,
                 worker_concurrency=places or PLACES,
@@ -80,7 +80,7 @@ class DurableDesk:
 
     def places(self) -> int:
         """Return how many tickets a worker on this database works on at one time."""
-        queue = patiently(self._engine, lambda: self._client.retrieve_queue(QUEUE))
+        queue = retry_while_away(self._engine, lambda: self._client.retrieve_queue(QUEUE))
         return (queue.worker_concurrency if queue else None) or PLACES
 
     def known(self, keys: Collection[str]) -> dict[str, bool]:
@@ -96,14 +96,16 @@ class DurableDesk:
             "workflow_id": assignment.key,
             "app_version": VERSION,
         }
-        patiently(self._engine, lambda: self._client.enqueue(options, assignment.to_json()))
+        retry_while_away(self._engine, lambda: self._client.enqueue(options, assignment.to_json()))
 
     def begun(self, key: str) -> None:
         """Note that the answer to an assignment has begun to come; without a database nobody needs to know."""
-        with suppress(StateError, Stopping):
-            patiently(self._engine, lambda: self._client.update_workflow_attributes(key, {_BEGUN: True}), patience=0)
+        with suppress(StateError, WorkerStopping):
+            retry_while_away(
+                self._engine, lambda: self._client.update_workflow_attributes(key, {_BEGUN: True}), patience=0
+            )
 
-    def ended(self, keys: Collection[str]) -> dict[str, Outcome]:
+    def ended(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
         """Return the outcomes that there are, by key."""
         return {one.workflow_id: _outcome(one) for one in self._find(keys, status=_ENDED)}
 
@@ -121,7 +123,7 @@ class DurableDesk:
         """Cancel what has not ended; what a worker still gives for it is dropped."""
         waiting = sorted(self.waiting(keys))
         if waiting:
-            patiently(self._engine, lambda: self._client.cancel_workflows(waiting))
+            retry_while_away(self._engine, lambda: self._client.cancel_workflows(waiting))
 
     def held(self, executor_id: str) -> set[str]:
         """Return the keys of what a worker took and has not ended."""
@@ -139,7 +141,7 @@ class DurableDesk:
         """Delete what the database has of ``keys``."""
         known = sorted(self.known(keys))
         if known:
-            patiently(self._engine, lambda: self._client.delete_workflows(known))
+            retry_while_away(self._engine, lambda: self._client.delete_workflows(known))
 
     def _find(
         self, keys: Collection[str], *, status: list[str] | None = None, load_output: bool = True
@@ -150,16 +152,16 @@ class DurableDesk:
 
     def _list(self, **wanted: Any) -> list[WorkflowStatus]:  # noqa: ANN401 - what list_workflows takes
         try:
-            return patiently(self._engine, lambda: self._client.list_workflows(**wanted))
+            return retry_while_away(self._engine, lambda: self._client.list_workflows(**wanted))
         except (ValueError, RecursionError):  # JSON that DBOS reads by itself, such as a workflow's attributes
             refuse_row("a ticket's row")
 
 
-def _outcome(workflow: WorkflowStatus) -> Outcome:
+def _outcome(workflow: WorkflowStatus) -> TicketOutcome:
     ticket = workflow.workflow_id.rpartition("/")[2]
     if workflow.status == "SUCCESS":
         try:
-            outcome = Outcome.from_json(str(workflow.output))
+            outcome = TicketOutcome.from_json(str(workflow.output))
         except ValueError:
             refuse_row(f"the outcome of {ticket}")
         if outcome.ticket != ticket:
@@ -171,7 +173,7 @@ def _outcome(workflow: WorkflowStatus) -> Outcome:
         # Where DBOS may not read an error it hands over the text of the row.
         readable = isinstance(workflow.error, Exception)
         reason = f"its worker failed: {workflow.error if readable else 'the reason is not JSON'}"
-    return Outcome(ticket, RunStatus.ERROR, errors=(reason,))
+    return TicketOutcome(ticket, RunStatus.ERROR, errors=(reason,))
 
 
 def _keep_quiet() -> None:

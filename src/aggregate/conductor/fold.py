@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from aggregate.conductor.assignment import Outcome
+from aggregate.conductor.assignment import TicketOutcome
 from aggregate.conductor.tickets import Ticket
-from aggregate.models.group import GroupStatus, MergeStrategy, OnError
+from aggregate.models.group import FailurePolicy, GroupStatus, MergeStrategy
 from aggregate.models.result import AggregatedResult, LabelledOutput
-from aggregate.subagents.merge import Ending, merge_outputs
+from aggregate.subagents.merge import GroupOutcome, merge_outputs
 
 
-def fold(
-    tickets: Sequence[Ticket], outcomes: Iterable[Outcome], *, on_error: OnError = OnError.REPORT
+def merge_outcomes(
+    tickets: Sequence[Ticket], outcomes: Iterable[TicketOutcome], *, on_error: FailurePolicy = FailurePolicy.REPORT
 ) -> dict[str, AggregatedResult]:
     """Return one result per variable of the tickets that have an outcome, merged in the tickets' order (rule O-40).
 
@@ -32,13 +32,17 @@ def fold(
 
 
 def _merged(
-    name: str, group: Sequence[Ticket], tickets: Sequence[Ticket], ended: Mapping[str, Outcome], on_error: OnError
+    name: str,
+    group: Sequence[Ticket],
+    tickets: Sequence[Ticket],
+    ended: Mapping[str, TicketOutcome],
+    on_error: FailurePolicy,
 ) -> AggregatedResult:
     chosen = next((one for one in tickets if one.collect_into == name and one.merge_strategy), None)
     alone = MergeStrategy.CONCAT if name.startswith("$") else MergeStrategy.FIRST
     strategy = (chosen.merge_strategy if chosen else None) or alone
     outputs = [LabelledOutput(ended[one.id].text, one.id, one.id, ended[one.id].failure) for one in group]
-    ending = Ending(name, GroupStatus.COMPLETE, None, on_error is not OnError.SKIP)
+    ending = GroupOutcome(name, GroupStatus.COMPLETE, None, on_error is not FailurePolicy.SKIP)
     result = merge_outputs(outputs, strategy, custom_function=chosen.custom_function if chosen else None, ending=ending)
     doubtful = (f"{one.id}: {ended[one.id].warning}" for one in group if ended[one.id].warning)
     return replace(result, warnings=(*doubtful, *result.warnings))

@@ -5,7 +5,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Protocol
 
 
-class Node(Protocol):
+class TicketNode(Protocol):
     """What the order of tickets is made from."""
 
     @property
@@ -24,14 +24,14 @@ class Node(Protocol):
         ...
 
 
-def members_of(tickets: Sequence[Node], name: str) -> list[str]:
+def members_of(tickets: Sequence[TicketNode], name: str) -> list[str]:
     """Return the tickets that a dependency names: those that collect into a ``$variable``, or the one of that id."""
     if name.startswith("$"):
         return [ticket.id for ticket in tickets if ticket.collect_into == name]
     return [ticket.id for ticket in tickets if ticket.id == name]
 
 
-def dependencies(tickets: Sequence[Node]) -> dict[str, tuple[str, ...]]:
+def dependencies(tickets: Sequence[TicketNode]) -> dict[str, tuple[str, ...]]:
     """Return for each ticket the ids that it waits for, in the tickets' order."""
     by_name: dict[str, set[str]] = {}
     for ticket in tickets:
@@ -47,7 +47,7 @@ def dependencies(tickets: Sequence[Node]) -> dict[str, tuple[str, ...]]:
     }
 
 
-def find_cycle(tickets: Sequence[Node]) -> tuple[str, ...]:
+def find_cycle(tickets: Sequence[TicketNode]) -> tuple[str, ...]:
     """Return tickets that wait for each other, each for the next one and the last for the first; ``()`` for none."""
     try:
         TopologicalSorter(dependencies(tickets)).prepare()

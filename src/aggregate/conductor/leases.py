@@ -22,7 +22,7 @@ _STATUS = sa.table("workflow_status", sa.column("executor_id"), sa.column("statu
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class ProcessIdentity:
     """A process that works on tickets.
 
     Attributes:
@@ -36,10 +36,10 @@ class Process:
     pid: int
 
 
-def this_process() -> Process:
+def this_process() -> ProcessIdentity:
     """Return this process under an id that no other ever has."""
     name, boot = socket.gethostname(), _boot()
-    return Process(f"{name}-{os.getpid()}-{token_hex(6)}", f"{name}:{boot}" if boot else "", os.getpid())
+    return ProcessIdentity(f"{name}-{os.getpid()}-{token_hex(6)}", f"{name}:{boot}" if boot else "", os.getpid())
 
 
 def _boot() -> str:
@@ -54,7 +54,7 @@ def _boot() -> str:
         return ""
 
 
-class Leases:
+class Heartbeat:
     """This worker's lease, and the watch over the others'.
 
     A worker is dead when its lease has run out, by the database's clock, or when its process is gone on this machine.
@@ -72,7 +72,7 @@ class Leases:
     def __init__(
         self,
         engine: sa.Engine,
-        me: Process,
+        me: ProcessIdentity,
         *,
         lease: float = LEASE_SECONDS,
         adopt: Callable[[str], None],

@@ -3,25 +3,25 @@
 from collections.abc import Callable, Sequence
 from time import sleep
 
-from aggregate.conductor.assignment import Assignment, Outcome
-from aggregate.conductor.attempt import Attempt, attempt, backoff, outcome_of
-from aggregate.conductor.context import Contexts
-from aggregate.conductor.fold import fold
-from aggregate.conductor.papers import Papers
+from aggregate.conductor.assignment import Assignment, TicketOutcome
+from aggregate.conductor.attempt import Attempt, attempt_assignment, outcome_of, retry_delay
+from aggregate.conductor.context import WorkerContexts
+from aggregate.conductor.fold import merge_outcomes
+from aggregate.conductor.papers import RunFiles
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.worker import Worker
 
 
 def run_worker_lifecycle(
     ticket: Ticket,
-    contexts: Contexts,
+    contexts: WorkerContexts,
     worker: Worker,
     *,
-    results: Sequence[Outcome] = (),
+    results: Sequence[TicketOutcome] = (),
     tickets: Sequence[Ticket] = (),
-    papers: Papers | None = None,
+    papers: RunFiles | None = None,
     wait: Callable[[float], None] = sleep,
-) -> Outcome:
+) -> TicketOutcome:
     """Take one ticket from its context to its outcome, in this process.
 
     Args:
@@ -33,22 +33,22 @@ def run_worker_lifecycle(
         papers: Where the prompt and the reply are written, if anywhere.
         wait: Called with the seconds before another attempt.
     """
-    assignment = contexts.assignment(ticket, fold(tickets, results), ticket.id)
+    assignment = contexts.assignment(ticket, merge_outcomes(tickets, results), ticket.id)
     if papers:
         papers.prompt(assignment)
-    outcome = work(worker, assignment, wait=wait)
+    outcome = complete_assignment(worker, assignment, wait=wait)
     if papers:
         papers.reply(outcome)
     return outcome
 
 
-def work(
+def complete_assignment(
     worker: Worker,
     assignment: Assignment,
     *,
-    once: Callable[[Worker, Assignment, int], Attempt] = attempt,
+    once: Callable[[Worker, Assignment, int], Attempt] = attempt_assignment,
     wait: Callable[[float], None] = sleep,
-) -> Outcome:
+) -> TicketOutcome:
     """Attempt an assignment until it succeeds, no attempt is left, or another one cannot help.
 
     Args:
@@ -59,6 +59,6 @@ def work(
     """
     attempts = [once(worker, assignment, 1)]
     while attempts[-1].again and len(attempts) <= assignment.retries:
-        wait(backoff(len(attempts)))
+        wait(retry_delay(len(attempts)))
         attempts.append(once(worker, assignment, len(attempts) + 1))
     return outcome_of(assignment, attempts)

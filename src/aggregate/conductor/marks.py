@@ -5,7 +5,7 @@ from enum import StrEnum
 from itertools import accumulate
 
 
-class Mark(StrEnum):
+class Checkbox(StrEnum):
     """How far a task or a track is: the character between the brackets."""
 
     OPEN = " "
@@ -13,7 +13,7 @@ class Mark(StrEnum):
     DONE = "x"
 
 
-def put_marks(text: str, marks: Mapping[int, Mark]) -> str:
+def set_checkboxes(text: str, marks: Mapping[int, Checkbox]) -> str:
     """Return ``text`` with the characters at the given offsets replaced; every other byte stays."""
     characters = list(text)
     for offset, mark in marks.items():

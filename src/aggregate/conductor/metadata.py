@@ -51,6 +51,6 @@ def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def stamp(time: datetime) -> str:
+def timestamp(time: datetime) -> str:
     """Return a time as the Conductor writes it: ISO 8601 in UTC with ``Z``."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

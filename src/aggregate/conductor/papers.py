@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aggregate.conductor.assignment import Assignment, Outcome
+from aggregate.conductor.assignment import Assignment, TicketOutcome
 from aggregate.conductor.tickets import Ticket
 from aggregate.disk.writing import confined, replace_own
 
@@ -17,7 +17,7 @@ def last_number(output_dir: Path, track_id: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Papers:
+class RunFiles:
     """Writes into a run's own folder.
 
     A file's number is its ticket's place in the track, so that writing it again after a kill gives the same file: none
@@ -32,7 +32,7 @@ class Papers:
     numbers: dict[str, int]
 
     @classmethod
-    def of(cls, output_dir: Path, track_id: str, number: int, tickets: Sequence[Ticket]) -> "Papers":
+    def of(cls, output_dir: Path, track_id: str, number: int, tickets: Sequence[Ticket]) -> "RunFiles":
         """Return the papers of a track's run.
 
         Raises:
@@ -45,7 +45,7 @@ class Papers:
         """Write what a worker is shown."""
         return self._write(assignment.ticket, "prompt", assignment.text)
 
-    def reply(self, outcome: Outcome) -> Path:
+    def reply(self, outcome: TicketOutcome) -> Path:
         """Write what a worker answered, or why it did not."""
         failed = outcome.failure is not None
         errors = "\n".join(f"- attempt {i}: {error}" for i, error in enumerate(outcome.errors, 1))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from aggregate.conductor.marks import Mark, lines_outside_fences, put_marks
+from aggregate.conductor.marks import Checkbox, lines_outside_fences, set_checkboxes
 
 _TASK = re.compile(r"\s*[-*] \[(?P<mark>[ ~xX])\] (?P<text>.*?)\s*")
 _PREFIX = re.compile(r"(?:Sub-?task|Task)(?: [0-9.]+)?: *", re.IGNORECASE)
@@ -12,7 +12,7 @@ _COMMIT = re.compile(r" +(?:\([0-9a-f]{7,40}\)|\[[0-9a-f]{7,40}\]|[0-9a-f]{7,40}
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class PlanTask:
     """A task or sub-task of a plan.
 
     Attributes:
@@ -22,17 +22,17 @@ class Task:
     """
 
     text: str
-    mark: Mark
+    mark: Checkbox
     offset: int
 
 
-def read_plan(text: str) -> list[Task]:
+def read_plan(text: str) -> list[PlanTask]:
     """Return the tasks and sub-tasks of a ``plan.md`` in order."""
     found = ((start, _TASK.fullmatch(line)) for start, line in lines_outside_fences(text))
     return [
-        Task(
+        PlanTask(
             _COMMIT.sub("", _PREFIX.sub("", match["text"], count=1)),
-            Mark(match["mark"].lower()),
+            Checkbox(match["mark"].lower()),
             start + match.start("mark"),
         )
         for start, match in found
@@ -40,15 +40,15 @@ def read_plan(text: str) -> list[Task]:
     ]
 
 
-def tasks_of(tasks: Iterable[Task], ticket_id: str, title: str) -> list[Task]:
+def tasks_of(tasks: Iterable[PlanTask], ticket_id: str, title: str) -> list[PlanTask]:
     """Return the tasks that a ticket stands for: those that read as its title, or name its id in backticks."""
     return [task for task in tasks if task.text == title or f"`{ticket_id}`" in task.text]
 
 
-def mark_tasks(text: str, marks: Mapping[tuple[str, str], Mark]) -> str:
+def mark_tasks(text: str, marks: Mapping[tuple[str, str], Checkbox]) -> str:
     """Return the plan with the marks of tickets (id and title) set; every other byte stays."""
     tasks = read_plan(text)
     offsets = {
         task.offset: mark for (ticket_id, title), mark in marks.items() for task in tasks_of(tasks, ticket_id, title)
     }
-    return put_marks(text, offsets)
+    return set_checkboxes(text, offsets)

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aggregate.conductor.assignment import Assignment
-from aggregate.conductor.context import Contexts
-from aggregate.conductor.fold import fold
+from aggregate.conductor.context import WorkerContexts
+from aggregate.conductor.fold import merge_outcomes
 from aggregate.conductor.schedule import Schedule
 from aggregate.conductor.tickets import Ticket, Tickets
 from aggregate.tokens.count import count
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PreviewStep:
     """A ticket in the order of a run.
 
     Attributes:
@@ -30,7 +30,7 @@ class Step:
     tokens: int
 
 
-def preview(tickets: Tickets, contexts: Contexts, *, lead: bool = True) -> list[Step]:
+def preview(tickets: Tickets, contexts: WorkerContexts, *, lead: bool = True) -> list[PreviewStep]:
     """Return the steps of a run in which every ticket succeeds, in order.
 
     Raises:
@@ -38,7 +38,7 @@ def preview(tickets: Tickets, contexts: Contexts, *, lead: bool = True) -> list[
     """
     wide = contexts.share(tickets.tickets)
     schedule = Schedule(tickets.tickets, on_error=tickets.on_error, lead=lead, wide=wide)
-    steps: list[Step] = []
+    steps: list[PreviewStep] = []
     wave = 0
     while started := schedule.start(len(tickets.tickets)):
         wave += 1
@@ -49,6 +49,6 @@ def preview(tickets: Tickets, contexts: Contexts, *, lead: bool = True) -> list[
     return steps
 
 
-def _step(wave: int, ticket: Ticket, waits_for: Mapping[str, tuple[str, ...]], contexts: Contexts) -> Step:
-    assignment = contexts.assignment(ticket, fold((), ()), ticket.id)
-    return Step(wave, ticket, waits_for[ticket.id], assignment, count(assignment.text))
+def _step(wave: int, ticket: Ticket, waits_for: Mapping[str, tuple[str, ...]], contexts: WorkerContexts) -> PreviewStep:
+    assignment = contexts.assignment(ticket, merge_outcomes((), ()), ticket.id)
+    return PreviewStep(wave, ticket, waits_for[ticket.id], assignment, count(assignment.text))

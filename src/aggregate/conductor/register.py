@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from aggregate.conductor.marks import Mark, lines_outside_fences, put_marks
+from aggregate.conductor.marks import Checkbox, lines_outside_fences, set_checkboxes
 
 _ENTRY = re.compile(
     r"(?:- \[(?P<new>[ ~xX])\] \*\*Track: (?P<what>.*?)\*\*|#{2,3} \[(?P<old>[ ~xX])\] Track: (?P<was>.*?))\s*"
@@ -16,7 +16,7 @@ TRACK_ID = re.compile(r"\w[\w.-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class TrackEntry:
     """A track as the register has it.
 
     Attributes:
@@ -28,31 +28,31 @@ class Registered:
 
     track_id: str
     description: str
-    mark: Mark
+    mark: Checkbox
     offset: int
 
 
-def read_register(text: str) -> list[Registered]:
+def read_tracks_file(text: str) -> list[TrackEntry]:
     """Return the tracks of a ``tracks.md`` in its order.
 
     An entry is ``- [ ] **Track: <description>**`` or, as first written, ``## [ ] Track: <description>``; the link on a
     line below names its folder. What stands in a fenced block is no entry.
     """
-    tracks: list[Registered] = []
+    tracks: list[TrackEntry] = []
     for start, line in lines_outside_fences(text):
         if entry := _ENTRY.fullmatch(line):
             group = "new" if entry["new"] else "old"
             description = (entry["what"] or entry["was"] or "").strip()
-            tracks.append(Registered("", description, Mark(entry[group].lower()), start + entry.start(group)))
+            tracks.append(TrackEntry("", description, Checkbox(entry[group].lower()), start + entry.start(group)))
         elif tracks and not tracks[-1].track_id and (link := _LINK.search(line)):
             last = tracks[-1]
-            tracks[-1] = Registered(_track_id(link["link"]), last.description, last.mark, last.offset)
+            tracks[-1] = TrackEntry(_track_id(link["link"]), last.description, last.mark, last.offset)
     return tracks
 
 
-def mark_track(text: str, track_id: str, mark: Mark) -> str:
+def mark_track(text: str, track_id: str, mark: Checkbox) -> str:
     """Return the register with one track's mark set; every other byte stays."""
-    return put_marks(text, {one.offset: mark for one in read_register(text) if one.track_id == track_id})
+    return set_checkboxes(text, {one.offset: mark for one in read_tracks_file(text) if one.track_id == track_id})
 
 
 def _track_id(link: str) -> str:

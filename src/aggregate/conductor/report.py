@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from aggregate.conductor.assignment import Outcome
+from aggregate.conductor.assignment import TicketOutcome
 from aggregate.conductor.tickets import Ticket
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt
@@ -17,7 +17,7 @@ _STATES = {RunStatus.SUCCESS: "done", RunStatus.ERROR: "failed", RunStatus.TIMEO
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReportLine:
     """What a report says of one ticket.
 
     Attributes:
@@ -40,13 +40,13 @@ class Line:
         return _STATES.get(self.status, "not run") if self.status else "not run"
 
     @classmethod
-    def of(cls, ticket: Ticket, outcome: Outcome) -> "Line":
+    def of(cls, ticket: Ticket, outcome: TicketOutcome) -> "ReportLine":
         """Return what an outcome says, without its text."""
         return cls(ticket, outcome.status, outcome.attempts, outcome.tokens, outcome.errors)
 
 
 def report_text(
-    title: str, lines: Sequence[Line], results: Mapping[str, AggregatedResult], warnings: Sequence[str] = ()
+    title: str, lines: Sequence[ReportLine], results: Mapping[str, AggregatedResult], warnings: Sequence[str] = ()
 ) -> str:
     """Return the report as markdown; the same outcomes give the same bytes.
 
@@ -68,7 +68,7 @@ def report_text(
     return "\n\n".join(parts) + "\n"
 
 
-def _table(lines: Sequence[Line]) -> str:
+def _table(lines: Sequence[ReportLine]) -> str:
     rows = [
         f"| {i} | {line.ticket.id} | {_cell(line.ticket.title)} | {line.state} | {line.attempts} | {line.tokens:,} |"
         for i, line in enumerate(lines, 1)

@@ -7,18 +7,18 @@ from enum import StrEnum
 from pathlib import Path
 from time import monotonic, sleep
 
-from aggregate.conductor.assignment import Outcome
-from aggregate.conductor.context import Contexts
-from aggregate.conductor.desk import Desk
-from aggregate.conductor.fold import fold
-from aggregate.conductor.marks import Mark
+from aggregate.conductor.assignment import TicketOutcome
+from aggregate.conductor.context import WorkerContexts
+from aggregate.conductor.desk import TaskQueue
+from aggregate.conductor.fold import merge_outcomes
+from aggregate.conductor.marks import Checkbox
 from aggregate.conductor.metadata import TrackStatus
-from aggregate.conductor.papers import Papers
-from aggregate.conductor.report import Line, report_text
+from aggregate.conductor.papers import RunFiles
+from aggregate.conductor.report import ReportLine, report_text
 from aggregate.conductor.schedule import Schedule
 from aggregate.conductor.tickets import Ticket, Tickets
 from aggregate.conductor.track import Track
-from aggregate.models.group import OnError, RunStatus
+from aggregate.models.group import FailurePolicy, RunStatus
 
 CHUNK = 200
 """Outcomes that are read from the desk at one time."""
@@ -26,7 +26,7 @@ MARK_SECONDS = 0.5
 """The plan's marks are written at most this often; the last ones always."""
 
 
-class State(StrEnum):
+class TicketState(StrEnum):
     """What an observer hears of a ticket."""
 
     STARTED = "started"
@@ -36,16 +36,16 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class TicketEvent:
     """A change in a ticket's state, with one line of detail."""
 
     ticket: Ticket
-    state: State
+    state: TicketState
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class PollingOptions:
     """How a run goes about its tickets.
 
     Attributes:
@@ -60,7 +60,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TrackResult:
     """What a run came to.
 
     Attributes:
@@ -71,7 +71,7 @@ class Result:
     """
 
     report: Path
-    lines: tuple[Line, ...]
+    lines: tuple[ReportLine, ...]
     cancelled: bool = False
     unmerged: tuple[str, ...] = ()
 
@@ -107,11 +107,11 @@ class TrackRun:
         track: Track,
         tickets: Tickets,
         *,
-        contexts: Contexts,
-        desk: Desk,
-        papers: Papers,
-        pace: Pace = Pace(),
-        observe: Callable[[Event], None] = lambda _event: None,
+        contexts: WorkerContexts,
+        desk: TaskQueue,
+        papers: RunFiles,
+        pace: PollingOptions = PollingOptions(),
+        observe: Callable[[TicketEvent], None] = lambda _event: None,
         cancelled: Callable[[], bool] = lambda: False,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -127,10 +127,10 @@ class TrackRun:
         self._clock = clock
         wide = contexts.share(tickets.tickets)
         self._schedule = Schedule(tickets.tickets, on_error=tickets.on_error, lead=pace.lead, wide=wide)
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, ReportLine] = {}
         self._marks = _PlanMarks(track)
 
-    def run(self) -> Result:
+    def run(self) -> TrackResult:
         """Run what has not ended, and write the report."""
         self._track.set_status(TrackStatus.IN_PROGRESS, self._clock())
         laid = self._take_up_earlier()
@@ -158,12 +158,12 @@ class TrackRun:
         for ticket in self._schedule.start(self._pace.window - len(self._schedule.under_way)):
             if ticket.id not in laid:
                 needed = self._schedule.waits_for[ticket.id]
-                results = fold(self._tickets.tickets, self._outcomes(needed), on_error=self._tickets.on_error)
+                results = merge_outcomes(self._tickets.tickets, self._outcomes(needed), on_error=self._tickets.on_error)
                 assignment = self._contexts.assignment(ticket, results, self._key(ticket.id))
                 self._papers.prompt(assignment)
                 self._desk.put(replace(assignment, ahead=ticket.id in self._schedule.ahead))
-            self._marks.set(ticket, Mark.STARTED)
-            self._observe(Event(ticket, State.STARTED))
+            self._marks.set(ticket, Checkbox.STARTED)
+            self._observe(TicketEvent(ticket, TicketState.STARTED))
 
     def _hear_of(self, keys: Collection[str]) -> set[str]:
         """Tell the schedule whose answer has begun to come; return the tickets that lie at the desk."""
@@ -184,41 +184,43 @@ class TrackRun:
             self._end(self._name(key), outcome)
         return bool(ended)
 
-    def _end(self, name: str, outcome: Outcome, *, again: bool = False) -> None:
+    def _end(self, name: str, outcome: TicketOutcome, *, again: bool = False) -> None:
         ticket = self._schedule.tickets[name]
         if not again or not self._papers.has_reply(name):
             self._papers.reply(outcome)
-        self._lines[name] = Line.of(ticket, outcome)
+        self._lines[name] = ReportLine.of(ticket, outcome)
         failed = outcome.failure is not None
-        self._marks.set(ticket, Mark.OPEN if failed else Mark.DONE)
+        self._marks.set(ticket, Checkbox.OPEN if failed else Checkbox.DONE)
         before = len(self._schedule.left_out)
         self._schedule.end(name, failed=failed)
         if not again:
-            self._observe(Event(ticket, State.FAILED if failed else State.DONE, outcome.failure or ""))
+            self._observe(
+                TicketEvent(ticket, TicketState.FAILED if failed else TicketState.DONE, outcome.failure or "")
+            )
         for one, reason in list(self._schedule.left_out.items())[before:]:
             left_out = self._schedule.tickets[one]
-            self._lines[one] = Line(left_out, errors=(reason,))
-            self._observe(Event(left_out, State.LEFT_OUT, reason))
+            self._lines[one] = ReportLine(left_out, errors=(reason,))
+            self._observe(TicketEvent(left_out, TicketState.LEFT_OUT, reason))
 
-    def _close(self, *, cancelled: bool) -> Result:
+    def _close(self, *, cancelled: bool) -> TrackResult:
         """Take back what is under way, and write the last marks, the status and the report."""
         self._desk.withdraw([self._key(name) for name in self._schedule.under_way])
         lines = tuple(
-            self._lines.get(one.id, Line(one, errors=("not run: cancelled",))) for one in self._tickets.tickets
+            self._lines.get(one.id, ReportLine(one, errors=("not run: cancelled",))) for one in self._tickets.tickets
         )
         ended = [line.ticket.id for line in lines if line.status is not None]
-        results = fold(self._tickets.tickets, self._outcomes(ended), on_error=OnError.REPORT)
+        results = merge_outcomes(self._tickets.tickets, self._outcomes(ended), on_error=FailurePolicy.REPORT)
         path = self._papers.report(report_text(self._track.description, lines, results, self._contexts.warnings))
         for name in self._schedule.under_way:
-            self._marks.set(self._schedule.tickets[name], Mark.OPEN)
+            self._marks.set(self._schedule.tickets[name], Checkbox.OPEN)
         self._marks.write(last=True)
         unmerged = tuple(name for name, one in results.items() if len(one.errors) > one.failed)
-        result = Result(path, lines, cancelled, unmerged)
+        result = TrackResult(path, lines, cancelled, unmerged)
         status = TrackStatus.COMPLETED if result.succeeded else TrackStatus.IN_PROGRESS
         self._track.set_status(TrackStatus.CANCELLED if cancelled else status, self._clock())
         return result
 
-    def _outcomes(self, names: Collection[str]) -> Iterator[Outcome]:
+    def _outcomes(self, names: Collection[str]) -> Iterator[TicketOutcome]:
         for chunk in _chunks([self._key(name) for name in names]):
             yield from self._desk.ended(chunk).values()
 
@@ -234,10 +236,10 @@ class _PlanMarks:
     """The marks of a run's tickets, written into the plan a few at a time."""
 
     track: Track
-    waiting: dict[tuple[str, str], Mark] = field(default_factory=dict)
+    waiting: dict[tuple[str, str], Checkbox] = field(default_factory=dict)
     written: float = 0.0
 
-    def set(self, ticket: Ticket, mark: Mark) -> None:
+    def set(self, ticket: Ticket, mark: Checkbox) -> None:
         self.waiting[ticket.id, ticket.name] = mark
 
     def write(self, *, last: bool = False) -> None:

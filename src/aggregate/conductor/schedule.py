@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from aggregate.conductor.graph import dependencies
 from aggregate.conductor.tickets import Ticket
-from aggregate.models.group import OnError
+from aggregate.models.group import FailurePolicy
 
 Prefix = tuple[object, ...]
 
 
-def prefix_of(ticket: Ticket, *, wide: bool = False) -> Prefix:
+def shared_prefix(ticket: Ticket, *, wide: bool = False) -> Prefix:
     """Return what decides the stable beginning of a ticket's request: equal for tickets that share a cached prefix.
 
     Args:
@@ -35,7 +35,7 @@ class Schedule:
         self,
         tickets: Sequence[Ticket],
         *,
-        on_error: OnError = OnError.REPORT,
+        on_error: FailurePolicy = FailurePolicy.REPORT,
         lead: bool = True,
         wide: bool = False,
     ) -> None:
@@ -51,7 +51,7 @@ class Schedule:
                 self._dependents.setdefault(one, []).append(name)
         self._ready = [ticket.id for ticket in tickets if not self.waits_for[ticket.id]]
         self._under_way: set[str] = set()
-        self._prefixes = {ticket.id: prefix_of(ticket, wide=wide) for ticket in tickets}
+        self._prefixes = {ticket.id: shared_prefix(ticket, wide=wide) for ticket in tickets}
         shared = Counter(self._prefixes.values())
         self._warm = {prefix for prefix, number in shared.items() if number == 1 or not lead}
         self._leading: dict[Prefix, str] = {}
@@ -108,7 +108,7 @@ class Schedule:
             ended, bad = ends.pop()
             for one in self._dependents.get(ended, ()):
                 self._open[one].discard(ended)
-                if bad and self._on_error is OnError.FAIL and one not in self.left_out:
+                if bad and self._on_error is FailurePolicy.FAIL and one not in self.left_out:
                     what = "was not run" if ended in self.left_out else "failed"
                     self.left_out[one] = f'not run: it depends on "{ended}", which {what}'
                     ends.append((one, True))

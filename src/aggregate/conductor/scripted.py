@@ -9,13 +9,13 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.config.load import parse_toml, read_toml_text, validated
+from aggregate.config.load import parse_toml, read_toml_text, validate_table
 from aggregate.errors import ConfigError, WorkerError
 from aggregate.models.prompt import Section
 from aggregate.tokens.count import count
 
 
-class Answer(BaseModel):
+class ScriptedReply(BaseModel):
     """What a scripted worker does with one ticket."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -27,10 +27,10 @@ class Answer(BaseModel):
     refuse: bool = Field(default=False, description="The failure is a refusal: asking again does not help.")
 
 
-Scripted = Annotated[Answer, BeforeValidator(lambda one: {"text": one} if isinstance(one, str) else one)]
+Scripted = Annotated[ScriptedReply, BeforeValidator(lambda one: {"text": one} if isinstance(one, str) else one)]
 
 
-class Script(BaseModel):
+class ReplyScript(BaseModel):
     """A file of answers."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -38,7 +38,7 @@ class Script(BaseModel):
     answers: dict[str, Scripted] = Field(default_factory=dict, description="By ticket id: a text, or a table.")
 
 
-def load_script(path: Path) -> Mapping[str, Answer]:
+def load_script(path: Path) -> Mapping[str, ScriptedReply]:
     """Read answers from a TOML file, or from JSON of the same form.
 
     Raises:
@@ -46,20 +46,20 @@ def load_script(path: Path) -> Mapping[str, Answer]:
     """
     text = read_toml_text(path)
     if path.suffix.lower() != ".json":
-        return validated(Script, parse_toml(text, path), path=path, text=text).answers
+        return validate_table(ReplyScript, parse_toml(text, path), path=path, text=text).answers
     try:
         data: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"is no valid JSON: {error}", path=str(path)) from None
     if not isinstance(data, dict):
         raise ConfigError('must be an object with "answers"', path=str(path))
-    return validated(Script, data, path=path).answers
+    return validate_table(ReplyScript, data, path=path).answers
 
 
 class ScriptedWorker:
     """Answers by ticket id; without an answer it describes what it was given. The same assignment, the same answer."""
 
-    def __init__(self, answers: Mapping[str, Answer]) -> None:
+    def __init__(self, answers: Mapping[str, ScriptedReply]) -> None:
         self._answers = answers
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
@@ -67,14 +67,14 @@ class ScriptedWorker:
         begun()
         answer = self._answers.get(assignment.ticket)
         if answer is None:
-            return WorkerReply(describe(assignment), count(assignment.text))
+            return WorkerReply(describe_assignment(assignment), count(assignment.text))
         time.sleep(answer.seconds)
         if answer.fail and (answer.failures == 0 or assignment.attempt <= answer.failures):
             raise WorkerError(answer.fail, again=not answer.refuse)
         return WorkerReply(answer.text, count(assignment.text) + count(answer.text))
 
 
-def describe(assignment: Assignment) -> str:
+def describe_assignment(assignment: Assignment) -> str:
     """Return one paragraph on what an assignment holds."""
     segments = assignment.prompt.segments
     files = [one.source for one in segments if one.section is Section.FILES and one.source]

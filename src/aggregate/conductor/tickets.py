@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from aggregate.conductor.graph import find_cycle, members_of
-from aggregate.config.load import parse_toml, read_toml_text, validated
-from aggregate.config.locate import locate
+from aggregate.config.load import parse_toml, read_toml_text, validate_table
+from aggregate.config.locate import line_of_key
 from aggregate.errors import ConfigError
-from aggregate.models.group import MergeStrategy, OnError
+from aggregate.models.group import FailurePolicy, MergeStrategy
 
 TICKETS = "tickets.toml"
 TICKET_ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -59,8 +59,8 @@ class Tickets(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    on_error: OnError = Field(
-        default=OnError.REPORT,
+    on_error: FailurePolicy = Field(
+        default=FailurePolicy.REPORT,
         description="What a failed ticket does to those that depend on it: report shows them the failure, "
         "skip hides it, fail keeps them from running.",
     )
@@ -75,12 +75,12 @@ def load_tickets(path: Path) -> Tickets:
             merged in two ways; the message names file and line.
     """
     text = read_toml_text(path)
-    loaded = validated(Tickets, parse_toml(text, path), path=path, text=text)
+    loaded = validate_table(Tickets, parse_toml(text, path), path=path, text=text)
     problem = next(_problems(loaded.tickets), None)
     if problem is not None:
         keys, message = problem
         key = ".".join(str(one) for one in keys)
-        raise ConfigError(message, path=str(path), key=key, line=locate(text, keys))
+        raise ConfigError(message, path=str(path), key=key, line=line_of_key(text, keys))
     return loaded
 
 

@@ -5,23 +5,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from aggregate.conductor.marks import Mark
-from aggregate.conductor.metadata import TrackStatus, set_values, stamp
+from aggregate.conductor.marks import Checkbox
+from aggregate.conductor.metadata import TrackStatus, set_values, timestamp
 from aggregate.conductor.plan import mark_tasks
-from aggregate.conductor.register import Registered, mark_track, read_register
+from aggregate.conductor.register import TrackEntry, mark_track, read_tracks_file
 from aggregate.conductor.tickets import TICKETS, Tickets, load_tickets
 from aggregate.disk.reading import read_bytes
 from aggregate.disk.roots import project_root
-from aggregate.disk.writing import alone, confined, replace_text
+from aggregate.disk.writing import confined, exclusive_access, replace_text
 from aggregate.errors import TrackError
 
 FOLDER = "conductor"
 REGISTER = "tracks.md"
 MARKS = {
-    TrackStatus.NEW: Mark.OPEN,
-    TrackStatus.IN_PROGRESS: Mark.STARTED,
-    TrackStatus.COMPLETED: Mark.DONE,
-    TrackStatus.CANCELLED: Mark.OPEN,
+    TrackStatus.NEW: Checkbox.OPEN,
+    TrackStatus.IN_PROGRESS: Checkbox.STARTED,
+    TrackStatus.COMPLETED: Checkbox.DONE,
+    TrackStatus.CANCELLED: Checkbox.OPEN,
 }
 """The register knows three marks; a cancelled track is open again."""
 
@@ -60,7 +60,7 @@ class Track:
         """Return a file of the track, such as ``spec.md``; ``""`` where it has none."""
         return _read(self.folder / name)
 
-    def mark_plan(self, marks: Mapping[tuple[str, str], Mark]) -> None:
+    def mark_plan(self, marks: Mapping[tuple[str, str], Checkbox]) -> None:
         """Set the marks of tickets (id and title) in ``plan.md``; without such tasks nothing is written."""
         self._change(self.folder / "plan.md", lambda text: mark_tasks(text, marks))
 
@@ -73,7 +73,7 @@ class Track:
 
         def changed(text: str) -> str:
             after = set_values(text, {"status": status.value}) if text else ""
-            return set_values(after, {"updated_at": stamp(time)}) if after != text else text
+            return set_values(after, {"updated_at": timestamp(time)}) if after != text else text
 
         path = self.folder / "metadata.json"
         try:
@@ -84,7 +84,7 @@ class Track:
 
     def _change(self, path: Path, change: Callable[[str], str]) -> None:
         """Replace a file by what ``change`` makes of it, unless that is the same; other conductors wait meanwhile."""
-        with alone(confined(path, self.written_in)):
+        with exclusive_access(confined(path, self.written_in)):
             before = _read(path)
             after = change(before)
             if after != before:
@@ -102,7 +102,7 @@ def open_track(project_folder: Path, name: str) -> Track:
         raise TrackError(
             f"{register}: there is no register of tracks here: write one, or name the project with --config"
         )
-    tracks = [one for one in read_register(_read(register)) if one.track_id]
+    tracks = [one for one in read_tracks_file(_read(register)) if one.track_id]
     found = _pick(tracks, name, register)
     folder = register.parent / "tracks" / found.track_id
     if not folder.is_dir():
@@ -113,12 +113,12 @@ def open_track(project_folder: Path, name: str) -> Track:
     return Track(found.track_id, found.description, folder, register, written_in)
 
 
-def list_tracks(project_folder: Path) -> list[Registered]:
+def list_tracks(project_folder: Path) -> list[TrackEntry]:
     """Return the tracks of a project's register; none where there is no register."""
-    return read_register(_read(project_folder / FOLDER / REGISTER))
+    return read_tracks_file(_read(project_folder / FOLDER / REGISTER))
 
 
-def _pick(tracks: list[Registered], name: str, register: Path) -> Registered:
+def _pick(tracks: list[TrackEntry], name: str, register: Path) -> TrackEntry:
     exact = [one for one in tracks if one.track_id == name]
     found = exact or [one for one in tracks if one.track_id.startswith(name)]
     if len(found) == 1 or exact:

@@ -9,23 +9,32 @@ from time import monotonic
 
 import sqlalchemy as sa
 
-from aggregate.conductor.context import Contexts
-from aggregate.conductor.database import CANCELLED, FINISHED, RUNNING, SQLITE, RunRow, Runs, database_url, open_engine
-from aggregate.conductor.durable import DurableDesk, prepare
+from aggregate.conductor.context import WorkerContexts
+from aggregate.conductor.database import (
+    CANCELLED,
+    FINISHED,
+    RUNNING,
+    SQLITE,
+    RunRow,
+    RunTable,
+    database_url,
+    open_engine,
+)
+from aggregate.conductor.durable import DbosQueue, prepare_database
 from aggregate.conductor.leases import LEASE_SECONDS
-from aggregate.conductor.marks import Mark
+from aggregate.conductor.marks import Checkbox
 from aggregate.conductor.metadata import TrackStatus
-from aggregate.conductor.papers import Papers, last_number
-from aggregate.conductor.report import Line
-from aggregate.conductor.run import Event, Pace, Result, TrackRun
+from aggregate.conductor.papers import RunFiles, last_number
+from aggregate.conductor.report import ReportLine
+from aggregate.conductor.run import PollingOptions, TicketEvent, TrackResult, TrackRun
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track import Track, open_track
 from aggregate.conductor.worker import Worker
-from aggregate.conductor.workplace import Workplace
+from aggregate.conductor.workplace import WorkerProcess
 from aggregate.config.load import Project
 from aggregate.disk.user_folders import state_folder
 from aggregate.errors import StateError, TrackError
-from aggregate.models.group import OnError
+from aggregate.models.group import FailurePolicy
 
 DATABASE = "conductor.sqlite"
 """Where runs are kept by default, in the project's state folder."""
@@ -36,7 +45,7 @@ LOOK_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RunOptions:
     """How a track is to be run.
 
     Attributes:
@@ -51,13 +60,13 @@ class Wish:
     database: str = ""
     places: int | None = None
     lease: float = LEASE_SECONDS
-    on_error: OnError | None = None
+    on_error: FailurePolicy | None = None
     resume: bool = False
-    pace: Pace = field(default_factory=Pace)
+    pace: PollingOptions = field(default_factory=PollingOptions)
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class TrackProgress:
     """How the latest run of a track stands.
 
     Attributes:
@@ -70,7 +79,7 @@ class Status:
 
     run_id: str
     state: str
-    lines: tuple[Line, ...]
+    lines: tuple[ReportLine, ...]
     waiting: tuple[str, ...]
     untouched: tuple[str, ...]
 
@@ -80,10 +89,10 @@ def conduct(
     name: str,
     worker: Worker | None,
     *,
-    wish: Wish = Wish(),
-    observe: Callable[[Event], None] = lambda _event: None,
+    wish: RunOptions = RunOptions(),
+    observe: Callable[[TicketEvent], None] = lambda _event: None,
     tell: Callable[[str], None] = lambda _sentence: None,
-) -> Result:
+) -> TrackResult:
     """Run a track's tickets, or go on with its run that was not finished, and write the report.
 
     Args:
@@ -100,25 +109,25 @@ def conduct(
         StateError: The database cannot be used.
     """
     track = open_track(project.folder, name)
-    contexts = Contexts(project)
+    contexts = WorkerContexts(project)
     if notice := unopened_database(project, wish.database):
         tell(notice)
     with ExitStack() as stack:
         engine = stack.enter_context(_opened(project, wish.database))
-        desk, runs = DurableDesk(engine), Runs(engine, _project_name(project), track.track_id)
+        desk, runs = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id)
         run = _entered(runs, track, contexts, wish=wish, tell=tell)
         tickets = run.tickets
         if wish.places is not None:
             desk.set_places(wish.places)
         if worker is not None:
-            stack.enter_context(Workplace(engine, worker, lease=wish.lease))
+            stack.enter_context(WorkerProcess(engine, worker, lease=wish.lease))
         result = TrackRun(
             run.run_id,
             track,
             tickets,
             contexts=contexts,
             desk=desk,
-            papers=Papers.of(contexts.output_dir, track.track_id, run.number, tickets.tickets),
+            papers=RunFiles.of(contexts.output_dir, track.track_id, run.number, tickets.tickets),
             pace=wish.pace,
             observe=observe,
             cancelled=_cancelled(runs, run),
@@ -138,7 +147,7 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
     if not _is_there(project, database):
         raise nothing
     with _opened(project, database) as engine:
-        desk, runs = DurableDesk(engine), Runs(engine, _project_name(project), track.track_id)
+        desk, runs = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id)
         run = runs.latest()
         if run is None or run.state != RUNNING:
             raise nothing
@@ -147,12 +156,12 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
         desk.withdraw(dropped)
         with suppress(StateError):  # a run that cannot be read is ended all the same, but has no marks
             tickets = [ticket for key, ticket in _keys(run).items() if key in dropped]
-            track.mark_plan({(ticket.id, ticket.name): Mark.OPEN for ticket in tickets})
+            track.mark_plan({(ticket.id, ticket.name): Checkbox.OPEN for ticket in tickets})
         track.set_status(TrackStatus.CANCELLED, datetime.now(UTC))
         return run.run_id
 
 
-def status(project: Project, name: str, *, database: str = "") -> Status | None:
+def status(project: Project, name: str, *, database: str = "") -> TrackProgress | None:
     """Return how the latest run of a track stands, ``None`` where there was none.
 
     Raises:
@@ -162,15 +171,15 @@ def status(project: Project, name: str, *, database: str = "") -> Status | None:
     if not _is_there(project, database):
         return None
     with _opened(project, database) as engine:
-        desk, run = DurableDesk(engine), Runs(engine, _project_name(project), track.track_id).latest()
+        desk, run = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id).latest()
         if run is None:
             return None
         keys = _keys(run)
         ended, known = desk.ended(keys), desk.known(keys) if run.state == RUNNING else {}
-        lines = tuple(Line.of(keys[key], ended[key]) for key in keys if key in ended)
+        lines = tuple(ReportLine.of(keys[key], ended[key]) for key in keys if key in ended)
         waiting = tuple(ticket.id for key, ticket in keys.items() if key in known and key not in ended)
         untouched = tuple(ticket.id for key, ticket in keys.items() if key not in known and key not in ended)
-        return Status(run.run_id, run.state, lines, waiting, untouched)
+        return TrackProgress(run.run_id, run.state, lines, waiting, untouched)
 
 
 def forget(project: Project, name: str, *, database: str = "") -> list[str]:
@@ -183,7 +192,7 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
     if not _is_there(project, database):
         return []
     with _opened(project, database) as engine:
-        desk, runs = DurableDesk(engine), Runs(engine, _project_name(project), track.track_id)
+        desk, runs = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id)
         over = runs.over()
         for run in over:
             desk.forget(desk.keys(run.run_id))
@@ -192,7 +201,7 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
 
 
 @contextmanager
-def workplace(database: str, worker: Worker, *, lease: float = LEASE_SECONDS) -> Iterator[Workplace]:
+def run_worker(database: str, worker: Worker, *, lease: float = LEASE_SECONDS) -> Iterator[WorkerProcess]:
     """Let this process work on the tickets of every track on ``database`` while the block runs.
 
     Raises:
@@ -200,14 +209,16 @@ def workplace(database: str, worker: Worker, *, lease: float = LEASE_SECONDS) ->
     """
     engine = open_engine(database_url(database))
     try:
-        prepare(engine)
-        with Workplace(engine, worker, lease=lease) as place:
+        prepare_database(engine)
+        with WorkerProcess(engine, worker, lease=lease) as place:
             yield place
     finally:
         engine.dispose()
 
 
-def _entered(runs: Runs, track: Track, contexts: Contexts, *, wish: Wish, tell: Callable[[str], None]) -> RunRow:
+def _entered(
+    runs: RunTable, track: Track, contexts: WorkerContexts, *, wish: RunOptions, tell: Callable[[str], None]
+) -> RunRow:
     """Return the track's unfinished run, or a new one whose tickets were checked."""
     tickets = track.tickets()
     wanted = tickets.model_copy(update={"on_error": wish.on_error}) if wish.on_error else tickets
@@ -234,7 +245,7 @@ def _keys(run: RunRow) -> dict[str, Ticket]:
 def _opened(project: Project, database: str) -> Iterator[sa.Engine]:
     engine = open_engine(_url(project, database))
     try:
-        prepare(engine)
+        prepare_database(engine)
         yield engine
     finally:
         engine.dispose()
@@ -265,7 +276,7 @@ def _project_name(project: Project) -> str:
     return project.config.project.name or project.folder.resolve().name
 
 
-def _cancelled(runs: Runs, run: RunRow) -> Callable[[], bool]:
+def _cancelled(runs: RunTable, run: RunRow) -> Callable[[], bool]:
     """Return a question to the database that is asked now and then."""
     asked = monotonic()
 

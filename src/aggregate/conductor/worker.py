@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from aggregate.clients.protocol import Asks, Turn
+from aggregate.clients.protocol import ChatClient, RequestOptions
 from aggregate.clients.providers import PROVIDERS, open_client
-from aggregate.clients.redacting import redacting
+from aggregate.clients.redacting import with_redaction
 from aggregate.clients.rules import SCRIPTED
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.scripted import ScriptedWorker, load_script
-from aggregate.engine import ClientModel, EngineLimits, NeuronAgent
+from aggregate.engine import ChatModel, EngineLimits, NeuronAgent
 from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
-from aggregate.models.reply import Stop
+from aggregate.models.reply import FinishReason
 from aggregate.tools import Tool, standard_tools
 
 _GRACE_SECONDS = 0.5
@@ -47,7 +47,7 @@ class ModelWorker:
         root: The folder that project tools may read.
     """
 
-    client: Asks
+    client: ChatClient
     model: str = ""
     root: Path = Path()
 
@@ -68,15 +68,15 @@ class ModelWorker:
         # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
         on_text = (lambda _piece: begun()) if assignment.ahead else None
         # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
-        turn = Turn(system=assignment.persona, seconds=assignment.timeout + _GRACE_SECONDS)
+        turn = RequestOptions(system=assignment.persona, seconds=assignment.timeout + _GRACE_SECONDS)
         reply = self.client.send(assignment.prompt, assignment.message, model=self.model, on_text=on_text, turn=turn)
-        if reply.stop is Stop.REFUSED:
+        if reply.stop is FinishReason.REFUSED:
             raise WorkerError("the model refused to answer", again=False)
-        warning = "" if reply.stop is Stop.END else f"the answer is not complete ({reply.stop.value})"
+        warning = "" if reply.stop is FinishReason.END else f"the answer is not complete ({reply.stop.value})"
         return WorkerReply(reply.text, reply.usage.input + reply.usage.output, warning)
 
     def _reach(self, assignment: Assignment) -> WorkerReply:
-        asked = ClientModel(self.client, self.model, assignment.prompt)
+        asked = ChatModel(self.client, self.model, assignment.prompt)
         limits = EngineLimits(seconds=assignment.timeout + _GRACE_SECONDS)
         agent = NeuronAgent(asked, self._tools(assignment), state_dir=self.root / "state", limits=limits)
         goal = "\n\n".join(part for part in (assignment.persona, assignment.message) if part)
@@ -120,8 +120,8 @@ def make_worker(
     """
     kind, _, argument = spec.partition(":")
     if kind in PROVIDERS:
-        client: Asks = open_client(kind, model=argument)
-        return ModelWorker(redacting(client, allow=allow, tell=tell) if redact else client, root=root)
+        client: ChatClient = open_client(kind, model=argument)
+        return ModelWorker(with_redaction(client, allow=allow, tell=tell) if redact else client, root=root)
     if kind != SCRIPTED:
         known = ", ".join(PROVIDERS)
         raise TrackError(

@@ -13,11 +13,11 @@ from dbos import DBOS, DBOSConfig
 from sqlalchemy.exc import SQLAlchemyError
 
 from aggregate.conductor.assignment import Assignment
-from aggregate.conductor.attempt import STOP_SECONDS, Attempt, Stopping, attempt
-from aggregate.conductor.database import explained, open_engine
-from aggregate.conductor.durable import APPLICATION, MAX_STARTS, POLL_SECONDS, QUEUE, VERSION, WORKFLOW, DurableDesk
-from aggregate.conductor.leases import LEASE_SECONDS, Leases, this_process
-from aggregate.conductor.lifecycle import work
+from aggregate.conductor.attempt import STOP_SECONDS, Attempt, WorkerStopping, attempt_assignment
+from aggregate.conductor.database import database_errors, open_engine
+from aggregate.conductor.durable import APPLICATION, MAX_STARTS, POLL_SECONDS, QUEUE, VERSION, WORKFLOW, DbosQueue
+from aggregate.conductor.leases import LEASE_SECONDS, Heartbeat, this_process
+from aggregate.conductor.lifecycle import complete_assignment
 from aggregate.conductor.serialization import JSON
 from aggregate.conductor.worker import Worker
 from aggregate.errors import StateError
@@ -33,7 +33,7 @@ _ONLY = Lock()
 """Held by the one workplace that is open in this process."""
 
 
-class Workplace:
+class WorkerProcess:
     """This process as a worker: it takes tickets from the queue while the block runs.
 
     Only one can be open in a process, for DBOS keeps itself in globals.
@@ -50,8 +50,8 @@ class Workplace:
     def __init__(self, engine: sa.Engine, worker: Worker, *, lease: float = LEASE_SECONDS) -> None:
         self._engine = open_engine(engine.url.render_as_string(hide_password=False))
         self._worker = worker
-        self._leases = Leases(self._engine, this_process(), lease=lease, adopt=_adopt, beat=self._give_back)
-        self._desk = DurableDesk(self._engine)
+        self._leases = Heartbeat(self._engine, this_process(), lease=lease, adopt=_adopt, beat=self._give_back)
+        self._desk = DbosQueue(self._engine)
         self._places = BoundedSemaphore(self._desk.places())
         self._stop = Event()
         self._busy: set[str] = set()
@@ -97,7 +97,7 @@ class Workplace:
             "log_level": "CRITICAL",
             "notification_listener_polling_interval_sec": LISTEN_SECONDS,
         }
-        with explained(str(self._engine.url)):
+        with database_errors(str(self._engine.url)):
             self._leases.sign_in()
             DBOS(config=config)
             DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MAX_STARTS)(self._workflow())
@@ -126,9 +126,9 @@ class Workplace:
             given = Assignment.from_json(assignment)
             self._busy.add(given.key)
             try:
-                return work(self._worker, given, once=self._record, wait=self._wait).to_json()
+                return complete_assignment(self._worker, given, once=self._record, wait=self._wait).to_json()
             except SQLAlchemyError as error:
-                raise Stopping from error  # nothing could be recorded: no outcome of the ticket's, which is given back
+                raise WorkerStopping from error  # nothing could be recorded: no outcome of the ticket's, which is given back
             finally:
                 self._busy.discard(given.key)
 
@@ -142,7 +142,8 @@ class Workplace:
         begun = cache(lambda: self._desk.begun(assignment.key) if assignment.ahead else None)
         try:
             made = DBOS.run_step(
-                {"name": "attempt"}, lambda: asdict(attempt(worker, assignment, number, begun=begun, stop=self._stop))
+                {"name": "attempt"},
+                lambda: asdict(attempt_assignment(worker, assignment, number, begun=begun, stop=self._stop)),
             )
         finally:
             self._places.release()
@@ -162,11 +163,11 @@ class Workplace:
 
     def _go_on(self) -> None:
         if self._stop.is_set():
-            raise Stopping
+            raise WorkerStopping
 
 
 def _refuse(*_: object) -> None:
-    raise Stopping
+    raise WorkerStopping
 
 
 def _disconnect(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own

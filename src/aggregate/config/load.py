@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from aggregate.config.discover import CONFIG_NAME
 from aggregate.config.locate import key_lines, nearest_line
 from aggregate.config.schema import UNION_TAGS, Config
-from aggregate.config.toml import parse
+from aggregate.config.toml import parse_untrusted_toml
 from aggregate.disk.reading import read_text
 from aggregate.errors import ConfigError
 from aggregate.text.terminal import printable
@@ -82,7 +82,7 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
         ConfigError: It is no valid TOML; the parser's message names line and column.
     """
     try:
-        return parse(text)
+        return parse_untrusted_toml(text)
     except ValueError as error:
         raise ConfigError(f"is no valid TOML: {error}", path=str(path)) from None
 
@@ -93,10 +93,10 @@ def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "
     Raises:
         ConfigError: A key is unknown or a value has the wrong type; the message names the first one.
     """
-    return validated(Config, data, path=path, text=text)
+    return validate_table(Config, data, path=path, text=text)
 
 
-def validated(model: type[Model], data: Mapping[str, Any], *, path: Path | None = None, text: str = "") -> Model:
+def validate_table(model: type[Model], data: Mapping[str, Any], *, path: Path | None = None, text: str = "") -> Model:
     """Return ``data`` as a table of ``model``, a file of its own; the errors are those of ``validate``.
 
     Raises:

@@ -8,7 +8,7 @@ from tree_sitter import Language, Node, Parser
 Path = tuple[str | int, ...]
 
 
-def locate(text: str, keys: Sequence[str | int]) -> int | None:
+def line_of_key(text: str, keys: Sequence[str | int]) -> int | None:
     """Return the 1-based line of the key at ``keys`` (names and list positions), or of the innermost one around it.
 
     ``None`` where not even the outermost is there.

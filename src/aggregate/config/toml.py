@@ -20,7 +20,7 @@ _TOKEN = re.compile(
 )
 
 
-def parse(text: str) -> dict[str, Any]:
+def parse_untrusted_toml(text: str) -> dict[str, Any]:
     """Return the tables of a TOML text.
 
     Raises:

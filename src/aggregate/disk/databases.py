@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from aggregate.disk.reading import UnreadableError
-from aggregate.disk.writing import create_private, private_folder, unlinked
+from aggregate.disk.writing import create_private, private_folder, without_links
 
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 20_000_000,  # bytes of a text or a row; zeroblob(1000000000) makes a billion
@@ -20,7 +20,7 @@ _STEPS = 5_000
 """Instructions of SQLite's machine between two looks at the clock: a millisecond or so."""
 
 
-def guard(connection: sqlite3.Connection, *, seconds: float | None) -> None:
+def guard_connection(connection: sqlite3.Connection, *, seconds: float | None) -> None:
     """Bound what a database can make ``connection`` do by its schema and its rows.
 
     Args:
@@ -56,7 +56,7 @@ def private_database(path: Path) -> None:
         OutputError: A link leads its folder out of its project.
         OSError: It cannot be made.
     """
-    private_folder(unlinked(path.parent))
+    private_folder(without_links(path.parent))
     for suffix in ("", "-wal", "-shm", "-journal"):
         check_plain(path.with_name(path.name + suffix))
     if not path.exists():

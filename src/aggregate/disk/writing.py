@@ -81,7 +81,7 @@ def confined(path: Path, root: Path | None) -> Path:
     raise OutputError(f"{path} leads out of the project {os.path.abspath(root)}: name a place in it, or {ALLOW}")
 
 
-def unlinked(path: Path) -> Path:
+def without_links(path: Path) -> Path:
     """Return ``path``, a place that the user or a default names, if no link in a project leads it out of there.
 
     The project is the checkout, else the current folder, that the name of ``path`` leads into; where it leads into
@@ -130,7 +130,7 @@ def _replace(target: Path, data: bytes, *, mode: int | None, durable: bool) -> N
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
+def exclusive_access(path: Path) -> Iterator[None]:
     """Keep others that ask the same from changing ``path`` meanwhile, by a lock on its folder that leaves no file.
 
     Windows locks no folders; there two writers at the same moment are not kept apart.

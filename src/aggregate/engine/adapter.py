@@ -3,24 +3,27 @@
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from aggregate.clients.protocol import USUAL, Turn
-from aggregate.engine.model import Answered, Model, Question
+from aggregate.clients.protocol import DEFAULT_OPTIONS, RequestOptions
+from aggregate.engine.model import Completion, Model, Question
 from aggregate.models.prompt import Prompt
-from aggregate.models.reply import Reply, Stop
+from aggregate.models.reply import FinishReason, Reply
 
-_PROBLEMS: Final = {Stop.REFUSED: "it refused to answer", Stop.LENGTH: "its answer was cut at the limit of tokens"}
+_PROBLEMS: Final = {
+    FinishReason.REFUSED: "it refused to answer",
+    FinishReason.LENGTH: "its answer was cut at the limit of tokens",
+}
 
 
 class Sends(Protocol):
     """A client."""
 
-    def send(self, prompt: Prompt, message: str, *, model: str, turn: Turn) -> Reply:
+    def send(self, prompt: Prompt, message: str, *, model: str, turn: RequestOptions) -> Reply:
         """Send ``prompt`` and then ``message``, and return the answer."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class ClientModel:
+class ChatModel:
     """Asks each question as a message of its own, at its temperature and for an answer of its form.
 
     Attributes:
@@ -33,21 +36,21 @@ class ClientModel:
     model: str = ""
     prompt: Prompt = field(default_factory=lambda: Prompt(()))
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> Completion:
         """Send the question and return the answer with its tokens; what was refused or cut is no answer."""
         reply = self.client.send(self.prompt, question.text, model=self.model, turn=_turn(question))
-        return Answered(reply.text, _tokens(question, reply), _PROBLEMS.get(reply.stop, ""))
+        return Completion(reply.text, _tokens(question, reply), _PROBLEMS.get(reply.stop, ""))
 
 
-def model_of(client: Model | Sends) -> Model:
+def as_model(client: Model | Sends) -> Model:
     """Return ``client`` as something that answers questions: itself, or a provider's client behind an adapter."""
-    return client if isinstance(client, Model) else ClientModel(client)
+    return client if isinstance(client, Model) else ChatModel(client)
 
 
-def _turn(question: Question) -> Turn:
-    left = USUAL.max_output if question.tokens_left is None else question.tokens_left
-    return Turn(
-        max_output=max(1, min(USUAL.max_output, left)),
+def _turn(question: Question) -> RequestOptions:
+    left = DEFAULT_OPTIONS.max_output if question.tokens_left is None else question.tokens_left
+    return RequestOptions(
+        max_output=max(1, min(DEFAULT_OPTIONS.max_output, left)),
         temperature=question.temperature,
         schema=question.schema,
         seconds=question.seconds_left,

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from aggregate.engine.adapter import Sends, model_of
+from aggregate.engine.adapter import Sends, as_model
 from aggregate.engine.completion import corrective_neuron
-from aggregate.engine.limits import Allowance, EngineLimits, LimitReached, Spending
-from aggregate.engine.memory import recall
-from aggregate.engine.model import Call, Model
+from aggregate.engine.limits import BudgetTracker, EngineLimits, LimitReached, SubtaskBudget
+from aggregate.engine.memory import recall_saved_state
+from aggregate.engine.model import Model, QuestionKind
 from aggregate.engine.neuron import TOO_DEEP, GoalResult
-from aggregate.engine.run import Branch, Run
-from aggregate.engine.shown import ANSWER, MEMORY, data
-from aggregate.engine.steps import Done, do_branch
-from aggregate.engine.trace import Kind, Recorder
+from aggregate.engine.run import Branch, GoalContext
+from aggregate.engine.shown import ANSWER, MEMORY, fenced_data
+from aggregate.engine.steps import BranchResult, run_branch
+from aggregate.engine.trace import TraceKind, TraceRecorder
 from aggregate.models.result import Answer, AnswerKind, AnswerSource
 from aggregate.subagents.select import select_answer
 from aggregate.tools import Tool, ToolRegistry, state_store
@@ -44,7 +44,7 @@ class NeuronAgent:
         prose: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.model = model_of(client)
+        self.model = as_model(client)
         self.tools = ToolRegistry.of(tools)
         self.state_dir = Path(state_dir)
         self.limits = limits or EngineLimits()
@@ -61,9 +61,9 @@ class NeuronAgent:
         Raises:
             ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
         """
-        node = Recorder(Kind.GOAL, "goal", goal, self.clock)
-        spending = Spending(self.limits, self.clock)
-        run = Run(self.model, self.tools, self.limits, spending, self.state_dir / "data_cache")
+        node = TraceRecorder(TraceKind.GOAL, "goal", goal, self.clock)
+        spending = BudgetTracker(self.limits, self.clock)
+        run = GoalContext(self.model, self.tools, self.limits, spending, self.state_dir / "data_cache")
         with node.timed():
             done, answer = self._reached(run, goal, depth, node)
         success = answer is not None and answer.success
@@ -82,15 +82,17 @@ class NeuronAgent:
             node.trace(),
         )
 
-    def _reached(self, run: Run, goal: str, depth: int, node: Recorder) -> tuple[Done, Answer | None]:
+    def _reached(
+        self, run: GoalContext, goal: str, depth: int, node: TraceRecorder
+    ) -> tuple[BranchResult, Answer | None]:
         """Do the goal in the order of rule 1.2."""
-        branch = Branch(goal, depth, node, allowance=Allowance(self.limits.dendrites_in_all))
+        branch = Branch(goal, depth, node, allowance=SubtaskBudget(self.limits.dendrites_in_all))
         if depth >= self.limits.depth:
-            return Done(error=TOO_DEEP), None
+            return BranchResult(error=TOO_DEEP), None
         branch.context["_original_goal"] = goal
-        if depth == 0 and (memory := recall(run, node, goal, state_store(self.state_dir))):
+        if depth == 0 and (memory := recall_saved_state(run, node, goal, state_store(self.state_dir))):
             branch.context[MEMORY] = memory
-        done = do_branch(run, branch)
+        done = run_branch(run, branch)
         if done.error:
             return done, None
         answer = _answer(goal, done)
@@ -99,12 +101,14 @@ class NeuronAgent:
             answer = _answer(goal, done)
         return done, self._in_prose(run, branch, answer)
 
-    def _in_prose(self, run: Run, branch: Branch, answer: Answer) -> Answer:
+    def _in_prose(self, run: GoalContext, branch: Branch, answer: Answer) -> Answer:
         """Return the answer in sentences, if that was asked for and the model writes some (rules P11, X-7)."""
         if not self.prose or not answer.success:
             return answer
         try:
-            text = run.ask(branch.node, Call.PROSE, goal=branch.goal, result=data(answer.summary, ANSWER))
+            text = run.ask(
+                branch.node, QuestionKind.PROSE, goal=branch.goal, result=fenced_data(answer.summary, ANSWER)
+            )
         except LimitReached as reached:
             branch.node.warn(f"The answer stays as it is: {reached}")
             return answer
@@ -114,5 +118,5 @@ class NeuronAgent:
         return replace(answer, summary=text.strip(), source=source)
 
 
-def _answer(goal: str, done: Done) -> Answer:
+def _answer(goal: str, done: BranchResult) -> Answer:
     return select_answer(goal, done.results, descriptions=[one.description for one in done.neurons])

@@ -5,20 +5,20 @@ from typing import Any, Final
 
 from aggregate.engine import replies, shown
 from aggregate.engine.lists import fields_of, find_list
-from aggregate.engine.model import Call
-from aggregate.engine.parameters import Trouble, arguments_for
+from aggregate.engine.model import QuestionKind
+from aggregate.engine.parameters import FailureFeedback, arguments_for
 from aggregate.engine.reflection import reflect
-from aggregate.engine.run import Branch, Run
+from aggregate.engine.run import Branch, GoalContext
 from aggregate.engine.words import is_vague, words
 from aggregate.models.plain import Value
-from aggregate.subagents.select import failed
+from aggregate.subagents.select import is_failure
 from aggregate.tools import ANALYSIS, Tool
 
 REJECTED: Final = "The last result was judged not to give what the step asked for. Do it differently."
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class StepOutcome:
     """What a step gave, and whether that was found to be right."""
 
     result: Value
@@ -26,48 +26,50 @@ class Outcome:
     spawned: tuple[str, ...] = ()
 
 
-def attempt(run: Run, branch: Branch, step: str, tool: Tool | None) -> Outcome:
+def execute_step(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
     """Do ``step`` with ``tool``, or by the model alone where there is none."""
     if tool is None:
         return _answered(run, branch, step)
     step = _clear(run, branch, step, tool)
-    trouble = Trouble()
-    outcome = Outcome(None, validated=False)
+    trouble = FailureFeedback()
+    outcome = StepOutcome(None, validated=False)
     for left in range(run.limits.attempts - 1, -1, -1):
         arguments = arguments_for(run, branch, step, tool, trouble)
         result = run.call(branch.node, tool, arguments, branch.context)
-        outcome = Outcome(result, validated=False)
-        if failed(result):
+        outcome = StepOutcome(result, validated=False)
+        if is_failure(result):
             # No word of a retry means that none can help (D-55); after the last one there is nothing to reflect for.
             if not left or result.get("retry") is not True:
                 return outcome
             trouble = reflect(run, branch, step, tool, arguments, result)
         elif _is_right(run, branch, step, result):
-            return Outcome(result, validated=True)
+            return StepOutcome(result, validated=True)
         else:
-            trouble = Trouble(REJECTED)
+            trouble = FailureFeedback(REJECTED)
     branch.node.warn(f'The result of "{step}" was accepted though no check confirmed it.')
     return outcome
 
 
-def _is_right(run: Run, branch: Branch, step: str, result: Value) -> bool:
+def _is_right(run: GoalContext, branch: Branch, step: str, result: Value) -> bool:
     """Return whether a result is what its step asked for: its own flag decides, the model only without one."""
     if isinstance(result, dict) and ("success" in result or "error" in result):
         return True  # a failure does not come here
     if result is None or result == "":
         return False
-    verdict = replies.yes_or_no(run.ask(branch.node, Call.VALIDATE, step=step, result=shown.data(result, shown.ALL)))
+    verdict = reply_parsing.yes_or_no(
+        run.ask(branch.node, QuestionKind.VALIDATE, step=step, result=formatting.fenced_data(result, formatting.ALL))
+    )
     return verdict is not False
 
 
-def _answered(run: Run, branch: Branch, step: str) -> Outcome:
+def _answered(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
     """Do a step by the model alone (rule P17)."""
     for _ in range(run.limits.attempts):
-        known = shown.known(branch.context, one=shown.ANSWER, most=shown.ANSWER)
-        text = run.ask(branch.node, Call.ANSWER, step=step, known=known)
+        known = formatting.known_results(branch.context, one=formatting.ANSWER, most=formatting.ANSWER)
+        text = run.ask(branch.node, QuestionKind.ANSWER, step=step, known=known)
         if text is not None and text.strip():
-            return Outcome(ai_response(text), validated=True)
-    return Outcome({"success": False, "error": "The model gave no answer"}, validated=False)
+            return StepOutcome(ai_response(text), validated=True)
+    return StepOutcome({"success": False, "error": "The model gave no answer"}, validated=False)
 
 
 def ai_response(text: str) -> dict[str, Any]:
@@ -75,7 +77,7 @@ def ai_response(text: str) -> dict[str, Any]:
     return {"type": "ai_response", "answer": text.strip()}
 
 
-def _clear(run: Run, branch: Branch, step: str, tool: Tool) -> str:
+def _clear(run: GoalContext, branch: Branch, step: str, tool: Tool) -> str:
     """Return a vague step with the fields that it needs, if the model names some that exist (rule P3)."""
     if tool.name != ANALYSIS or not is_vague(step):
         return step
@@ -83,7 +85,9 @@ def _clear(run: Run, branch: Branch, step: str, tool: Tool) -> str:
     fields = fields_of(found.items) if found else []
     if not fields:
         return step
-    text = run.ask(branch.node, Call.CLARIFY, goal=branch.goal, step=step, fields=shown.fields(fields))
-    written = replies.one_line(text)
+    text = run.ask(
+        branch.node, QuestionKind.CLARIFY, goal=branch.goal, step=step, fields=formatting.field_names(fields)
+    )
+    written = reply_parsing.first_line(text)
     named = set(words(written))
     return written if any(set(words(field)) <= named for field in fields) else step

@@ -4,11 +4,11 @@ import re
 from typing import Final
 
 from aggregate.engine import replies
-from aggregate.engine.model import Call
-from aggregate.engine.run import Branch, Run
-from aggregate.engine.schemas import one_of
+from aggregate.engine.model import QuestionKind
+from aggregate.engine.run import Branch, GoalContext
+from aggregate.engine.schemas import choice_schema
 from aggregate.engine.shown import clip
-from aggregate.engine.words import telling_words
+from aggregate.engine.words import significant_words
 from aggregate.tools import ANALYSIS, Tool, ToolRegistry
 
 NAME, DESCRIPTION, VERB = 2, 1, 2
@@ -18,7 +18,7 @@ SURE: Final = 3
 CANDIDATES: Final = 6
 
 
-def choose_tool(run: Run, branch: Branch, step: str) -> Tool | None:
+def choose_tool(run: GoalContext, branch: Branch, step: str) -> Tool | None:
     """Return the tool for ``step``, ``None`` where no tool can do it.
 
     A branch for which was chosen already keeps that; a corrective one may only analyse.
@@ -32,7 +32,7 @@ def choose_tool(run: Run, branch: Branch, step: str) -> Tool | None:
     named = _named(step, run.tools)
     if named or not tools:
         return named
-    scores = {one.name: score(step, one) for one in tools}
+    scores = {one.name: tool_score(step, one) for one in tools}
     ranked = sorted(tools, key=lambda one: -scores[one.name])
     best = scores[ranked[0].name]
     second = scores[ranked[1].name] if len(ranked) > 1 else 0
@@ -43,25 +43,29 @@ def choose_tool(run: Run, branch: Branch, step: str) -> Tool | None:
         candidates.append(run.tools.get(ANALYSIS))
     listed = "\n".join(f"{one.name}: {clip(one.description, 90)}" for one in candidates)
     text = run.ask(
-        branch.node, Call.FIND_TOOL, step=step, tools=listed, schema=one_of([one.name for one in candidates])
+        branch.node,
+        QuestionKind.FIND_TOOL,
+        step=step,
+        tools=listed,
+        schema=choice_schema([one.name for one in candidates]),
     )
     if text is None or not text.strip():
         return ranked[0] if best else None
-    return _named(replies.held(text, "tool"), run.tools, alone=True)
+    return _named(reply_parsing.named_text(text, "tool"), run.tools, alone=True)
 
 
-def score(step: str, tool: Tool) -> int:
+def tool_score(step: str, tool: Tool) -> int:
     """Return how well the words of a step fit a tool."""
-    name, described = set(telling_words(tool.name)), set(telling_words(tool.description))
-    found = telling_words(step)
+    name, described = set(significant_words(tool.name)), set(significant_words(tool.description))
+    found = significant_words(step)
     points = sum(NAME * (word in name) + DESCRIPTION * (word in described) for word in dict.fromkeys(found))
     return points + VERB * _does(step, tool)
 
 
 def _does(step: str, tool: Tool) -> bool:
     """Return whether the verb of a step, its first word, is one of the tool's."""
-    verb = telling_words(step)[:1]
-    return bool(verb) and verb[0] in telling_words(f"{tool.name} {tool.description}")
+    verb = significant_words(step)[:1]
+    return bool(verb) and verb[0] in significant_words(f"{tool.name} {tool.description}")
 
 
 def _named(text: str, tools: ToolRegistry, *, alone: bool = False) -> Tool | None:
@@ -72,6 +76,6 @@ def _named(text: str, tools: ToolRegistry, *, alone: bool = False) -> Tool | Non
     places = []
     for name, tool in tools.spellings().items():
         match = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE)
-        if match and (alone or len(telling_words(name)) > 1):
+        if match and (alone or len(significant_words(name)) > 1):
             places.append((match.start(), tool))
     return min(places, key=lambda one: one[0])[1] if places else None

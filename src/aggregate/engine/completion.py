@@ -2,16 +2,16 @@
 
 from aggregate.engine import replies, shown
 from aggregate.engine.limits import LimitReached
-from aggregate.engine.model import Call
+from aggregate.engine.model import QuestionKind
 from aggregate.engine.neuron import Neuron
-from aggregate.engine.run import Branch, Run
-from aggregate.engine.steps import Done, do_neuron
+from aggregate.engine.run import Branch, GoalContext
+from aggregate.engine.steps import BranchResult, run_neuron
 from aggregate.models.result import Answer, AnswerKind
 from aggregate.subagents.quantity import extract_quantity
-from aggregate.subagents.select import failed
+from aggregate.subagents.select import is_failure
 
 
-def corrective_neuron(run: Run, branch: Branch, done: Done, answer: Answer) -> Neuron | None:
+def corrective_neuron(run: GoalContext, branch: Branch, done: BranchResult, answer: Answer) -> Neuron | None:
     """Return the corrective step with its result, ``None`` where none is needed or it failed.
 
     It works with what is there: nothing is fetched again.
@@ -20,35 +20,35 @@ def corrective_neuron(run: Run, branch: Branch, done: Done, answer: Answer) -> N
         missing = _missing(run, branch, answer)
         if not missing:
             return None
-        told = shown.known(branch.context)
-        text = run.ask(branch.node, Call.CORRECT, goal=branch.goal, missing=missing, known=told)
+        told = formatting.known_results(branch.context)
+        text = run.ask(branch.node, QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=told)
     except LimitReached as reached:
         branch.node.warn(f"The answer was not checked: {reached}")
         return None
-    step = replies.one_line(text)
+    step = reply_parsing.first_line(text)
     if not step:
         return None
     context = {**branch.context, "answer_so_far": answer.summary}
     corrective = Branch(branch.goal, branch.depth, branch.node, context, corrective=True)
-    neuron = do_neuron(run, corrective, Neuron(step, len(done.neurons) + 1, branch.depth))
-    if failed(neuron.result):
+    neuron = run_neuron(run, corrective, Neuron(step, len(done.neurons) + 1, branch.depth))
+    if is_failure(neuron.result):
         branch.node.warn(f"The corrective step failed, the answer stays: {neuron.result.get('error')}")
         return None
     branch.context[neuron.key] = corrective.context[neuron.key]
     return neuron
 
 
-def _missing(run: Run, branch: Branch, answer: Answer) -> str:
+def _missing(run: GoalContext, branch: Branch, answer: Answer) -> str:
     """Return what the answer lacks, ``""`` for nothing; the model is asked only where no rule decides."""
     if not answer.success:
         return ""  # nothing usable is there to work with
     decided = verdict(branch.goal, answer)
     if decided is not None:
         return decided
-    told = shown.data(answer.summary, shown.ALL)
-    if replies.yes_or_no(run.ask(branch.node, Call.COMPLETE, goal=branch.goal, answer=told)) is not False:
+    told = formatting.fenced_data(answer.summary, formatting.ALL)
+    if reply_parsing.yes_or_no(run.ask(branch.node, QuestionKind.COMPLETE, goal=branch.goal, answer=told)) is not False:
         return ""
-    return (run.ask(branch.node, Call.MISSING, goal=branch.goal, answer=told) or "").strip() or "not said"
+    return (run.ask(branch.node, QuestionKind.MISSING, goal=branch.goal, answer=told) or "").strip() or "not said"
 
 
 def verdict(goal: str, answer: Answer) -> str | None:

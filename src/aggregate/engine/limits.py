@@ -66,7 +66,7 @@ class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its f
 
 
 @dataclass(slots=True)
-class Spending:
+class BudgetTracker:
     """What a goal has used so far; safe to use from many threads."""
 
     limits: EngineLimits
@@ -110,7 +110,7 @@ class Spending:
 
 
 @dataclass(slots=True)
-class Allowance:
+class SubtaskBudget:
     """How many sub-tasks a branch may still begin, those of its sub-tasks included.
 
     Sub-tasks get equal shares before they begin: which of them runs first decides nothing.
@@ -124,8 +124,8 @@ class Allowance:
         self.left -= taken
         return taken
 
-    def shares(self, number: int) -> list["Allowance"]:
+    def shares(self, number: int) -> list["SubtaskBudget"]:
         """Return equal shares of what is left, which are taken from it."""
         each = self.left // number if number else 0
         self.left -= each * number
-        return [Allowance(each) for _ in range(number)]
+        return [SubtaskBudget(each) for _ in range(number)]

@@ -11,7 +11,7 @@ from aggregate.engine.words import singular, words
 from aggregate.errors import DataReferenceError
 from aggregate.models.jsonable import json_text
 from aggregate.models.plain import Value
-from aggregate.subagents.compact import load_data_reference, recognised
+from aggregate.subagents.compact import load_data_reference, recognise_reference
 
 DENDRITES: Final = "dendrite_results"
 ATTACHED: Final = "_dendrite_result"
@@ -24,7 +24,7 @@ _FILTER: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ItemList:
     """A list among the results.
 
     Attributes:
@@ -54,9 +54,9 @@ def attached(item: Value, result: Value) -> dict[str, Value]:
     return {**(item if isinstance(item, Mapping) else {"item": item}), ATTACHED: result}
 
 
-def resolve(value: Value, cache_dir: Path) -> Value:
+def resolve_reference(value: Value, cache_dir: Path) -> Value:
     """Return the value behind a reference, anything else as it is; a lost file leaves the reference."""
-    reference = recognised(value, cache_dir=cache_dir)  # code may have handed on one that it was given as data
+    reference = recognise_reference(value, cache_dir=cache_dir)  # code may have handed on one that it was given as data
     if reference is None:
         return value
     try:
@@ -65,24 +65,24 @@ def resolve(value: Value, cache_dir: Path) -> Value:
         return value
 
 
-def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> Found | None:
+def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemList | None:
     """Return the newest list whose key is the noun, else the newest list that holds something (rule D-22).
 
     What sub-tasks gave is none: it was gone through already (rule D-34).
     """
-    newest: Found | None = None
+    newest: ItemList | None = None
     for key in reversed([key for key in context if key.startswith(NEURON)]):
-        for found in lists_in(resolve(context[key], cache_dir), noun):
+        for found in lists_in(resolve_reference(context[key], cache_dir), noun):
             if found.named:
                 return found
             newest = newest or (found if found.items else None)
     return newest
 
 
-def lists_in(value: Value, noun: str = "") -> Iterator[Found]:
+def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
     """Yield the lists in a result: those that the noun names first, then those under a usual key, then the others."""
     if isinstance(value, list):
-        yield Found("", tuple(value), named=False)
+        yield ItemList("", tuple(value), named=False)
         return
     if not isinstance(value, Mapping):
         return
@@ -92,10 +92,10 @@ def lists_in(value: Value, noun: str = "") -> Iterator[Found]:
         called.append("items")
     usual = [key for key in _USUAL if key in lists]
     for key in dict.fromkeys((*called, *usual, *lists)):
-        yield Found(key, tuple(lists[key]), named=key in called)
+        yield ItemList(key, tuple(lists[key]), named=key in called)
 
 
-def filtered(items: Sequence[Value], step: str) -> tuple[Value, ...]:
+def filter_items(items: Sequence[Value], step: str) -> tuple[Value, ...]:
     """Return the items that have what a step says: ``with X`` is that X, ``X_count`` or ``has_X`` has a value (D-32).
 
     Where no item has such a field, or none is left, all of them.
@@ -114,7 +114,7 @@ def fields_of(items: Sequence[Value]) -> list[str]:
     return list(dict.fromkeys(str(key) for item in items[:5] if isinstance(item, Mapping) for key in item))
 
 
-def identity(item: Value, noun: str = "") -> tuple[str, Any] | None:
+def item_identity(item: Value, noun: str = "") -> tuple[str, Any] | None:
     """Return the field that tells an item from others, and its value."""
     if not isinstance(item, Mapping):
         return None

@@ -4,9 +4,9 @@ from typing import Any
 
 from aggregate.engine import replies, shown
 from aggregate.engine.limits import LimitReached
-from aggregate.engine.model import Call
-from aggregate.engine.run import Run
-from aggregate.engine.trace import Recorder
+from aggregate.engine.model import QuestionKind
+from aggregate.engine.run import GoalContext
+from aggregate.engine.trace import TraceRecorder
 from aggregate.errors import AggregateError
 from aggregate.text.fences import fence
 from aggregate.tools import StateStore
@@ -14,7 +14,7 @@ from aggregate.tools import StateStore
 MOST_KEYS = 60
 
 
-def recall(run: Run, node: Recorder, goal: str, store: StateStore) -> dict[str, Any]:
+def recall_saved_state(run: GoalContext, node: TraceRecorder, goal: str, store: StateStore) -> dict[str, Any]:
     """Return the saved values that help with ``goal``, by key; no model is asked where nothing is saved.
 
     Keys that were never saved count for nothing, and every failure is an empty memory with a warning: the goal goes on.
@@ -23,10 +23,10 @@ def recall(run: Run, node: Recorder, goal: str, store: StateStore) -> dict[str, 
         keys = store.keys()
         if not keys:
             return {}
-        listed = fence(", ".join(shown.clip(key, 60) for key in keys[:MOST_KEYS]))
+        listed = fence(", ".join(formatting.clip(key, 60) for key in keys[:MOST_KEYS]))
         if len(keys) > MOST_KEYS:
             node.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
-        answer = replies.json_value(run.ask(node, Call.MEMORY, goal=goal, keys=listed), dict)
+        answer = reply_parsing.json_value(run.ask(node, QuestionKind.MEMORY, goal=goal, keys=listed), dict)
         wanted = relevant_keys(answer, keys)
         loaded = ((key, store.load(key)) for key in wanted)
         return {key: value for key, (found, value) in loaded if found}

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Final, Protocol, runtime_checkable
 
 
-class Call(StrEnum):
+class QuestionKind(StrEnum):
     """The questions (rule 1.3); the first of the list, advice, needs no model."""
 
     DECOMPOSE = "decompose"
@@ -30,12 +30,12 @@ class Call(StrEnum):
 
 
 TEMPERATURES: Final = {
-    Call.DECOMPOSE: 0.2,
-    Call.MEMORY: 0.0,
-    Call.ITEM_GOAL: 0.2,
-    Call.MISSING: 0.2,
-    Call.CORRECT: 0.2,
-    Call.PROSE: 0.3,
+    QuestionKind.DECOMPOSE: 0.2,
+    QuestionKind.MEMORY: 0.0,
+    QuestionKind.ITEM_GOAL: 0.2,
+    QuestionKind.MISSING: 0.2,
+    QuestionKind.CORRECT: 0.2,
+    QuestionKind.PROSE: 0.3,
 }
 """Where it is not 0.1 (rule D-12)."""
 
@@ -55,7 +55,7 @@ class Question:
         seconds_left: How long the goal may still take, ``None`` for any time; an answer after that is not waited for.
     """
 
-    call: Call
+    call: QuestionKind
     text: str
     place: str = ""
     temperature: float = 0.1
@@ -65,7 +65,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Completion:
     """What a model answered.
 
     Attributes:
@@ -83,6 +83,6 @@ class Answered:
 class Model(Protocol):
     """Anything that answers questions; called from several threads where sub-tasks run at once."""
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> Completion:
         """Return the answer; whatever is raised counts as no answer."""
         ...

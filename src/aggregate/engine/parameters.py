@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aggregate.engine import replies, shown
-from aggregate.engine.lists import fields_of, find_list, identity
-from aggregate.engine.model import Call
-from aggregate.engine.run import Branch, Run
-from aggregate.engine.schemas import arguments
+from aggregate.engine.lists import fields_of, find_list, item_identity
+from aggregate.engine.model import QuestionKind
+from aggregate.engine.run import Branch, GoalContext
+from aggregate.engine.schemas import arguments_schema
 from aggregate.engine.words import words
 from aggregate.models.plain import Value
 from aggregate.tools import ANALYSIS, Parameter, Tool
@@ -19,14 +19,14 @@ _SUFFIXES: Final = ("", "_unix", "_timestamp", "_date")
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class FailureFeedback:
     """Why the last attempt failed, and what may help."""
 
     text: str = ""
     arguments: Mapping[str, Any] | None = None
 
 
-def arguments_for(run: Run, branch: Branch, step: str, tool: Tool, trouble: Trouble) -> dict[str, Any]:
+def arguments_for(run: GoalContext, branch: Branch, step: str, tool: Tool, trouble: FailureFeedback) -> dict[str, Any]:
     """Return the arguments of one call.
 
     What the current item and the step itself name beats the model's answer, and that beats older results; undeclared
@@ -34,7 +34,7 @@ def arguments_for(run: Run, branch: Branch, step: str, tool: Tool, trouble: Trou
     """
     sure = sure_arguments(tool, step, branch)
     if trouble.arguments:
-        return declared(tool, {**trouble.arguments, **sure})
+        return declared_arguments(tool, {**trouble.arguments, **sure})
     if tool.name == ANALYSIS:
         return {CODE: written} if (written := _code(run, branch, step, trouble)) else {}
     missing = [one for one in tool.parameters if one.name not in sure]
@@ -43,25 +43,25 @@ def arguments_for(run: Run, branch: Branch, step: str, tool: Tool, trouble: Trou
         return sure
     text = run.ask(
         branch.node,
-        Call.PARAMETERS,
+        QuestionKind.PARAMETERS,
         tool=tool.name,
-        goal=shown.clip(branch.goal, shown.ALL),
+        goal=formatting.clip(branch.goal, formatting.ALL),
         step=step,
         parameters="\n".join(map(_told, tool.parameters)),
-        known=shown.known(branch.context),
+        known=formatting.known_results(branch.context),
         trouble=trouble.text,
-        schema=arguments(tool),
+        schema=arguments_schema(tool),
     )
     older = older_arguments(tool, branch.context)
-    answer = replies.json_value(text, dict)
+    answer = reply_parsing.json_value(text, dict)
     if answer is None:
-        return declared(tool, {**older, **sure})
+        return declared_arguments(tool, {**older, **sure})
     required = {one.name: older[one.name] for one in tool.required if one.name in older}
     named = {name: value for name, value in _unwrapped(tool, answer).items() if value is not None}
-    return declared(tool, {**required, **named, **sure})
+    return declared_arguments(tool, {**required, **named, **sure})
 
 
-def declared(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def declared_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that ``tool`` declares and that are not ``None``, in its order."""
     return {one.name: arguments[one.name] for one in tool.parameters if arguments.get(one.name) is not None}
 
@@ -70,7 +70,7 @@ def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
     """Return what the current item and the words of the step give."""
     given = {one.name: _stated(one, branch.wording(step)) for one in tool.parameters}
     item = item_arguments(tool, branch.item, branch.noun) if branch.item is not None else {}
-    return declared(tool, {**item, **{name: value for name, value in given.items() if value is not None}})
+    return declared_arguments(tool, {**item, **{name: value for name, value in given.items() if value is not None}})
 
 
 def item_arguments(tool: Tool, item: Value, noun: str) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def item_arguments(tool: Tool, item: Value, noun: str) -> dict[str, Any]:
     if not isinstance(item, Mapping):
         return {tool.required[0].name: item} if len(tool.required) == 1 else {}
     given: dict[str, Any] = {}
-    known = identity(item, noun)
+    known = item_identity(item, noun)
     ids = [one.name for one in tool.parameters if _is_id(one.name)]
     for one in tool.parameters:
         if isinstance(item.get(one.name), str | int | float):
@@ -123,7 +123,7 @@ def _stated(parameter: Parameter, step: str) -> str | None:
 
 def _told(parameter: Parameter) -> str:
     needed = "required" if parameter.required else "optional"
-    return f"{parameter.name} ({parameter.type}, {needed}): {shown.clip(parameter.description, 90)}"
+    return f"{parameter.name} ({parameter.type}, {needed}): {formatting.clip(parameter.description, 90)}"
 
 
 def _unwrapped(tool: Tool, answer: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -134,17 +134,21 @@ def _unwrapped(tool: Tool, answer: Mapping[str, Any]) -> Mapping[str, Any]:
     return answer
 
 
-def _code(run: Run, branch: Branch, step: str, trouble: Trouble) -> str:
+def _code(run: GoalContext, branch: Branch, step: str, trouble: FailureFeedback) -> str:
     """Return code for a step; what does not compile is given back once (rule P5)."""
-    goal = shown.clip(branch.goal, shown.ALL)
+    goal = formatting.clip(branch.goal, formatting.ALL)
     found = find_list(branch.context, "", run.cache_dir)
     fields = fields_of(found.items) if found else []
-    told = shown.known(branch.context)
+    told = formatting.known_results(branch.context)
     if found and fields:
-        told += f"\nFields of the items of the newest list:\n{shown.fields(fields, of=found.name)}"
-    written = replies.code(run.ask(branch.node, Call.CODE, goal=goal, step=step, known=told, trouble=trouble.text))
-    error = replies.syntax_error(written)
+        told += f"\nFields of the items of the newest list:\n{formatting.field_names(fields, of=found.name)}"
+    written = reply_parsing.parse_code(
+        run.ask(branch.node, QuestionKind.CODE, goal=goal, step=step, known=told, trouble=trouble.text)
+    )
+    error = reply_parsing.syntax_error(written)
     if not written or not error:
         return written
-    text = run.ask(branch.node, Call.VALIDATE_CODE, error=error, code=shown.clip(written, shown.ANSWER))
-    return written if replies.says_valid(text) else replies.code(text) or written
+    text = run.ask(
+        branch.node, QuestionKind.VALIDATE_CODE, error=error, code=formatting.clip(written, formatting.ANSWER)
+    )
+    return written if reply_parsing.says_valid(text) else reply_parsing.parse_code(text) or written

@@ -19,7 +19,7 @@ MOST_LINE: Final = 2000
 """Characters of a line that is read as a step: patterns need time that grows faster than what they search."""
 
 
-def steps(text: str) -> list[str]:
+def parse_steps(text: str) -> list[str]:
     """Return the steps of a numbered or bulleted list, without doubles, in order (rule P1)."""
     held = json_value(text, dict)
     listed = held["steps"] if isinstance(held, dict) and isinstance(held.get("steps"), list) else json_value(text, list)
@@ -69,14 +69,14 @@ def json_value(text: str | None, kind: type) -> Any:  # noqa: ANN401 - a list or
     return None
 
 
-def held(text: str, name: str) -> str:
+def named_text(text: str, name: str) -> str:
     """Return the text under ``name`` in an answer of one JSON object, else the answer itself."""
     value = json_value(text, dict) if text.lstrip().startswith("{") else None
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, str) else text
 
 
-def code(text: str | None) -> str:
+def parse_code(text: str | None) -> str:
     """Return the Python in an answer: what is fenced, a ``python_code`` in JSON, else all of it."""
     if not text or not text.strip():
         return ""
@@ -103,7 +103,7 @@ def says_valid(text: str | None) -> bool:
     return re.fullmatch(r"\W*VALID\W*", text or "", re.IGNORECASE) is not None
 
 
-def one_line(text: str | None) -> str:
+def first_line(text: str | None) -> str:
     """Return the first line that says something, without a list's mark or quotes around it."""
     for line in (text or "").splitlines():
         plain = _unmarked(" ".join(line[:MOST_LINE].split())).strip("\"'` ")

@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from aggregate.engine.limits import Allowance, EngineLimits, Spending
-from aggregate.engine.model import TEMPERATURES, Call, Model, Question
+from aggregate.engine.limits import BudgetTracker, EngineLimits, SubtaskBudget
+from aggregate.engine.model import TEMPERATURES, Model, Question, QuestionKind
 from aggregate.engine.schemas import SCHEMAS, Schema
 from aggregate.engine.shown import clip
-from aggregate.engine.trace import Kind, Recorder
+from aggregate.engine.trace import TraceKind, TraceRecorder
 from aggregate.engine.wording import QUESTIONS
 from aggregate.errors import ClientSetupError, ModelError
 from aggregate.models.plain import Value
 from aggregate.tools import Tool, ToolContext, ToolRegistry
-from aggregate.tools.daemons import started
+from aggregate.tools.daemons import run_in_thread
 
 MOST_ANSWER = 200_000
 """Characters of an answer; the rest is cut, and a warning says so."""
@@ -23,17 +23,19 @@ NOTE = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class GoalContext:
     """What the whole goal shares."""
 
     model: Model
     tools: ToolRegistry
     limits: EngineLimits
-    spending: Spending
+    spending: BudgetTracker
     cache_dir: Path
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
-    def ask(self, node: Recorder, call: Call, *, schema: Schema | None = None, **fields: object) -> str | None:
+    def ask(
+        self, node: TraceRecorder, call: QuestionKind, *, schema: Schema | None = None, **fields: object
+    ) -> str | None:
         """Ask the model; ``None`` where it gave no answer, with a warning on ``node``.
 
         Args:
@@ -47,7 +49,7 @@ class Run:
             ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
         """
         self.spending.check()
-        child = node.child(Kind.MODEL, call.value, "")
+        child = node.child(TraceKind.MODEL, call.value, "")
         with child.timed():
             try:
                 text = self._answer(self._question(call, schema, fields, node.place), child)
@@ -63,7 +65,9 @@ class Run:
         # Half a surrogate pair cannot be written anywhere.
         return text[:MOST_ANSWER].encode("utf-8", "replace").decode()
 
-    def _question(self, call: Call, schema: Schema | None, fields: Mapping[str, object], place: str) -> Question:
+    def _question(
+        self, call: QuestionKind, schema: Schema | None, fields: Mapping[str, object], place: str
+    ) -> Question:
         return Question(
             call,
             QUESTIONS[call].format(**fields).strip(),
@@ -74,14 +78,14 @@ class Run:
             self.spending.seconds_left,
         )
 
-    def _answer(self, question: Question, node: Recorder) -> str:
+    def _answer(self, question: Question, node: TraceRecorder) -> str:
         """Return the model's answer; it is not waited for beyond the goal's time.
 
         Raises:
             ModelError: There is none in time, or it is none.
         """
         left = self.spending.seconds_left
-        asked = started(f"model {question.call}", lambda: self.model.ask(question))
+        asked = run_in_thread(f"model {question.call}", lambda: self.model.ask(question))
         try:
             answered = asked.result(timeout=left)
         except TimeoutError:
@@ -98,7 +102,7 @@ class Run:
             raise ModelError("its answer is empty")
         return answered.text
 
-    def call(self, node: Recorder, tool: Tool, arguments: dict[str, Any], context: dict[str, Value]) -> Value:
+    def call(self, node: TraceRecorder, tool: Tool, arguments: dict[str, Any], context: dict[str, Value]) -> Value:
         """Run a tool and return its result; every failure is one too.
 
         Raises:
@@ -106,7 +110,7 @@ class Run:
         """
         self.spending.check()
         seconds = min(self.limits.tool_seconds, self.spending.seconds_left)
-        child = node.child(Kind.TOOL, tool.name, clip(", ".join(f"{k}={v!r}" for k, v in arguments.items()), NOTE))
+        child = node.child(TraceKind.TOOL, tool.name, clip(", ".join(f"{k}={v!r}" for k, v in arguments.items()), NOTE))
         with child.timed():
             given = ToolContext(dict(context), self.cache_dir, seconds, self.began)
             result = self.tools.run(tool.name, arguments, context=given, seconds=seconds)
@@ -116,7 +120,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ToolChoice:
     """The tool that was chosen for a step, ``None`` for the model alone."""
 
     tool: Tool | None
@@ -144,21 +148,21 @@ class Branch:
 
     goal: str
     depth: int
-    node: Recorder
+    node: TraceRecorder
     context: dict[str, Value] = field(default_factory=dict)
     item: Value = None
     noun: str = ""
     template: str = ""
-    chosen: Choice | None = None
+    chosen: ToolChoice | None = None
     lists: frozenset[str] = frozenset()
     done: set[tuple[str, str]] = field(default_factory=set)
     corrective: bool = False
-    allowance: Allowance = field(default_factory=Allowance)
+    allowance: SubtaskBudget = field(default_factory=SubtaskBudget)
 
     def wording(self, step: str) -> str:
         """Return the words that decide what ``step`` does."""
         return self.template or step
 
-    def at(self, node: Recorder) -> "Branch":
+    def at(self, node: TraceRecorder) -> "Branch":
         """Return the same branch, recorded at ``node``."""
         return replace(self, node=node)

@@ -6,7 +6,7 @@ Every object names all its properties as required and allows no others; what may
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
-from aggregate.engine.model import Call
+from aggregate.engine.model import QuestionKind
 from aggregate.tools import Parameter, Tool
 
 Schema: TypeAlias = Mapping[str, Any]
@@ -24,33 +24,33 @@ def _or_null(schema: Schema) -> Schema:
 
 STEPS: Final = _object(steps={"type": "array", "items": _TEXT})
 VERDICT: Final = _object(answer={"type": "boolean"})
-SCHEMAS: Final[Mapping[Call, Schema]] = {
-    Call.DECOMPOSE: STEPS,
-    Call.SPLIT: STEPS,
-    Call.FIELDS_PRESENT: VERDICT,
-    Call.CALLS_NEEDED: VERDICT,
-    Call.VALIDATE: VERDICT,
-    Call.COMPLETE: VERDICT,
-    Call.MEMORY: _object(relevant_keys={"type": "array", "items": _TEXT}),
+SCHEMAS: Final[Mapping[QuestionKind, Schema]] = {
+    QuestionKind.DECOMPOSE: STEPS,
+    QuestionKind.SPLIT: STEPS,
+    QuestionKind.FIELDS_PRESENT: VERDICT,
+    QuestionKind.CALLS_NEEDED: VERDICT,
+    QuestionKind.VALIDATE: VERDICT,
+    QuestionKind.COMPLETE: VERDICT,
+    QuestionKind.MEMORY: _object(relevant_keys={"type": "array", "items": _TEXT}),
 }
 """Of the questions whose answer always has the same form."""
 
 
-def one_of(names: list[str]) -> Schema:
+def choice_schema(names: list[str]) -> Schema:
     """Return the form of a choice among names, or none of them."""
     return _object(tool={"type": "string", "enum": [*names, "NONE"]})
 
 
-def arguments(tool: Tool) -> Schema | None:
+def arguments_schema(tool: Tool) -> Schema | None:
     """Return the form of a tool's arguments; ``None`` where it takes more than simple values."""
     if not tool.parameters or any(one.type not in _TYPES for one in tool.parameters):
         return None
     return _object(**{one.name: _or_null(_parameter(one)) for one in tool.parameters})
 
 
-def reflection(tool: Tool) -> Schema | None:
+def reflection_schema(tool: Tool) -> Schema | None:
     """Return the form of a reflection on a call; ``None`` where that of its arguments cannot be said."""
-    suggested = arguments(tool)
+    suggested = arguments_schema(tool)
     if suggested is None:
         return None
     return _object(diagnosis=_TEXT, suggested_fix=_or_null(_TEXT), suggested_params=_or_null(suggested))

@@ -8,12 +8,12 @@ from threading import Lock
 from typing import Any
 
 from aggregate.disk.reading import read_text
-from aggregate.engine.model import Answered, Call, Question
+from aggregate.engine.model import Completion, Question, QuestionKind
 from aggregate.errors import ModelError
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ScriptRule:
     """Answers to the questions of one kind that hold a text.
 
     Attributes:
@@ -22,7 +22,7 @@ class Rule:
         contains: What the question must hold.
     """
 
-    call: Call
+    call: QuestionKind
     answers: tuple[str, ...]
     contains: str = ""
 
@@ -40,12 +40,12 @@ class ScriptedModel:
         questions: All that was asked.
     """
 
-    rules: tuple[Rule, ...]
+    rules: tuple[ScriptRule, ...]
     questions: list[Question] = field(default_factory=list)
     _times: dict[tuple[int, str], int] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> Completion:
         """Answer by the script; a token is counted for every four characters.
 
         Raises:
@@ -60,11 +60,11 @@ class ScriptedModel:
                 self._times[number, question.place] = time + 1
                 answers = self.rules[number].answers
                 text = answers[min(time, len(answers) - 1)]
-                return Answered(text, (len(question.text) + len(text)) // 4)
+                return Completion(text, (len(question.text) + len(text)) // 4)
         raise ModelError(f"the script has no answer to {question.call} at step {question.place or 'goal'}: add a rule")
 
 
-def scripted_model(script: Mapping[str, str | Iterable[str]] | Iterable[Rule]) -> ScriptedModel:
+def scripted_model(script: Mapping[str, str | Iterable[str]] | Iterable[ScriptRule]) -> ScriptedModel:
     """Return a model that answers by ``script``.
 
     Args:
@@ -94,11 +94,11 @@ def read_script(path: Path) -> ScriptedModel:
     return scripted_model(script)
 
 
-def _rule(name: str, answers: Any) -> Rule:  # noqa: ANN401 - a file's content, checked here
+def _rule(name: str, answers: Any) -> ScriptRule:  # noqa: ANN401 - a file's content, checked here
     call, _, contains = name.partition(":")
     texts = (answers,) if isinstance(answers, str) else tuple(answers) if isinstance(answers, list | tuple) else ()
     if not texts or not all(isinstance(text, str) for text in texts):
         raise ModelError(f'the script\'s "{name}" needs a text or a list of texts')
-    if call.strip() not in [one.value for one in Call]:
-        raise ModelError(f'the script\'s "{name}" is no question: questions are {", ".join(Call)}')
-    return Rule(Call(call.strip()), texts, contains.strip())
+    if call.strip() not in [one.value for one in QuestionKind]:
+        raise ModelError(f'the script\'s "{name}" is no question: questions are {", ".join(QuestionKind)}')
+    return ScriptRule(QuestionKind(call.strip()), texts, contains.strip())

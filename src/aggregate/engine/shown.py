@@ -21,12 +21,12 @@ def clip(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters in all)"
 
 
-def data(value: Value, most: int = ONE) -> str:
+def fenced_data(value: Value, most: int = ONE) -> str:
     """Return one value in a fence."""
     return fence(clip(value_text(value, indent=None), most))
 
 
-def known(context: Mapping[str, Value], *, one: int = ONE, most: int = ALL) -> str:
+def known_results(context: Mapping[str, Value], *, one: int = ONE, most: int = ALL) -> str:
     """Return the results in a context in a fence, newest first; what is left out is counted."""
     lines: list[str] = []
     entries = [(key, value) for key, value in reversed(list(context.items())) if key != "_original_goal"]
@@ -53,7 +53,7 @@ def memory_line(memory: Mapping[str, Value]) -> str:
     return ", ".join(texts) or "nothing"
 
 
-def fields(names: Sequence[str], *, of: str = "") -> str:
+def field_names(names: Sequence[str], *, of: str = "") -> str:
     """Return names of fields, and of the list ``of`` whose items have them, in a fence: they came with the data."""
     line = ", ".join(" ".join(name.split()) for name in names)
     return fence(clip(f"{' '.join(of.split())}: {line}" if of else line or "none", ALL))

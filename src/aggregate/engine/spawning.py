@@ -6,34 +6,34 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from aggregate.engine import replies, shown
-from aggregate.engine.limits import Allowance
+from aggregate.engine.limits import SubtaskBudget
 from aggregate.engine.lists import (
     DENDRITES,
-    Found,
+    ItemList,
     attached,
     fields_of,
-    filtered,
+    filter_items,
     find_list,
     lists_in,
     without_attached,
 )
-from aggregate.engine.model import Call
+from aggregate.engine.model import QuestionKind
 from aggregate.engine.parameters import item_fills
-from aggregate.engine.run import Branch, Choice, Run
+from aggregate.engine.run import Branch, GoalContext, ToolChoice
 from aggregate.engine.templates import item_goal, rule_template
-from aggregate.engine.trace import Kind
-from aggregate.engine.words import STOP, Iteration, is_compound, telling_words, words
+from aggregate.engine.trace import TraceKind
+from aggregate.engine.words import STOP, Iteration, is_compound, significant_words, words
 from aggregate.models.jsonable import jsonable
 from aggregate.models.plain import Value
-from aggregate.subagents.select import failed
+from aggregate.subagents.select import is_failure
 from aggregate.tools import ANALYSIS, Tool
-from aggregate.tools.daemons import in_order
+from aggregate.tools.daemons import ordered_map
 
 NO_GROUND: Final = "all sub-tasks failed, the first one with: "
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class Subtask:
     """One sub-task.
 
     Attributes:
@@ -48,25 +48,27 @@ class Task:
     item: Value = None
     noun: str = ""
     template: str = ""
-    chosen: Choice | None = None
+    chosen: ToolChoice | None = None
 
 
-Execute: TypeAlias = Callable[[Run, Branch], Value]
+Execute: TypeAlias = Callable[[GoalContext, Branch], Value]
 """Does the goal of a branch and returns what it gave."""
 
 
-def may_spawn(run: Run, branch: Branch) -> bool:
+def may_spawn(run: GoalContext, branch: Branch) -> bool:
     """Return whether sub-tasks of this branch are allowed (rule D-6)."""
     return branch.depth < run.limits.depth - 1 and not branch.corrective
 
 
-def list_to_spread(run: Run, branch: Branch, over: Iteration) -> Found | None:
+def list_to_fan_out(run: GoalContext, branch: Branch, over: Iteration) -> ItemList | None:
     """Return the list that a step goes through, unless a branch above goes through it (rules D-20, D-34)."""
     found = find_list(branch.context, over.noun, run.cache_dir)
     return None if found is None or found.digest in branch.lists else found
 
 
-def needs_each(run: Run, branch: Branch, step: str, tool: Tool | None, found: Found, over: Iteration) -> bool:
+def needs_each(
+    run: GoalContext, branch: Branch, step: str, tool: Tool | None, found: ItemList, over: Iteration
+) -> bool:
     """Return whether a step must be done for each item by itself.
 
     Code goes through a list by itself; a tool that takes what an item gives must be called for each; one that does not
@@ -77,7 +79,9 @@ def needs_each(run: Run, branch: Branch, step: str, tool: Tool | None, found: Fo
     return bool(found.items) and _more_needed(run, branch, step, found.items[0])
 
 
-def more_calls_needed(run: Run, branch: Branch, step: str, used: Tool, found: Found, over: Iteration) -> bool:
+def more_calls_needed(
+    run: GoalContext, branch: Branch, step: str, used: Tool, found: ItemList, over: Iteration
+) -> bool:
     """Return whether a list that a tool gave needs further calls for each of its items (rule D-27).
 
     Not where the items hold the fields that the step names, nor where no other tool takes what an item gives.
@@ -90,61 +94,61 @@ def more_calls_needed(run: Run, branch: Branch, step: str, used: Tool, found: Fo
     return _more_needed(run, branch, step, item)
 
 
-def _more_needed(run: Run, branch: Branch, step: str, item: Value) -> bool:
-    told = shown.data(item, shown.ALL)
-    if replies.yes_or_no(run.ask(branch.node, Call.FIELDS_PRESENT, step=step, item=told)) is not False:
+def _more_needed(run: GoalContext, branch: Branch, step: str, item: Value) -> bool:
+    told = formatting.fenced_data(item, formatting.ALL)
+    if reply_parsing.yes_or_no(run.ask(branch.node, QuestionKind.FIELDS_PRESENT, step=step, item=told)) is not False:
         return False
-    return replies.yes_or_no(run.ask(branch.node, Call.CALLS_NEEDED, step=step, item=told)) is True
+    return reply_parsing.yes_or_no(run.ask(branch.node, QuestionKind.CALLS_NEEDED, step=step, item=told)) is True
 
 
 def _names_fields_only(step: str, over: Iteration, items: Sequence[Value]) -> bool:
     """Return whether all that a step names beside its verb and its noun are fields of the items."""
     fields = {word for field in fields_of(items) for word in words(field)}
-    wanted = [word for word in telling_words(step)[1:] if word not in words(over.phrase) and word not in STOP]
+    wanted = [word for word in significant_words(step)[1:] if word not in words(over.phrase) and word not in STOP]
     return bool(wanted) and all(word in fields for word in wanted)
 
 
-def template_for(run: Run, branch: Branch, step: str, over: Iteration, found: Found, *, ask: bool) -> str:
+def template_for(run: GoalContext, branch: Branch, step: str, over: Iteration, found: ItemList, *, ask: bool) -> str:
     """Return the goal of one item with its fields in braces: by rule, else by the model, else the step (rule P8)."""
     by_rule = None if ask else rule_template(step, over, found.items[0])
     if by_rule:
         return by_rule
     fields = fields_of(found.items) or ["item"]
-    text = run.ask(branch.node, Call.ITEM_GOAL, step=step, fields=shown.fields(fields))
-    return replies.one_line(text) or rule_template(step, over, found.items[0]) or step
+    text = run.ask(branch.node, QuestionKind.ITEM_GOAL, step=step, fields=formatting.field_names(fields))
+    return reply_parsing.first_line(text) or rule_template(step, over, found.items[0]) or step
 
 
-def spread(
-    run: Run,
+def fan_out(
+    run: GoalContext,
     branch: Branch,
     step: str,
     template: str,
     tool: Tool | None,
-    found: Found,
+    found: ItemList,
     over: Iteration,
     execute: Execute,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Do ``template`` for each item and return the result of the step (rule D-24) and the labels of the sub-tasks."""
-    asked_for = filtered(found.items, step)
+    asked_for = filter_items(found.items, step)
     if len(asked_for) < len(found.items):
         less = len(found.items) - len(asked_for)
         branch.node.warn(f"{less} of {len(found.items)} items lack what the step names and are left out.")
     chosen = _chosen(run, branch, asked_for)
     # A template of several steps is split by the model for each item; one step is decided here, once for all.
-    decided = ("", None) if is_compound(template) else (template, Choice(tool))
-    tasks = [Task(item_goal(template, one, n), one, over.noun, *decided) for n, one in enumerate(chosen, 1)]
+    decided = ("", None) if is_compound(template) else (template, ToolChoice(tool))
+    tasks = [Subtask(item_goal(template, one, n), one, over.noun, *decided) for n, one in enumerate(chosen, 1)]
     below = branch.lists | {found.digest}
     branch.done.add((found.digest, template))
     if found.items and not tasks:
         return {"success": False, "error": "no sub-task may run: the limit of them is reached"}, ()
-    results, labels = run_tasks(run, branch, tasks, below, execute)
+    results, labels = run_subtasks(run, branch, tasks, below, execute)
     items = [attached(item, result) for item, result in zip(chosen, results, strict=True)]
     envelope = _envelope(branch, results)
     counted = {"items_processed": len(results), "item_noun": over.noun, DENDRITES: results, "items": items}
     return {**envelope, **counted}, labels
 
 
-def _chosen(run: Run, branch: Branch, items: Sequence[Value]) -> tuple[Value, ...]:
+def _chosen(run: GoalContext, branch: Branch, items: Sequence[Value]) -> tuple[Value, ...]:
     """Return the items to be done, each once; what the limits leave out is named in a warning (rule D-10)."""
     unique: dict[str, Value] = {}
     duplicates = 0
@@ -166,8 +170,8 @@ def _chosen(run: Run, branch: Branch, items: Sequence[Value]) -> tuple[Value, ..
     return chosen[:taken]
 
 
-def run_tasks(
-    run: Run, branch: Branch, tasks: Sequence[Task], lists: frozenset[str], execute: Execute
+def run_subtasks(
+    run: GoalContext, branch: Branch, tasks: Sequence[Subtask], lists: frozenset[str], execute: Execute
 ) -> tuple[list[Value], tuple[str, ...]]:
     """Do sub-tasks in branches of their own and return their results in order, and their labels.
 
@@ -184,7 +188,7 @@ def run_tasks(
     try:
         if workers <= 1:
             return [execute(run, one) for one in branches], labels
-        return in_order("dendrite", lambda one: execute(run, one), branches, workers=workers), labels
+        return ordered_map("dendrite", lambda one: execute(run, one), branches, workers=workers), labels
     except BaseException:
         run.spending.cancelled = True  # an interrupted goal asks nothing more in its other threads
         raise
@@ -192,7 +196,7 @@ def run_tasks(
         branch.allowance.left += sum(share.left for share in shares)
 
 
-def _below(branch: Branch, task: Task, number: int, allowance: Allowance, lists: frozenset[str]) -> Branch:
+def _below(branch: Branch, task: Subtask, number: int, allowance: SubtaskBudget, lists: frozenset[str]) -> Branch:
     """Return a branch with a context of its own: what it writes reaches no sibling and no parent (rules D-4, D-33)."""
     depth = branch.depth + 1
     context = dict(branch.context)
@@ -201,7 +205,7 @@ def _below(branch: Branch, task: Task, number: int, allowance: Allowance, lists:
     return Branch(
         task.goal,
         depth,
-        branch.node.child(Kind.DENDRITE, f"{depth}.{number}", task.goal),
+        branch.node.child(TraceKind.DENDRITE, f"{depth}.{number}", task.goal),
         context,
         task.item,
         task.noun,
@@ -214,7 +218,7 @@ def _below(branch: Branch, task: Task, number: int, allowance: Allowance, lists:
 
 def _envelope(branch: Branch, results: Sequence[Value]) -> dict[str, Any]:
     """Return whether any sub-task succeeded, with a warning for those that did not."""
-    errors = [str(one.get("error") or "no reason given") for one in results if failed(one)]
+    errors = [str(one.get("error") or "no reason given") for one in results if is_failure(one)]
     if errors and len(errors) == len(results):
         return {"success": False, "error": NO_GROUND + errors[0]}
     if errors:
@@ -222,7 +226,7 @@ def _envelope(branch: Branch, results: Sequence[Value]) -> dict[str, Any]:
     return {"success": True}
 
 
-def with_results(result: Value, found: Found, spawned: dict[str, Any]) -> Value:
+def with_results(result: Value, found: ItemList, spawned: dict[str, Any]) -> Value:
     """Return what a tool gave with each item's result attached, under whatever key its list stands (rule D-29)."""
     if not isinstance(result, dict) or not found.name:
         return spawned
@@ -236,6 +240,6 @@ def _key(item: Value) -> str:
     return json.dumps(jsonable(without_attached(item)), sort_keys=True)
 
 
-def result_list(result: Value, noun: str) -> Found | None:
+def result_list(result: Value, noun: str) -> ItemList | None:
     """Return the list in a result with more than one item (rule D-27)."""
     return next((found for found in lists_in(result, noun) if len(found.items) > 1), None)

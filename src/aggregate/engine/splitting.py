@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from aggregate.engine import replies
-from aggregate.engine.model import Call
-from aggregate.engine.run import Branch, Choice, Run
-from aggregate.engine.spawning import Execute, Task, may_spawn, run_tasks
+from aggregate.engine.model import QuestionKind
+from aggregate.engine.run import Branch, GoalContext, ToolChoice
+from aggregate.engine.spawning import Execute, Subtask, may_spawn, run_subtasks
 from aggregate.engine.words import has_parts
 from aggregate.models.plain import Value
-from aggregate.subagents.render import content
-from aggregate.subagents.select import failed
+from aggregate.subagents.render import envelope_content
+from aggregate.subagents.select import is_failure
 from aggregate.tools import Tool
 
 MOST_PARTS: Final = 3
@@ -21,25 +21,25 @@ _END: Final = re.compile(r"\b(?:end(?:ing)?|last|until|till|before)\b", re.IGNOR
 _COPIED: Final = ("after_unix", "before_unix", "start_timestamp", "end_timestamp")
 
 
-def parts_of(run: Run, branch: Branch, step: str, tool: Tool | None) -> list[str]:
+def parts_of(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> list[str]:
     """Return the 2 or 3 steps that ``step`` is, or none; the model is asked only where its words say so."""
     if not may_spawn(run, branch) or branch.item is not None or not has_parts(step, tool):
         return []
-    text = run.ask(branch.node, Call.SPLIT, goal=branch.goal, step=step)
+    text = run.ask(branch.node, QuestionKind.SPLIT, goal=branch.goal, step=step)
     if text is None or re.match(r"\W*single\b", text, re.IGNORECASE):
         return []
-    parts = replies.steps(text)
+    parts = reply_parsing.parse_steps(text)
     return parts if 2 <= len(parts) <= MOST_PARTS else []
 
 
-def do_parts(
-    run: Run, branch: Branch, parts: Sequence[str], tool: Tool | None, execute: Execute
+def run_parts(
+    run: GoalContext, branch: Branch, parts: Sequence[str], tool: Tool | None, execute: Execute
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Do the parts and return the result of the step, with what they gave under its own name, and their labels."""
     taken = branch.allowance.take(len(parts), run.limits.dendrites)
-    tasks = [Task(part, chosen=Choice(tool) if tool else None) for part in parts[:taken]]
-    results, labels = run_tasks(run, branch, tasks, branch.lists, execute)
-    errors = [str(one.get("error") or "no reason given") for one in results if failed(one)]
+    tasks = [Subtask(part, chosen=ToolChoice(tool) if tool else None) for part in parts[:taken]]
+    results, labels = run_subtasks(run, branch, tasks, branch.lists, execute)
+    errors = [str(one.get("error") or "no reason given") for one in results if is_failure(one)]
     if errors or taken < len(parts):
         # A range with one end is no range: half of the parts are worth nothing.
         error = errors[0] if errors else "the limit of sub-tasks is reached"
@@ -64,7 +64,7 @@ def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any
     if {"start", "end"} <= labelled.keys() and all(abs(value) > DAY for value in labelled.values()):
         labelled["after_unix"] = labelled["start"]
         labelled["before_unix"] = labelled["end"] + (DAY - 1 if labelled["end"] % DAY == 0 else 0)
-    for held in map(content, results):
+    for held in map(envelope_content, results):
         if isinstance(held, Mapping):
             labelled |= {name: held[name] for name in _COPIED if name in held}
     return labelled
@@ -72,7 +72,7 @@ def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any
 
 def _number(result: Value) -> int | None:
     """Return the one number that a part gave: the timestamp, or the whole result."""
-    held = content(result)
+    held = envelope_content(result)
     if isinstance(held, Mapping):
         held = held.get("unix_timestamp", held.get("timestamp"))
     if isinstance(held, str) and re.fullmatch(r"-?\d{1,15}", held.strip()):

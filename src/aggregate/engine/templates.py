@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from aggregate.engine.lists import identity
+from aggregate.engine.lists import item_identity
 from aggregate.engine.words import Iteration
 from aggregate.models.plain import Value
 
@@ -21,7 +21,7 @@ def rule_template(step: str, over: Iteration, item: Value) -> str | None:
     if not isinstance(item, Mapping):
         field = "item"
     else:
-        known = identity(item, over.noun)
+        known = item_identity(item, over.noun)
         field = known[0] if known else next((name for name in _NAMES if item.get(name)), "")
     return step.replace(over.phrase, f"{over.noun} {{{field}}}", 1) if field else None
 
@@ -33,7 +33,7 @@ def item_goal(template: str, item: Value, number: int) -> str:
     template that names no field gets the id or the number behind it, so that no two goals are the same.
     """
     fields = item if isinstance(item, Mapping) else {"item": item}
-    known = identity(item)
+    known = item_identity(item)
     fallback = _shown(known[1]) if known else f"(item {number})"
 
     def value(match: re.Match[str]) -> str:

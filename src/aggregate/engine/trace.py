@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 
-class Kind(StrEnum):
+class TraceKind(StrEnum):
     """What a node of the tree stands for."""
 
     GOAL = "goal"
@@ -32,7 +32,7 @@ class Trace:
         children: In the order in which they were begun; sub-tasks in the order of their items.
     """
 
-    kind: Kind
+    kind: TraceKind
     label: str
     text: str
     seconds: float
@@ -44,7 +44,7 @@ class Trace:
     @property
     def calls(self) -> int:
         """Questions to the model in it and below it."""
-        return (self.kind is Kind.MODEL) + sum(one.calls for one in self.children)
+        return (self.kind is TraceKind.MODEL) + sum(one.calls for one in self.children)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the tree as plain data."""
@@ -54,14 +54,14 @@ class Trace:
 
 
 @dataclass(slots=True)
-class Recorder:
+class TraceRecorder:
     """A node while it is written; one thread writes to it at a time.
 
     Attributes:
         place: The way to the node, ``0.2/1.3``; unique in its tree.
     """
 
-    kind: Kind
+    kind: TraceKind
     label: str
     text: str
     clock: Callable[[], float]
@@ -71,17 +71,19 @@ class Recorder:
     ok: bool = True
     note: str = ""
     warnings: list[str] = field(default_factory=list)
-    children: list["Recorder"] = field(default_factory=list)
+    children: list["TraceRecorder"] = field(default_factory=list)
 
-    def child(self, kind: Kind, label: str, text: str) -> "Recorder":
+    def child(self, kind: TraceKind, label: str, text: str) -> "TraceRecorder":
         """Add a node below this one and return it."""
         place = f"{self.place}/{label}" if self.place else label
-        made = Recorder(kind, label, text, self.clock, place if kind in (Kind.NEURON, Kind.DENDRITE) else self.place)
+        made = TraceRecorder(
+            kind, label, text, self.clock, place if kind in (TraceKind.NEURON, TraceKind.DENDRITE) else self.place
+        )
         self.children.append(made)
         return made
 
     @contextmanager
-    def timed(self) -> Iterator["Recorder"]:
+    def timed(self) -> Iterator["TraceRecorder"]:
         """Time the block, also when it raises."""
         started = self.clock()
         try:

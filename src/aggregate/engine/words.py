@@ -50,7 +50,7 @@ def singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
 
 
-def telling_words(text: str) -> list[str]:
+def significant_words(text: str) -> list[str]:
     """Return the words that say something."""
     return [word for word in words(text) if word not in STOP]
 
@@ -118,7 +118,7 @@ def is_compound(goal: str) -> bool:
 
 def is_vague(step: str) -> bool:
     """Return whether a step names nothing that it works on: ``Process the data`` (rule P3)."""
-    named = telling_words(step)[1:]
+    named = significant_words(step)[1:]
     return not any(word not in VAGUE for word in named)
 
 

@@ -11,7 +11,7 @@ SYSTEM = "system"
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class SegmentHash:
     """One segment: where it comes from, a hash of its bytes, its o200k tokens, and its size in bytes."""
 
     section: str
@@ -21,32 +21,34 @@ class Link:
     size: int
 
     @classmethod
-    def of(cls, segment: Segment, tokens: int) -> "Link":
+    def of(cls, segment: Segment, tokens: int) -> "SegmentHash":
         """Return the link of a segment that has ``tokens``."""
         return cls._of(segment.section, segment.source, segment.text, tokens)
 
     @classmethod
-    def of_system(cls, text: str, tokens: int) -> "Link":
+    def of_system(cls, text: str, tokens: int) -> "SegmentHash":
         """Return the first link of a chain."""
         return cls._of(SYSTEM, "", text, tokens)
 
     @classmethod
-    def _of(cls, section: str, source: str, text: str, tokens: int) -> "Link":
+    def _of(cls, section: str, source: str, text: str, tokens: int) -> "SegmentHash":
         data = text.encode("utf-8", "surrogatepass")
         return cls(section, source, _digest(data), tokens, len(data))
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class PromptFingerprint:
     """The links of a prompt; the first one is the system prompt, also where that is empty."""
 
-    links: tuple[Link, ...]
+    links: tuple[SegmentHash, ...]
 
     @classmethod
-    def of(cls, prompt: Prompt, tokens: Sequence[int], *, system: str = "", system_tokens: int = 0) -> "Chain":
+    def of(
+        cls, prompt: Prompt, tokens: Sequence[int], *, system: str = "", system_tokens: int = 0
+    ) -> "PromptFingerprint":
         """Return the chain of a prompt whose segments have ``tokens``."""
-        links = (Link.of(segment, number) for segment, number in zip(prompt.segments, tokens, strict=True))
-        return cls((Link.of_system(system, system_tokens), *links))
+        links = (SegmentHash.of(segment, number) for segment, number in zip(prompt.segments, tokens, strict=True))
+        return cls((SegmentHash.of_system(system, system_tokens), *links))
 
     @property
     def digests(self) -> tuple[str, ...]:
@@ -58,9 +60,9 @@ class Chain:
         """All tokens."""
         return sum(link.tokens for link in self.links)
 
-    def common(self, other: "Chain") -> int:
+    def common(self, other: "PromptFingerprint") -> int:
         """Return how many links both begin with."""
-        return common(self.digests, other.digests)
+        return common_prefix(self.digests, other.digests)
 
 
 def digest(text: str) -> str:
@@ -68,7 +70,7 @@ def digest(text: str) -> str:
     return _digest(text.encode("utf-8", "surrogatepass"))
 
 
-def common(one: Sequence[str], other: Sequence[str]) -> int:
+def common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
     """Return the length of the prefix that two sequences share."""
     shared = 0
     for left, right in zip(one, other, strict=False):

@@ -43,7 +43,7 @@ class RunStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-class OnError(StrEnum):
+class FailurePolicy(StrEnum):
     """What a failed run does to its group: it is listed, it is not listed, or it ends the group."""
 
     REPORT = "report"
@@ -51,7 +51,7 @@ class OnError(StrEnum):
     FAIL = "fail"
 
 
-class Order(StrEnum):
+class MergeOrder(StrEnum):
     """The order in which results are merged: as the runs were spawned, or as they ended (for races)."""
 
     SPAWN = "spawn"
@@ -116,8 +116,8 @@ class Group:
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT
     custom_function: CustomFunction | None = None
-    order: Order = Order.SPAWN
-    on_error: OnError = OnError.REPORT
+    order: MergeOrder = MergeOrder.SPAWN
+    on_error: FailurePolicy = FailurePolicy.REPORT
     status: GroupStatus = GroupStatus.PENDING
     spawned: int = 0
     ended: int = 0

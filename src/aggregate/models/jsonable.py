@@ -50,24 +50,24 @@ def jsonable(value: Value) -> Value:
 def json_text(value: Value, *, indent: int | None = None) -> str:
     """Return ``value`` as JSON that any reader takes and any file holds; never raises for what the value does."""
     try:
-        return printable(json.dumps(jsonable(value), indent=indent, ensure_ascii=False))
+        return escape_surrogates(json.dumps(jsonable(value), indent=indent, ensure_ascii=False))
     except RecursionError:  # the caller's own stack is nearly full
         return json.dumps(f"<{type_name(value)} nested too deeply>")
 
 
-def sentence(value: Value) -> str:
+def message_text(value: Value) -> str:
     """Return what goes into a message: a text as it is, an exception's name and message, anything else as JSON."""
     copy = jsonable(value)
-    return printable(copy) if isinstance(copy, str) else json_text(copy)
+    return escape_surrogates(copy) if isinstance(copy, str) else json_text(copy)
 
 
 def failure_text(error: object) -> str:
     """Return why something failed: ``no reason given`` for nothing."""
-    text = sentence(error) if error is not None else ""
+    text = message_text(error) if error is not None else ""
     return text or "no reason given"
 
 
-def printable(text: str) -> str:
+def escape_surrogates(text: str) -> str:
     r"""Return ``text`` with halves of surrogate pairs as ``\udXXX``: no file and no terminal holds them.
 
     In JSON that is the character's own escape.

@@ -63,7 +63,7 @@ def _children(value: Value) -> list[Value]:
     return list(list.__iter__(value) if issubclass(kind, list) else tuple.__iter__(value))
 
 
-def isolated(value: Value) -> Value:
+def isolated_copy(value: Value) -> Value:
     """Return a copy of ``value`` that shares no mutable part with it.
 
     Dictionaries and lists are copied without recursion, so depth does not matter, and cycles stay cycles. Anything else

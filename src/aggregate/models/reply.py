@@ -8,7 +8,7 @@ from typing import Any
 from aggregate.models.usage import Usage
 
 
-class Stop(StrEnum):
+class FinishReason(StrEnum):
     """Why a model stopped writing."""
 
     END = "end"
@@ -31,6 +31,6 @@ class Reply:
 
     text: str
     usage: Usage
-    stop: Stop = Stop.END
+    stop: FinishReason = FinishReason.END
     model: str = ""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False)

@@ -48,7 +48,7 @@ class TooManyRulesError(ValueError):
     """There are more rules than are ever needed; the message says how many are allowed."""
 
 
-class _Rule(NamedTuple):
+class _IgnoreRule(NamedTuple):
     """One line: what it matches, whether it takes back instead of ignoring, whether it is about folders only.
 
     A rule ``anywhere`` is about a name in whatever folder, others about paths. ``text`` is set for a rule without
@@ -71,7 +71,7 @@ _NONE = (-1, -1)
 class _Patterns:
     """Rules that need an expression, in order, and one expression that tells whether any of them can match."""
 
-    def __init__(self, rules: list[tuple[int, _Rule]]) -> None:
+    def __init__(self, rules: list[tuple[int, _IgnoreRule]]) -> None:
         self._rules = rules
 
     @cached_property
@@ -92,13 +92,13 @@ class _Patterns:
 class _Level:
     """The rules of one file, which lies in the folder ``prefix`` (``""`` or ``a/b/``)."""
 
-    def __init__(self, prefix: str, rules: list[_Rule]) -> None:
+    def __init__(self, prefix: str, rules: list[_IgnoreRule]) -> None:
         self._prefix = len(prefix)
         self._takes_back = [rule.takes_back for rule in rules]
         self._names: _Numbers = {}
         self._paths: _Numbers = {}
         self._suffixes: _Numbers = {}
-        patterns: tuple[list[tuple[int, _Rule]], list[tuple[int, _Rule]]] = ([], [])
+        patterns: tuple[list[tuple[int, _IgnoreRule]], list[tuple[int, _IgnoreRule]]] = ([], [])
         for number, rule in enumerate(rules):
             if rule.suffix is not None:
                 _note(self._suffixes, rule.suffix, number, rule)
@@ -124,7 +124,7 @@ class _Level:
         return None if last < 0 else not self._takes_back[last]
 
 
-def _note(numbers: _Numbers, key: str, number: int, rule: _Rule) -> None:
+def _note(numbers: _Numbers, key: str, number: int, rule: _IgnoreRule) -> None:
     """Note a rule behind those that were noted before."""
     before = numbers.get(key, _NONE)
     numbers[key] = (before[0] if rule.folders_only else number, number)
@@ -180,7 +180,7 @@ class IgnoreRules:
         return any(self.ignores(folder, is_folder=True) for folder in folders if folder)
 
 
-def _parse(line: str) -> _Rule | None:
+def _parse(line: str) -> _IgnoreRule | None:
     """Return the rule on one line, ``None`` for a comment, an empty line, and one that can match nothing."""
     if line.startswith("#"):
         return None
@@ -195,14 +195,14 @@ def _parse(line: str) -> _Rule | None:
     anywhere = "/" not in pattern
     pattern = pattern.removeprefix("/")
     if _WILD.search(pattern) is None:
-        return _Rule("", takes_back, folders_only, anywhere, text=pattern)
+        return _IgnoreRule("", takes_back, folders_only, anywhere, text=pattern)
     if anywhere and _SUFFIX.fullmatch(pattern):
-        return _Rule("", takes_back, folders_only, anywhere, suffix=pattern[2:])
+        return _IgnoreRule("", takes_back, folders_only, anywhere, suffix=pattern[2:])
     names = _names(pattern)
     if names is None:
         return None
     expression = path_expression([None if name is None else name_expression([name]) for name in names])
-    return _Rule(expression, takes_back, folders_only, anywhere)
+    return _IgnoreRule(expression, takes_back, folders_only, anywhere)
 
 
 def _names(pattern: str) -> list[list[Token] | None] | None:

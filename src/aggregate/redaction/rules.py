@@ -19,7 +19,7 @@ from aggregate.redaction.judge import (
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SecretRule:
     """One kind of secret.
 
     Attributes:
@@ -55,16 +55,16 @@ _SAID = r"(?:[ \t]+(?:is|was|to|as)?:?[ \t]*)"
 _QUOTED = r"""(?:[a-zA-Z]{1,2})?(?:"([^"\s]{8,})"|'([^'\s]{8,})'|`([^`\s]{8,})`|\\"([^"\s\\]{8,})\\")"""
 _BARE = r"""([^\s"'`<>(){}\[\],;&|\\]{8,})(?:[\s,;&"'`)\]}\\]|$)"""
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[SecretRule, ...] = (
     # Clouds
-    Rule(
+    SecretRule(
         "aws-access-key",
         "an AWS access key id",
         r"\b((?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16})\b",
         ("AKIA", "QX4BN7TZLM2WRD5K"),
         lambda value, _: not value.endswith("EXAMPLE"),
     ),
-    Rule(
+    SecretRule(
         "aws-secret-key",
         "an AWS secret access key beside its name",
         r"(?i:aws[\w.-]*(?:secret|private)|secret_?-?access_?-?key|aws_?sk)[^\n]{0,30}?[\"'\s=:>,]"
@@ -72,70 +72,70 @@ RULES: tuple[Rule, ...] = (
         ("aws_secret_access_key = ", "wQ8rZk3TnB5yLd7Vx/", "uP2mHs6Fj9+GcE4aRtN1oK"),
         is_mixed,
     ),
-    Rule(
+    SecretRule(
         "aws-session-token",
         "an AWS session token beside its name",
         r"(?i:session_?-?token)[\"'\]]{0,2}[ \t]*[:=][ \t]*[\"']?([A-Za-z0-9/+=]{100,})",
         ("aws_session_token=", "FwoGZXIvYXdzE", _B64),
     ),
-    Rule(
+    SecretRule(
         "aws-bedrock-key",
         "an Amazon Bedrock API key",
         r"\b(ABSK[A-Za-z0-9+/]{80,}={0,2})",
         ("ABSK", _B64),
     ),
-    Rule(
+    SecretRule(
         "google-api-key",
         "a Google API key",
         r"\b(AIza[A-Za-z0-9_-]{35})",
         ("AIza", "SyB4k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0a"),
     ),
-    Rule(
+    SecretRule(
         "google-oauth-secret",
         "the secret of a Google OAuth client, or a token of one",
         r"\b(GOCSPX-[A-Za-z0-9_-]{24,}|ya29\.[A-Za-z0-9_-]{30,}|1//0[A-Za-z0-9_-]{40,})",
         ("GOCSPX", "-k9XqT2mVw7RzN1pLd8HsJ3uFc6Ge"),
     ),
-    Rule(
+    SecretRule(
         "azure-key",
         "a key in an Azure connection string",
         r"(?i:accountkey|sharedaccesskey|sharedsecret|accesskey)=([A-Za-z0-9+/]{40,}={0,2})",
         ("AccountName=shop;AccountKey", "=", _B64[:86], "=="),
         is_mixed,
     ),
-    Rule(
+    SecretRule(
         "azure-sas",
         "the signature of an Azure shared access link",
         r"[?&;]sig=([A-Za-z0-9%/+]{40,}={0,2})",
         ("https://shop.blob.core.windows.net/a?sv=2023-01-03&sig", "=", _B64[:43], "%3D"),
         is_mixed,
     ),
-    Rule(
+    SecretRule(
         "azure-client-secret",
         "the secret of an Azure application",
         r"\b([A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})",
         ("aB3", "8Q~", "k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5"),
     ),
-    Rule(
+    SecretRule(
         "digitalocean-token",
         "a DigitalOcean token",
         r"\b(do[opr]_v1_[a-f0-9]{64})",
         ("dop_", "v1_", _HEX),
     ),
-    Rule(
+    SecretRule(
         "heroku-key",
         "a Heroku API key",
         r"\b(HRKU-[A-Za-z0-9_-]{30,})|(?i:heroku[\w.\"'-]{0,30}[ \t]*[:=][ \t]*[\"']?)(" + _UUID + ")",
         ("HEROKU_API_KEY=", "4f8a2c6e-1b3d-4e5f-9a7b-", "0c2d4e6f8a1b"),
     ),
-    Rule(
+    SecretRule(
         "alibaba-access-key",
         "an Alibaba Cloud access key id",
         r"\b(LTAI[A-Za-z0-9]{17,21})\b",
         ("LTAI", "5tK9XqT2mVw7RzN1pLd8"),
         is_mixed,
     ),
-    Rule(
+    SecretRule(
         "cloudflare-key",
         "a Cloudflare token",
         r"\b(v1\.0-[0-9a-f]{24}-[0-9a-f]{146})|"
@@ -143,164 +143,164 @@ RULES: tuple[Rule, ...] = (
         ("CLOUDFLARE_API_TOKEN=", "k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5Zt4Qr2"),
         is_random,
     ),
-    Rule(
+    SecretRule(
         "vault-token",
         "a HashiCorp Vault token",
         r"\b(hv[sbr]\.[A-Za-z0-9_-]{24,})",
         ("hvs", ".CAESIk9XqT2mVw7RzN1pLd8HsJ3u"),
     ),
-    Rule(
+    SecretRule(
         "terraform-token",
         "a Terraform Cloud token",
         r"\b([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,})",
         (_B64[:14], ".atlas", "v1.", _B64[:67]),
     ),
-    Rule(
+    SecretRule(
         "pulumi-token",
         "a Pulumi token",
         r"\b(pul-[0-9a-f]{40})\b",
         ("pul", "-", _HEX[:40]),
     ),
-    Rule(
+    SecretRule(
         "doppler-token",
         "a Doppler token",
         r"\b(dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{40,})",
         ("dp", ".pt.", _B64[:43]),
     ),
-    Rule(
+    SecretRule(
         "planetscale-token",
         "a PlanetScale password or token",
         r"\b(pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_=.-]{32,})",
         ("pscale_", "pw_", _B64[:43]),
     ),
-    Rule(
+    SecretRule(
         "supabase-key",
         "a Supabase key",
         r"\b(sbp_[0-9a-f]{40}|sb_secret_[A-Za-z0-9_-]{20,})",
         ("sbp", "_", _HEX[:40]),
     ),
-    Rule(
+    SecretRule(
         "databricks-token",
         "a Databricks token",
         r"\b(dapi[0-9a-f]{32}(?:-[0-9])?)\b",
         ("dapi", _HEX[:32]),
     ),
     # Code and packages
-    Rule(
+    SecretRule(
         "github-token",
         "a GitHub token",
         r"\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
         ("ghp", "_", _B64[:36]),
     ),
-    Rule(
+    SecretRule(
         "gitlab-token",
         "a GitLab token",
         r"\b(gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas|imt|ffct)-[A-Za-z0-9_.=-]{20,}|GR1348941[A-Za-z0-9_-]{20,})",
         ("glpat", "-", "k9XqT2mVw7RzN1pLd8Hs"),
     ),
-    Rule(
+    SecretRule(
         "npm-token",
         "an npm token",
         r"\b(npm_[A-Za-z0-9]{36,})|_auth(?:Token)?[ \t]*=[ \t]*\"?([A-Za-z0-9_+/=.-]{16,})",
         ("npm", "_", _B64[:36]),
         is_mixed,
     ),
-    Rule(
+    SecretRule(
         "pypi-token",
         "a PyPI token",
         r"\b(pypi-[A-Za-z0-9_-]{50,})",
         ("pypi", "-AgEIcHlwaS5vcmc", _B64),
     ),
-    Rule(
+    SecretRule(
         "rubygems-key",
         "a RubyGems key",
         r"\b(rubygems_[0-9a-f]{48})\b",
         ("rubygems", "_", _HEX[:48]),
     ),
-    Rule(
+    SecretRule(
         "crates-token",
         "a crates.io token",
         r"\b(cio[A-Za-z0-9]{32})\b",
         ("cio", _B64[:32]),
         is_random,
     ),
-    Rule(
+    SecretRule(
         "nuget-key",
         "a NuGet key",
         r"\b(oy2[a-z0-9]{43})\b",
         ("oy2", "k9xqt2mvw7rzn1pld8hsj3ufc6gey0awb5zt4qr2m7d"),
     ),
-    Rule(
+    SecretRule(
         "docker-token",
         "a Docker token, or the login in a Docker configuration",
         r"\b(dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,})|\"auth\"[ \t]*:[ \t]*\"([A-Za-z0-9+/]{16,}={0,2})\"",
         ("dckr_", "pat_", "k9XqT2mVw7RzN1pLd8HsJ3uFc6G"),
     ),
-    Rule(
+    SecretRule(
         "artifactory-key",
         "an Artifactory key",
         r"\b(AKCp[A-Za-z0-9]{60,}|cmVmdGtu[A-Za-z0-9]{50,})",
         ("AKCp", _B64[:69]),
     ),
-    Rule(
+    SecretRule(
         "atlassian-token",
         "an Atlassian or Bitbucket token",
         r"\b(AT[AC]TT3[A-Za-z0-9_=-]{50,}|ATBB[A-Za-z0-9]{24,})",
         ("ATATT3", "xFfGF0", _B64, "=3F9A1C7E"),
     ),
-    Rule(
+    SecretRule(
         "linear-key",
         "a Linear key",
         r"\b(lin_(?:api|oauth)_[A-Za-z0-9]{32,})",
         ("lin_", "api_", _B64[:40]),
     ),
-    Rule(
+    SecretRule(
         "notion-token",
         "a Notion token",
         r"\b(ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43})\b",
         ("ntn", "_", _B64[:46]),
         is_mixed,
     ),
-    Rule(
+    SecretRule(
         "figma-token",
         "a Figma token",
         r"\b(figd_[A-Za-z0-9_-]{36,})",
         ("figd", "_", _B64[:40]),
     ),
-    Rule(
+    SecretRule(
         "airtable-token",
         "an Airtable token",
         r"\b(pat[A-Za-z0-9]{14}\.[0-9a-f]{64})\b",
         ("pat", _B64[:14], ".", _HEX),
     ),
-    Rule(
+    SecretRule(
         "postman-key",
         "a Postman key",
         r"\b(PMAK-[0-9a-f]{24}-[0-9a-f]{34})\b",
         ("PMAK", "-", _HEX[:24], "-", _HEX[:34]),
     ),
     # Models
-    Rule(
+    SecretRule(
         "anthropic-key",
         "an Anthropic key",
         r"\b(sk-ant-[a-z0-9]+-[A-Za-z0-9_-]{20,})",
         ("sk-", "ant-", "api03-", _B64[:93], "AA"),
     ),
-    Rule(
+    SecretRule(
         "openai-key",
         "a key of OpenAI, or of a service that writes them likewise",
         r"\b(sk-(?:proj|svcacct|admin|None|or-v1|lf)-[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9]{32,})",
         ("sk-", "proj-", _B64[:48]),
         is_mixed,
     ),
-    Rule(
+    SecretRule(
         "huggingface-token",
         "a Hugging Face token",
         r"\b((?:hf_|api_org_)[A-Za-z0-9]{30,})",
         ("hf", "_", _B64[:34]),
         is_mixed,
     ),
-    Rule(
+    SecretRule(
         "model-key",
         "a key of Groq, xAI, Perplexity, Replicate, NVIDIA or Fireworks",
         r"\b((?:gsk_|xai-|pplx-|r8_|nvapi-|fw_)[A-Za-z0-9_-]{24,})",
@@ -308,19 +308,19 @@ RULES: tuple[Rule, ...] = (
         is_random,
     ),
     # Messages and mail
-    Rule(
+    SecretRule(
         "slack-token",
         "a Slack token",
         r"\b(xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{20,}|xapp-[0-9]-[A-Za-z0-9-]{20,})",
         ("xoxb", "-2847561039", "-2847561040-", _B64[:24]),
     ),
-    Rule(
+    SecretRule(
         "slack-webhook",
         "the address of a Slack webhook",
         r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_+-]{20,})",
         ("https://hooks.slack", ".com/services/T02AB4CD6", "/B08EF1GH3/", _B64[:24]),
     ),
-    Rule(
+    SecretRule(
         "discord-token",
         "a Discord bot's token, or the address of a webhook",
         r"\b([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,})|"
@@ -328,13 +328,13 @@ RULES: tuple[Rule, ...] = (
         ("MTE4k9XqT2mVw7RzN1pLd8Hs", ".Gx7k2P.", "k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5Zt4Q"),
         is_mixed,
     ),
-    Rule(
+    SecretRule(
         "telegram-token",
         "a Telegram bot's token",
         r"(?:\b|\bbot)([0-9]{8,10}:AA[A-Za-z0-9_-]{32,33})\b",
         ("5948371620", ":AA", "Gk9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aW"),
     ),
-    Rule(
+    SecretRule(
         "teams-webhook",
         "the address of a Microsoft Teams webhook",
         r"webhook\.office\.com/webhookb2/([0-9a-fA-F@/-]{36,}/IncomingWebhook/[0-9a-zA-Z/-]{32,})",
@@ -345,136 +345,136 @@ RULES: tuple[Rule, ...] = (
             _HEX,
         ),
     ),
-    Rule(
+    SecretRule(
         "sendgrid-key",
         "a SendGrid key",
         r"\b(SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,})",
         ("SG", ".k9XqT2mVw7RzN1pLd8HsJ3.", _B64[:43]),
     ),
-    Rule(
+    SecretRule(
         "mailgun-key",
         "a Mailgun key",
         r"\b(key-[0-9a-f]{32})\b|(?i:mailgun[\w.\"' -]*[:=(,][ \t]*[\"']?)([0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})\b",
         ("key", "-", _HEX[:32]),
     ),
-    Rule(
+    SecretRule(
         "mailchimp-key",
         "a Mailchimp key",
         r"\b([0-9a-f]{32}-us[0-9]{1,2})\b",
         (_HEX[:32], "-us", "14"),
     ),
-    Rule(
+    SecretRule(
         "brevo-key",
         "a Brevo key",
         r"\b(xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16})\b",
         ("xkeysib", "-", _HEX, "-", _B64[:16]),
     ),
-    Rule(
+    SecretRule(
         "twilio-key",
         "a Twilio key or token",
         r"\b(SK[0-9a-f]{32})\b|(?i:twilio[\w.\"' -]{0,30}[:=(,][ \t]*[\"']?)([0-9a-f]{32})\b",
         ("SK", _HEX[:32]),
     ),
     # Shops and payments
-    Rule(
+    SecretRule(
         "stripe-key",
         "a secret key of Stripe, or of a webhook",
         r"\b((?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
         ("sk_", "live_", "51", _B64[:40]),
         is_mixed,
     ),
-    Rule(
+    SecretRule(
         "shopify-token",
         "a Shopify token",
         r"\b(shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32})\b",
         ("shpat", "_", _HEX[:32]),
     ),
-    Rule(
+    SecretRule(
         "square-token",
         "a Square token",
         r"\b(EAAA[A-Za-z0-9_-]{60}|sq0[a-z]{3}-[A-Za-z0-9_-]{22,})",
         ("sq0", "csp-", _B64[:43]),
         is_mixed,
     ),
-    Rule(
+    SecretRule(
         "facebook-token",
         "a Facebook access token",
         r"\b(EAA[A-Z][A-Za-z0-9]{80,})\b",
         ("EAAC", _B64[:98]),
         is_mixed,
     ),
-    Rule(
+    SecretRule(
         "dropbox-token",
         "a Dropbox token",
         r"\b(sl\.(?:u\.)?[A-Za-z0-9_-]{120,})",
         ("sl", ".", _B64, _B64[:36]),
     ),
     # Watching
-    Rule(
+    SecretRule(
         "datadog-key",
         "a Datadog key beside its name",
         r"(?i:(?:datadog|dd)_?-?(?:api|app|application|client)?_?-?(?:key|token)[\"']?[ \t]*[:=][ \t]*[\"']?)"
         r"((?:pub)?[0-9a-f]{32}(?:[0-9a-f]{8})?)\b",
         ("DD_API_KEY=", _HEX[:32]),
     ),
-    Rule(
+    SecretRule(
         "new-relic-key",
         "a New Relic key",
         r"\b(NR(?:AK|II|IQ|RA|SP)-[A-Za-z0-9_-]{25,}|[0-9a-f]{36}(?:NRAL|FFFFNRAL))\b",
         ("NRAK", "-", "K9XQT2MVW7RZN1PLD8HSJ3UFC6G"),
     ),
-    Rule(
+    SecretRule(
         "grafana-token",
         "a Grafana token",
         r"\b(gl(?:c|sa)_[A-Za-z0-9+/=_]{32,})",
         ("glsa", "_", _B64[:32], "_3f9a1c7e"),
     ),
-    Rule(
+    SecretRule(
         "sentry-token",
         "a Sentry token",
         r"\b(sntry[us]_[A-Za-z0-9+/=_]{40,})",
         ("sntryu", "_", _HEX),
     ),
-    Rule(
+    SecretRule(
         "posthog-key",
         "a PostHog personal key",
         r"\b(ph[xs]_[A-Za-z0-9]{40,})\b",
         ("phx", "_", _B64[:43]),
     ),
-    Rule(
+    SecretRule(
         "okta-token",
         "an Okta token",
         r"(?i:okta[\w.\"' -]{0,30}[:=][ \t]*[\"']?|SSWS[ \t]+)(00[A-Za-z0-9_-]{40})\b",
         ("OKTA_API_TOKEN=", "00", _B64[:40]),
     ),
     # Forms that many services share
-    Rule(
+    SecretRule(
         "age-key",
         "a secret key of age",
         r"\b(AGE-SECRET-KEY-1[0-9A-Z]{58})\b",
         ("AGE-SECRET", "-KEY-1", "QX4BN7TZLM2WRD5KQX4BN7TZLM2WRD5KQX4BN7TZLM2WRD5KQX4BN7TZLM"),
     ),
-    Rule(
+    SecretRule(
         "encoded-private-key",
         "a private key in base64, as in Kubernetes' configurations",
         r"\b(LS0tLS1CRUdJTi(?:BSU0Eg|BFQyB|BPUEVOU1NI|BFTkNS|BEU0Eg|BQUklW)[A-Za-z0-9+/]{40,}={0,2})|"
         r"client-key-data[\"']?[ \t]*:[ \t]*[\"']?([A-Za-z0-9+/]{40,}={0,2})",
         ("LS0tLS1CRUdJ", "TiBSU0EgUFJJVkFURSBLRVkt", _B64),
     ),
-    Rule(
+    SecretRule(
         "jwt",
         "a JSON web token",
         r"\b(eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})",
         ("eyJhbGciOiJIUzI1NiJ9", ".eyJzdWIiOiI4NDcxIn0", ".k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5Zt4Qr2M7d"),
     ),
-    Rule(
+    SecretRule(
         "authorization",
         "the credentials in an Authorization header",
         r"(?i:\b(?:bearer|basic|token|ssws)[ \t]+)([A-Za-z0-9._~+/-]{20,}={0,2})",
         ("Authorization: Bearer ", "k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aW"),
         is_random,
     ),
-    Rule(
+    SecretRule(
         "url-password",
         "the password in a URL",
         r"[A-Za-z][A-Za-z0-9+.-]+://[^\s/:@\"'<>`]*:([^\s/@\"'<>`]{6,})@[\w.\[$%{-]|"
@@ -483,7 +483,7 @@ RULES: tuple[Rule, ...] = (
         is_login,
         guessable=True,
     ),
-    Rule(
+    SecretRule(
         "connection-password",
         "the password in a connection string",
         r"(?i:;[ \t]*(?:password|pwd)[ \t]*=[ \t]*)([^;\"'\s]{6,})",
@@ -491,7 +491,7 @@ RULES: tuple[Rule, ...] = (
         is_password,
         guessable=True,
     ),
-    Rule(
+    SecretRule(
         "service-password",
         "the password in the configuration of Redis, LDAP, mail and PostgreSQL",
         r"\b(?:requirepass|masterauth|bindpw|rootpw)[ \t]+[\"']?([^\s\"']{6,})|"
@@ -501,14 +501,14 @@ RULES: tuple[Rule, ...] = (
         is_unquoted_password,
         guessable=True,
     ),
-    Rule(
+    SecretRule(
         "app-password",
         "a Google app password in its four groups of letters",
         r"(?i:" + _KEYWORD + r"[\w.-]*[\"'\])\\]{0,4}[ \t]*[:=][ \t]*[\"']?)([a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4})\b",
         ("password: ", "mcdr zwjx nrop qnvt"),
         guessable=True,
     ),
-    Rule(
+    SecretRule(
         "signing-secret",
         "the secret that a JSON web token or an HMAC is made with",
         r"(?i:\bjwt\.(?:sign|verify|encode|decode)\(|createHmac\(|\bhmac\.new\()[^\n\"'`]*(?:\"sha[0-9]+\"|'sha[0-9]+')?[^\n\"'`]*[\"'`]"
@@ -517,7 +517,7 @@ RULES: tuple[Rule, ...] = (
         is_password,
         guessable=True,
     ),
-    Rule(
+    SecretRule(
         "netrc-password",
         "the password in a netrc line",
         r"\bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+password[ \t]+(\S{6,})",
@@ -525,7 +525,7 @@ RULES: tuple[Rule, ...] = (
         is_password,
         guessable=True,
     ),
-    Rule(
+    SecretRule(
         "listed-secret",
         "a secret that stands as value beside or below its name, as in Kubernetes and Terraform",
         r"(?i:\b(?:name|key)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*" + _KEYWORD + r"[\w.-]*[\"']?,?[ \t]*(?:\r?\n)?"
@@ -538,7 +538,7 @@ RULES: tuple[Rule, ...] = (
         is_password,
         guessable=True,
     ),
-    Rule(
+    SecretRule(
         "login-option",
         "a password in the options of curl, mysql, ldapsearch and the like",
         r"[ \t](?:-u|--user)[ \t=]+[\"']?(?:[\w.@-]+:([^\s\"'@]{6,})|([A-Za-z0-9_-]{20,}):)|"
@@ -549,7 +549,7 @@ RULES: tuple[Rule, ...] = (
         is_password,
         guessable=True,
     ),
-    Rule(
+    SecretRule(
         "xml-secret",
         "a secret in an XML element",
         r"(?i:[<\"'][\w.:-]*" + _KEYWORD + r"[\w.:-]*(?:[\"'][^<>\n]*)?>[ \t]*)([^<>\s]{8,})[ \t]*</",
@@ -557,7 +557,7 @@ RULES: tuple[Rule, ...] = (
         is_password,
         guessable=True,
     ),
-    Rule(
+    SecretRule(
         "login-secret",
         "a password behind a user's name, in a call that logs in or connects",
         r"(?i:auth|login|connect|connection|credentials?|pdo|account|user)[\w.]*[ \t]*[=(:][^\n]*"
@@ -566,7 +566,7 @@ RULES: tuple[Rule, ...] = (
         is_scrambled_password,
         guessable=True,
     ),
-    Rule(
+    SecretRule(
         "option-secret",
         "a secret given as a program's option",
         r"(?i:[ \t\"']--?[\w-]*" + _KEYWORD + r")[ \t]+[\"']?([^\s\"'<>$(){}-][^\s\"'<>$(){}]{7,})",
@@ -574,7 +574,7 @@ RULES: tuple[Rule, ...] = (
         is_unquoted_password,
         guessable=True,
     ),
-    Rule(
+    SecretRule(
         "secret",
         "a random value that is assigned to a name such as password, secret, token or api_key",
         "(?i:"
@@ -591,7 +591,7 @@ RULES: tuple[Rule, ...] = (
         is_password,
         guessable=True,
     ),
-    Rule(
+    SecretRule(
         "env-secret",
         "the same in a line that is nothing but a variable and its value, whatever signs the value has",
         r"(?m:^)[ \t]*(?:-[ \t]+)?(?:(?:export|ENV|ARG|set)[ \t]+)?(?i:\w*"
@@ -601,7 +601,7 @@ RULES: tuple[Rule, ...] = (
         is_unquoted_password,
         guessable=True,
     ),
-    Rule(
+    SecretRule(
         "bare-secret",
         "the same without quotes, as in .env, YAML and properties",
         "(?i:" + _KEYWORD + r"[\w.-]*[\"'\])\\]{0,4}[ \t]*)" + _ASSIGNED + _BARE + "|"

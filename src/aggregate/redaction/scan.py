@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import re2
 
 from aggregate.redaction.private_keys import MARKER, key_blocks
-from aggregate.redaction.rules import PRIVATE_KEY, RULES, Rule
+from aggregate.redaction.rules import PRIVATE_KEY, RULES, SecretRule
 
 _COUNTED: Final = re.compile(r"(?<!\\)\{(\d+)(?:,\d*)?\}")
 _MEMORY: Final = 64 << 20
@@ -78,7 +78,7 @@ def find_secrets(data: bytes) -> list[Secret]:
     return _without_overlaps(candidates)
 
 
-def _of_rule(rule: Rule, pattern: "_Pattern", data: bytes) -> Iterator[Secret]:
+def _of_rule(rule: SecretRule, pattern: "_Pattern", data: bytes) -> Iterator[Secret]:
     for match in pattern.finditer(data):
         group = match.lastindex or 0
         start, end = match.span(group)

@@ -27,7 +27,7 @@ def parse_answer(text: bytes) -> Value:
     except MemoryError:
         raise SandboxError("the answer does not fit into memory", kind=Stopped.MEMORY) from None
     except (ValueError, RecursionError) as error:
-        raise SandboxError(f"the answer cannot be read: {short(str(error))}", kind=Stopped.CRASH) from None
+        raise SandboxError(f"the answer cannot be read: {shorten_error(str(error))}", kind=Stopped.CRASH) from None
     return value
 
 
@@ -45,13 +45,13 @@ def parse_reply(text: bytes) -> dict[str, Any]:
     kind = reply.get("kind")
     name, message = (part if isinstance(part := reply.get(key), str) else "" for key in ("exception", "error"))
     raise SandboxError(
-        short(message) or "the code failed and did not say why",
+        shorten_error(message) or "the code failed and did not say why",
         kind=Stopped(kind) if kind in list(Stopped) else Stopped.RUNTIME,
         exception=name[:100],
     )
 
 
-def short(text: str) -> str:
+def shorten_error(text: str) -> str:
     """Return an error's text cut to what a reader can use."""
     if len(text) <= ERROR_CHARACTERS:
         return text

@@ -30,10 +30,10 @@ from aggregate.sandbox.limits import (
     SOURCE_CHARACTERS,
     THREADS,
     WATCH_SECONDS,
-    Limits,
+    SandboxLimits,
 )
 from aggregate.sandbox.monty import PythonRun
-from aggregate.sandbox.pipes import Late, receive, send
+from aggregate.sandbox.pipes import DeadlinePassed, receive_message, send_message
 from aggregate.sandbox.process_tree import tree_usage
 from aggregate.sandbox.seccomp import seccomp_filter
 
@@ -52,7 +52,7 @@ def run_full_python(
     code: str,
     data: Value,
     *,
-    limits: Limits | None = None,
+    limits: SandboxLimits | None = None,
     references: Mapping[str, Value] | None = None,
     now: datetime | None = None,
 ) -> PythonRun:
@@ -71,7 +71,7 @@ def run_full_python(
     Raises:
         SandboxError: The code failed, was stopped, or bubblewrap is missing or not allowed to make a sandbox.
     """
-    bounds = limits or Limits()
+    bounds = limits or SandboxLimits()
     if len(code) > SOURCE_CHARACTERS:
         raise SandboxError(f"the code has more than {SOURCE_CHARACTERS} characters")
     request = {"code": code, "data": data, "references": dict(references or {}), "output": bounds.output_bytes}
@@ -92,7 +92,7 @@ def run_full_python(
     return PythonRun(reply["value"], printed if isinstance(printed, str) else "")
 
 
-def _ask(payload: bytes, limits: Limits) -> bytes:
+def _ask(payload: bytes, limits: SandboxLimits) -> bytes:
     """Start the sandbox, hand it the request and return its answer; nothing of it is left running."""
     bwrap = find_program("bwrap")
     if bwrap is None:
@@ -105,11 +105,11 @@ def _ask(payload: bytes, limits: Limits) -> bytes:
         for pipe in (process.stdin, process.stdout):
             os.set_blocking(pipe.fileno(), False)
         try:
-            send(process.stdin.fileno(), payload, deadline)
+            send_message(process.stdin.fileno(), payload, deadline)
             watch = _watch(process.pid, limits)
             most = limits.output_bytes + ANSWER_FRAME
-            return receive(process.stdout.fileno(), deadline, most=most, watch=watch, every=WATCH_SECONDS)
-        except Late:
+            return receive_message(process.stdout.fileno(), deadline, most=most, watch=watch, every=WATCH_SECONDS)
+        except DeadlinePassed:
             raise SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT) from None
         except OSError as error:
             process.kill()
@@ -140,7 +140,7 @@ def _start(bwrap: str, forbidden: bytes) -> "subprocess.Popen[bytes]":
         os.close(reading)
 
 
-def _watch(pid: int, limits: Limits) -> Callable[[], None]:
+def _watch(pid: int, limits: SandboxLimits) -> Callable[[], None]:
     """Return a function that raises where the sandbox uses more than it may, all its processes together."""
 
     def watch() -> None:

@@ -28,9 +28,9 @@ from aggregate.sandbox.limits import (
     PROMISE_JOBS,
     SOURCE_CHARACTERS,
     WORKER_BYTES,
-    Limits,
+    SandboxLimits,
 )
-from aggregate.sandbox.pipes import Late, receive, send
+from aggregate.sandbox.pipes import DeadlinePassed, receive_message, send_message
 from aggregate.sandbox.seccomp import MACHINES, seccomp_filter
 
 MAX_WORKERS: Final = 4
@@ -42,7 +42,9 @@ BOUNDS: Final = {"memory": WORKER_BYTES, "stack": JAVASCRIPT_STACK, "jobs": PROM
 _WORKER: Final = Path(__file__).with_name("javascript_worker.py")
 
 
-def run_javascript(source: str, argument: Value, *, limits: Limits | None = None, now: datetime | None = None) -> Value:
+def run_javascript(
+    source: str, argument: Value, *, limits: SandboxLimits | None = None, now: datetime | None = None
+) -> Value:
     """Call the JavaScript function ``source`` with ``argument`` and return its result.
 
     Args:
@@ -54,7 +56,7 @@ def run_javascript(source: str, argument: Value, *, limits: Limits | None = None
     Raises:
         SandboxError: The code failed, was stopped, gave nothing that JSON can hold, or QuickJS is not installed.
     """
-    bounds = limits or Limits()
+    bounds = limits or SandboxLimits()
     if len(source) > SOURCE_CHARACTERS:
         raise SandboxError(f"the function has more than {SOURCE_CHARACTERS} characters")
     if MOST_REPEATED < extent(argument).repeated < math.inf:
@@ -82,7 +84,7 @@ def _filter() -> str:
     return seccomp_filter(platform.machine()).hex()
 
 
-class _Worker:
+class _JavaScriptProcess:
     """One process that answers one request after the other (see ``pipes`` for the messages)."""
 
     def __init__(self, library: str) -> None:
@@ -101,12 +103,12 @@ class _Worker:
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
-        receive(self._out, time.monotonic() + START_SECONDS, most=64)
+        receive_message(self._out, time.monotonic() + START_SECONDS, most=64)
 
-    def call(self, request: bytes, limits: Limits) -> bytes:
+    def call(self, request: bytes, limits: SandboxLimits) -> bytes:
         deadline = time.monotonic() + limits.seconds + GRACE
-        send(self._in, request, deadline)
-        return receive(self._out, deadline, most=2 * limits.output_bytes + 65_536)
+        send_message(self._in, request, deadline)
+        return receive_message(self._out, deadline, most=2 * limits.output_bytes + 65_536)
 
     def kill(self) -> None:
         self._process.kill()
@@ -116,7 +118,7 @@ class _Worker:
                 pipe.close()
 
 
-class _Pool:
+class _JavaScriptPool:
     """At most ``MAX_WORKERS`` workers, handed out to one caller each."""
 
     def __init__(self) -> None:
@@ -125,14 +127,14 @@ class _Pool:
     def _reset(self) -> None:
         self._lock = Lock()
         self._slots = BoundedSemaphore(MAX_WORKERS)
-        self._idle: list[_Worker] = []
+        self._idle: list[_JavaScriptProcess] = []
 
-    def call(self, request: bytes, limits: Limits) -> bytes:
+    def call(self, request: bytes, limits: SandboxLimits) -> bytes:
         with self._slots:
             worker = self._take()
             try:
                 reply = worker.call(request, limits)
-            except Late:
+            except DeadlinePassed:
                 worker.kill()
                 raise SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT) from None
             except OSError as error:
@@ -145,7 +147,7 @@ class _Pool:
                 self._idle.append(worker)
             return reply
 
-    def _take(self) -> _Worker:
+    def _take(self) -> _JavaScriptProcess:
         with self._lock:
             if self._idle:
                 return self._idle.pop()
@@ -155,8 +157,8 @@ class _Pool:
         if found is None or found.origin is None:
             raise SandboxError(f"JavaScript functions need quickjs-ng: {EXTRA}", kind=Stopped.MISSING)
         try:
-            return _Worker(str(Path(found.origin).parent))
-        except (OSError, Late) as error:
+            return _JavaScriptProcess(str(Path(found.origin).parent))
+        except (OSError, DeadlinePassed) as error:
             raise SandboxError(f"the JavaScript worker does not start: {error}", kind=Stopped.CRASH) from None
 
     def close(self) -> None:
@@ -170,7 +172,7 @@ class _Pool:
         self._reset()
 
 
-_POOL: Final = _Pool()
+_POOL: Final = _JavaScriptPool()
 atexit.register(_POOL.close)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_POOL.forget)

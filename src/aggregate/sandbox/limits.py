@@ -46,7 +46,7 @@ PROMISE_JOBS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SandboxLimits:
     """The bounds of one run of foreign code.
 
     Attributes:

@@ -22,8 +22,8 @@ from typing import Final
 
 from aggregate.errors import SandboxError, Stopped
 from aggregate.models.plain import Value
-from aggregate.sandbox.answers import short
-from aggregate.sandbox.limits import EXTRA, SOURCE_CHARACTERS, Limits
+from aggregate.sandbox.answers import shorten_error
+from aggregate.sandbox.limits import EXTRA, SOURCE_CHARACTERS, SandboxLimits
 from aggregate.sandbox.values import require_plain
 
 GRACE: Final = 0.25
@@ -78,7 +78,7 @@ def run_python(
     code: str,
     inputs: Mapping[str, Value],
     *,
-    limits: Limits | None = None,
+    limits: SandboxLimits | None = None,
     functions: Mapping[str, Callable[..., Value]] | None = None,
     now: datetime | None = None,
 ) -> PythonRun:
@@ -94,7 +94,7 @@ def run_python(
     Raises:
         SandboxError: The code failed (with the name of its exception), was stopped, or Monty is not installed.
     """
-    bounds = limits or Limits()
+    bounds = limits or SandboxLimits()
     monty = _module()
     tag, host = secrets.token_hex(16), dict(functions or {})
     wrapped = "".join(FUNCTION.format(tag=tag, name=name, most=ARGUMENT_BYTES) for name in host)
@@ -130,9 +130,9 @@ def _program(code: str, tag: str) -> str:
         value = ast.unparse(last) if last else "None"
         return f"{ast.unparse(tree)}\n_value_{tag} = ({value})\nNone"
     except SyntaxError as error:
-        raise SandboxError(short(error.msg), kind=Stopped.SYNTAX, exception="SyntaxError") from None
+        raise SandboxError(shorten_error(error.msg), kind=Stopped.SYNTAX, exception="SyntaxError") from None
     except (ValueError, RecursionError, MemoryError) as error:
-        reason = short(str(error)) or "nested too deeply"
+        reason = shorten_error(str(error)) or "nested too deeply"
         raise SandboxError(reason, kind=Stopped.SYNTAX, exception="SyntaxError") from None
 
 
@@ -144,7 +144,7 @@ def _module() -> Value:
     return pydantic_monty
 
 
-def _translated(error: Value, monty: Value, limits: Limits) -> SandboxError:
+def _translated(error: Value, monty: Value, limits: SandboxLimits) -> SandboxError:
     """Return the pool's error as ours; the messages of the code's own exceptions stay as they are."""
     if isinstance(error, monty.MontyCrashedError):
         if error.timed_out:
@@ -152,7 +152,7 @@ def _translated(error: Value, monty: Value, limits: Limits) -> SandboxError:
         return SandboxError("the sandbox's process ended", kind=Stopped.CRASH)
     cause = error.exception()
     name = type(cause).__name__
-    text = short(str(cause)) or name
+    text = shorten_error(str(cause)) or name
     if isinstance(error, monty.MontySyntaxError):
         return SandboxError(text, kind=Stopped.SYNTAX, exception="SyntaxError")
     if name == "TimeoutError":
@@ -162,7 +162,7 @@ def _translated(error: Value, monty: Value, limits: Limits) -> SandboxError:
     return SandboxError(text, kind=Stopped.RUNTIME, exception=name)
 
 
-class _Pool:
+class _MontyPool:
     """The process's pool of workers: made at the first use, made anew in a forked child, closed at exit."""
 
     def __init__(self) -> None:
@@ -192,7 +192,7 @@ class _Pool:
             self._parents, self._stack, self._pool = self._stack, ExitStack(), None
 
 
-_POOL: Final = _Pool()
+_POOL: Final = _MontyPool()
 atexit.register(_POOL.close)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_POOL.forget)

@@ -14,11 +14,11 @@ HEADER: Final = 8
 """A message is its length in as many bytes, big-endian, and then the message."""
 
 
-class Late(Exception):  # noqa: N818 - an event between a sandbox and its pipes, turned into a SandboxError
+class DeadlinePassed(Exception):  # noqa: N818 - an event between a sandbox and its pipes, turned into a SandboxError
     """The deadline has passed."""
 
 
-def send(pipe: int, data: bytes, deadline: float) -> None:
+def send_message(pipe: int, data: bytes, deadline: float) -> None:
     """Write one message to a non-blocking pipe.
 
     Raises:
@@ -35,7 +35,7 @@ def _no_watch() -> None:
     """Look at nothing while waiting."""
 
 
-def receive(
+def receive_message(
     pipe: int, deadline: float, *, most: int, watch: Callable[[], None] = _no_watch, every: float = math.inf
 ) -> bytes:
     """Read one message from a non-blocking pipe; ``watch`` is called every so many seconds meanwhile.
@@ -73,7 +73,7 @@ def _ready(pipe: int, event: int, deadline: float, *, until: float = math.inf) -
     """Wait until the pipe can be used or is closed; ``poll``, because ``select`` knows no descriptor above 1023."""
     now = time.monotonic()
     if now >= deadline:
-        raise Late
+        raise DeadlinePassed
     poller = select.poll()
     poller.register(pipe, event)
     return bool(poller.poll(math.ceil((min(deadline, until, now + LONGEST) - now) * 1000)))

@@ -9,7 +9,7 @@ COUNTED: Final = ("RssAnon:", "RssShmem:")
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TreeUsage:
     """What a tree of processes uses at one moment: bytes of memory, processes and threads."""
 
     memory_bytes: int = 0
@@ -17,7 +17,7 @@ class Usage:
     threads: int = 0
 
 
-def tree_usage(root: int) -> Usage:
+def tree_usage(root: int) -> TreeUsage:
     """Return what the process ``root`` and everything below it use; what cannot be read counts as nothing."""
     memory = processes = threads = 0
     pending = [root]
@@ -32,4 +32,4 @@ def tree_usage(root: int) -> Usage:
         processes += 1
         threads += len(tasks)
         memory += sum(1024 * int(line.split()[1]) for line in status if line.startswith(COUNTED))
-    return Usage(memory, processes, threads)
+    return TreeUsage(memory, processes, threads)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
-from aggregate.models.chain import common
+from aggregate.models.chain import common_prefix
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.sections.files import file_heading
 from aggregate.text.fences import fence
@@ -41,8 +41,8 @@ def _content(block: str) -> list[str]:
 
 def _diff(older: Sequence[str], newer: Sequence[str]) -> Iterator[str]:
     """Yield the hunks of a unified diff, none where nothing or too many lines differ."""
-    first = common(older, newer)
-    last = common(older[first:][::-1], newer[first:][::-1])
+    first = common_prefix(older, newer)
+    last = common_prefix(older[first:][::-1], newer[first:][::-1])
     old, new = older[first : len(older) - last], newer[first : len(newer) - last]
     if (not old and not new) or len(old) + len(new) > _MOST_LINES:
         return

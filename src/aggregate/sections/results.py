@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set, ValuesView
 from typing import Any
 
 from aggregate.models.group import GroupStatus, MergeStrategy
-from aggregate.models.jsonable import sentence
+from aggregate.models.jsonable import message_text
 from aggregate.models.plain import Value, unawaited
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.reference import DataReference, is_reference
@@ -22,7 +22,7 @@ Results = AggregatedResult | Answer | Mapping[str, Any]
 """A result, the results of a session by name, an answer, or a compiled report."""
 
 
-def flatten(results: object, *, _depth: int = 20) -> Iterator[AggregatedResult | Answer | Mapping[str, Any]]:
+def flatten_results(results: object, *, _depth: int = 20) -> Iterator[AggregatedResult | Answer | Mapping[str, Any]]:
     """Yield single results, answers and compiled reports, in order.
 
     A mapping of which every value is an ``AggregatedResult`` stands for these; any other is a compiled report. What is
@@ -34,7 +34,7 @@ def flatten(results: object, *, _depth: int = 20) -> Iterator[AggregatedResult |
         yield from _of_mapping(results)
     elif isinstance(results, list | tuple | Set | ValuesView | Iterator) and _depth:
         for one in results:
-            yield from flatten(one, _depth=_depth - 1)
+            yield from flatten_results(one, _depth=_depth - 1)
     else:
         yield _unnamed(results)
 
@@ -71,7 +71,7 @@ def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...
     A value stands in a fence that it cannot break. One that was compacted is shown by its summary; where the whole is
     stands outside the fence, where nothing that a producer returned can stand.
     """
-    blocks = [_block(one) for one in flatten(results)]
+    blocks = [_block(one) for one in flatten_results(results)]
     if not blocks:
         return ()
     segments = (Segment(Section.RESULTS, text, Stability.SLOW, name) for name, text in blocks)
@@ -146,4 +146,4 @@ def _listed(title: str, sentences: Sequence[str]) -> list[str]:
 
 def one_line(text: str) -> str:
     """Return text on one line, so that nothing in it can begin a heading, a list or a fence."""
-    return heading_text(" ".join(sentence(text).split()))
+    return heading_text(" ".join(message_text(text).split()))

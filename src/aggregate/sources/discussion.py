@@ -10,7 +10,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Array
 
 from aggregate.disk.reading import read_text
-from aggregate.disk.writing import alone, replace_text
+from aggregate.disk.writing import exclusive_access, replace_text
 from aggregate.errors import ConfigError, OutputError
 from aggregate.sources.history import HISTORY_BYTES, find_history_file, load_history
 
@@ -34,7 +34,7 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
         OutputError: It cannot be written.
     """
     try:
-        with alone(path):
+        with exclusive_access(path):
             replace_text(path, _joined(path, turns))
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from aggregate.config.toml import parse
+from aggregate.config.toml import parse_untrusted_toml
 from aggregate.disk.reading import read_text
 from aggregate.errors import ConfigError
 
@@ -47,7 +47,7 @@ def load_history(path: Path) -> list[str | dict[str, Any]]:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        return parse(read_text(path, limit=HISTORY_BYTES))
+        return parse_untrusted_toml(read_text(path, limit=HISTORY_BYTES))
     except OSError as error:
         raise _error(path, "", f"the history cannot be read ({error.strerror}); check the path") from error
     except UnicodeDecodeError as error:

@@ -26,7 +26,7 @@ _MOST_SEARCHED = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedPath:
     """What one entry stands for.
 
     Attributes:
@@ -49,7 +49,7 @@ class Resolved:
 
 
 @dataclass(slots=True)
-class Listing:
+class FolderListing:
     """The files below folders, each folder listed once: by git in a repository, by its ignore files elsewhere.
 
     Attributes:
@@ -68,7 +68,7 @@ class Listing:
         """
         return self._walked(folder).files
 
-    def resolve(self, base_dir: str | Path, entry: str) -> Resolved:
+    def resolve(self, base_dir: str | Path, entry: str) -> ResolvedPath:
         """Return the files that ``entry`` stands for (rule M-2).
 
         A plain or absolute path stands for itself, also where it is ignored or missing. A glob stands for the files
@@ -83,15 +83,15 @@ class Listing:
         entry = entry.replace("\\", "/") if os.sep == "\\" else entry
         if not is_glob(entry) or is_file(os.path.join(base, entry)):  # a name may hold brackets
             refused, real = self._checked(os.path.join(base, entry))
-            return Resolved(base, () if is_history(entry) else (entry,), refused=refused, real=real)
+            return ResolvedPath(base, () if is_history(entry) else (entry,), refused=refused, real=real)
         root, pattern = split_root(entry)
         folder = os.path.normpath(os.path.join(base, root))
         if not self.scope.allow_outside and not is_inside(real_path(folder), self.scope.root):
-            return Resolved(folder, (), is_glob=True, refused=OUTSIDE)
+            return ResolvedPath(folder, (), is_glob=True, refused=OUTSIDE)
         try:
             matches = compile_glob(pattern).match
         except ValueError as error:
-            return Resolved(folder, (), is_glob=True, refused=str(error))
+            return ResolvedPath(folder, (), is_glob=True, refused=str(error))
         return self._matching(folder, lambda name: matches(name) is not None)
 
     def ignored(self, base_dir: str | Path, entry: str) -> list[str]:
@@ -128,7 +128,7 @@ class Listing:
                 self._stopped.append(folder)
         return self._files[folder]
 
-    def _matching(self, folder: str, matches: Callable[[str], bool]) -> Resolved:
+    def _matching(self, folder: str, matches: Callable[[str], bool]) -> ResolvedPath:
         """Return the files below ``folder`` that a glob stands for."""
         names: list[str] = []
         skipped: list[tuple[str, str]] = []
@@ -146,7 +146,7 @@ class Listing:
                 names.append(name)
             elif reason:
                 skipped.append((name, reason))
-        return Resolved(folder, tuple(names), tuple(skipped), tuple(secrets), is_glob=True)
+        return ResolvedPath(folder, tuple(names), tuple(skipped), tuple(secrets), is_glob=True)
 
     def _checked(self, path: str) -> tuple[str, str]:
         """Return why a file that is named may not be read, and its real path; both are ``""`` where all is allowed."""
@@ -172,9 +172,9 @@ class Listing:
 def resolve_paths(base_dir: Path, entry: str) -> list[Path]:
     """Return the files that ``entry`` stands for, relative to ``base_dir``, secrets among them (rule M-2).
 
-    See ``Listing.resolve``; nothing is read here.
+    See ``FolderListing.resolve``; nothing is read here.
     """
-    found = Listing().resolve(base_dir, entry)
+    found = FolderListing().resolve(base_dir, entry)
     return [Path(found.folder, name) for name in sorted((*found.names, *found.secrets))]
 
 

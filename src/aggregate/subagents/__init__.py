@@ -5,9 +5,9 @@ Groups collect sub-agents' results into variables; ``select_answer`` finds the a
 ``execute_data_analysis`` runs code over them in a sandbox. Nothing here asks a model, and nothing is dropped silently.
 """
 
-from aggregate.models.group import GroupStatus, MergeStrategy, OnError, Order, RunRecord, RunStatus
+from aggregate.models.group import FailurePolicy, GroupStatus, MergeOrder, MergeStrategy, RunRecord, RunStatus
 from aggregate.models.result import AggregatedResult, Answer, CompilationContext, LabelledOutput, SpawnRequest
-from aggregate.sandbox import Limits
+from aggregate.sandbox import SandboxLimits
 from aggregate.subagents.analysis import execute_data_analysis
 from aggregate.subagents.compact import (
     compact_data,
@@ -23,7 +23,7 @@ from aggregate.subagents.compile import (
     result_compiler,
 )
 from aggregate.subagents.compilers import ResultCompiler
-from aggregate.subagents.merge import Ending, merge_outputs
+from aggregate.subagents.merge import GroupOutcome, merge_outputs
 from aggregate.subagents.protocol import announcement, envelope, sessions_spawn, subagent_results
 from aggregate.subagents.quantity import extract_quantity
 from aggregate.subagents.results import SubagentResults
@@ -35,14 +35,14 @@ __all__ = [
     "AggregatedResult",
     "Answer",
     "CompilationContext",
-    "Ending",
+    "GroupOutcome",
     "GroupStatus",
     "LabelledOutput",
-    "Limits",
+    "SandboxLimits",
     "MergeStrategy",
     "MetadataBasedResultCompiler",
-    "OnError",
-    "Order",
+    "FailurePolicy",
+    "MergeOrder",
     "ResultCompiler",
     "RunHandle",
     "RunRecord",

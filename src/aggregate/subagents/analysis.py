@@ -11,7 +11,7 @@ from typing import Any, Final
 from aggregate.errors import DataReferenceError, SandboxError, Stopped
 from aggregate.models.plain import Value
 from aggregate.models.reference import CACHE_DIR
-from aggregate.sandbox import Limits, PythonRun, plain_copy, run_full_python, run_python
+from aggregate.sandbox import PythonRun, SandboxLimits, plain_copy, run_full_python, run_python
 from aggregate.sandbox.limits import SOURCE_CHARACTERS
 from aggregate.subagents.analysis_check import dangerous_pattern
 from aggregate.subagents.analysis_hints import hint_for
@@ -71,7 +71,7 @@ def execute_data_analysis(
         return _failure(f"Code contains potentially dangerous pattern: {pattern}", retry=False)
     if not _may_assign_result(tree):
         return _failure(NO_RESULT, retry=True)
-    plain, limits = plain_copy(data), Limits(timeout, memory_bytes)
+    plain, limits = plain_copy(data), SandboxLimits(timeout, memory_bytes)
     try:
         run = _run(python_code, plain, limits, cache_dir, now or datetime.now(UTC))
     except SandboxError as error:
@@ -85,7 +85,7 @@ def _may_assign_result(tree: ast.Module) -> bool:
     return "result" in bound or any(getattr(node, "name", None) == "result" for node in ast.walk(tree))
 
 
-def _run(code: str, data: Value, limits: Limits, cache_dir: str | Path, now: datetime) -> PythonRun:
+def _run(code: str, data: Value, limits: SandboxLimits, cache_dir: str | Path, now: datetime) -> PythonRun:
     """Run in Monty first; what it does not know goes to full Python."""
 
     def load(ref_id: str) -> Value:

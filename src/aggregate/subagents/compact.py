@@ -14,7 +14,7 @@ from typing import Any, Final
 from aggregate.disk.reading import read_bytes
 from aggregate.disk.writing import replace_own
 from aggregate.errors import DataReferenceError, OutputError
-from aggregate.models.jsonable import JsonCopy, jsonable, sentence
+from aggregate.models.jsonable import JsonCopy, jsonable, message_text
 from aggregate.models.plain import MOST_REPEATED, Value, extent
 from aggregate.models.reference import CACHE_DIR, REFERENCE_FORMAT, DataReference, is_reference
 from aggregate.models.result import THRESHOLD, AggregatedResult, Answer
@@ -78,7 +78,7 @@ def _reference(ref_id: str, cache_dir: str | Path, size: int, data: Value) -> Da
     )
 
 
-def recognised(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> DataReference | None:
+def recognise_reference(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> DataReference | None:
     """Return the reference that ``value`` was before it became JSON, ``None`` where it never was one of ours.
 
     Of its fields only the id is used, and only if a file of that name holds what the id was made from: path, size,
@@ -253,7 +253,7 @@ def _notes(
     name: str, lists: Mapping[str, Sequence[str]], cache_dir: str | Path, threshold: int
 ) -> DataReference | None:
     """Store the lists that are not empty, if they are large together, and return where they are."""
-    given = {title: list(map(sentence, sentences)) for title, sentences in lists.items() if sentences}
+    given = {title: list(map(message_text, sentences)) for title, sentences in lists.items() if sentences}
     if not given:
         return None
     kept = compact_data(given, f"{name}_notes", cache_dir=cache_dir, threshold=threshold)

@@ -7,8 +7,8 @@ from threading import Lock
 from typing import Any, Final
 
 from aggregate.errors import CompilerError
-from aggregate.models.jsonable import failure_text, jsonable, sentence, type_name
-from aggregate.models.plain import Value, isolated, unawaited
+from aggregate.models.jsonable import failure_text, jsonable, message_text, type_name
+from aggregate.models.plain import Value, isolated_copy, unawaited
 from aggregate.models.result import CompilationContext
 from aggregate.subagents.compilers import (
     INFRASTRUCTURE,
@@ -17,7 +17,7 @@ from aggregate.subagents.compilers import (
     ResultCompiler,
     built_in,
     free_key,
-    utc,
+    utc_text,
 )
 from aggregate.text.shorten import shorten
 
@@ -82,7 +82,7 @@ class MetadataBasedResultCompiler:
         """
         pairs = list(tool_results.items()) if isinstance(tool_results, Mapping) else list(tool_results)
         report, compilers = _Report(), self._compilers
-        named = [(sentence(tool), _own(result)) for tool, result in pairs]
+        named = [(message_text(tool), _own(result)) for tool, result in pairs]
         for tool, result in sorted(named, key=_priority):
             _place(report, tool, result, compilers, context)
         sections = {name: entries for name, entries in report.sections.items() if name not in RESERVED}
@@ -95,7 +95,7 @@ class MetadataBasedResultCompiler:
 def _own(result: Value) -> Value:
     """Return a copy of a result; what only behaves as a dictionary is read once, so that it cannot change its mind."""
     foreign = issubclass(type(result), dict) and type(result) is not dict
-    return dict(dict.items(isolated(result))) if foreign else isolated(result)
+    return dict(dict.items(isolated_copy(result))) if foreign else isolated_copy(result)
 
 
 def _priority(pair: tuple[str, Value]) -> float:
@@ -125,18 +125,18 @@ def _place(
         report.add(GENERAL, [(tool, result)], tool)
         return
     try:
-        compiled = compiler.compile(tool, isolated(result), context)
+        compiled = compiler.compile(tool, isolated_copy(result), context)
         section = compiler.output_section
         if section in RESERVED and not isinstance(compiler, CategoryCompiler):
             raise CompilerError(f"{section} is the report's own section")
         if not isinstance(compiled, Mapping):
             raise TypeError(f"compile() gave a {type(compiled).__name__}, not an object")
-        entries = [(sentence(key), value) for key, value in compiled.items()]
+        entries = [(message_text(key), value) for key, value in compiled.items()]
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a broken compiler must not lose the result, nor end the program
         report.add(UNPROCESSED, [(tool, result)], tool)
-        report.warnings.append(f"{tool}: {type_name(compiler)} failed: {sentence(error)}")
+        report.warnings.append(f"{tool}: {type_name(compiler)} failed: {message_text(error)}")
         return
     report.add(section, entries, tool)
 
@@ -153,12 +153,12 @@ def _compiler_for(
         return None
     for compiler in compilers:
         try:
-            if compiler.can_compile(tool, isolated(metadata)):
+            if compiler.can_compile(tool, isolated_copy(metadata)):
                 return compiler
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - the next compiler may take it
-            report.warnings.append(f"{tool}: {type_name(compiler)}.can_compile failed: {sentence(error)}")
+            report.warnings.append(f"{tool}: {type_name(compiler)}.can_compile failed: {message_text(error)}")
     return None
 
 
@@ -170,8 +170,8 @@ def _note(report: _Report, tool: str, result: dict[str, Any]) -> None:
     keys = jsonable(metadata.get("output_keys"))
     if isinstance(keys, list):
         report.output_keys[free_key(report.output_keys, tool, tool)] = keys
-        present = {sentence(key) for key in result}
-        missing = [name for key in keys if (name := sentence(key)) not in present]
+        present = {message_text(key) for key in result}
+        missing = [name for key in keys if (name := message_text(key)) not in present]
         if missing:
             report.warnings.append(f"{tool}: promised but not there: {', '.join(missing)}")
     elif keys is not None:
@@ -183,7 +183,7 @@ def _note(report: _Report, tool: str, result: dict[str, Any]) -> None:
 
 def _shown(value: Value) -> str:
     """Return a wrong value for a warning, texts in quotes."""
-    return shorten(repr(value) if type(value) is str else sentence(value), SHOWN)
+    return shorten(repr(value) if type(value) is str else message_text(value), SHOWN)
 
 
 def _metadata(report: _Report, context: CompilationContext, tools: list[str]) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def _metadata(report: _Report, context: CompilationContext, tools: list[str]) ->
         "user_prompt": context.user_prompt,
         "tools_executed": len(tools),
         "tools_used": list(context.tools_executed) or tools,
-        "timestamp": utc(context.timestamp),
+        "timestamp": utc_text(context.timestamp),
         **{key: value for key, value in optional.items() if value},
     }
 

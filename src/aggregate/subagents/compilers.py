@@ -34,7 +34,7 @@ class ResultCompiler(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ToolOutput:
     """What a row of the table knows: the tool, its result and type, and the context."""
 
     name: str
@@ -45,13 +45,13 @@ class Tool:
     @property
     def time(self) -> str:
         """The analysis's time."""
-        return utc(self.context.timestamp)
+        return utc_text(self.context.timestamp)
 
 
 class CategoryCompiler(ResultCompiler):
     """Compiles the results of some categories by one pure function."""
 
-    def __init__(self, categories: tuple[str, ...], section: str, shape: Callable[[Tool], Compiled]) -> None:
+    def __init__(self, categories: tuple[str, ...], section: str, shape: Callable[[ToolOutput], Compiled]) -> None:
         self._categories = categories
         self._section = section
         self._shape = shape
@@ -62,7 +62,7 @@ class CategoryCompiler(ResultCompiler):
 
     def compile(self, tool_name: str, result: dict[str, Any], context: CompilationContext) -> dict[str, Any]:
         """Return the section's keys for one result."""
-        return self._shape(Tool(tool_name, result, result_type(result), context))
+        return self._shape(ToolOutput(tool_name, result, result_type(result), context))
 
     @property
     def output_section(self) -> str:
@@ -77,7 +77,7 @@ def result_type(result: Mapping[str, Any]) -> str:
     return declared if isinstance(declared, str) and declared else "unknown"
 
 
-def utc(moment: datetime) -> str:
+def utc_text(moment: datetime) -> str:
     """Return ``moment`` in UTC with ``Z``; a naive one is taken as UTC (rule R-X5)."""
     aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return aware.isoformat().replace("+00:00", "Z")
@@ -92,16 +92,16 @@ ANALYSIS_KEYS: Final[Mapping[str, tuple[str, str]]] = {
 """Rule R-6; any other type takes its own name and ``tool``."""
 
 
-def _analysis(tool: Tool) -> Compiled:
+def _analysis(tool: ToolOutput) -> Compiled:
     data, by = ANALYSIS_KEYS.get(tool.result_type, (tool.result_type, "tool"))
     return _beside(tool, data, {by: tool.name})
 
 
-def _security(tool: Tool) -> Compiled:
+def _security(tool: ToolOutput) -> Compiled:
     return _beside(tool, tool.result_type, {"scanner_tool": tool.name, "scan_timestamp": tool.time})
 
 
-def _beside(tool: Tool, key: str, facts: Mapping[str, Value]) -> Compiled:
+def _beside(tool: ToolOutput, key: str, facts: Mapping[str, Value]) -> Compiled:
     """Return the result under ``key`` and facts beside it; a type called as a fact is keeps its key (rule R-X3)."""
     compiled: Compiled = {key: tool.result}
     for fact, value in facts.items():
@@ -121,7 +121,7 @@ def free_key(taken: Mapping[str, Value], key: str, tool: str) -> str:
     return candidate
 
 
-def _performance(tool: Tool) -> Compiled:
+def _performance(tool: ToolOutput) -> Compiled:
     return {
         f"{tool.result_type}_metrics": tool.result,
         "performance_tool": tool.name,

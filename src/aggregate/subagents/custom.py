@@ -8,11 +8,11 @@ from typing import Final
 
 from aggregate.errors import Refusal, SandboxError, SpawnError
 from aggregate.models.group import CustomFunction
-from aggregate.models.plain import Value, isolated
+from aggregate.models.plain import Value, isolated_copy
 from aggregate.models.result import LabelledOutput
-from aggregate.sandbox import Limits, run_javascript, run_python
+from aggregate.sandbox import SandboxLimits, run_javascript, run_python
 from aggregate.sandbox.limits import SOURCE_CHARACTERS
-from aggregate.subagents.reasons import reason
+from aggregate.subagents.reasons import failure_reason
 from aggregate.subagents.strategies import Merged
 
 FAILED: Final = "Custom merge function failed"
@@ -20,11 +20,11 @@ FAILED: Final = "Custom merge function failed"
 _JAVASCRIPT: Final = re.compile(r"\s*(?:async\b\s*)?(?:function\b|\(|[A-Za-z_$][\w$]*\s*=>)")
 
 
-def apply_custom(
+def apply_custom_function(
     function: CustomFunction | None,
     outputs: Sequence[LabelledOutput],
     *,
-    limits: Limits | None = None,
+    limits: SandboxLimits | None = None,
     now: datetime | None = None,
 ) -> Merged:
     """Call ``function`` with the list of outputs; whatever goes wrong becomes the documented failure value.
@@ -40,17 +40,17 @@ def apply_custom(
     if function is None:
         raise SpawnError('mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION)
     try:
-        values = [isolated(item.output) for item in outputs]
-        return Merged(_call(function, values, limits or Limits(), now))
+        values = [isolated_copy(item.output) for item in outputs]
+        return Merged(_call(function, values, limits or SandboxLimits(), now))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a bad function gives the failure value, also for SystemExit (2.4)
-        why = str(error) if isinstance(error, SandboxError) else reason(error)
+        why = str(error) if isinstance(error, SandboxError) else failure_reason(error)
         value = {"error": FAILED, "originalResults": [item.output for item in outputs]}
         return Merged(value, errors=(f"{FAILED}: {why}",))
 
 
-def _call(function: CustomFunction, values: list[Value], limits: Limits, now: datetime | None) -> Value:
+def _call(function: CustomFunction, values: list[Value], limits: SandboxLimits, now: datetime | None) -> Value:
     if not isinstance(function, str):
         return function(values)
     if len(function) > SOURCE_CHARACTERS:

@@ -21,7 +21,7 @@ class Timers(Protocol):
         ...
 
 
-class Deadlines:
+class TimerThread:
     """Timers on one daemon thread, which ends when nothing is left to wait for."""
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class Deadlines:
             return None
 
 
-class Watch:
+class Timeouts:
     """Timeouts by key: at most one for each, which can be called off by that key."""
 
     def __init__(self, timers: Timers) -> None:

@@ -18,7 +18,7 @@ Threads = Callable[[], Iterable[int]]
 """Gives the ids of the threads that something needs at this moment."""
 
 
-class Waits:
+class WaitGraph:
     """The threads that wait, and what each of them needs."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Waits:
         return False
 
 
-WAITS: Final = Waits()
+WAIT_GRAPH: Final = WaitGraph()
 
 RunKey = tuple[int, str]
 """A session's number in this process and a run's id."""

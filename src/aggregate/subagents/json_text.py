@@ -17,14 +17,14 @@ class NotJson(ValueError):  # noqa: N818 - an answer to a question, not a fault
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedJson:
     """The object or array in a text, and the words around its fence, ``""`` where there are none."""
 
     value: Value
     around: str = ""
 
 
-def parsed(text: str) -> Parsed:
+def parse_json_text(text: str) -> ParsedJson:
     """Return the object or array that ``text`` is, or that stands in its one JSON fence.
 
     Bare scalars stay text: an agent that answers ``42`` or ``true`` has written words.
@@ -34,7 +34,7 @@ def parsed(text: str) -> Parsed:
     """
     body = str.__str__(text).strip()  # a subclass may have a strip of its own
     if body.startswith(("{", "[")):
-        return Parsed(_loaded(body))
+        return ParsedJson(_loaded(body))
     if "```" not in body and "~~~" not in body:
         raise NotJson(_NOT_BEGUN)
     fences = _fences(body)
@@ -43,7 +43,7 @@ def parsed(text: str) -> Parsed:
     if not fences:
         raise NotJson(_NOT_BEGUN)
     value, start, end = fences[0]
-    return Parsed(value, f"{body[:start]} {body[end:]}".strip())
+    return ParsedJson(value, f"{body[:start]} {body[end:]}".strip())
 
 
 def _fences(text: str) -> list[tuple[Value, int, int]]:

@@ -12,13 +12,13 @@ from enum import Enum
 from threading import RLock
 
 from aggregate.errors import Refusal, SpawnError
-from aggregate.models.group import Group, OnError, RunRecord, RunStatus
+from aggregate.models.group import FailurePolicy, Group, RunRecord, RunStatus
 from aggregate.models.plain import Value
 from aggregate.subagents import lifecycle
-from aggregate.subagents.requests import Wanted, group_for
+from aggregate.subagents.requests import SpawnSpec, group_for
 
 
-class Arrival(Enum):
+class CompletionStatus(Enum):
     """What became of a reported end of a run."""
 
     RECORDED = "recorded"
@@ -28,10 +28,10 @@ class Arrival(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class RecordedCompletion:
     """A reported end: what became of it, and the run's group after it."""
 
-    arrival: Arrival
+    arrival: CompletionStatus
     group: Group | None = None
 
 
@@ -43,10 +43,10 @@ class Snapshot:
     runs: tuple[RunRecord, ...]
 
 
-class Ledger:
+class SessionState:
     """The groups and runs of one session."""
 
-    def __init__(self, session_key: str, on_error: OnError, new_id: Callable[[int], str]) -> None:
+    def __init__(self, session_key: str, on_error: FailurePolicy, new_id: Callable[[int], str]) -> None:
         self._session_key = session_key
         self._on_error = on_error
         self._new_id = new_id
@@ -59,7 +59,7 @@ class Ledger:
         self._spawned = 0
         self._ended = 0
 
-    def spawn(self, want: Wanted, label: str | None) -> tuple[RunRecord, Group | None]:
+    def spawn(self, want: SpawnSpec, label: str | None) -> tuple[RunRecord, Group | None]:
         """Add a run and return it with its group; nothing changes where the spawn is refused (rule O-47)."""
         with self._lock:
             name = want.variable_name
@@ -73,22 +73,22 @@ class Ledger:
             run = RunRecord(run_id, self._session_key, name, label)
             self._runs[run_id] = run
             if name and group:
-                group = self._groups[name] = lifecycle.with_run(group)
+                group = self._groups[name] = transitions.with_run(group)
                 self._members.setdefault(name, []).append(run_id)
             return run, group
 
-    def end(self, run_id: str, status: RunStatus, at: datetime, *, result: Value) -> Ended:
+    def end(self, run_id: str, status: RunStatus, at: datetime, *, result: Value) -> RecordedCompletion:
         """Record the end of a run: the first end counts, one after a timeout is kept as late (O-41, O-46)."""
         told: list[Future[None]] = []
         with self._lock:
             run = self._runs.get(run_id)
             if run is None:
-                return Ended(Arrival.UNKNOWN)
+                return RecordedCompletion(CompletionStatus.UNKNOWN)
             if run.status is RunStatus.PENDING:
                 arrival = self._record(run, status, at, result, told)
             else:
                 arrival = self._belated(run, status, at, result)
-            ended = Ended(arrival, self._groups.get(run.variable_name or ""))
+            ended = RecordedCompletion(arrival, self._groups.get(run.variable_name or ""))
         _tell(told)
         return ended
 
@@ -107,29 +107,29 @@ class Ledger:
 
     def _record(
         self, run: RunRecord, status: RunStatus, at: datetime, result: Value, told: list["Future[None]"]
-    ) -> Arrival:
+    ) -> CompletionStatus:
         self._ended += 1
-        done = lifecycle.ended(run, status, at, self._ended, result=result)
+        done = transitions.ended_run(run, status, at, self._ended, result=result)
         self._runs[run.run_id] = done
         told += self._waiters.pop(run.run_id, [])
         if run.variable_name is None:
-            return Arrival.RECORDED
+            return CompletionStatus.RECORDED
         before = self._groups[run.variable_name]
-        after = self._groups[run.variable_name] = lifecycle.with_result(before, done)
+        after = self._groups[run.variable_name] = transitions.with_result(before, done)
         if before.status.final:
             if status is not RunStatus.TIMEOUT:
                 self._late[run.run_id] = done
-            return Arrival.LATE
+            return CompletionStatus.LATE
         if after.status.final:
             told += self._waiters.pop(run.variable_name, [])
-        return Arrival.RECORDED
+        return CompletionStatus.RECORDED
 
-    def _belated(self, run: RunRecord, status: RunStatus, at: datetime, result: Value) -> Arrival:
+    def _belated(self, run: RunRecord, status: RunStatus, at: datetime, result: Value) -> CompletionStatus:
         if run.status is not RunStatus.TIMEOUT or status is RunStatus.TIMEOUT or run.run_id in self._late:
-            return Arrival.DUPLICATE
+            return CompletionStatus.DUPLICATE
         pending = replace(run, status=RunStatus.PENDING, error=None, completed_at=None)
-        self._late[run.run_id] = lifecycle.ended(pending, status, at, run.sequence, result=result)
-        return Arrival.LATE
+        self._late[run.run_id] = transitions.ended_run(pending, status, at, run.sequence, result=result)
+        return CompletionStatus.LATE
 
     def run(self, run_id: str) -> RunRecord | None:
         """Return what is known of a run."""

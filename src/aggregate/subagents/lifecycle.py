@@ -1,14 +1,14 @@
 """The life of groups and runs as pure functions: a state and an event go in, the next state comes out.
 
 A group is ``pending`` until its first result, ``partial`` until its last, then ``complete``; a spawn opens a complete
-group again. With ``OnError.FAIL`` the first failure ends it as ``failed``. No clock, lock or thread is known here
+group again. With ``FailurePolicy.FAIL`` the first failure ends it as ``failed``. No clock, lock or thread is known here
 (rules O-40..O-56).
 """
 
 from dataclasses import replace
 from datetime import datetime
 
-from aggregate.models.group import Group, GroupStatus, OnError, RunRecord, RunStatus
+from aggregate.models.group import FailurePolicy, Group, GroupStatus, RunRecord, RunStatus
 from aggregate.models.plain import Value
 
 
@@ -26,7 +26,7 @@ def with_result(group: Group, run: RunRecord) -> Group:
     ended = group.ended + 1
     if group.status is GroupStatus.FAILED:
         return _counted(group, GroupStatus.FAILED, ended=ended)
-    if group.on_error is OnError.FAIL and run.status is not RunStatus.SUCCESS:
+    if group.on_error is FailurePolicy.FAIL and run.status is not RunStatus.SUCCESS:
         return _over(_counted(group, GroupStatus.FAILED, ended=ended), run)
     if ended == group.spawned:
         return _over(_counted(group, GroupStatus.COMPLETE, ended=ended), run)
@@ -55,7 +55,7 @@ def _over(group: Group, run: RunRecord) -> Group:
     return replace(group, completed_at=run.completed_at, last_sequence=run.sequence)
 
 
-def ended(run: RunRecord, status: RunStatus, at: datetime, sequence: int, *, result: Value) -> RunRecord:
+def ended_run(run: RunRecord, status: RunStatus, at: datetime, sequence: int, *, result: Value) -> RunRecord:
     """Return ``run`` after its end.
 
     Args:

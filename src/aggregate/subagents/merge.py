@@ -7,12 +7,12 @@ from typing import Final
 
 from aggregate.errors import Refusal, SpawnError
 from aggregate.models.group import CustomFunction, GroupStatus, MergeStrategy
-from aggregate.models.jsonable import sentence
-from aggregate.models.plain import Value, isolated, unawaited
+from aggregate.models.jsonable import message_text
+from aggregate.models.plain import Value, isolated_copy, unawaited
 from aggregate.models.result import AggregatedResult, LabelledOutput
-from aggregate.sandbox import Limits
+from aggregate.sandbox import SandboxLimits
 from aggregate.subagents import strategies
-from aggregate.subagents.custom import FAILED, apply_custom
+from aggregate.subagents.custom import FAILED, apply_custom_function
 from aggregate.subagents.strategies import Merged
 from aggregate.text.shorten import shorten
 
@@ -28,7 +28,7 @@ BUILT_IN: Final[Mapping[MergeStrategy, Callable[[Sequence[LabelledOutput]], Merg
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class GroupOutcome:
     """How a group ended, for the envelope: its name, status and time, and whether failures are listed."""
 
     variable_name: str = "$results"
@@ -42,8 +42,8 @@ def merge_outputs(
     strategy: MergeStrategy | str = MergeStrategy.CONCAT,
     *,
     custom_function: CustomFunction | None = None,
-    ending: Ending | None = None,
-    limits: Limits | None = None,
+    ending: GroupOutcome | None = None,
+    limits: SandboxLimits | None = None,
 ) -> AggregatedResult:
     """Merge ``outputs`` in their order; nothing given is changed, and the value shares nothing with it.
 
@@ -59,7 +59,7 @@ def merge_outputs(
         SpawnError: The strategy is unknown, or ``custom`` came without a function.
     """
     chosen = known_strategy(strategy)
-    end = ending or Ending()
+    end = ending or GroupOutcome()
     outputs = [_settled(item) for item in outputs]
     good = [item for item in outputs if item.error is None]
     built_in = BUILT_IN.get(chosen)
@@ -81,14 +81,18 @@ def merge_outputs(
 
 
 def _custom(
-    function: CustomFunction | None, outputs: Sequence[LabelledOutput], limits: Limits | None, *, now: datetime | None
+    function: CustomFunction | None,
+    outputs: Sequence[LabelledOutput],
+    limits: SandboxLimits | None,
+    *,
+    now: datetime | None,
 ) -> Merged:
     """Return what a custom function gives, as a value that is nobody else's."""
-    merged = apply_custom(function, outputs, limits=limits, now=now)
+    merged = apply_custom_function(function, outputs, limits=limits, now=now)
     if reason := unawaited(merged.value):
         value = {"error": FAILED, "originalResults": [item.output for item in outputs]}
         merged = Merged(value, errors=(f"{FAILED}: {reason}",))
-    return replace(merged, value=isolated(merged.value))
+    return replace(merged, value=isolated_copy(merged.value))
 
 
 def _settled(item: LabelledOutput) -> LabelledOutput:
@@ -110,7 +114,7 @@ def known_strategy(value: object) -> MergeStrategy:
         return MergeStrategy(value.strip() if isinstance(value, str) else "")
     except ValueError:
         names = ", ".join(MergeStrategy)
-        shown = shorten(repr(value) if type(value) is str else sentence(value), SHOWN)
+        shown = shorten(repr(value) if type(value) is str else message_text(value), SHOWN)
         raise SpawnError(
             f"mergeStrategy must be one of {names}, not {shown}", code=Refusal.INVALID_MERGE_STRATEGY
         ) from None

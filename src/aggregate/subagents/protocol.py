@@ -36,12 +36,12 @@ def sessions_spawn(session: SubagentSession, parameters: Mapping[str, Any]) -> d
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class _SpawnTask:
     task: object
     label: str | None
 
 
-def _tasks(parameters: Mapping[str, Any]) -> list[_Task]:
+def _tasks(parameters: Mapping[str, Any]) -> list[_SpawnTask]:
     task, label, count = parameters.get("task"), _text(parameters, "label"), parameters.get("count", 1)
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_COUNT:
         raise SpawnError(f"count must be a whole number from 1 to {MAX_COUNT}", code=Refusal.INVALID_COUNT)
@@ -49,11 +49,11 @@ def _tasks(parameters: Mapping[str, Any]) -> list[_Task]:
     if not several:
         raise SpawnError("task must not be an empty list", code=Refusal.INVALID_TASK)
     if len(several) == 1:
-        return [_Task(several[0], label)]
-    return [_Task(one, f"{label}-{number}" if label else None) for number, one in enumerate(several, 1)]
+        return [_SpawnTask(several[0], label)]
+    return [_SpawnTask(one, f"{label}-{number}" if label else None) for number, one in enumerate(several, 1)]
 
 
-def _bulk(session: SubagentSession, parameters: Mapping[str, Any], tasks: list[_Task]) -> dict[str, Any]:
+def _bulk(session: SubagentSession, parameters: Mapping[str, Any], tasks: list[_SpawnTask]) -> dict[str, Any]:
     results = []
     for number, task in enumerate(tasks):
         try:
@@ -73,7 +73,7 @@ def _bulk(session: SubagentSession, parameters: Mapping[str, Any], tasks: list[_
     }
 
 
-def _spawn(session: SubagentSession, parameters: Mapping[str, Any], task: _Task) -> dict[str, Any]:
+def _spawn(session: SubagentSession, parameters: Mapping[str, Any], task: _SpawnTask) -> dict[str, Any]:
     handle = session.spawn(
         task.task,
         label=task.label,

@@ -6,7 +6,7 @@ from typing import Final
 UNREADABLE: Final = "its message cannot be read"
 
 
-def reason(error: object) -> str:
+def failure_reason(error: object) -> str:
     """Return why a run failed as one text, whatever ``error`` is: an exception gives its name and message."""
     if not isinstance(error, BaseException):
         return ("" if error is None else _text(lambda: str(error))) or "no reason given"

@@ -31,7 +31,7 @@ def count_of(result: Value) -> int | None:
     return next((number for number in found if number is not None), None)
 
 
-def content(result: Value) -> Value:
+def envelope_content(result: Value) -> Value:
     """Return what an envelope is about, without its wrapping."""
     for _ in range(DEPTH):  # an envelope may hold itself
         if not isinstance(result, Mapping) or is_reference(result):
@@ -87,7 +87,7 @@ def _items(result: Mapping[str, Any]) -> tuple[str, list[Any]]:
 def _subtask(subtask: Value) -> str:
     if isinstance(subtask, Mapping) and (subtask.get("success") is False or subtask.get("error")):
         return f"failed: {value_text(subtask.get('error') or 'no reason given', indent=None)}"
-    value = content(subtask)
+    value = envelope_content(subtask)
     key = "items"
     if isinstance(value, Mapping):
         found = next(((str(k), v) for k, v in value.items() if isinstance(v, list)), None)

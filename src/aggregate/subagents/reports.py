@@ -6,44 +6,44 @@ from datetime import UTC, datetime
 from typing import Final
 
 from aggregate.models.group import Group, RunStatus
-from aggregate.models.plain import Value, isolated, unawaited
-from aggregate.subagents.deadlines import Timers, Watch
-from aggregate.subagents.ledger import Arrival, Ledger
-from aggregate.subagents.reasons import reason
+from aggregate.models.plain import Value, isolated_copy, unawaited
+from aggregate.subagents.deadlines import Timeouts, Timers
+from aggregate.subagents.ledger import CompletionStatus, SessionState
+from aggregate.subagents.reasons import failure_reason
 
 logger: Final = logging.getLogger(__name__)
 
 
-class Reports:
+class Completions:
     """Records ends with their time and keeps the timeouts of one session."""
 
-    def __init__(self, ledger: Ledger, clock: Callable[[], datetime], timers: Timers) -> None:
+    def __init__(self, ledger: SessionState, clock: Callable[[], datetime], timers: Timers) -> None:
         self._ledger = ledger
         self._clock = clock
-        self._watch = Watch(timers)
+        self._watch = Timeouts(timers)
 
     def end(self, run_id: str, status: RunStatus, result: Value) -> bool:
         """Record one end; log the one that changes nothing and return ``False`` for it (rules O-41, O-42, O-46)."""
         if refused := unawaited(result):
             result, status = refused, RunStatus.ERROR
         try:
-            result = isolated(result)
+            result = isolated_copy(result)
         except BaseException as error:  # noqa: BLE001 - foreign code runs here, and the run has to end
-            status, result = RunStatus.ERROR, f"the output cannot be copied: {reason(error)}"
+            status, result = RunStatus.ERROR, f"the output cannot be copied: {failure_reason(error)}"
         ended = self._ledger.end(run_id, status, self._now(), result=result)
         self._watch.call_off(run_id)
         if ended.group is not None and ended.group.status.final:
             self.call_off(ended.group)
-        if ended.arrival is not Arrival.RECORDED:
+        if ended.arrival is not CompletionStatus.RECORDED:
             logger.warning("%s: this %s result is %s, the value stays as it is", run_id, status, ended.arrival.value)
-        return ended.arrival is Arrival.RECORDED
+        return ended.arrival is CompletionStatus.RECORDED
 
     def _now(self) -> datetime:
         """Return the host's time; a clock that fails must not keep a run from ending."""
         try:
             now = self._clock()
         except BaseException as error:  # noqa: BLE001 - foreign code
-            logger.warning("the session's clock failed, the system's is used: %s", reason(error))
+            logger.warning("the session's clock failed, the system's is used: %s", failure_reason(error))
             return datetime.now(UTC)
         return now
 
@@ -76,10 +76,10 @@ class Reports:
             self._watch.call_off(key)
 
 
-class Execution:
+class ExecutorEvents:
     """What the runner tells of the runs on an executor, turned into ends and timeouts."""
 
-    def __init__(self, ledger: Ledger, reports: Reports) -> None:
+    def __init__(self, ledger: SessionState, reports: Completions) -> None:
         self._ledger = ledger
         self._reports = reports
         self.timeouts: dict[str, float] = {}
@@ -100,4 +100,4 @@ class Execution:
 
     def broke(self, run_id: str, error: BaseException) -> None:
         """Record what the callable raised."""
-        self._reports.end(run_id, RunStatus.ERROR, reason(error))
+        self._reports.end(run_id, RunStatus.ERROR, failure_reason(error))

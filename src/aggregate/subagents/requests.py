@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from aggregate.errors import Refusal, SpawnError
-from aggregate.models.group import CustomFunction, Group, GroupStatus, MergeStrategy, OnError, Order
-from aggregate.models.jsonable import sentence
+from aggregate.models.group import CustomFunction, FailurePolicy, Group, GroupStatus, MergeOrder, MergeStrategy
+from aggregate.models.jsonable import message_text
 from aggregate.models.plain import Value
 from aggregate.subagents.merge import SHOWN, known_strategy
 from aggregate.subagents.same_code import same_code
@@ -17,18 +17,18 @@ _VARIABLE: Final = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SpawnSpec:
     """What one spawn says of its group; ``None`` where it says nothing."""
 
     variable_name: str | None = None
     strategy: MergeStrategy | None = None
     custom_function: CustomFunction | None = None
-    order: Order | None = None
+    order: MergeOrder | None = None
 
 
-def wanted(
+def read_spawn_spec(
     collect_into: str | None, merge_strategy: str | None, custom_function: Value, order: str | None = None
-) -> Wanted:
+) -> SpawnSpec:
     """Validate the group's part of a spawn; spaces around names are ignored, empty means absent (rules O-20 to O-25).
 
     Raises:
@@ -45,7 +45,7 @@ def wanted(
         )
     if function is not None:
         strategy = MergeStrategy.CUSTOM
-    return Wanted(name, strategy, function, _order(order))
+    return SpawnSpec(name, strategy, function, _order(order))
 
 
 def _absent(parameter: object) -> bool:
@@ -77,17 +77,17 @@ def _function(function: Value) -> CustomFunction | None:
     return called
 
 
-def _order(order: str | None) -> Order | None:
+def _order(order: str | None) -> MergeOrder | None:
     try:
-        return Order(order) if order else None
+        return MergeOrder(order) if order else None
     except ValueError:
         raise SpawnError(
-            f"order must be one of {', '.join(Order)}, not {shorten(sentence(order), SHOWN)}",
+            f"order must be one of {', '.join(MergeOrder)}, not {shorten(message_text(order), SHOWN)}",
             code=Refusal.INVALID_ORDER,
         ) from None
 
 
-def group_for(group: Group | None, want: Wanted, on_error: OnError) -> Group:
+def group_for(group: Group | None, want: SpawnSpec, on_error: FailurePolicy) -> Group:
     """Return the group that the spawn goes into: a new one, or ``group`` where the spawn agrees with it (rule O-47).
 
     Raises:
@@ -97,7 +97,7 @@ def group_for(group: Group | None, want: Wanted, on_error: OnError) -> Group:
         strategy = want.strategy or MergeStrategy.CONCAT
         if strategy is MergeStrategy.CUSTOM and want.custom_function is None:
             raise SpawnError('mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION)
-        order = want.order or Order.SPAWN
+        order = want.order or MergeOrder.SPAWN
         return Group(str(want.variable_name), strategy, want.custom_function, order=order, on_error=on_error)
     _same("mergeStrategy", want.strategy in (None, group.strategy), group)
     same_function = want.custom_function is None or same_code(want.custom_function, group.custom_function)

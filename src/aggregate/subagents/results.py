@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from threading import Lock, get_ident
 
 from aggregate.errors import WaitError
-from aggregate.models.group import Group, MergeStrategy, OnError, Order, RunRecord, RunStatus
-from aggregate.models.plain import Value, isolated
+from aggregate.models.group import FailurePolicy, Group, MergeOrder, MergeStrategy, RunRecord, RunStatus
+from aggregate.models.plain import Value, isolated_copy
 from aggregate.models.result import AggregatedResult, LabelledOutput
-from aggregate.sandbox import Limits
-from aggregate.subagents.deadlock import WAITS
-from aggregate.subagents.ledger import Ledger, Snapshot
-from aggregate.subagents.merge import Ending, merge_outputs
+from aggregate.sandbox import SandboxLimits
+from aggregate.subagents.deadlock import WAIT_GRAPH
+from aggregate.subagents.ledger import SessionState, Snapshot
+from aggregate.subagents.merge import GroupOutcome, merge_outputs
 
 
 class SubagentResults(Mapping[str, AggregatedResult]):
@@ -21,7 +21,7 @@ class SubagentResults(Mapping[str, AggregatedResult]):
     Reading never waits and never raises. What is read belongs to the reader: changing it changes nothing here.
     """
 
-    def __init__(self, ledger: Ledger, limits: Limits | None = None) -> None:
+    def __init__(self, ledger: SessionState, limits: SandboxLimits | None = None) -> None:
         self._ledger = ledger
         self._limits = limits
         self._lock = Lock()
@@ -42,7 +42,7 @@ class SubagentResults(Mapping[str, AggregatedResult]):
             # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
             return _aggregate(found, self._limits)
         result = self._once(found)
-        return replace(result, value=isolated(result.value))
+        return replace(result, value=isolated_copy(result.value))
 
     def __contains__(self, name: object) -> bool:
         return name in self._ledger.names()
@@ -75,7 +75,7 @@ class SubagentResults(Mapping[str, AggregatedResult]):
         if known.thread == get_ident() and not known.result.done():
             raise WaitError(f"the custom function of {name} reads {name} itself")
         merge = known
-        with WAITS.waiting(lambda: () if merge.result.done() else (merge.thread,), name):
+        with WAIT_GRAPH.waiting(lambda: () if merge.result.done() else (merge.thread,), name):
             return merge.result.result()
 
     def _fill(self, name: str, merge: "_Merge", found: Snapshot) -> AggregatedResult:
@@ -122,13 +122,15 @@ def _open(found: Snapshot) -> AggregatedResult:
     return AggregatedResult(group.variable_name, group.strategy, count=group.ended, status=group.status)
 
 
-def _aggregate(found: Snapshot, limits: Limits | None) -> AggregatedResult:
+def _aggregate(found: Snapshot, limits: SandboxLimits | None) -> AggregatedResult:
     """Merge the runs that had ended when the group became final; the others are named in a warning."""
     group = found.group
     runs = [run for run in found.runs if 0 < run.sequence <= group.last_sequence]
-    if group.order is Order.COMPLETION:
+    if group.order is MergeOrder.COMPLETION:
         runs.sort(key=lambda run: run.sequence)
-    ending = Ending(group.variable_name, group.status, group.completed_at, group.on_error is not OnError.SKIP)
+    ending = GroupOutcome(
+        group.variable_name, group.status, group.completed_at, group.on_error is not FailurePolicy.SKIP
+    )
     outputs = [_labelled(run) for run in runs]
     function = group.custom_function
     result = merge_outputs(outputs, group.strategy, custom_function=function, ending=ending, limits=limits)

@@ -27,7 +27,7 @@ class RunEvents(Protocol):
         ...
 
 
-class Runner:
+class TaskRunner:
     """A queue in front of an executor."""
 
     def __init__(self, executor: Executor, max_concurrency: int, events: RunEvents, session: int) -> None:

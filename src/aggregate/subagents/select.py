@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
 from aggregate.models.jsonable import failure_text, jsonable
-from aggregate.models.plain import Value, isolated
+from aggregate.models.plain import Value, isolated_copy
 from aggregate.models.result import Answer, AnswerKind, AnswerSource
 from aggregate.subagents.quantity import counted_noun, extract_quantity
-from aggregate.subagents.render import DENDRITES, content, count_of, subtasks_text, value_lines
+from aggregate.subagents.render import DENDRITES, count_of, envelope_content, subtasks_text, value_lines
 
 logger: Final = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ RANKS: Final = (AnswerKind.SUBTASKS, AnswerKind.PYTHON, AnswerKind.AI, AnswerKin
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class AnswerCandidate:
     """A formatted text among the results."""
 
     index: int
@@ -58,7 +58,7 @@ def select_answer(goal: str, results: Sequence[Value], *, descriptions: Sequence
         logger.info("🎯 Target count from goal: %s", target)
     # Chosen among copies that are JSON: whatever a result's own methods would do.
     originals, results = results, [jsonable(result) for result in results]
-    usable = [(number, result) for number, result in enumerate(results, 1) if not failed(result)]
+    usable = [(number, result) for number, result in enumerate(results, 1) if not is_failure(result)]
     texts = _candidates(usable)
     summary, source = _choose(goal, target, usable, texts)
     chosen = next((one for one in texts if one.index == source.index and one.kind is source.kind), None)
@@ -74,17 +74,17 @@ def select_answer(goal: str, results: Sequence[Value], *, descriptions: Sequence
     )
 
 
-def failed(result: Value) -> bool:
+def is_failure(result: Value) -> bool:
     """Return whether a result reports a failure."""
     if not isinstance(result, Mapping):
         return False
     return result.get("success", True) is False or bool(jsonable(result.get("error")))
 
 
-def _candidates(usable: Sequence[tuple[int, Value]]) -> list[Candidate]:
+def _candidates(usable: Sequence[tuple[int, Value]]) -> list[AnswerCandidate]:
     """Return the formatted texts, newest first (rules D-61, D-62, X-5); blank ones are none."""
     found = [(number, *_text(result)) for number, result in reversed(usable)]
-    return [Candidate(number, text, kind) for number, text, kind in found if text.strip()]
+    return [AnswerCandidate(number, text, kind) for number, text, kind in found if text.strip()]
 
 
 def _text(result: Value) -> tuple[str, AnswerKind]:
@@ -106,7 +106,7 @@ def _is_text(value: Value) -> TypeGuard[str]:
 
 
 def _choose(
-    goal: str, target: int | None, usable: Sequence[tuple[int, Value]], texts: Sequence[Candidate]
+    goal: str, target: int | None, usable: Sequence[tuple[int, Value]], texts: Sequence[AnswerCandidate]
 ) -> tuple[str, AnswerSource]:
     plain = [one for one in texts if not _explains(one)]
     for kind in RANKS if target else ():
@@ -120,11 +120,11 @@ def _choose(
     return _counted(goal, usable) or _last_value(usable, texts)
 
 
-def _explains(candidate: Candidate) -> bool:
+def _explains(candidate: AnswerCandidate) -> bool:
     return candidate.kind is AnswerKind.AI and candidate.text.lstrip().lower().startswith(EXPLANATIONS)
 
 
-def _formatted(candidate: Candidate, reason: str) -> tuple[str, AnswerSource]:
+def _formatted(candidate: AnswerCandidate, reason: str) -> tuple[str, AnswerSource]:
     logger.info("📝 Using formatted answer from neuron %s (%s, %s)", candidate.index, candidate.kind, reason)
     return candidate.text.strip("\n"), AnswerSource(candidate.index, candidate.kind, reason)
 
@@ -141,7 +141,7 @@ def _counted(goal: str, usable: Sequence[tuple[int, Value]]) -> tuple[str, Answe
     return None
 
 
-def _last_value(usable: Sequence[tuple[int, Value]], texts: Sequence[Candidate]) -> tuple[str, AnswerSource]:
+def _last_value(usable: Sequence[tuple[int, Value]], texts: Sequence[AnswerCandidate]) -> tuple[str, AnswerSource]:
     """Return the last successful result as text (rules D-68, X-7, X-8), an explanation as the last resort."""
     explained = {one.index for one in texts}
     for number, result in reversed(usable):
@@ -153,7 +153,7 @@ def _last_value(usable: Sequence[tuple[int, Value]], texts: Sequence[Candidate])
 
 
 def _rendered(result: Value) -> str:
-    count, value = count_of(result), content(result)
+    count, value = count_of(result), envelope_content(result)
     if count is not None and (not isinstance(value, Mapping | list) or value == {"count": count}):
         return f"Success: {count} items"
     text = "" if value is None or value in ([], {}) else value_lines(value)
@@ -162,7 +162,7 @@ def _rendered(result: Value) -> str:
 
 def _failures(results: Sequence[Value], descriptions: Sequence[str] | None) -> list[str]:
     """Return the warning of rule D-73 and one line for each failed step."""
-    steps = [number for number, result in enumerate(results, 1) if failed(result)]
+    steps = [number for number, result in enumerate(results, 1) if is_failure(result)]
     if not steps:
         return []
     names = ", ".join(map(str, steps))
@@ -194,7 +194,7 @@ def _details(originals: Sequence[Value], readable: Sequence[Value]) -> tuple[Any
     """Return copies of all results; where they are large, long lists are replaced by their length (rule D-74)."""
     if _size(readable) > DETAIL_LIMIT:
         return tuple(map(_shortened, readable))
-    return tuple(map(isolated, originals))
+    return tuple(map(isolated_copy, originals))
 
 
 def _shortened(value: Value) -> Value:

@@ -8,17 +8,17 @@ from types import TracebackType
 from typing import Any, Final, Self, overload
 
 from aggregate.errors import Refusal, SpawnError
-from aggregate.models.group import CustomFunction, MergeStrategy, OnError, Order, RunRecord, RunStatus
+from aggregate.models.group import CustomFunction, FailurePolicy, MergeOrder, MergeStrategy, RunRecord, RunStatus
 from aggregate.models.result import AggregatedResult, SpawnRequest
-from aggregate.sandbox import Limits
-from aggregate.subagents.deadlines import Deadlines, Timers
-from aggregate.subagents.ledger import Ledger
-from aggregate.subagents.reasons import reason
-from aggregate.subagents.reports import Execution, Reports
-from aggregate.subagents.requests import wanted
+from aggregate.sandbox import SandboxLimits
+from aggregate.subagents.deadlines import Timers, TimerThread
+from aggregate.subagents.ledger import SessionState
+from aggregate.subagents.reasons import failure_reason
+from aggregate.subagents.reports import Completions, ExecutorEvents
+from aggregate.subagents.requests import read_spawn_spec
 from aggregate.subagents.results import SubagentResults
-from aggregate.subagents.runner import Runner
-from aggregate.subagents.waiting import RunHandle, Waiter, own_record
+from aggregate.subagents.runner import TaskRunner
+from aggregate.subagents.waiting import RunHandle, Waiter, record_copy
 from aggregate.text.results import result_text
 
 NOT_BEGUN: Final = "cancelled: the session ended before it began"
@@ -54,12 +54,12 @@ class SubagentSession:
         executor: Executor | None = None,
         max_concurrency: int = 8,
         group_timeout: float | None = None,
-        on_error: OnError | str = OnError.REPORT,
+        on_error: FailurePolicy | str = FailurePolicy.REPORT,
         clock: Callable[[], datetime] | None = None,
         new_id: Callable[[int], str] | None = None,
         timers: Timers | None = None,
         admit: Callable[[SpawnRequest], str | None] | None = None,
-        limits: Limits | None = None,
+        limits: SandboxLimits | None = None,
     ) -> None:
         if max_concurrency < 1:
             raise SpawnError(
@@ -68,11 +68,13 @@ class SubagentSession:
         self.session_key = session_key
         self._group_timeout = _seconds(group_timeout)
         self._admit = admit or (lambda _request: None)
-        self._ledger = Ledger(session_key, _on_error(on_error), new_id or (lambda number: f"{session_key}-{number}"))
-        self._reports = Reports(self._ledger, clock or (lambda: datetime.now(UTC)), timers or Deadlines())
-        self._execution = Execution(self._ledger, self._reports)
+        self._ledger = SessionState(
+            session_key, _on_error(on_error), new_id or (lambda number: f"{session_key}-{number}")
+        )
+        self._reports = Completions(self._ledger, clock or (lambda: datetime.now(UTC)), timers or TimerThread())
+        self._execution = ExecutorEvents(self._ledger, self._reports)
         number = next(_NUMBERS)
-        self._runner = Runner(executor, max_concurrency, self._execution, number) if executor else None
+        self._runner = TaskRunner(executor, max_concurrency, self._execution, number) if executor else None
         self._waiter = Waiter(self._ledger, number, self._runner)
         if self._runner is not None:
             self._execution.release = self._runner.release
@@ -89,7 +91,7 @@ class SubagentSession:
         merge_strategy: MergeStrategy | str | None = None,
         custom_function: CustomFunction | None = None,
         timeout: float | None = None,
-        order: Order | str | None = None,
+        order: MergeOrder | str | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> RunHandle:
         """Spawn a sub-agent and return a handle on its run.
@@ -110,7 +112,7 @@ class SubagentSession:
             WaitError: This is a forked child of the process that made the session.
         """
         self._waiter.require_own_process()
-        want = wanted(collect_into, merge_strategy, custom_function, order)
+        want = read_spawn_spec(collect_into, merge_strategy, custom_function, order)
         name = (label or "").strip() or None
         seconds = _seconds(timeout)
         self._check_task(task)
@@ -157,7 +159,7 @@ class SubagentSession:
 
     def fail(self, run_id: str, error: object) -> bool:
         """Record why a run failed; ``False`` where it changes nothing."""
-        return self._reports.end(run_id, RunStatus.ERROR, reason(error))
+        return self._reports.end(run_id, RunStatus.ERROR, failure_reason(error))
 
     def time_out(self, run_id: str) -> bool:
         """Record that a run took too long; ``False`` where it changes nothing."""
@@ -201,11 +203,11 @@ class SubagentSession:
     def run(self, run_id: str) -> RunRecord | None:
         """Return what is known of a run; its output belongs to the reader."""
         found = self._ledger.run(run_id)
-        return found and own_record(found)
+        return found and record_copy(found)
 
     def late(self) -> tuple[RunRecord, ...]:
         """Return what came after its group was final; it is kept, the value stays as it was (O-46)."""
-        return tuple(map(own_record, self._ledger.late()))
+        return tuple(map(record_copy, self._ledger.late()))
 
     # Ending
 
@@ -253,10 +255,10 @@ def _seconds(timeout: float | None) -> float | None:
     return min(timeout, MOST_SECONDS)
 
 
-def _on_error(value: OnError | str) -> OnError:
+def _on_error(value: FailurePolicy | str) -> FailurePolicy:
     try:
-        return OnError(value)
+        return FailurePolicy(value)
     except ValueError:
         raise SpawnError(
-            f"on_error must be one of {', '.join(OnError)}, not {value!r}", code=Refusal.INVALID_ON_ERROR
+            f"on_error must be one of {', '.join(FailurePolicy)}, not {value!r}", code=Refusal.INVALID_ON_ERROR
         ) from None

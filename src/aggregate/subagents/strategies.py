@@ -6,10 +6,10 @@ from typing import Final
 
 from deepmerge import Merger
 
-from aggregate.models.jsonable import free_key, jsonable, sentence, type_name
-from aggregate.models.plain import MOST_REPEATED, Extent, Value, extent, isolated
+from aggregate.models.jsonable import free_key, jsonable, message_text, type_name
+from aggregate.models.plain import MOST_REPEATED, Extent, Value, extent, isolated_copy
 from aggregate.models.result import LabelledOutput
-from aggregate.subagents.json_text import NotJson, parsed
+from aggregate.subagents.json_text import NotJson, parse_json_text
 from aggregate.text.shorten import shorten
 
 MAX_DEPTH: Final = 100
@@ -35,7 +35,7 @@ class Merged:
 def concat(outputs: Sequence[LabelledOutput]) -> Merged:
     """Return all outputs as a list, in order."""
     labels = tuple(item.label or "" for item in outputs)
-    return Merged([isolated(item.output) for item in outputs], labels=labels)
+    return Merged([isolated_copy(item.output) for item in outputs], labels=labels)
 
 
 def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
@@ -57,9 +57,9 @@ def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
 def _as_json(item: LabelledOutput, worded: list[str]) -> Value:
     """Return an output parsed where it is JSON; ``worded`` gets its name where words around it are left out."""
     if not isinstance(item.output, str):
-        return isolated(item.output)
+        return isolated_copy(item.output)
     try:
-        held = parsed(item.output)
+        held = parse_json_text(item.output)
     except NotJson:
         return item.output
     if len(held.around) > AROUND:
@@ -97,10 +97,10 @@ def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
         except NotJson as error:
             warnings.append(f"{item.name}: not merged: {error}")
         except Exception as error:  # noqa: BLE001 - keys that cannot be compared or hashed; the others are merged
-            warnings.append(f"{item.name}: not merged whole: {shorten(sentence(error), KEY_CHARACTERS)}")
+            warnings.append(f"{item.name}: not merged whole: {shorten(message_text(error), KEY_CHARACTERS)}")
     if replaced:
         paths = list(replaced)[: SHOWN_KEYS + 1]
-        keys = _names([".".join(shorten(sentence(key), KEY_CHARACTERS) for key in path) for path in paths])
+        keys = _names([".".join(shorten(message_text(key), KEY_CHARACTERS) for key in path) for path in paths])
         warnings.append(f"merge: {len(replaced)} keys had more than one value, the last one stands: {keys}")
     return Merged(merged, (*warnings, *_left_out(worded)))
 
@@ -110,12 +110,12 @@ def _object(item: LabelledOutput, worded: list[str]) -> dict[Value, Value]:
     output = item.output
     flat = False
     if isinstance(output, str):
-        held = parsed(output)
+        held = parse_json_text(output)
         value, around = held.value, held.around
         flat = output.count("{") + output.count("[") <= MAX_DEPTH
     else:
         foreign = issubclass(type(output), Mapping) and type(output) is not dict
-        value, around = jsonable(output) if foreign else isolated(output), ""
+        value, around = jsonable(output) if foreign else isolated_copy(output), ""
     if type(value) is not dict:
         raise NotJson(f"a {type_name(value)} is no object")
     size = Extent(0, 0) if flat else extent(value)
@@ -158,9 +158,9 @@ def _differ(base: Value, nxt: Value) -> bool:
 
 def first(outputs: Sequence[LabelledOutput]) -> Merged:
     """Return the first output, ``None`` where there is none."""
-    return Merged(isolated(outputs[0].output) if outputs else None)
+    return Merged(isolated_copy(outputs[0].output) if outputs else None)
 
 
 def last(outputs: Sequence[LabelledOutput]) -> Merged:
     """Return the last output, ``None`` where there is none."""
-    return Merged(isolated(outputs[-1].output) if outputs else None)
+    return Merged(isolated_copy(outputs[-1].output) if outputs else None)

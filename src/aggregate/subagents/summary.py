@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from aggregate.models.jsonable import json_text, jsonable, printable, type_name
+from aggregate.models.jsonable import escape_surrogates, json_text, jsonable, type_name
 from aggregate.models.plain import Value
 from aggregate.text.shorten import shorten
 
@@ -27,7 +27,7 @@ def summarise(data: Value) -> str:
     """
     if isinstance(data, str):
         data = str.__str__(data)
-        return f"Text of {len(data)} characters: {printable(data[:SAMPLE_CHARACTERS])}"
+        return f"Text of {len(data)} characters: {escape_surrogates(data[:SAMPLE_CHARACTERS])}"
     copy = jsonable(data)
     if isinstance(copy, dict):
         return _object_summary(copy)
@@ -66,7 +66,7 @@ def _types(items: Sequence[Value]) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(shorten(printable(name), NAME_CHARACTERS) for name in names[:FIELDS])
+    shown = ", ".join(shorten(escape_surrogates(name), NAME_CHARACTERS) for name in names[:FIELDS])
     return f"{shown}..." if len(names) > FIELDS else shown
 
 
@@ -91,11 +91,11 @@ def _group_summary(data: Mapping[str, Value], kind: str) -> str:
     for field in common[:DESCRIBED]:
         count = len(fields[field])
         missing = f", in {count:,} of {len(data):,}" if count < len(data) else ""
-        lines.append(f"{shorten(printable(field), NAME_CHARACTERS)}: {_range(fields[field])}{missing}")
+        lines.append(f"{shorten(escape_surrogates(field), NAME_CHARACTERS)}: {_range(fields[field])}{missing}")
     if len(common) > DESCRIBED:
         lines.append(f"and {len(common) - DESCRIBED:,} more fields")
     samples = [
-        f"{shorten(printable(key), NAME_CHARACTERS)}: {shorten(json_text(data[key]), SAMPLE_CHARACTERS // SAMPLES)}"
+        f"{shorten(escape_surrogates(key), NAME_CHARACTERS)}: {shorten(json_text(data[key]), SAMPLE_CHARACTERS // SAMPLES)}"
         for key in list(data)[:SAMPLES]
     ]
     return "\n".join([*lines, f"First {len(samples)} entries:", *samples])
@@ -105,7 +105,9 @@ def _large_entries(data: Mapping[str, Value]) -> list[str]:
     """Describe the entries of an object that are more than a word; nothing where none is."""
     if not any((isinstance(value, dict | list) and value) or _is_long(value) for value in data.values()):
         return []
-    return [f"{shorten(printable(key), NAME_CHARACTERS)}: {_range([data[key]])}" for key in list(data)[:DESCRIBED]]
+    return [
+        f"{shorten(escape_surrogates(key), NAME_CHARACTERS)}: {_range([data[key]])}" for key in list(data)[:DESCRIBED]
+    ]
 
 
 def _is_long(value: Value) -> bool:

@@ -11,16 +11,16 @@ from time import monotonic
 
 from aggregate.errors import WaitError
 from aggregate.models.group import RunRecord, RunStatus
-from aggregate.models.plain import ATOMS, isolated
-from aggregate.subagents.deadlock import WAITS, run_of_this_thread
-from aggregate.subagents.ledger import Ledger
-from aggregate.subagents.runner import Runner
+from aggregate.models.plain import ATOMS, isolated_copy
+from aggregate.subagents.deadlock import WAIT_GRAPH, run_of_this_thread
+from aggregate.subagents.ledger import SessionState
+from aggregate.subagents.runner import TaskRunner
 
 
 class Waiter:
     """Waits until runs or groups have ended; keys are run ids and variable names."""
 
-    def __init__(self, ledger: Ledger, session: int, runner: Runner | None) -> None:
+    def __init__(self, ledger: SessionState, session: int, runner: TaskRunner | None) -> None:
         self._ledger = ledger
         self._session = session
         self._runner = runner
@@ -75,7 +75,7 @@ class Waiter:
         """Note what this thread waits for, unless the wait is bounded anyway."""
         if timeout is not None:
             return nullcontext()
-        return WAITS.waiting(lambda: self._runner.threads(self._ledger.pending(key)) if self._runner else (), key)
+        return WAIT_GRAPH.waiting(lambda: self._runner.threads(self._ledger.pending(key)) if self._runner else (), key)
 
     def _place_lent(self) -> AbstractContextManager[None]:
         """Lend the place of the run that waits, where it is one of this session."""
@@ -85,12 +85,12 @@ class Waiter:
     def run(self, run_id: str) -> RunRecord:
         """Return a run's record; a run that was cleared reads as failed."""
         cleared = RunRecord(run_id, "", status=RunStatus.ERROR, error="the run was cleared")
-        return own_record(self._ledger.run(run_id) or cleared)
+        return record_copy(self._ledger.run(run_id) or cleared)
 
 
-def own_record(run: RunRecord) -> RunRecord:
+def record_copy(run: RunRecord) -> RunRecord:
     """Return a record whose output is the reader's: changing it changes no result."""
-    return run if type(run.output) in ATOMS else replace(run, output=isolated(run.output))
+    return run if type(run.output) in ATOMS else replace(run, output=isolated_copy(run.output))
 
 
 def _deadline(timeout: float | None) -> float | None:

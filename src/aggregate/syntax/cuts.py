@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 
 from aggregate.models.view import Span
 from aggregate.syntax.languages import Language
-from aggregate.syntax.parsing import matches, parse
+from aggregate.syntax.parsing import parse_source, query_matches
 
 _WANTED = frozenset({"body", "doc", "lead", "keep"})
 _BETWEEN_STATEMENTS = b" \t\r\n;"
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Elision:
     """A run of bytes that is left out, and what stands in its place."""
 
     start: int
@@ -37,14 +37,14 @@ def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]
     longer than ``text``.
     """
     source = text.encode(errors="surrogatepass")
-    pieces, spans = _apply(source, find_cuts(source, language))
+    pieces, spans = _apply(source, find_elisions(source, language))
     return b"".join(pieces).decode(errors="surrogatepass"), tuple(spans)
 
 
-def find_cuts(source: bytes, language: Language) -> list[Cut]:
+def find_elisions(source: bytes, language: Language) -> list[Elision]:
     """Return the cuts that turn ``source`` into its skeleton, in order and without overlap."""
     captured = _capture(source, language)
-    cuts: list[Cut] = []
+    cuts: list[Elision] = []
     done = 0
     for start, end in sorted(captured.bodies - captured.kept):
         if start < done:
@@ -56,7 +56,7 @@ def find_cuts(source: bytes, language: Language) -> list[Cut]:
 
 def _capture(source: bytes, language: Language) -> _Captured:
     captured = _Captured()
-    for match in matches(parse(source, language), language, _WANTED):
+    for match in query_matches(parse_source(source, language), language, _WANTED):
         for name, nodes in match.items():
             for node in nodes:
                 start, end = node.start_byte, node.end_byte
@@ -72,13 +72,13 @@ def _capture(source: bytes, language: Language) -> _Captured:
     return captured
 
 
-def _cut_body(source: bytes, start: int, end: int, captured: _Captured, language: Language) -> list[Cut]:
+def _cut_body(source: bytes, start: int, end: int, captured: _Captured, language: Language) -> list[Elision]:
     """Return the cuts for one body: its leading comments, then all but its docstring."""
     first = _start_of_leads(source, start, captured.lead_start_by_end)
     doc_end = captured.doc_end_by_start.get(start)
     if doc_end is None:
         return [_indented(source, cut, start) for cut in _replace(source, first, end, language)]
-    cuts = [Cut(_line_start(source, first), _line_start(source, start))] if first < start else []
+    cuts = [Elision(_line_start(source, first), _line_start(source, start))] if first < start else []
     doc_end = _end_of_remark(source, doc_end, end)
     rest = doc_end + _leading(source[doc_end:end], _BETWEEN_STATEMENTS)
     if rest == end:
@@ -87,17 +87,17 @@ def _cut_body(source: bytes, start: int, end: int, captured: _Captured, language
     line_end = source.rfind(b"\n", doc_end, rest)
     if replaced and line_end > doc_end:
         line_end -= source[line_end - 1 : line_end] == b"\r"
-        cuts.append(Cut(doc_end, line_end))  # blank lines between the docstring and the placeholder
+        cuts.append(Elision(doc_end, line_end))  # blank lines between the docstring and the placeholder
     return cuts + replaced
 
 
-def _indented(source: bytes, cut: Cut, start: int) -> Cut:
+def _indented(source: bytes, cut: Elision, start: int) -> Elision:
     """Return ``cut`` with its placeholder indented as the body at ``start`` is: comments in it may be less so."""
     line, indent = _line_start(source, cut.start), source[_line_start(source, start) : start]
     present = source[line : cut.start]
     if present == indent or present.strip() or indent.strip():
         return cut
-    return Cut(line, cut.end, indent + cut.placeholder)
+    return Elision(line, cut.end, indent + cut.placeholder)
 
 
 def _end_of_remark(source: bytes, doc_end: int, end: int) -> int:
@@ -131,7 +131,7 @@ def _leading(text: bytes, characters: bytes) -> int:
     return len(text) - len(text.lstrip(characters))
 
 
-def _replace(source: bytes, start: int, end: int, language: Language) -> list[Cut]:
+def _replace(source: bytes, start: int, end: int, language: Language) -> list[Elision]:
     """Return the cut of one run, or none where its placeholder would be longer or would swallow what follows it."""
     placeholder = language.placeholder.encode()
     if end - start < 4 * len(placeholder):
@@ -140,7 +140,7 @@ def _replace(source: bytes, start: int, end: int, language: Language) -> list[Cu
             return []
     if language.own_line and source[end : _line_end(source, end)].strip():
         return []
-    return [Cut(start, end, placeholder)]
+    return [Elision(start, end, placeholder)]
 
 
 def _line_start(source: bytes, position: int) -> int:
@@ -152,7 +152,7 @@ def _line_end(source: bytes, position: int) -> int:
     return len(source) if found < 0 else found
 
 
-def _apply(source: bytes, cuts: list[Cut]) -> tuple[list[bytes], list[Span]]:
+def _apply(source: bytes, cuts: list[Elision]) -> tuple[list[bytes], list[Span]]:
     """Return the pieces that remain, and the map of their lines.
 
     A line with placeholders stands for all lines that went with them; the lines between map one to one.

@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cache
 
 
-class Kind(StrEnum):
+class LanguageKind(StrEnum):
     """What a language describes, which decides what its skeleton is."""
 
     CODE = "code"
@@ -42,7 +42,7 @@ class Language:
     placeholder: str = "{ /* ... */ }"
     function: str = "language"
     own_line: bool = False
-    kind: Kind = Kind.CODE
+    kind: LanguageKind = LanguageKind.CODE
     names: tuple[str, ...] = ()
     interpreters: tuple[str, ...] = ()
     refuses: re.Pattern[str] | None = None
@@ -178,15 +178,15 @@ LANGUAGES = (
         names=(".bashrc", ".bash_profile", ".profile"),
         interpreters=("bash", "sh", "dash", "ash", "ksh", "zsh"),
     ),
-    Language("markdown", (".md", ".markdown"), "markdown", "tree_sitter_markdown", kind=Kind.DATA),
-    Language("html", (".html", ".htm", ".xhtml"), "html", "tree_sitter_html", kind=Kind.DATA),
-    Language("css", (".css",), "css", "tree_sitter_css", kind=Kind.DATA),
+    Language("markdown", (".md", ".markdown"), "markdown", "tree_sitter_markdown", kind=LanguageKind.DATA),
+    Language("html", (".html", ".htm", ".xhtml"), "html", "tree_sitter_html", kind=LanguageKind.DATA),
+    Language("css", (".css",), "css", "tree_sitter_css", kind=LanguageKind.DATA),
     Language(
         "json",
         (".json", ".jsonc", ".jsonl", ".ndjson", ".geojson", ".ipynb", ".webmanifest"),
         "json",
         "tree_sitter_json",
-        kind=Kind.DATA,
+        kind=LanguageKind.DATA,
         names=("composer.lock", "pipfile.lock"),
     ),
     Language(
@@ -194,7 +194,7 @@ LANGUAGES = (
         (".yaml", ".yml"),
         "yaml",
         "tree_sitter_yaml",
-        kind=Kind.DATA,
+        kind=LanguageKind.DATA,
         # Its scanner keeps 4 bytes per level in a buffer of 1024 and does not look where that ends.
         refuses=re.compile(r"^[ \t?:-]{200}", re.MULTILINE),
     ),
@@ -203,7 +203,7 @@ LANGUAGES = (
         (".toml",),
         "toml",
         "tree_sitter_toml",
-        kind=Kind.DATA,
+        kind=LanguageKind.DATA,
         names=("cargo.lock", "pipfile", "poetry.lock", "uv.lock"),
     ),
 )

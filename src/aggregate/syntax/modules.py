@@ -12,7 +12,7 @@ from tree_sitter import Node
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import Language
 from aggregate.syntax.names import split_symbol, without_arguments
-from aggregate.syntax.parsing import macros_by_end, matches, parse
+from aggregate.syntax.parsing import macros_by_end, parse_source, query_matches
 
 _DEFINITION = "definition."
 _LEVEL = "level."
@@ -38,7 +38,7 @@ def read_module(text: str, language: Language) -> Module:
     bodies: set[tuple[int, int]] = set()
     kept: set[tuple[int, int]] = set()
     macros = macros_by_end(source, language)
-    for match in matches(parse(source, language, macros), language, _WANTED):
+    for match in query_matches(parse_source(source, language, macros), language, _WANTED):
         bodies.update((node.start_byte, node.end_byte) for node in match.get("body", ()))
         kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
         for capture, nodes in match.items():

@@ -40,7 +40,7 @@ _BARE = 10
 _local = threading.local()
 
 
-def parse(source: bytes, language: Language, macros: Mapping[int, int] | None = None) -> Tree:
+def parse_source(source: bytes, language: Language, macros: Mapping[int, int] | None = None) -> Tree:
     """Return the syntax tree of ``source``, without ``macros`` where the caller knows them by ``macros_by_end``.
 
     Keep the bytes with it: its offsets are bytes of them, and the text of its nodes lacks macros.
@@ -85,7 +85,7 @@ def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
     }
 
 
-def matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[dict[str, list[Node]]]:
+def query_matches(tree: Tree, language: Language, wanted: frozenset[str]) -> Iterator[dict[str, list[Node]]]:
     """Yield the matches of those patterns of the language's query that hold a capture in ``wanted``.
 
     ``"definition"`` wants all ``@definition.<kind>``, ``"level"`` all ``@level.<number>``.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 
-def nearest(word: str, known: Sequence[str]) -> str:
+def did_you_mean(word: str, known: Sequence[str]) -> str:
     """Return ``did you mean "..."?``, or what is known where nothing is near."""
     from difflib import get_close_matches  # needed only for a mistake
 

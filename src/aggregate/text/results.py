@@ -5,7 +5,7 @@ from collections.abc import Set
 from typing import Final
 
 from aggregate.models.group import MergeStrategy
-from aggregate.models.jsonable import json_text, printable
+from aggregate.models.jsonable import escape_surrogates, json_text
 from aggregate.models.plain import Value
 from aggregate.models.result import AggregatedResult
 
@@ -29,7 +29,7 @@ def result_text(result: AggregatedResult, *, labels: bool = True) -> str:
     if result.strategy is not MergeStrategy.CONCAT or not isinstance(result.value, list):
         return value_text(result.value)
     names = result.labels if labels and len(result.labels) == len(result.value) else ("",) * len(result.value)
-    items = zip(map(printable, names), map(value_text, result.value), strict=True)
+    items = zip(map(escape_surrogates, names), map(value_text, result.value), strict=True)
     known = {_beginning(name) for name in names if name}
     return "\n\n".join(_item(name, text, known) for name, text in items)
 
@@ -55,4 +55,4 @@ def _beginning(label: str) -> str:
 
 def value_text(value: Value, *, indent: int | None = 2) -> str:
     """Return text as it is and anything else as JSON; the same value gives the same text in every process."""
-    return printable(value) if type(value) is str else json_text(value, indent=indent)
+    return escape_surrogates(value) if type(value) is str else json_text(value, indent=indent)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from aggregate.models.jsonable import sentence
+from aggregate.models.jsonable import message_text
 
 
 def shorten(text: str, most: int) -> str:
@@ -17,6 +17,6 @@ def shorten(text: str, most: int) -> str:
 
 def first_of(sentences: Sequence[str], most: int, characters: int) -> tuple[str, ...]:
     """Return the first ``most`` sentences, each with at most ``characters`` of its own, and how many more there are."""
-    shown = [shorten(sentence(one), characters) for one in sentences[:most]]
+    shown = [shorten(message_text(one), characters) for one in sentences[:most]]
     left = len(sentences) - len(shown)
     return (*shown, f"... and {left:,} more, {len(sentences):,} in all") if left else tuple(shown)

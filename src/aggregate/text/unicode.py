@@ -9,7 +9,7 @@ def _decoder() -> IncrementalDecoder:
 
 
 @dataclass(slots=True)
-class Unicode:
+class SurrogateJoiner:
     r"""Puts the halves of characters together, also of those that were cut between two pieces of a text.
 
     JSON may hold half a character (``"\ud83d"``), and streams are cut anywhere. A half whose other half does not come

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, Final
 
 from aggregate.errors import AggregateError, ToolError
-from aggregate.tools.daemons import started
+from aggregate.tools.daemons import run_in_thread
 
 MEGABYTE: Final = 1_000_000
 MOST_MEGABYTES: Final = 5
@@ -37,7 +37,7 @@ class CallLimits:
 
 
 @dataclass(slots=True)
-class Hanging:
+class AbandonedCalls:
     """The calls of one registry that were given up and may go on."""
 
     _given_up: list["Future[Any]"] = field(default_factory=list)
@@ -56,24 +56,24 @@ class Hanging:
             self._given_up.append(call)
 
 
-def failure(error: str, *, retry: bool, hint: str = "") -> dict[str, Any]:
+def failure_envelope(error: str, *, retry: bool, hint: str = "") -> dict[str, Any]:
     """Return the envelope of a failed call (rule D-55)."""
     return {"success": False, "error": error, "retry": retry, **({"hint": hint} if hint else {})}
 
 
-def call(name: str, action: Callable[[], Any], limits: CallLimits, hanging: Hanging) -> Any:  # noqa: ANN401 - its output
+def call_with_limits(name: str, action: Callable[[], Any], limits: CallLimits, hanging: AbandonedCalls) -> Any:  # noqa: ANN401 - its output
     """Run ``action`` in a thread of its own and return its output as plain data.
 
     An exception, a time over the limit, an output that is too large or no data each become a failed result.
     """
     if hanging.count >= MOST_HANGING:
-        return failure(f"{name} was not called: {MOST_HANGING} earlier calls still hang", retry=False)
-    future = started(f"tool {name}", lambda: _outcome(name, action, limits))
+        return failure_envelope(f"{name} was not called: {MOST_HANGING} earlier calls still hang", retry=False)
+    future = run_in_thread(f"tool {name}", lambda: _outcome(name, action, limits))
     try:
         return future.result(timeout=max(limits.seconds, 0.001))
     except TimeoutError:
         hanging.add(future)
-        return failure(f"{name} did not answer within {limits.seconds:g} s", retry=True, hint="Ask for less.")
+        return failure_envelope(f"{name} did not answer within {limits.seconds:g} s", retry=True, hint="Ask for less.")
 
 
 def _outcome(name: str, action: Callable[[], Any], limits: CallLimits) -> Any:  # noqa: ANN401 - what the tool returned
@@ -82,11 +82,11 @@ def _outcome(name: str, action: Callable[[], Any], limits: CallLimits) -> Any:  
         if inspect.iscoroutine(value):
             value = asyncio.run(value)
     except ToolError as error:
-        return failure(str(error), retry=True)
+        return failure_envelope(str(error), retry=True)
     except AggregateError as error:
-        return failure(str(error), retry=False)
+        return failure_envelope(str(error), retry=False)
     except BaseException as error:  # noqa: BLE001 - whatever a tool raises, SystemExit too, becomes a failed result
-        return failure(_said(error, 2000), retry=True)
+        return failure_envelope(_said(error, 2000), retry=True)
     return _plain(name, value, limits)
 
 
@@ -95,10 +95,10 @@ def _plain(name: str, value: Any, limits: CallLimits) -> Any:  # noqa: ANN401 - 
     try:
         text = json.dumps(value, default=_readable)
     except Exception as error:  # noqa: BLE001 - a value's own __str__ may raise anything
-        return failure(f"{name} returned what JSON cannot hold: {_said(error, 200)}", retry=False)
+        return failure_envelope(f"{name} returned what JSON cannot hold: {_said(error, 200)}", retry=False)
     if len(text) > limits.megabytes * MEGABYTE:
         size = f"{len(text) / MEGABYTE:.1f} MB, the most is {limits.megabytes:g} MB"
-        return failure(f"{name} returned {size}", retry=True, hint="Ask for fewer items or fields.")
+        return failure_envelope(f"{name} returned {size}", retry=True, hint="Ask for fewer items or fields.")
     return json.loads(text, parse_constant=lambda _: None)
 
 

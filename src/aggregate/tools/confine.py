@@ -9,7 +9,7 @@ from typing import Final
 from aggregate.errors import ToolError
 from aggregate.paths.secrets import is_secret
 from aggregate.sources.files import read_file
-from aggregate.sources.listing import Listing
+from aggregate.sources.listing import FolderListing
 
 MOST_BYTES: Final = 5_000_000
 
@@ -43,7 +43,7 @@ class ProjectFiles:
             ToolError: It may not be shown, is too large, or is no text.
         """
         path, relative = self.find(name)
-        return relative, read_text(path, relative)
+        return relative, read_project_text(path, relative)
 
     def below(self, folder: str) -> list[tuple[str, Path]]:
         """Return the name and the real path of each file that may be read below ``folder``, sorted, root by root.
@@ -95,7 +95,7 @@ class ProjectFiles:
         return [(root, path.relative_to(_absolute(root)).as_posix()) for root in inside]
 
 
-def read_text(path: Path, name: str) -> str:
+def read_project_text(path: Path, name: str) -> str:
     """Return the text of the file at ``path``, which is called ``name``.
 
     Raises:
@@ -127,7 +127,7 @@ def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
 
 def _listed(root: Path) -> list[str]:
     """Return the files that are not ignored, asked anew each time: a goal may make files while it runs."""
-    return Listing().files(str(root))
+    return FolderListing().files(str(root))
 
 
 def _absolute(root: Path) -> str:

@@ -11,7 +11,7 @@ _T = TypeVar("_T")
 _R = TypeVar("_R")
 
 
-def started(name: str, work: Callable[[], _R]) -> "Future[_R]":
+def run_in_thread(name: str, work: Callable[[], _R]) -> "Future[_R]":
     """Run ``work`` in a thread called ``name`` and return its future."""
     future: Future[_R] = Future()
     context = copy_context()
@@ -19,7 +19,7 @@ def started(name: str, work: Callable[[], _R]) -> "Future[_R]":
     return future
 
 
-def in_order(name: str, work: Callable[[_T], _R], items: Sequence[_T], *, workers: int) -> list[_R]:
+def ordered_map(name: str, work: Callable[[_T], _R], items: Sequence[_T], *, workers: int) -> list[_R]:
     """Return what ``work`` gives for each item, in the order of the items, ``workers`` of them at a time.
 
     Raises:
@@ -43,7 +43,7 @@ def in_order(name: str, work: Callable[[_T], _R], items: Sequence[_T], *, worker
                 stop.set()
 
     for _ in range(min(workers, len(items))):
-        started(name, drain)
+        run_in_thread(name, drain)
     try:
         return [future.result() for future in futures]
     finally:

@@ -8,7 +8,7 @@ from aggregate.errors import SyntaxViewError, ToolError
 from aggregate.paths.globs import compile_glob
 from aggregate.syntax.languages import language_of
 from aggregate.text.lines import split_lines
-from aggregate.tools.confine import ProjectFiles, read_text
+from aggregate.tools.confine import ProjectFiles, read_project_text
 from aggregate.tools.registry import ToolRegistry
 from aggregate.tools.tool import make_tool
 from aggregate.views.parser import ASTParser
@@ -94,7 +94,7 @@ def _search_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], .
             if len(found) > MOST_MATCHES or searched > MOST_SEARCHED:
                 break
             try:
-                content = read_text(path, name)
+                content = read_project_text(path, name)
             except ToolError:
                 skipped += 1
                 continue

@@ -7,7 +7,7 @@ from typing import Any
 
 from aggregate.errors import ToolError
 from aggregate.tools.arguments import ArgumentMistake, checked_arguments
-from aggregate.tools.calls import CallLimits, Hanging, call, failure
+from aggregate.tools.calls import AbandonedCalls, CallLimits, call_with_limits, failure_envelope
 from aggregate.tools.context import ToolContext
 from aggregate.tools.discovery import tools_in
 from aggregate.tools.tool import Function, ParameterTexts, Permission, Tool, granted, make_tool
@@ -26,7 +26,7 @@ class ToolRegistry:
     limits: CallLimits = field(default_factory=CallLimits)
     _tools: dict[str, Tool] = field(default_factory=dict)
     _aliases: dict[str, str] = field(default_factory=dict)
-    _hanging: Hanging = field(default_factory=Hanging)
+    _hanging: AbandonedCalls = field(default_factory=AbandonedCalls)
 
     @classmethod
     def of(
@@ -130,17 +130,17 @@ class ToolRegistry:
         refused = tool.permissions - self.permissions
         if refused:
             names = " and ".join(sorted(refused))
-            return failure(f"{tool.name} needs the permission {names}, which is not granted", retry=False)
+            return failure_envelope(f"{tool.name} needs the permission {names}, which is not granted", retry=False)
         try:
             checked = checked_arguments(tool, arguments)
         except ArgumentMistake as error:
-            return failure(str(error), retry=True)
+            return failure_envelope(str(error), retry=True)
         limits = (
             self.limits if seconds is None else CallLimits(min(seconds, self.limits.seconds), self.limits.megabytes)
         )
         if tool.context:
             checked[tool.context] = context or ToolContext(seconds=limits.seconds)
-        return call(tool.name, lambda: tool.func(**checked), limits, self._hanging)
+        return call_with_limits(tool.name, lambda: tool.func(**checked), limits, self._hanging)
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return what a model is told, in order of registration."""

@@ -49,7 +49,7 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
             continue
         required = one.default is one.empty
         default = None if required else one.default
-        found.append(Parameter(name, type_name(hints.get(name)), required, default, described.get(name, "")))
+        found.append(Parameter(name, hint_name(hints.get(name)), required, default, described.get(name, "")))
     return tuple(found)
 
 
@@ -66,7 +66,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         return dict(getattr(function, "__annotations__", {}))
 
 
-def type_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
+def hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
     """Return the name of a type hint, without what it holds."""
     if hint is None or hint is inspect.Parameter.empty or hint is Any:
         return "any"
@@ -74,11 +74,11 @@ def type_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
         return hint
     origin = get_origin(hint)
     if origin is Annotated:
-        return type_name(get_args(hint)[0])
+        return hint_name(get_args(hint)[0])
     if origin is Literal:
         return " | ".join(map(repr, get_args(hint)))
     if origin in (Union, UnionType):
-        return " | ".join(type_name(one) for one in get_args(hint) if one is not NoneType)
+        return " | ".join(hint_name(one) for one in get_args(hint) if one is not NoneType)
     return getattr(origin or hint, "__name__", str(hint))
 
 

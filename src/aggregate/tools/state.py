@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.disk.databases import guard, has_triggers, is_plain_table, private_database
+from aggregate.disk.databases import guard_connection, has_triggers, is_plain_table, private_database
 from aggregate.errors import OutputError, StateError, ToolError
 
 MOST_KEY: Final = 200
@@ -87,7 +87,7 @@ class StateStore:
         try:
             private_database(self.path)
             connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
-            guard(connection, seconds=BUSY_SECONDS)
+            guard_connection(connection, seconds=BUSY_SECONDS)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.execute(_TABLE)

@@ -12,7 +12,7 @@ FIELDS: Final = ("timestamp", "start_date", "date", "created_at", "updated_at", 
 """Where a record's time is looked for when no field is named."""
 _UTC: Final = ZoneInfo("UTC")
 Record: TypeAlias = Mapping[str, Any]
-Span: TypeAlias = tuple[float, float]
+TimeSpan: TypeAlias = tuple[float, float]
 
 
 class Coverage(StrEnum):
@@ -48,7 +48,7 @@ def time_of(record: Record, field: str = "") -> float:
     return moment_of(record[name])
 
 
-def merged(
+def merge_records(
     old: Iterable[Record], new: Iterable[Any], *, id_field: str = "id", time_field: str = ""
 ) -> tuple[list[Record], int, int]:
     """Return all records by time, how many ids are new, and how many were there already.
@@ -72,9 +72,9 @@ def merged(
     return in_order, added, duplicates
 
 
-def joined(spans: Iterable[Span]) -> list[Span]:
+def join_spans(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
     """Return spans in order, those that touch or overlap made one; seconds are whole, so 1-2 and 3-4 touch."""
-    result: list[Span] = []
+    result: list[TimeSpan] = []
     for start, end in sorted(spans):
         if result and start <= result[-1][1] + 1:
             result[-1] = (result[-1][0], max(end, result[-1][1]))
@@ -83,9 +83,9 @@ def joined(spans: Iterable[Span]) -> list[Span]:
     return result
 
 
-def coverage(spans: Iterable[Span], start: float, end: float) -> Coverage:
+def coverage(spans: Iterable[TimeSpan], start: float, end: float) -> Coverage:
     """Return how much of ``start`` to ``end`` the spans cover."""
-    touching = [span for span in joined(spans) if span[0] <= end and span[1] >= start]
+    touching = [span for span in join_spans(spans) if span[0] <= end and span[1] >= start]
     if not touching:
         return Coverage.NONE
     whole = touching[0][0] <= start and touching[0][1] >= end

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias, overload
 
 from aggregate.errors import ToolError
-from aggregate.tools.schema import Parameter, context_parameter, first_paragraph, parameters_of, type_name
+from aggregate.tools.schema import Parameter, context_parameter, first_paragraph, hint_name, parameters_of
 
 Function: TypeAlias = Callable[..., Any]
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
@@ -105,7 +105,7 @@ def make_tool(
         func,
         description or first_paragraph(inspect.getdoc(func) or "") or known,
         _described(inferred, parameters),
-        returns or type_name(hint),
+        returns or hint_name(hint),
         granted(permissions),
         context,
     )

@@ -7,7 +7,7 @@ from aggregate.models.view import View, ViewRequest
 from aggregate.views.registry import VIEWS
 
 
-def attempt(request: ViewRequest) -> View | str:
+def render_view(request: ViewRequest) -> View | str:
     """Return the view that ``request`` asks for, or a sentence, or the traceback of what went wrong."""
     try:
         return VIEWS[request.mode](request)

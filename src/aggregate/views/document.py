@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from aggregate.syntax.definitions import Definition, Module
-from aggregate.views.words import counted, more, shortened
+from aggregate.views.words import counted, more_row, shortened
 
 _AS_WRITTEN = frozenset({"heading", "element", "rule"})
 _ITEM = {"array": "item"}
@@ -31,7 +31,7 @@ def document_digest(module: Module, most: int) -> list[str]:
     firsts, left_out = fitting([group[0] for group in groups.values()], most)
     times = {group[0]: len(group) for group in groups.values()}
     rows = [document_row(one, module) if times[one] == 1 else _keyed(one, f" × {times[one]}") for one in firsts]
-    return [*rows, more(left_out)] if left_out else rows
+    return [*rows, more_row(left_out)] if left_out else rows
 
 
 def fitting(definitions: Sequence[Definition], most: int) -> tuple[Sequence[Definition], int]:

@@ -15,7 +15,7 @@ _LEFT_OUT = "..."
 
 
 @dataclass(slots=True)
-class _Block:
+class _MaskedBlock:
     """A piece of the view.
 
     Attributes:
@@ -28,7 +28,7 @@ class _Block:
     text: str
     lines: tuple[int, int] | None = None
     left_out: str = ""
-    inside: list["_Block"] = field(default_factory=list)
+    inside: list["_MaskedBlock"] = field(default_factory=list)
 
 
 def masked(request: ViewRequest) -> View:
@@ -62,17 +62,17 @@ def masked(request: ViewRequest) -> View:
     return View("\n".join(lines), tuple(spans), language.fence if language else "text", tuple(problems))
 
 
-def _blocks(mask: Mapping[str, str], module: Module | None, path: str) -> list[_Block]:
+def _blocks(mask: Mapping[str, str], module: Module | None, path: str) -> list[_MaskedBlock]:
     """Return the blocks of the view, members inside the blocks of their containers."""
-    blocks: list[_Block] = []
+    blocks: list[_MaskedBlock] = []
     containers = _containers(module) if module else {}
-    headers: dict[Definition, _Block] = {}
+    headers: dict[Definition, _MaskedBlock] = {}
     for symbol, shown in mask.items():
         found = find_symbol(module, symbol) if module else []
         if module is None or not found:
-            blocks.append(_Block(f"ERROR: symbol not found: {symbol} in {path}"))
+            blocks.append(_MaskedBlock(f"ERROR: symbol not found: {symbol} in {path}"))
         elif shown not in ("def", "sig", "hide"):
-            blocks.append(_Block(f'ERROR: unknown mask "{shown}" for {symbol} in {path}: use def, sig or hide'))
+            blocks.append(_MaskedBlock(f'ERROR: unknown mask "{shown}" for {symbol} in {path}: use def, sig or hide'))
         elif shown != "hide":
             for one in found:
                 around = _around(module, one, containers, blocks, headers)
@@ -96,9 +96,9 @@ def _around(
     module: Module,
     one: Definition,
     containers: Mapping[Definition, Definition],
-    blocks: list[_Block],
-    headers: dict[Definition, _Block],
-) -> list[_Block]:
+    blocks: list[_MaskedBlock],
+    headers: dict[Definition, _MaskedBlock],
+) -> list[_MaskedBlock]:
     """Return the blocks that a definition's own block belongs to, with the headers around it in ``headers``."""
     chain = [one]
     while (outer := containers.get(chain[-1])) is not None:
@@ -119,9 +119,9 @@ def _left_out(module: Module, container: Definition, member: Definition) -> str:
     return "" if not between.strip(" \t\r\n{:") else f"{indent if not indent.strip() else ''}{_LEFT_OUT}"
 
 
-def _block(module: Module, one: Definition, *, whole: bool) -> _Block:
+def _block(module: Module, one: Definition, *, whole: bool) -> _MaskedBlock:
     text = module.whole(one).rstrip() if whole else module.header(one)
-    return _Block(text, (one.first_line, one.first_line + text.count("\n")))
+    return _MaskedBlock(text, (one.first_line, one.first_line + text.count("\n")))
 
 
 def find_symbol(module: Module, symbol: str) -> list[Definition]:

@@ -2,11 +2,11 @@
 
 from aggregate.models.view import Span, View, ViewRequest
 from aggregate.syntax.definitions import Definition
-from aggregate.syntax.languages import Kind, language_of
+from aggregate.syntax.languages import LanguageKind, language_of
 from aggregate.syntax.modules import read_module
 from aggregate.views.document import document_row, fitting
 from aggregate.views.summary import summary
-from aggregate.views.words import more
+from aggregate.views.words import more_row
 
 OUTLINE_FENCE = "text"
 _MOST_DOCUMENT_ROWS = 500
@@ -26,7 +26,7 @@ def outline(request: ViewRequest) -> View:
     module = read_module(request.text, language)
     if not module.definitions:
         return summary(request)
-    if language.kind is Kind.CODE:
+    if language.kind is LanguageKind.CODE:
         return _view([(one, _indent(one) + module.signature(one)) for one in module.definitions], 0)
     shown, left_out = fitting(module.definitions, _MOST_DOCUMENT_ROWS)
     return _view([(one, document_row(one, module)) for one in shown], left_out)
@@ -40,6 +40,6 @@ def _view(rows: list[tuple[Definition, str]], left_out: int) -> View:
     """Return the rows behind their lines in the file."""
     width = len(f"{rows[-1][0].last_line}") * 2 + 1
     lines = [f"{f'{one.first_line}-{one.last_line}':<{width}}  {row}" for one, row in rows]
-    lines += [more(left_out)] if left_out else []
+    lines += [more_row(left_out)] if left_out else []
     spans = tuple(Span(i, i, one.first_line, one.last_line) for i, (one, _) in enumerate(rows, start=1))
     return View("\n".join(lines) + "\n", spans, OUTLINE_FENCE)

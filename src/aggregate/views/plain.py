@@ -5,7 +5,7 @@ import re
 from pathlib import PurePosixPath
 
 from aggregate.syntax.languages import fence_tag
-from aggregate.views.words import counted, more, shortened
+from aggregate.views.words import counted, more_row, shortened
 
 _SAMPLE_LINES = 3
 _MOST_LANDMARKS = 30
@@ -81,4 +81,4 @@ def _landmarks(tag: str, text: str) -> list[str]:
     pattern = _LANDMARKS.get(tag)
     found = [shortened(match[1].strip()) for match in pattern.finditer(text)] if pattern else []
     left_out = len(found) - _MOST_LANDMARKS
-    return [*found[:_MOST_LANDMARKS], more(left_out)] if left_out > 0 else found
+    return [*found[:_MOST_LANDMARKS], more_row(left_out)] if left_out > 0 else found

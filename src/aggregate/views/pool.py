@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from threading import Timer, local
 
 from aggregate.models.view import PackedView, View, ViewRequest
-from aggregate.views.attempt import attempt
+from aggregate.views.attempt import render_view
 from aggregate.views.registry import PARSED
 
 _WORTH_CHARACTERS = 2_000_000
@@ -43,7 +43,7 @@ def render_all(
     workers = _worth_it(requests) if workers is None else workers
     if workers < 2:
         for request in requests:
-            yield attempt(request)
+            yield render_view(request)
             if on_done:
                 on_done(1)
         return
@@ -86,7 +86,7 @@ class _Crew:
 
     patience: float
     _mine: local = field(default_factory=local)
-    _all: list["_Worker"] = field(default_factory=list)
+    _all: list["_RenderProcess"] = field(default_factory=list)
 
     def render(self, batch: list[ViewRequest]) -> list[View | str]:
         """Return the views of a batch; after a crash each file is tried alone, to find the one at fault."""
@@ -101,9 +101,9 @@ class _Crew:
             worker.close()
 
     def _ask(self, batch: list[ViewRequest]) -> list[View | str] | None:
-        worker: _Worker | None = getattr(self._mine, "worker", None)
+        worker: _RenderProcess | None = getattr(self._mine, "worker", None)
         if worker is None:
-            worker = self._mine.worker = _Worker(self.patience)
+            worker = self._mine.worker = _RenderProcess(self.patience)
             self._all.append(worker)
         views = worker.ask(batch)
         if views is None:
@@ -111,7 +111,7 @@ class _Crew:
         return views
 
 
-class _Worker:
+class _RenderProcess:
     """A child process that renders batches."""
 
     def __init__(self, patience: float) -> None:

@@ -2,7 +2,7 @@
 
 from aggregate.models.view import View, ViewRequest
 from aggregate.syntax.cuts import without_bodies
-from aggregate.syntax.languages import Kind, language_of
+from aggregate.syntax.languages import LanguageKind, language_of
 from aggregate.views.full import full
 from aggregate.views.outline import outline
 from aggregate.views.summary import summary
@@ -17,7 +17,7 @@ def skeleton(request: ViewRequest) -> View:
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)
-    if language.kind is Kind.DATA:
+    if language.kind is LanguageKind.DATA:
         view = outline(request)
         return view if len(view.text) < len(request.text) else full(request)
     text, spans = without_bodies(request.text, language)

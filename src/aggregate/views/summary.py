@@ -6,12 +6,12 @@ from pathlib import PurePath
 
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.syntax.definitions import Definition, Module
-from aggregate.syntax.languages import Kind, Language, fence_tag, language_of
+from aggregate.syntax.languages import Language, LanguageKind, fence_tag, language_of
 from aggregate.syntax.modules import read_module
 from aggregate.text.lines import line_count
 from aggregate.views.document import document_digest
 from aggregate.views.plain import plain_digest, sample
-from aggregate.views.words import counted, more, plural, shortened
+from aggregate.views.words import counted, more_row, plural, shortened
 
 _MOST_NAMES = 60
 _MOST_ROWS = 60
@@ -38,7 +38,7 @@ def _digest(request: ViewRequest, language: Language | None) -> list[str]:
     if language is None:
         return [title, *plain_digest(request.path, request.text)]
     module = read_module(request.text, language)
-    if language.kind is Kind.CODE:
+    if language.kind is LanguageKind.CODE:
         counts = Counter(one.kind for one in module.definitions)
         title = ", ".join([title, *(counted(number, kind) for kind, number in counts.items())])
         rows = _definitions(module)
@@ -70,7 +70,7 @@ def _definitions(module: Module) -> list[str]:
         for one, names in members.items()
     ]
     if len(rows) > _MOST_ROWS:
-        rows[_MOST_ROWS:] = [more(len(rows) - _MOST_ROWS)]
+        rows[_MOST_ROWS:] = [more_row(len(rows) - _MOST_ROWS)]
     return rows + [row for kind, names in leaves.items() for row in _named(plural(kind), tuple(names))]
 
 

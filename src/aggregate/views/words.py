@@ -21,6 +21,6 @@ def plural(noun: str) -> str:
     return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
 
 
-def more(number: int) -> str:
+def more_row(number: int) -> str:
     """Return the row that stands for ``number`` rows that were left out."""
     return f"... and {number} more"

@@ -5,7 +5,7 @@ import pickle
 import sys
 
 from aggregate.models.view import PackedView, View, ViewRequest
-from aggregate.views.attempt import attempt
+from aggregate.views.attempt import render_view
 
 
 def serve() -> None:
@@ -19,7 +19,7 @@ def serve() -> None:
             batch: list[ViewRequest] = pickle.load(requests)  # noqa: S301 - a private pipe from the parent
         except EOFError:
             return
-        views = [attempt(request) for request in batch]
+        views = [render_view(request) for request in batch]
         plain: list[PackedView | str] = [view.pack() if isinstance(view, View) else view for view in views]
         pickle.dump(plain, answers, protocol=pickle.HIGHEST_PROTOCOL)
         answers.flush()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from aggregate.disk.databases import check_plain, guard, is_plain_table
+from aggregate.disk.databases import check_plain, guard_connection, is_plain_table
 from aggregate.disk.reading import CONTENT_BYTES, open_regular
 from aggregate.errors import BeadsError
 from aggregate.models.bead import Board
@@ -44,7 +44,7 @@ def read_sqlite(path: Path, *, name: str) -> Board:
     try:
         os.close(open_regular(path)[0])
         with closing(sqlite3.connect(_uri(path, name), uri=True, timeout=_WAIT_SECONDS)) as connection:
-            guard(connection, seconds=_READ_SECONDS)
+            guard_connection(connection, seconds=_READ_SECONDS)
             # A text that is not UTF-8 must not hide all the others.
             connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
             return _read(connection, name)
