@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aggregate.conductor.run import TicketEvent, TicketState
-from aggregate.conductor.scripted import ScriptedWorker
-from aggregate.conductor.tracks import RunOptions, conduct
-from aggregate.project import open_project
+from aggregate.compose.project import open_project
+from aggregate.conductor.scripted_worker import ScriptedWorker
+from aggregate.conductor.service import RunOptions, conduct
+from aggregate.conductor.track_run import TicketEvent, TicketState
 from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, write_project
 
 TICKETS = 1000

@@ -3,7 +3,7 @@
 ``python -m simulation discussion [CLONE] [--chart FILE.svg]`` replays commits of any local clone, by default this
 project's own. A third of the turns change files. Each turn is composed, planned, sent to the scripted client and
 written to the discussion through the public surface; what the caches read and write follows from their rules
-(``aggregate.clients.rules``). Beside it stand the plain prompt (every file as it is now) in naive order: the discussion
+(``aggregate.prompt_cache.policy``). Beside it stand the plain prompt (every file as it is now) in naive order: the discussion
 first, then the files by the time of their last change, a breakpoint at the end where the provider wants one; and the
 plain prompt as a fresh pack without a cache.
 """
@@ -14,15 +14,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from aggregate.app import compose_prompt
-from aggregate.clients.cache import SimulatedCache, charge
-from aggregate.clients.plan import BlockLayout, RequestPlan, plan_request
-from aggregate.clients.prices import cost
-from aggregate.clients.rules import CacheLookup, CachePolicy, policy_for
-from aggregate.models.chain import PromptFingerprint
+from aggregate.chat.turn import PreparedTurn
+from aggregate.clients.pricing import cost
+from aggregate.compose.api import compose_prompt
 from aggregate.models.prompt import Prompt, Section
 from aggregate.models.usage import Usage
-from aggregate.send import PreparedTurn
+from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.policy import CacheLookup, CachePolicy, policy_for
+from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
+from aggregate.prompt_cache.simulator import SimulatedCache, charge
 from aggregate.tokens.count import count_prompt
 from simulation.chart import line_chart
 from simulation.replay import Replay, make_replay

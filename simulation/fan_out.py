@@ -13,12 +13,12 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.run import PollingOptions, TrackResult
-from aggregate.conductor.tracks import RunOptions, conduct
+from aggregate.conductor.service import RunOptions, conduct
+from aggregate.conductor.track_run import PollingOptions, TrackResult
 from aggregate.errors import WorkerError
 from aggregate.models.group import RunStatus
-from aggregate.project import open_project
 
 TRACK = "faults_1"
 SUMMARY = "summary"

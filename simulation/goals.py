@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from aggregate.cli.tree import plain_lines
-from aggregate.engine import EngineLimits, GoalResult, NeuronAgent, ScriptedModel, scripted_model
+from aggregate.agent import EngineLimits, GoalResult, NeuronAgent, ScriptedModel, scripted_model
+from aggregate.cli.trace_tree import plain_lines
 from aggregate.tools import Permission, ToolRegistry, standard_tools
 from simulation.activities import Service, activity_tools, service
 

@@ -17,10 +17,10 @@ from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
+from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.tracks import DATABASE, RunOptions, conduct, run_worker
+from aggregate.conductor.service import DATABASE, RunOptions, conduct, run_worker
 from aggregate.disk.user_folders import state_folder
-from aggregate.project import open_project
 
 TRACK = "killed_1"
 LOG = "asked.log"

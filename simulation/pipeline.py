@@ -51,7 +51,7 @@ def bare_parse(tree: Path, suffix: str) -> dict[str, float]:
 def skeletons(tree: Path, suffix: str) -> dict[str, float]:
     """Compose the skeletons of all files and count their tokens."""
     from aggregate import compose_prompt
-    from aggregate.project import open_project, request_for
+    from aggregate.compose.project import open_project, request_for
     from aggregate.tokens.count import count_prompt
 
     project = open_project(_config(tree, [{"path": f"**/*{suffix}", "view_mode": "skeleton"}], tree / "unused"))

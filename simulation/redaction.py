@@ -13,7 +13,7 @@ from pathlib import Path
 
 from aggregate.redaction.redact import Redaction, redact
 from aggregate.redaction.rules import RULES
-from aggregate.sources.files import read_file
+from aggregate.sources.file_content import read_file
 
 
 def main() -> None:

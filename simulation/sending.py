@@ -11,14 +11,14 @@ from statistics import median
 from time import perf_counter
 
 from aggregate.clients.connection import certificates
-from aggregate.clients.plan import plan_request
 from aggregate.clients.protocol import ChatClient
 from aggregate.clients.providers import open_client
-from aggregate.clients.rules import policy_for
-from aggregate.compose.keep import CachedPrompt
-from aggregate.compose.settle import order_for_sending
-from aggregate.models.chain import PromptFingerprint
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.prompt_cache.file_order import order_for_sending
+from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.policy import policy_for
+from aggregate.prompt_cache.request_plan import plan_request
+from aggregate.prompt_cache.retention import CachedPrompt
 
 MODEL = "claude-sonnet-5"
 ROUNDS = 42

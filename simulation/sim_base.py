@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aggregate.clients.scripted import ScriptedTransport, scripted_client
+from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
+from aggregate.compose.project import open_project
 from aggregate.config.load import Project
-from aggregate.project import open_project
-from aggregate.send import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
 
 STRATEGY = "auto"
 """How files are rendered in every simulation, whatever the configuration says (rule 3.1)."""

@@ -8,17 +8,17 @@ from textwrap import dedent
 import pytest
 
 from aggregate import build_discussion_text, build_file_items, build_markdown_no_history, load_config
-from aggregate.clients.scripted import ScriptedTransport, scripted_client
-from aggregate.clients.window import truncation_warning
-from aggregate.compose.journal import read_request
-from aggregate.compose.numbering import request_log_path
+from aggregate.chat.request_log import read_request
+from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.clients.context_window import truncation_warning
+from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
+from aggregate.compose.numbered_output import request_log_path
+from aggregate.compose.project import open_project
 from aggregate.errors import ClientSetupError, ConfigError, PromptTooLongError, ProviderError
 from aggregate.models.prompt import Section
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
-from aggregate.project import open_project
-from aggregate.send import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
-from aggregate.sources.history import load_history
+from aggregate.sources.history_reader import load_history
 from tests.project import project
 
 SCRIPTED = ModelSelection(provider="scripted")

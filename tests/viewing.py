@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.syntax.languages import LanguageKind, language_of
-from aggregate.syntax.modules import read_module
 from aggregate.syntax.parsing import parse_source
+from aggregate.syntax.symbols import read_module
 from aggregate.views.masked import find_symbol, masked
 from aggregate.views.outline import outline
 from aggregate.views.skeleton import skeleton

@@ -12,34 +12,36 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES, which a test compares
     from typing import Any
 
+    from aggregate.agent import GoalResult as GoalResult
+    from aggregate.agent import NeuronAgent as NeuronAgent
     from aggregate.anchors import AnchorState as AnchorState
     from aggregate.anchors import FuzzyAnchor as FuzzyAnchor
     from aggregate.anchors import Resolution as Resolution
-    from aggregate.app import Composition as Composition
-    from aggregate.app import build_file_items as build_file_items
-    from aggregate.app import build_markdown as build_markdown
-    from aggregate.app import build_markdown_from_items as build_markdown_from_items
-    from aggregate.app import build_markdown_no_history as build_markdown_no_history
-    from aggregate.app import build_screenshots_section as build_screenshots_section
-    from aggregate.app import build_tier3_context as build_tier3_context
-    from aggregate.app import compose_prompt as compose_prompt
-    from aggregate.app import run as run
     from aggregate.cli import main as main
     from aggregate.clients.client import Client as Client
     from aggregate.clients.protocol import RequestOptions as RequestOptions
     from aggregate.clients.providers import open_client as open_client
+    from aggregate.compose.api import Composition as Composition
+    from aggregate.compose.api import build_file_items as build_file_items
+    from aggregate.compose.api import build_markdown as build_markdown
+    from aggregate.compose.api import build_markdown_from_items as build_markdown_from_items
+    from aggregate.compose.api import build_markdown_no_history as build_markdown_no_history
+    from aggregate.compose.api import build_screenshots_section as build_screenshots_section
+    from aggregate.compose.api import build_tier3_context as build_tier3_context
+    from aggregate.compose.api import compose_prompt as compose_prompt
+    from aggregate.compose.api import run as run
+    from aggregate.compose.file_stats import compute_file_stats as compute_file_stats
+    from aggregate.compose.file_stats import group_files_by_dir as group_files_by_dir
     from aggregate.compose.layout import build_summary_markdown as build_summary_markdown
-    from aggregate.compose.numbering import find_next_increment as find_next_increment
-    from aggregate.compose.stats import compute_file_stats as compute_file_stats
-    from aggregate.compose.stats import group_files_by_dir as group_files_by_dir
+    from aggregate.compose.numbered_output import find_next_increment as find_next_increment
+    from aggregate.compose.project import open_project as open_project
+    from aggregate.compose.project import request_for as request_for
     from aggregate.conductor.lifecycle import run_worker_lifecycle as run_worker_lifecycle
-    from aggregate.conductor.tracks import RunOptions as RunOptions
-    from aggregate.conductor.tracks import conduct as conduct
+    from aggregate.conductor.service import RunOptions as RunOptions
+    from aggregate.conductor.service import conduct as conduct
     from aggregate.conductor.worker import make_worker as make_worker
     from aggregate.config.load import Project as Project
     from aggregate.config.load import load_config as load_config
-    from aggregate.engine import GoalResult as GoalResult
-    from aggregate.engine import NeuronAgent as NeuronAgent
     from aggregate.errors import AggregateError as AggregateError
     from aggregate.errors import ClientError as ClientError
     from aggregate.errors import ClientSetupError as ClientSetupError
@@ -67,12 +69,10 @@ if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES,
     from aggregate.models.view import ViewMode as ViewMode
     from aggregate.monitor import get_monitor as get_monitor
     from aggregate.presets.store import ContextPresetManager as ContextPresetManager
-    from aggregate.project import open_project as open_project
-    from aggregate.project import request_for as request_for
     from aggregate.sections.beads import build_beads_section as build_beads_section
     from aggregate.sections.discussion import build_discussion_section as build_discussion_section
     from aggregate.sections.discussion import build_discussion_text as build_discussion_text
-    from aggregate.sources.listing import resolve_paths as resolve_paths
+    from aggregate.sources.path_resolution import resolve_paths as resolve_paths
     from aggregate.subagents import MetadataBasedResultCompiler as MetadataBasedResultCompiler
     from aggregate.subagents import ResultCompiler as ResultCompiler
     from aggregate.subagents import RunHandle as RunHandle
@@ -91,7 +91,7 @@ if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES,
     from aggregate.tokens.count import count as count
     from aggregate.tools import ToolRegistry as ToolRegistry
     from aggregate.tools import standard_tools as standard_tools
-    from aggregate.views.parser import ASTParser as ASTParser
+    from aggregate.views.ast_parser import ASTParser as ASTParser
     from aggregate.views.summary import summarise_file as summarise_file
 
 _HOMES = {
@@ -100,7 +100,7 @@ _HOMES = {
         "FuzzyAnchor",
         "Resolution",
     ),
-    "aggregate.app": (
+    "aggregate.compose.api": (
         "Composition",
         "build_file_items",
         "build_markdown",
@@ -116,13 +116,13 @@ _HOMES = {
     "aggregate.clients.protocol": ("RequestOptions",),
     "aggregate.clients.providers": ("open_client",),
     "aggregate.compose.layout": ("build_summary_markdown",),
-    "aggregate.compose.numbering": ("find_next_increment",),
-    "aggregate.compose.stats": (
+    "aggregate.compose.numbered_output": ("find_next_increment",),
+    "aggregate.compose.file_stats": (
         "compute_file_stats",
         "group_files_by_dir",
     ),
     "aggregate.conductor.lifecycle": ("run_worker_lifecycle",),
-    "aggregate.conductor.tracks": (
+    "aggregate.conductor.service": (
         "RunOptions",
         "conduct",
     ),
@@ -131,7 +131,7 @@ _HOMES = {
         "Project",
         "load_config",
     ),
-    "aggregate.engine": (
+    "aggregate.agent": (
         "GoalResult",
         "NeuronAgent",
     ),
@@ -176,7 +176,7 @@ _HOMES = {
     ),
     "aggregate.monitor": ("get_monitor",),
     "aggregate.presets.store": ("ContextPresetManager",),
-    "aggregate.project": (
+    "aggregate.compose.project": (
         "open_project",
         "request_for",
     ),
@@ -185,7 +185,7 @@ _HOMES = {
         "build_discussion_section",
         "build_discussion_text",
     ),
-    "aggregate.sources.listing": ("resolve_paths",),
+    "aggregate.sources.path_resolution": ("resolve_paths",),
     "aggregate.subagents": (
         "MetadataBasedResultCompiler",
         "ResultCompiler",
@@ -208,7 +208,7 @@ _HOMES = {
         "ToolRegistry",
         "standard_tools",
     ),
-    "aggregate.views.parser": ("ASTParser",),
+    "aggregate.views.ast_parser": ("ASTParser",),
     "aggregate.views.summary": ("summarise_file",),
 }
 _HOME_BY_NAME = {name: home for home, names in _HOMES.items() for name in names}

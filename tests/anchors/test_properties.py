@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.anchors import AnchorState, FuzzyAnchor
-from aggregate.anchors.prints import bare_lines
+from aggregate.anchors.fingerprints import bare_lines
 
 LINE = st.sampled_from(
     [

@@ -9,10 +9,10 @@ import click.testing
 import pytest
 from rich.console import Console
 
-from aggregate.cli.instruction import read_instruction
+from aggregate.agent import Trace, TraceKind
+from aggregate.cli.instruction_file import read_instruction
 from aggregate.cli.program import program, run_program
-from aggregate.cli.tree import rich_tree
-from aggregate.engine import Trace, TraceKind
+from aggregate.cli.trace_tree import rich_tree
 from aggregate.errors import ConfigError
 
 SCRIPT = {"decompose": "1. Greet Ann", "parameters": '{"name": "Ann"}', "complete": "yes"}

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import aggregate.cli
-from aggregate.cli.live import watch
+from aggregate.agent.trace import Trace, TraceKind
+from aggregate.cli.live_table import watch
 from aggregate.cli.program import run_program
-from aggregate.cli.tree import draw_trace
-from aggregate.conductor.run import TicketEvent, TicketState
+from aggregate.cli.trace_tree import draw_trace
 from aggregate.conductor.tickets import Ticket
-from aggregate.engine.trace import Trace, TraceKind
+from aggregate.conductor.track_run import TicketEvent, TicketState
 from tests.cli.command_line import program_environment, start
 from tests.cli.terminal import on_terminal
 from tests.project import project

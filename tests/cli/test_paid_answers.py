@@ -11,9 +11,9 @@ from typing import IO
 
 import pytest
 
+from aggregate.chat.request_log import read_request
 from aggregate.cli.program import run_program
-from aggregate.compose.journal import read_request
-from aggregate.sources.history import load_history
+from aggregate.sources.history_reader import load_history
 from tests.fakes.senders import Dripping, dripping
 from tests.project import project
 

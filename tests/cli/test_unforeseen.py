@@ -11,8 +11,8 @@ import pytest
 
 from aggregate.cli.commands import Commands
 from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
-from aggregate.clients.window import exceeded_window
-from aggregate.compose.stats import largest_folders
+from aggregate.clients.context_window import exceeded_window
+from aggregate.compose.file_stats import largest_folders
 from tests.cli.command_line import start
 from tests.project import project
 

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from aggregate.clients.cache import SimulatedCache, charge
-from aggregate.clients.plan import BlockLayout, RequestPlan, plan_request
 from aggregate.clients.protocol import ModelRequest
-from aggregate.clients.rules import CachePolicy
-from aggregate.models.chain import PromptFingerprint
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.usage import Usage
+from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.policy import CachePolicy
+from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
+from aggregate.prompt_cache.simulator import SimulatedCache, charge
 
 
 @dataclass(frozen=True)

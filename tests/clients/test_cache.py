@@ -9,10 +9,10 @@ from genai_prices import Usage as Priced
 from genai_prices import calc_price, data
 from hypothesis import given, settings
 
-from aggregate.clients.cache import SimulatedCache, block_prefixes, charge, expected_usage
-from aggregate.clients.plan import RequestPlan
-from aggregate.clients.rules import AS_OF, CacheLookup, CachePolicy, policy_for
 from aggregate.models.usage import Usage
+from aggregate.prompt_cache.policy import AS_OF, CacheLookup, CachePolicy, policy_for
+from aggregate.prompt_cache.request_plan import RequestPlan
+from aggregate.prompt_cache.simulator import SimulatedCache, block_prefixes, charge, expected_usage
 from tests.clients.prompts import State, discussions, run_through, state
 
 MARKS = CachePolicy(CacheLookup.MARKS, marks=4, look_back=20, minimum=1024, write=1.25)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from aggregate.clients.client import Client
+from aggregate.clients.credentials import ApiKey
 from aggregate.clients.gemini_cli import GeminiCli
-from aggregate.clients.key import ApiKey
 from aggregate.clients.protocol import ModelRequest
 from aggregate.clients.retry import Retry
-from aggregate.clients.rules import policy_for
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.usage import Usage
+from aggregate.prompt_cache.policy import policy_for
 from tests.clients.prompts import state
 from tests.fakes.gemini import ANSWERS, HANGS, REFUSES, install
 

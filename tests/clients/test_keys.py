@@ -13,7 +13,7 @@ import pytest
 
 from aggregate.cli.program import run_program
 from aggregate.clients.anthropic_api import AnthropicApi
-from aggregate.clients.key import ApiKey
+from aggregate.clients.credentials import ApiKey
 from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.errors import ProviderError
 from tests.clients.prompts import state

@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given, settings
 
-from aggregate.clients.plan import BlockRole
-from aggregate.clients.prices import cost
+from aggregate.clients.pricing import cost
 from aggregate.clients.providers import PROVIDERS
-from aggregate.clients.rules import AS_OF, CacheLookup, CachePolicy, known_window, policy_for
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.usage import Usage
+from aggregate.prompt_cache.policy import AS_OF, CacheLookup, CachePolicy, known_window, policy_for
+from aggregate.prompt_cache.request_plan import BlockRole
 from tests.clients.prompts import State, discussions, run_through, state
 
 MARKS = CachePolicy(CacheLookup.MARKS, marks=4, look_back=20, minimum=1024, write=1.25)

@@ -7,11 +7,11 @@ import pytest
 from google.genai import types
 
 from aggregate.clients import anthropic_api, gemini_api, gemini_cli, openai_api
+from aggregate.clients.capabilities import ResponseFormat
 from aggregate.clients.protocol import ModelRequest
-from aggregate.clients.rules import CacheLookup, CachePolicy, policy_for
-from aggregate.clients.takes import ResponseFormat
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
+from aggregate.prompt_cache.policy import CacheLookup, CachePolicy, policy_for
 from tests.clients.prompts import request
 
 MARKS = policy_for("anthropic", "claude-sonnet-5")

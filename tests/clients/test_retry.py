@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 import pytest
 
 from aggregate.clients.client import Client
-from aggregate.clients.prices import cost
+from aggregate.clients.pricing import cost
 from aggregate.clients.protocol import RequestOptions
 from aggregate.clients.providers import open_client
 from aggregate.clients.retry import Retry, seconds_of
-from aggregate.clients.scripted import scripted_client
+from aggregate.clients.scripted_client import scripted_client
 from aggregate.errors import ClientError, ClientSetupError, PromptTooLongError, ProviderError
 from aggregate.models.usage import Usage
 from tests.clients.prompts import state

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from aggregate.clients.capabilities import ResponseFormat, capabilities_of
 from aggregate.clients.client import Client
 from aggregate.clients.protocol import RequestOptions
-from aggregate.clients.scripted import ScriptedTransport, scripted_client
-from aggregate.clients.takes import ResponseFormat, capabilities_of
+from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
 from aggregate.errors import ProviderError
 from tests.clients.prompts import state
 from tests.fakes.transports import Hangs, TakesTextAlone

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.compose.numbering import find_next_increment, prune_outputs, write_numbered
+from aggregate.compose.numbered_output import find_next_increment, prune_outputs, write_numbered
 from aggregate.errors import OutputError
 
 LINE = "a line of the prompt, with an é\n"
@@ -17,7 +17,7 @@ LINES = 40_000
 WRITE = """
 import os, sys, time
 from pathlib import Path
-from aggregate.compose.numbering import write_numbered
+from aggregate.compose.numbered_output import write_numbered
 
 folder, line, lines = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 

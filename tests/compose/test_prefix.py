@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.compose.journal import (
+from aggregate.chat.request_log import (
     LoggedRequest,
     SentRecord,
     find_prompt,
@@ -13,10 +13,10 @@ from aggregate.compose.journal import (
     recent_requests,
     write_request,
 )
-from aggregate.compose.numbering import request_log_path, write_numbered
-from aggregate.compose.prefix import DivergenceCause, compare_prefixes
-from aggregate.models.chain import PromptFingerprint
+from aggregate.compose.numbered_output import request_log_path, write_numbered
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.prefix_diff import DivergenceCause, compare_prefixes
 from tests.clients.prompts import State, state
 
 FILES = {"a.py": ("A", 10), "b.py": ("B", 20), "c.py": ("C", 40)}

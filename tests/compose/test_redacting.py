@@ -10,21 +10,21 @@ from pathlib import Path
 import pytest
 
 from aggregate import FuzzyAnchor, compose_prompt, run
-from aggregate.clients.cache import SimulatedCache
-from aggregate.clients.redacting import with_redaction
-from aggregate.clients.scripted import ScriptedTransport, scripted_client
+from aggregate.agent import ChatModel
+from aggregate.agent.model import Question, QuestionKind
+from aggregate.chat.turn import ModelSelection, prepare_turn, send_turn
+from aggregate.clients.redacting_client import with_redaction
+from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
 from aggregate.compose.layout import Strategy
+from aggregate.compose.project import redaction_for, request_for
 from aggregate.config.load import load_config
-from aggregate.engine import ChatModel
-from aggregate.engine.model import Question, QuestionKind
 from aggregate.models.group import MergeStrategy
 from aggregate.models.prompt import Prompt
 from aggregate.models.result import AggregatedResult
 from aggregate.models.view import View
-from aggregate.project import redaction_for, request_for
+from aggregate.prompt_cache.simulator import SimulatedCache
 from aggregate.redaction.redact import Redaction, digest_of
-from aggregate.send import ModelSelection, prepare_turn, send_turn
-from aggregate.sources.history import load_history
+from aggregate.sources.history_reader import load_history
 from tests.cli.command_line import start
 from tests.fakes.conducting import conducted, track_project
 from tests.project import project
@@ -119,7 +119,7 @@ def test_the_source_map_is_that_of_the_file(tmp_path: Path, view: str) -> None:
         "files": {"base_dir": str(tmp_path), "paths": [{"path": "a.py", "view_mode": view, "custom_slices": slices}]}
     }
     project(tmp_path, {"a.py": text})
-    from aggregate.project import open_project
+    from aggregate.compose.project import open_project
 
     request = request_for(open_project(config))
     raw, clean = (compose_prompt(replace(request, redaction=one)).records[0] for one in (None, Redaction()))
@@ -136,7 +136,7 @@ def test_slices_are_found_in_the_text_on_disk(tmp_path: Path) -> None:
     item = {"path": "a.py", "view_mode": "custom", "custom_slices": [dict(anchor)]}
     folder = project(tmp_path, {"a.py": "import os\n\n" + CODE})
     config = {"files": {"base_dir": str(folder), "paths": [item]}}
-    from aggregate.project import open_project
+    from aggregate.compose.project import open_project
 
     for tier in (None, 3):
         request = request_for(open_project(config), tier=tier)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.app import Composition, compose_prompt, select_files
+from aggregate.compose.api import Composition, compose_prompt, select_files
+from aggregate.compose.project import open_project, request_for
 from aggregate.errors import ConfigError
 from aggregate.models.file_item import FileItem
-from aggregate.project import open_project, request_for
 from tests.project import project
 from tests.sources.repository import git
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregate.clients.rules import NO_CACHE, CacheLookup, CachePolicy, policy_for
-from aggregate.compose.keep import LARGEST, CachedPrompt
-from aggregate.compose.settle import OrderedPrompt, count_changes, file_digests, order_for_sending
-from aggregate.models.chain import PromptFingerprint
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
-from aggregate.sections.changed import changed_segment
+from aggregate.prompt_cache.file_order import OrderedPrompt, count_changes, file_digests, order_for_sending
+from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.policy import NO_CACHE, CacheLookup, CachePolicy, policy_for
+from aggregate.prompt_cache.retention import LARGEST, CachedPrompt
+from aggregate.sections.changed_files import changed_segment
 from aggregate.sections.files import FILES, file_block, files_section
 from aggregate.tokens.count import count_prompt
 

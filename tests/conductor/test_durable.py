@@ -20,19 +20,19 @@ import pytest
 import sqlalchemy as sa
 from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, write_project
 
+from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.database import LEASES, RunRow, RunTable, database_url, open_engine, retry_while_away
-from aggregate.conductor.durable import MAX_STARTS, DbosQueue, prepare_database
-from aggregate.conductor.leases import Heartbeat, ProcessIdentity, this_process
-from aggregate.conductor.run import PollingOptions
+from aggregate.conductor.durable.database import LEASES, RunRow, RunTable, database_url, open_engine, retry_while_away
+from aggregate.conductor.durable.dbos_queue import MAX_STARTS, DbosQueue, prepare_database
+from aggregate.conductor.durable.heartbeat import Heartbeat, ProcessIdentity, this_process
+from aggregate.conductor.durable.worker_process import WorkerProcess
+from aggregate.conductor.service import DATABASE, RunOptions, cancel, conduct, forget, status
 from aggregate.conductor.tickets import Ticket, Tickets, load_tickets
-from aggregate.conductor.tracks import DATABASE, RunOptions, cancel, conduct, forget, status
-from aggregate.conductor.workplace import WorkerProcess
+from aggregate.conductor.track_run import PollingOptions
 from aggregate.disk.user_folders import state_folder
 from aggregate.errors import StateError, TrackError
 from aggregate.models.group import FailurePolicy, RunStatus
 from aggregate.models.prompt import Prompt
-from aggregate.project import open_project
 from tests.fakes.conducting import Says
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
 

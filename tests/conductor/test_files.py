@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregate.conductor.marks import Checkbox
-from aggregate.conductor.metadata import TrackStatus, set_values
-from aggregate.conductor.plan import mark_tasks, read_plan
-from aggregate.conductor.register import mark_track, read_tracks_file
+from aggregate.conductor.checkboxes import Checkbox
+from aggregate.conductor.metadata_file import TrackStatus, set_values
+from aggregate.conductor.plan_file import mark_tasks, read_plan
 from aggregate.conductor.report import ReportLine, report_text
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track import open_track
+from aggregate.conductor.tracks_file import mark_track, read_tracks_file
 from aggregate.errors import TrackError
 from aggregate.models.group import RunStatus
 from tests.fakes.conducting import TIME, TRACK, track_project

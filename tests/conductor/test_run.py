@@ -6,28 +6,28 @@ from time import sleep
 
 import pytest
 
-from aggregate.clients.cache import SimulatedCache, charge
 from aggregate.clients.client import Client
 from aggregate.clients.gemini_cli import text_of
 from aggregate.clients.protocol import ModelRequest
 from aggregate.clients.providers import open_client
-from aggregate.clients.scripted import ScriptedTransport, scripted_client
+from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
+from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.conductor.attempt import attempt_assignment, retry_delay
-from aggregate.conductor.context import WorkerContexts
-from aggregate.conductor.fold import merge_outcomes
 from aggregate.conductor.lifecycle import complete_assignment, run_worker_lifecycle
-from aggregate.conductor.papers import RunFiles
-from aggregate.conductor.run import PollingOptions
-from aggregate.conductor.scripted import ScriptedReply, ScriptedWorker
+from aggregate.conductor.merge_outcomes import merge_outcomes
+from aggregate.conductor.run_files import RunFiles
+from aggregate.conductor.scripted_worker import ScriptedReply, ScriptedWorker
 from aggregate.conductor.tickets import Ticket
+from aggregate.conductor.track_run import PollingOptions
 from aggregate.conductor.worker import ModelWorker
+from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.errors import PromptTooLongError, ProviderError, WorkerError
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
-from aggregate.project import open_project
+from aggregate.prompt_cache.simulator import SimulatedCache, charge
 from tests.fakes.conducting import TRACK, MemoryDesk, Says, conducted, track_project
 from tests.fakes.transports import Hangs
 

@@ -5,11 +5,11 @@ from textwrap import dedent
 
 import pytest
 
-from aggregate.conductor.context import WorkerContexts
-from aggregate.conductor.graph import dependencies
+from aggregate.compose.project import open_project
+from aggregate.conductor.dependency_graph import dependencies
 from aggregate.conductor.tickets import Ticket, load_tickets
+from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.errors import ConfigError
-from aggregate.project import open_project
 from tests.fakes.conducting import track_project
 
 FULL = """\

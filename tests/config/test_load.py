@@ -8,8 +8,8 @@ from textwrap import dedent
 import pytest
 
 from aggregate import AggregateError, load_config, run
+from aggregate.config.key_position import key_lines
 from aggregate.config.load import validate
-from aggregate.config.locate import key_lines
 from aggregate.config.schema import json_schema
 from aggregate.config.template import first_config
 from aggregate.errors import ConfigError

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.clients.protocol import RequestOptions
-from aggregate.engine import (
+from aggregate.agent import (
     MAX_DEPTH,
     MAX_RETRIES,
     ChatModel,
@@ -17,15 +16,16 @@ from aggregate.engine import (
     QuestionKind,
     scripted_model,
 )
-from aggregate.engine.completion import verdict
-from aggregate.engine.memory import relevant_keys
+from aggregate.agent.goal_check import verdict
+from aggregate.agent.memory import relevant_keys
+from aggregate.clients.protocol import RequestOptions
 from aggregate.errors import ConfigError, ModelError
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 from aggregate.models.result import Answer, AnswerKind, AnswerSource
 from aggregate.models.usage import Usage
-from aggregate.subagents.analysis import TIMEOUT
 from aggregate.tools import ToolContext, standard_tools, state_store
+from aggregate.tools.analysis import TIMEOUT
 from tests.fakes.models import agent, calls
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.engine import EngineLimits, NeuronAgent, QuestionKind
+from aggregate.agent import EngineLimits, NeuronAgent, QuestionKind
 from aggregate.tools import Permission, ToolRegistry, make_tool, standard_tools, state_store
 from tests.fakes.models import BadModel, OnlyPlan, agent, calls
 

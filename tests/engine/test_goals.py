@@ -13,7 +13,7 @@ import pytest
 from simulation.activities import Service, service
 from simulation.goals import COUNT, FEED, FIRST_THREE, KUDOS, REFLECTION, SCENARIOS, Scenario, reach
 
-from aggregate.engine import GoalResult, QuestionKind, ScriptedModel
+from aggregate.agent import GoalResult, QuestionKind, ScriptedModel
 from aggregate.tokens.count import count
 
 THREE = """\
@@ -150,7 +150,7 @@ def test_hash_seeds_do_not_matter(tmp_path: Path) -> None:
     """Two processes with different hash seeds print the same JSON."""
     code = """
 import sys, json
-from aggregate.engine import NeuronAgent, scripted_model
+from aggregate.agent import NeuronAgent, scripted_model
 from aggregate.tools import standard_tools
 script = {"decompose": "1. Get the date 3 weeks after 2025-09-01\\n2. Format it", "find_tool": "getRelativeTimestamp",
   "find_tool: Step: Format": "executeDataAnalysis", "parameters": '{"amount": 3, "unit": "weeks", "base": "2025-09-01"}',
@@ -176,7 +176,7 @@ def test_without_permission_nothing_is_fetched(running: Service, tmp_path: Path)
     """A tool that needs the network is refused once and named in the warnings (D-85)."""
     from simulation.activities import activity_tools
 
-    from aggregate.engine import NeuronAgent, scripted_model
+    from aggregate.agent import NeuronAgent, scripted_model
     from aggregate.tools import standard_tools
 
     registry = standard_tools(state_dir=tmp_path)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.engine.lists import attached, filter_items, find_list
-from aggregate.engine.templates import item_goal, rule_template
-from aggregate.engine.words import iteration
+from aggregate.agent.goal_templates import item_goal, rule_template
+from aggregate.agent.heuristics import iteration
+from aggregate.agent.item_lists import attached, filter_items, find_list
 from aggregate.subagents import compact_data
 
 RUNS = [{"id": 1}, {"id": 2}]

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from aggregate.engine.choice import tool_score
-from aggregate.engine.parameters import item_arguments, sure_arguments
-from aggregate.engine.run import Branch
-from aggregate.engine.trace import TraceKind, TraceRecorder
+from aggregate.agent.goal_context import Branch
+from aggregate.agent.tool_arguments import item_arguments, sure_arguments
+from aggregate.agent.tool_selection import tool_score
+from aggregate.agent.trace import TraceKind, TraceRecorder
 from aggregate.tools import Tool, make_tool, standard_tools
 from tests.fakes.models import agent, calls
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aggregate.engine import Completion, EngineLimits, NeuronAgent, Question, QuestionKind, Trace, TraceKind
+from aggregate.agent import Completion, EngineLimits, NeuronAgent, Question, QuestionKind, Trace, TraceKind
 from aggregate.tools import ToolRegistry, make_tool
 from tests.fakes.models import agent
 
@@ -146,7 +146,7 @@ def test_an_interrupt_ends_the_goal(tmp_path: Path) -> None:
 
 HANGS = """
 import sys, time
-from aggregate.engine import NeuronAgent, scripted_model
+from aggregate.agent import NeuronAgent, scripted_model
 
 def listItems() -> dict:
     "List items."

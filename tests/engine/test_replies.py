@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.engine import replies
-from aggregate.engine.reflection import read_reflection
-from aggregate.engine.words import iteration
+from aggregate.agent import reply_parsing
+from aggregate.agent.heuristics import iteration
+from aggregate.agent.reflection import read_reflection
 
 STEPS = [
     ("1. Fetch\n2. Count", ["Fetch", "Count"]),

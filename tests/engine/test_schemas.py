@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from aggregate.agent import NeuronAgent, QuestionKind, reply_parsing, reply_schemas
 from aggregate.clients.client import Client as ProviderClient
 from aggregate.clients.protocol import ModelRequest
-from aggregate.clients.scripted import ScriptedTransport
-from aggregate.engine import NeuronAgent, QuestionKind, replies, schemas
+from aggregate.clients.scripted_client import ScriptedTransport
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage

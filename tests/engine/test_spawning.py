@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from aggregate.engine import QuestionKind, Trace, TraceKind
-from aggregate.engine.limits import SubtaskBudget
-from aggregate.engine.splitting import merge_parts
+from aggregate.agent import QuestionKind, Trace, TraceKind
+from aggregate.agent.budget import SubtaskBudget
+from aggregate.agent.step_splitting import merge_parts
 from aggregate.tools import ToolContext, make_tool, standard_tools
 from tests.fakes.models import agent, calls
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.engine.words import advice, has_parts, is_compound, is_vague, iteration, words
+from aggregate.agent.heuristics import advice, has_parts, is_compound, is_vague, iteration, words
 from aggregate.tools import make_tool
 
 ITERATIONS = [

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
-from aggregate.conductor.context import WorkerContexts
 from aggregate.conductor.lifecycle import complete_assignment
-from aggregate.conductor.papers import RunFiles
-from aggregate.conductor.run import PollingOptions, TicketEvent, TrackResult, TrackRun
+from aggregate.conductor.run_files import RunFiles
 from aggregate.conductor.track import open_track
+from aggregate.conductor.track_run import PollingOptions, TicketEvent, TrackResult, TrackRun
 from aggregate.conductor.worker import Worker
-from aggregate.project import open_project
+from aggregate.conductor.worker_context import WorkerContexts
 from tests.project import project
 
 TIME = datetime(2026, 1, 31, 10, 30, tzinfo=UTC)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from aggregate.engine import Completion, EngineLimits, NeuronAgent, Question, ScriptedModel, scripted_model
+from aggregate.agent import Completion, EngineLimits, NeuronAgent, Question, ScriptedModel, scripted_model
 from aggregate.tools import Tool, ToolRegistry
 
 Script = Mapping[str, str | list[str]]

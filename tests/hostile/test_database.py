@@ -13,17 +13,17 @@ import sqlalchemy as sa
 from dbos import WorkflowStatus
 
 from aggregate.cli.program import run_program
+from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, TicketOutcome
-from aggregate.conductor.database import RunRow, database_url, open_engine
-from aggregate.conductor.durable import DbosQueue, prepare_database
-from aggregate.conductor.durable import _outcome as outcome_of_workflow
-from aggregate.conductor.leases import Heartbeat, this_process
-from aggregate.conductor.tracks import DATABASE, RunOptions, cancel, conduct, forget, status
-from aggregate.conductor.workplace import WorkerProcess
+from aggregate.conductor.durable.database import RunRow, database_url, open_engine
+from aggregate.conductor.durable.dbos_queue import DbosQueue, prepare_database
+from aggregate.conductor.durable.dbos_queue import _outcome as outcome_of_workflow
+from aggregate.conductor.durable.heartbeat import Heartbeat, this_process
+from aggregate.conductor.durable.worker_process import WorkerProcess
+from aggregate.conductor.service import DATABASE, RunOptions, cancel, conduct, forget, status
 from aggregate.disk.user_folders import state_folder
 from aggregate.errors import StateError
 from aggregate.models.prompt import Prompt
-from aggregate.project import open_project
 from tests.conductor.test_durable import new_database, server, until
 from tests.fakes.conducting import TRACK, Says, track_project
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.app import run as run_pipeline
-from aggregate.compose.numbering import prune_outputs, write_numbered
-from aggregate.conductor.metadata import TrackStatus
-from aggregate.conductor.papers import RunFiles
+from aggregate.compose.api import run as run_pipeline
+from aggregate.compose.numbered_output import prune_outputs, write_numbered
+from aggregate.conductor.metadata_file import TrackStatus
+from aggregate.conductor.run_files import RunFiles
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track import open_track
 from aggregate.errors import OutputError, StateError
-from aggregate.subagents.compact import compact_data, load_data_reference, prune_data_cache
+from aggregate.results.references import compact_data, load_data_reference, prune_data_cache
 from aggregate.tools import state_store
 from tests.fakes.conducting import TIME, TRACK, track_project
 from tests.hostile.running import aggregate, refused

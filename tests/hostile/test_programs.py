@@ -8,7 +8,7 @@ import pytest
 
 from aggregate.errors import SandboxError
 from aggregate.sandbox.bubblewrap import MISSING, run_full_python
-from aggregate.sources.beads.program import find_bd
+from aggregate.sources.beads.bd_program import find_bd
 from tests.fakes.bd import install_bd
 from tests.hostile.planted import Planted, plant
 from tests.hostile.running import aggregate, refused

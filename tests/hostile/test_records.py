@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from aggregate.chat.request_log import read_request, read_segment
 from aggregate.cli.program import run_program
-from aggregate.compose.journal import read_request, read_segment
-from aggregate.compose.numbering import request_log_path
+from aggregate.compose.numbered_output import request_log_path
 from tests.project import project
 
 VALUES: list[Any] = [

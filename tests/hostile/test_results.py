@@ -11,10 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aggregate import build_tier3_context, run
-from aggregate.engine.lists import resolve_reference
+from aggregate.agent.item_lists import resolve_reference
 from aggregate.errors import DataReferenceError, OutputError
 from aggregate.models.reference import is_reference
 from aggregate.models.result import AggregatedResult, Answer, AnswerKind, AnswerSource
+from aggregate.results.references import recognise_reference
 from aggregate.subagents import (
     LabelledOutput,
     SubagentSession,
@@ -23,7 +24,6 @@ from aggregate.subagents import (
     merge_outputs,
     select_answer,
 )
-from aggregate.subagents.compact import recognise_reference
 from tests.hostile.values import FORGED, forged_reference
 from tests.project import project
 from tests.rendering import headings

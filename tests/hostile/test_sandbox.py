@@ -16,9 +16,9 @@ import pytest
 
 from aggregate.errors import SandboxError, Stopped
 from aggregate.sandbox import SandboxLimits, run_full_python, run_javascript, run_python
-from aggregate.sandbox.answers import parse_reply
 from aggregate.sandbox.limits import CONTAINERS, ERROR_CHARACTERS, SOURCE_CHARACTERS
 from aggregate.sandbox.process_tree import tree_usage
+from aggregate.sandbox.responses import parse_reply
 from aggregate.sandbox.seccomp import MACHINES, REFUSED, seccomp_filter
 from aggregate.subagents import execute_data_analysis
 from tests.hostile.sandbox_escapes import ESCAPES, PLAY

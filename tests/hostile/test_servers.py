@@ -15,12 +15,12 @@ from aggregate.clients import anthropic_api, gemini_api, gemini_cli, openai_api
 from aggregate.clients.anthropic_api import AnthropicApi
 from aggregate.clients.client import Client
 from aggregate.clients.connection import ConnectionLimits
-from aggregate.clients.failures import SdkErrorTranslator
+from aggregate.clients.credentials import ApiKey
 from aggregate.clients.gemini_api import GeminiApi
-from aggregate.clients.key import ApiKey
 from aggregate.clients.openai_api import OpenAiApi
 from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.clients.retry import Retry
+from aggregate.clients.sdk_errors import SdkErrorTranslator
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import Prompt
 from aggregate.models.usage import Usage

@@ -9,13 +9,13 @@ import pytest
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.syntax.languages import language_named
 from aggregate.syntax.parsing import macros_by_end
-from aggregate.views.attempt import render_view
+from aggregate.views.rendering import render_view
 
 _TIMED = """\
 import resource
 resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.views.attempt import attempt
+from aggregate.views.rendering import attempt
 from tests.hostile.test_texts import TEXTS
 for name, (path, build) in TEXTS.items():
     print(name, flush=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from aggregate import run
-from aggregate.compose.images import find_screenshots
+from aggregate.compose.image_files import find_screenshots
 from aggregate.disk.writing import private_folder
-from aggregate.sources.dependencies import dependency_folders
-from aggregate.sources.listing import FolderListing
+from aggregate.sources.dependency_folders import dependency_folders
+from aggregate.sources.path_resolution import FolderListing
 
 _LEVELS = 1500
 

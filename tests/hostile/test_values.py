@@ -13,8 +13,8 @@ from hypothesis import given
 from aggregate import build_tier3_context, run
 from aggregate.errors import OutputError
 from aggregate.models.jsonable import json_text, jsonable
-from aggregate.models.plain import Value
 from aggregate.models.result import Answer, AnswerKind, AnswerSource
+from aggregate.models.values import Value
 from aggregate.subagents import (
     CompilationContext,
     LabelledOutput,

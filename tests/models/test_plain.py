@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.models.plain import isolated_copy
+from aggregate.models.values import isolated_copy
 
 VALUES = st.recursive(
     st.none() | st.integers() | st.text(max_size=3) | st.just(datetime(2024, 1, 1, tzinfo=UTC)),

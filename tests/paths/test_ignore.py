@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregate.app import select_files
+from aggregate.compose.api import select_files
+from aggregate.compose.project import open_project, request_for
 from aggregate.errors import ConfigError
-from aggregate.paths.ignore import MOST_LINES, MOST_PATTERNS, IgnoreRules, TooManyRulesError
-from aggregate.project import open_project, request_for
-from aggregate.sources.listing import FolderListing
+from aggregate.paths.ignore_rules import MOST_LINES, MOST_PATTERNS, IgnoreRules, TooManyRulesError
+from aggregate.sources.path_resolution import FolderListing
 from tests.project import project
 
 PIECES = ["a", "b", "*", "?", "[ab]", "[!a]", "**", "*a*", "\\a", "ab"]
@@ -73,7 +73,7 @@ def test_rules_decide_as_the_slow_matcher_does(rules: list[str], path: str, is_f
 def test_no_rules_take_for_ever() -> None:
     """Rules with many stars, and as many rules as are allowed, are decided on at once, 1,000 names over."""
     program = """
-from aggregate.paths.ignore import MOST_LINES, MOST_PATTERNS, IgnoreRules
+from aggregate.paths.ignore_rules import MOST_LINES, MOST_PATTERNS, IgnoreRules
 stars = ["*a" * 60 + "*b", "**/a/" * 30 + "b", "**/" * 60 + "b", ("*a" * 20 + "*b/") * 5 + "c"]
 for rules in (stars, [f"*a{i}*" for i in range(MOST_PATTERNS)], [f"name{i}" for i in range(MOST_LINES)]):
     level = IgnoreRules().below("", rules)

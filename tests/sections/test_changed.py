@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.sections.changed import changed_segment
+from aggregate.sections.changed_files import changed_segment
 from aggregate.sections.files import file_block, file_segment
 
 LINES = [f"line {n}\n" for n in range(1, 13)]

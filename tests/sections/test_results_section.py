@@ -13,7 +13,7 @@ from tests.rendering import headings
 from aggregate import build_tier3_context, run
 from aggregate.models.group import GroupStatus, MergeStrategy
 from aggregate.models.result import AggregatedResult, Answer, AnswerKind, AnswerSource
-from aggregate.sections.results import results_segments
+from aggregate.sections.subagent_results import results_segments
 from aggregate.subagents import LabelledOutput, SubagentSession, load_data_reference, merge_outputs
 
 

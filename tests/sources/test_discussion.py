@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aggregate.errors import ConfigError, OutputError
-from aggregate.sources.discussion import append_turns, history_file
-from aggregate.sources.history import load_history
+from aggregate.sources.history_reader import load_history
+from aggregate.sources.history_writer import append_turns, history_file
 
 ASKED = {"role": "User", "content": "Why?"}
 TOLD = {"role": "AI", "content": 'Two lines:\n"""\\ and a bell \x07\n'}

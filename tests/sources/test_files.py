@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import build_file_items
-from aggregate.sources.files import MAX_FILE_BYTES, SourceFile, read_file
+from aggregate.sources.file_content import MAX_FILE_BYTES, SourceFile, read_file
 
 GERMAN = "Grüße aus Köln: der Bär läuft über die Brücke, während die Möwe schläft.\n" * 3
 

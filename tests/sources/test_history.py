@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from aggregate.errors import ConfigError
-from aggregate.sources.history import find_history_file, load_history
+from aggregate.sources.history_reader import find_history_file, load_history
 
 TURNS = ["User: hi", {"role": "AI", "content": "hello\nthere"}]
 

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aggregate import resolve_paths
-from aggregate.app import select_files
-from aggregate.project import open_project, request_for
-from aggregate.sources.listing import FolderListing
+from aggregate.compose.api import select_files
+from aggregate.compose.project import open_project, request_for
+from aggregate.sources.path_resolution import FolderListing
 from aggregate.sources.walk import walk_files
 from tests.project import project
 from tests.sources.repository import git, untracked_and_tracked

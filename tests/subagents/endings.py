@@ -19,7 +19,7 @@ from typing import Any
 
 from aggregate.errors import AggregateError
 from aggregate.subagents import SubagentSession
-from aggregate.subagents.deadlines import TimerThread
+from aggregate.subagents.timeouts import TimerThread
 from tests.fakes.executors import InlineExecutor, ManualExecutor
 
 DEADLINE = 10.0

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.errors import AggregateError, OutputError
+from aggregate.results.value_summary import summarise
 from aggregate.subagents import (
     LabelledOutput,
     compact_data,
@@ -22,7 +23,6 @@ from aggregate.subagents import (
     merge_outputs,
     prune_data_cache,
 )
-from aggregate.subagents.summary import summarise
 
 RUNS = {"activities": [{"name": f"Run {n}", "distance": n, "moving_time": 60} for n in range(63)], "page": 1}
 

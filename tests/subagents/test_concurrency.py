@@ -9,7 +9,7 @@ from multiprocessing import get_context
 import pytest
 
 from aggregate.subagents import GroupStatus, RunStatus, SubagentSession
-from aggregate.subagents.deadlines import TimerThread
+from aggregate.subagents.timeouts import TimerThread
 from tests.fakes.executors import InlineExecutor, ManualExecutor, RefusingExecutor
 from tests.fakes.time import FakeTime
 

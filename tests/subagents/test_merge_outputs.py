@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.errors import SpawnError
+from aggregate.results.strategies import MAX_DEPTH
 from aggregate.subagents import AggregatedResult, LabelledOutput, MergeStrategy, merge_outputs
-from aggregate.subagents.strategies import MAX_DEPTH
 
 
 def merged(strategy: str, *outputs: object, labels: tuple[str, ...] = ()) -> AggregatedResult:

@@ -7,7 +7,7 @@ import pytest
 
 from aggregate import ASTParser
 from aggregate.models.view import ViewMode, ViewRequest
-from aggregate.syntax.cuts import without_bodies
+from aggregate.syntax.elision import without_bodies
 from aggregate.syntax.languages import language_named
 from aggregate.views.masked import masked
 from aggregate.views.outline import outline

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import ASTParser
-from aggregate.syntax.cuts import without_bodies
+from aggregate.syntax.elision import without_bodies
 from aggregate.syntax.languages import Language, language_named
 from aggregate.text.lines import line_count
 

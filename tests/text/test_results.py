@@ -8,7 +8,7 @@ import pytest
 
 from aggregate.models.group import MergeStrategy
 from aggregate.models.result import AggregatedResult
-from aggregate.text.results import result_text, value_text
+from aggregate.text.result_text import result_text, value_text
 
 
 @dataclass

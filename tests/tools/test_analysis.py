@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from aggregate.tools import ToolContext, ToolRegistry
-from aggregate.tools.analysis import ANALYSIS, add_analysis_tool
+from aggregate.tools.analysis_tool import ANALYSIS, add_analysis_tool
 
 
 def test_all_code_of_a_goal_sees_the_moment_at_which_it_began() -> None:

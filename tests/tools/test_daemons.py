@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from aggregate.tools.daemons import ordered_map, run_in_thread
+from aggregate.concurrency.threads import ordered_map, run_in_thread
 
 
 def test_results_stand_in_the_order_of_the_items() -> None:

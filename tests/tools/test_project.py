@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aggregate.errors import ToolError
-from aggregate.paths.secrets import is_secret
+from aggregate.paths.secret_files import is_secret
 from aggregate.tools import ToolRegistry, standard_tools
 from tests.project import project
 

@@ -130,9 +130,9 @@ def children() -> list[str]:
 SCRIPT = """\
     import threading
     from pathlib import Path
-    from aggregate import app
-    from aggregate.app import compose_prompt
-    from aggregate.project import open_project, request_for
+    from aggregate.compose import api
+    from aggregate.compose.api import compose_prompt
+    from aggregate.compose.project import open_project, request_for
 
     print("main module runs")
     config = {"files": {"paths": [{"path": "*.py", "view_mode": "skeleton"}]}}
@@ -165,8 +165,8 @@ def digest(folder: Path, *, workers: int, seed: str) -> bytes:
     """Compose a prompt in a process of its own and return it."""
     program = dedent(f"""\
         import sys
-        from aggregate.app import compose_prompt
-        from aggregate.project import open_project, request_for
+        from aggregate.compose.api import compose_prompt
+        from aggregate.compose.project import open_project, request_for
         modes = ["skeleton", "outline", "summary", "masked", "full"]
         paths = [{{"path": f"p{{i}}/*.py", "view_mode": modes[i % 5]}} for i in range(7)]
         config = {{"files": {{"paths": [*paths, {{"path": "*", "view_mode": "summary"}}]}}}}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aggregate.anchors.capture import capture
-from aggregate.anchors.exact import SymbolAt
+from aggregate.anchors.exact_match import SymbolAt
 from aggregate.anchors.relocate import relocate
 from aggregate.anchors.resolution import AnchorState, Resolution
 from aggregate.models.file_item import SliceDict

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from rapidfuzz.distance import Indel
 
-from aggregate.anchors.prints import REPEATED, REPEATED_TRIPLE, TRIVIAL, code_of
-from aggregate.anchors.score import line_likeness
-from aggregate.anchors.target import SearchText
+from aggregate.anchors.fingerprints import REPEATED, REPEATED_TRIPLE, TRIVIAL, code_of
+from aggregate.anchors.scoring import line_likeness
+from aggregate.anchors.search_text import SearchText
 
 Pairs = dict[int, int]
 """Index in the window to index in the text, rising on both sides."""

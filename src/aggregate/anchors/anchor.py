@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aggregate.anchors.prints import code_of, line_code, unpack
+from aggregate.anchors.fingerprints import code_of, line_code, unpack
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from aggregate.anchors.anchor import read_anchor
-from aggregate.anchors.exact import rivalry
-from aggregate.anchors.prints import bare_lines, content_hash, is_trivial, line_fingerprints, pack
-from aggregate.anchors.target import SearchText
+from aggregate.anchors.exact_match import rivalry
+from aggregate.anchors.fingerprints import bare_lines, content_hash, is_trivial, line_fingerprints, pack
+from aggregate.anchors.search_text import SearchText
 from aggregate.errors import AnchorError
 from aggregate.models.file_item import SliceDict
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from aggregate.anchors.anchor import Anchor, has_anchor, line_numbers, read_anchor
-from aggregate.anchors.edited import FuzzyMatch, fuzzy_matches
-from aggregate.anchors.exact import ExactMatches, SymbolAt, exact_matches
+from aggregate.anchors.exact_match import ExactMatches, SymbolAt, exact_matches
+from aggregate.anchors.fuzzy_match import FuzzyMatch, fuzzy_matches
 from aggregate.anchors.resolution import AnchorState, Resolution
-from aggregate.anchors.target import SearchText
+from aggregate.anchors.search_text import SearchText
 from aggregate.text.lines import line_count
 
 MOST_CANDIDATES = 8

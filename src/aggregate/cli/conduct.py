@@ -10,7 +10,7 @@ from aggregate.cli.output import say, warn, write_path, write_rows
 from aggregate.errors import StateError
 
 if TYPE_CHECKING:
-    from aggregate.conductor.tracks import RunOptions, TrackProgress
+    from aggregate.conductor.service import RunOptions, TrackProgress
     from aggregate.config.load import Project
 
 _database = click.option(
@@ -81,7 +81,7 @@ def conduct(
         raise click.UsageError(
             "--dry-run, --status, --resume, --cancel and --forget exclude each other: take one of them"
         )
-    from aggregate.project import open_project
+    from aggregate.compose.project import open_project
 
     project = open_project(config, allow_outside=allow_outside or None, allow_secrets=allow_secrets or None)
     if track is None:
@@ -107,12 +107,12 @@ def worker(database: str, spec: str, lease: float) -> None:
     import signal
     from threading import Event
 
-    from aggregate.conductor.tracks import run_worker
+    from aggregate.conductor.service import run_worker
     from aggregate.conductor.worker import make_worker
 
     stop = Event()
     signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
-    from aggregate.project import redaction_for
+    from aggregate.compose.project import redaction_for
 
     redaction = redaction_for(sending=True)
     allow = redaction.allow if redaction else ()
@@ -127,8 +127,8 @@ def _wish(
     database: str, places: int | None, lease: float, on_error: str | None, *, resume: bool, lead: bool
 ) -> "RunOptions":
     _need_dbos()
-    from aggregate.conductor.run import PollingOptions
-    from aggregate.conductor.tracks import RunOptions
+    from aggregate.conductor.service import RunOptions
+    from aggregate.conductor.track_run import PollingOptions
     from aggregate.models.group import FailurePolicy
 
     chosen = FailurePolicy(on_error) if on_error else None
@@ -145,11 +145,11 @@ def _need_dbos() -> None:
 
 
 def _run(project: "Project", name: str, spec: str | None, wish: "RunOptions", *, plain: bool) -> None:
-    from aggregate.cli.live import watch
+    from aggregate.cli.live_table import watch
+    from aggregate.compose.project import redaction_for
+    from aggregate.conductor.service import conduct as run
     from aggregate.conductor.track import open_track
-    from aggregate.conductor.tracks import conduct as run
     from aggregate.conductor.worker import make_worker
-    from aggregate.project import redaction_for
 
     track = open_track(project.folder, name)
     redaction = redaction_for(project, sending=True)
@@ -173,9 +173,9 @@ def _run(project: "Project", name: str, spec: str | None, wish: "RunOptions", *,
 
 
 def _preview(project: "Project", name: str, *, lead: bool) -> None:
-    from aggregate.conductor.context import WorkerContexts
     from aggregate.conductor.preview import preview
     from aggregate.conductor.track import open_track
+    from aggregate.conductor.worker_context import WorkerContexts
 
     steps = preview(open_track(project.folder, name).tickets(), WorkerContexts(project), lead=lead)
     for step in steps:
@@ -188,7 +188,7 @@ def _preview(project: "Project", name: str, *, lead: bool) -> None:
 
 def _end(project: "Project", name: str, database: str, *, forget: bool) -> None:
     _need_dbos()
-    from aggregate.conductor import tracks as runs
+    from aggregate.conductor import service as runs
 
     _tell_of_unopened(project, database)
     if forget:
@@ -200,7 +200,7 @@ def _end(project: "Project", name: str, database: str, *, forget: bool) -> None:
 
 def _status(project: "Project", name: str, database: str) -> None:
     _need_dbos()
-    from aggregate.conductor import tracks as runs
+    from aggregate.conductor import service as runs
 
     _tell_of_unopened(project, database)
     found = runs.status(project, name, database=database)
@@ -211,14 +211,14 @@ def _status(project: "Project", name: str, database: str) -> None:
 
 
 def _tell_of_unopened(project: "Project", database: str) -> None:
-    from aggregate.conductor.tracks import unopened_database
+    from aggregate.conductor.service import unopened_database
 
     if notice := unopened_database(project, database):
         say(notice)
 
 
 def _show(found: "TrackProgress") -> None:
-    from aggregate.sections.results import one_line
+    from aggregate.sections.subagent_results import one_line
 
     total = len(found.lines) + len(found.waiting) + len(found.untouched)
     write_rows(f"{found.run_id}: {found.state}, {len(found.lines):,} of {total:,} tickets have ended")

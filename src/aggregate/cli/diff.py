@@ -17,10 +17,10 @@ def diff(earlier: str, later: str, config: Path) -> None:
 
     Both are numbers or paths of prompts that run or send has written.
     """
-    from aggregate.compose.journal import find_prompt, read_request
-    from aggregate.compose.prefix import compare_prefixes
+    from aggregate.chat.request_log import find_prompt, read_request
+    from aggregate.compose.project import open_project, request_for
     from aggregate.errors import ConfigError
-    from aggregate.project import open_project, request_for
+    from aggregate.prompt_cache.prefix_diff import compare_prefixes
 
     request = request_for(open_project(config), with_history=False)
     chains = []

@@ -10,7 +10,7 @@ from aggregate.cli.options import json_option, redact_option
 from aggregate.cli.output import say, warn, write_result
 
 if TYPE_CHECKING:
-    from aggregate.engine import GoalResult, Model
+    from aggregate.agent import GoalResult, Model
     from aggregate.tools import ToolRegistry
 
 
@@ -75,14 +75,14 @@ def goal(
 
     The exit code is 1 where no step gave something usable.
     """
-    from aggregate.engine import NeuronAgent
+    from aggregate.agent import NeuronAgent
 
     wanted = _wanted(goal, instruction)
     client = make_client(provider, model=model, base_url=base_url, script=script, redact=redact)
     agent = NeuronAgent(client, make_tools(folder, allow=allow, roots=root, state_dir=state_dir), state_dir=state_dir)
     result = agent.execute_goal(wanted)
     if trace:
-        from aggregate.cli.tree import draw_trace
+        from aggregate.cli.trace_tree import draw_trace
 
         draw_trace(result.trace)
     for warning in result.warnings:
@@ -99,12 +99,12 @@ def make_client(
         UsageError: The scripted provider has no script.
         ClientSetupError: There is no such provider, or a key or an address is missing.
     """
-    from aggregate.engine import ChatModel, read_script
+    from aggregate.agent import ChatModel, read_script
 
     if provider != "scripted":
         from aggregate.clients.providers import open_client
-        from aggregate.clients.redacting import with_redaction
-        from aggregate.project import redaction_for
+        from aggregate.clients.redacting_client import with_redaction
+        from aggregate.compose.project import redaction_for
 
         client = open_client(provider, model=model, base_url=base_url)
         redaction = redaction_for(sending=True, wanted=redact)
@@ -129,7 +129,7 @@ def make_tools(
 
 
 def _wanted(goal: str | None, instruction: Path | None) -> str:
-    from aggregate.cli.instruction import read_instruction
+    from aggregate.cli.instruction_file import read_instruction
 
     if (goal is None) == (instruction is None):
         raise click.UsageError("give a goal or --instruction FILE, one of them")

@@ -24,9 +24,9 @@ def init(config: Path, ignore: bool | None) -> None:
     """Write a commented manual_slop.toml for the project in this folder."""
     from aggregate.config.template import first_config
     from aggregate.errors import ConfigError, OutputError
-    from aggregate.paths.ignore import IgnoreRules
-    from aggregate.sources.dependencies import dependency_folders
-    from aggregate.sources.listing import FolderListing
+    from aggregate.paths.ignore_rules import IgnoreRules
+    from aggregate.sources.dependency_folders import dependency_folders
+    from aggregate.sources.path_resolution import FolderListing
     from aggregate.syntax.languages import LANGUAGES, LanguageKind
 
     folder = config.parent
@@ -49,8 +49,8 @@ def init(config: Path, ignore: bool | None) -> None:
 
 def _taken(config: Path) -> str:
     """Return how many files the new configuration takes, and their tokens if that is quick."""
-    from aggregate.app import compose_prompt, select_files
-    from aggregate.project import open_project, request_for
+    from aggregate.compose.api import compose_prompt, select_files
+    from aggregate.compose.project import open_project, request_for
     from aggregate.tokens.count import count_prompt
 
     request = request_for(open_project(config), with_history=False)

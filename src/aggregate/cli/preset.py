@@ -49,11 +49,11 @@ def show(name: str, config: Path) -> None:
 @click.option("--global", "is_global", is_flag=True, help="Store it for all projects.")
 def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_global: bool) -> None:
     """Save PATHS, or the project's present files and screenshots, under NAME."""
-    from aggregate.cli.paths import from_here
+    from aggregate.cli.path_arguments import from_here
+    from aggregate.compose.project import open_project, request_for
     from aggregate.config.load import load_config
     from aggregate.models.file_item import FileItem
     from aggregate.models.preset import ContextPreset
-    from aggregate.project import open_project, request_for
 
     if paths:
         base_dir = config.parent

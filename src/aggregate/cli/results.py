@@ -48,7 +48,7 @@ def merge(files: tuple[Path, ...], strategy: str, function: str | None, label_fr
         raise click.UsageError("--function goes with --strategy custom, and custom needs one")
     from aggregate.models.jsonable import json_text
     from aggregate.subagents import LabelledOutput, envelope, merge_outputs
-    from aggregate.text.results import result_text
+    from aggregate.text.result_text import result_text
 
     outputs = []
     for file in files:
@@ -73,7 +73,7 @@ def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_tex
     A file that cannot be read counts as a failed result and is listed. The exit code is 1 if all failed.
     """
     from aggregate.models.jsonable import json_text
-    from aggregate.sections.results import results_segments
+    from aggregate.sections.subagent_results import results_segments
     from aggregate.subagents import CompilationContext, compile_results
 
     read = [(file.stem, *_read(file)) for file in files]
@@ -89,7 +89,7 @@ def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_tex
 
 def _warn(sentences: Iterable[str]) -> None:
     """Say on standard error what went wrong, one line each, also where it stands in the JSON."""
-    from aggregate.sections.results import one_line
+    from aggregate.sections.subagent_results import one_line
 
     for sentence in sentences:
         warn(one_line(sentence))
@@ -97,7 +97,7 @@ def _warn(sentences: Iterable[str]) -> None:
 
 def _read(file: Path) -> tuple[Any, str]:
     """Return a file's value and ``""``, or why there is none."""
-    from aggregate.sources.files import read_file
+    from aggregate.sources.file_content import read_file
 
     source = read_file(file)
     if source.error or file.suffix.lower() != ".json":

@@ -10,7 +10,7 @@ from aggregate.cli.options import config_option, json_option, redact_option, sco
 from aggregate.cli.output import say, warn, write_path, write_result
 
 if TYPE_CHECKING:
-    from aggregate.app import Composition
+    from aggregate.compose.api import Composition
     from aggregate.tokens.count import PromptTokens
 
 _LARGEST = 8
@@ -49,12 +49,12 @@ def run(
         raise click.UsageError("--stdout and --json exclude each other: take one of them")
     from dataclasses import replace
 
-    from aggregate.app import compose_prompt
-    from aggregate.cli.paths import from_here
+    from aggregate.chat.request_log import log_written_prompt
+    from aggregate.cli.path_arguments import from_here
     from aggregate.cli.progress import progress
-    from aggregate.compose.journal import log_written_prompt
-    from aggregate.compose.numbering import write_numbered
-    from aggregate.project import open_project, redaction_for, request_for
+    from aggregate.compose.api import compose_prompt
+    from aggregate.compose.numbered_output import write_numbered
+    from aggregate.compose.project import open_project, redaction_for, request_for
     from aggregate.tokens.count import count_prompt
 
     project = open_project(config, allow_outside=allow_outside or None, allow_secrets=allow_secrets or None)
@@ -95,8 +95,8 @@ def run(
 @click.option("--keep", type=click.IntRange(min=0), required=True, metavar="N", help="Keep so many prompts.")
 def prune(config: Path, keep: int) -> None:
     """Delete all but the newest prompts; print what was deleted."""
-    from aggregate.compose import numbering
-    from aggregate.project import open_project, request_for
+    from aggregate.compose import numbered_output
+    from aggregate.compose.project import open_project, request_for
 
     request = request_for(open_project(config), with_history=False)
     for path in numbered_output.prune_outputs(
@@ -109,12 +109,12 @@ def _too_large(tokens: "PromptTokens") -> list[str]:
     """Return a warning if no model that is known takes the prompt."""
     if tokens.document <= _SOME_TAKE:
         return []
-    from aggregate.clients.window import exceeded_window
+    from aggregate.clients.context_window import exceeded_window
 
     window = exceeded_window(tokens.document)
     if window is None:
         return []
-    from aggregate.compose.stats import largest_folders
+    from aggregate.compose.file_stats import largest_folders
 
     folders = ", ".join(f"{folder} {number:,}" for folder, number in largest_folders(tokens.files))
     return [

@@ -13,9 +13,9 @@ from aggregate.cli.output import say, warn, writable_output, write_piece, write_
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    from aggregate.chat.turn import CompletedTurn, PreparedTurn
     from aggregate.errors import ProviderError
     from aggregate.models.usage import Usage
-    from aggregate.send import CompletedTurn, PreparedTurn
 
 
 @click.command()
@@ -62,9 +62,9 @@ def send(
 
     MESSAGE "-" is read from standard input. Try it without a key: --provider scripted.
     """
+    from aggregate.chat.turn import ModelSelection, prepare_turn, send_turn
     from aggregate.cli.progress import progress
-    from aggregate.project import open_project
-    from aggregate.send import ModelSelection, prepare_turn, send_turn
+    from aggregate.compose.project import open_project
 
     text = read_input() if message == "-" else message
     if not text.strip():
@@ -212,7 +212,7 @@ def _told_by_diffs(ready: "PreparedTurn") -> str:
 
 
 def _cost(ready: "PreparedTurn", usage: "Usage") -> "Decimal | None":
-    from aggregate.clients.prices import cost
+    from aggregate.clients.pricing import cost
 
     return cost(usage, ready.client.model, provider=ready.client.provider)
 

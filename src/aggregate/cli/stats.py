@@ -12,7 +12,7 @@ from aggregate.cli.output import warn, write_rendered, write_result
 from aggregate.text.terminal import printable
 
 if TYPE_CHECKING:
-    from aggregate.compose.stats import FileSizes
+    from aggregate.compose.file_stats import FileSizes
 
 _BAR = 16
 _WIDE = 90
@@ -26,10 +26,10 @@ _PLAIN_WIDTH = 140
 @json_option
 def stats(config: Path, allow_outside: bool, allow_secrets: bool, preset: str | None, as_json: bool) -> None:
     """Show the files by folder: lines, definitions, and tokens in each view."""
-    from aggregate.app import select_files
     from aggregate.cli.progress import progress
-    from aggregate.compose.stats import measure_files
-    from aggregate.project import open_project, request_for
+    from aggregate.compose.api import select_files
+    from aggregate.compose.file_stats import measure_files
+    from aggregate.compose.project import open_project, request_for
 
     project = open_project(config, allow_outside=allow_outside or None, allow_secrets=allow_secrets or None)
     selection = select_files(request_for(project, preset=preset, with_history=False))
@@ -51,7 +51,7 @@ def _print_tree(sizes: "list[FileSizes]") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from aggregate.compose.stats import MEASURED, folder_rows
+    from aggregate.compose.file_stats import MEASURED, folder_rows
 
     console = Console()
     width = console.width if console.is_terminal else _PLAIN_WIDTH

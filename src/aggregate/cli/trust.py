@@ -20,7 +20,7 @@ def trust(path: Path, remove: bool, show: bool) -> None:
     if remove and show:
         raise click.UsageError("--remove and --list exclude each other: take one of them")
     from aggregate.config.user import trusted_projects
-    from aggregate.presets.trust import set_trust
+    from aggregate.presets.trusted_projects import set_trust
 
     if show:
         for root in trusted_projects():

@@ -7,17 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from aggregate.clients.plan import RequestPlan, plan_request
+from aggregate.clients.capabilities import ResponseFormat, capabilities_of
+from aggregate.clients.context_window import check_window
 from aggregate.clients.protocol import DEFAULT_OPTIONS, ModelRequest, OnText, RequestOptions, Transport
 from aggregate.clients.retry import Retry, with_retries
-from aggregate.clients.rules import policy_for
-from aggregate.clients.takes import ResponseFormat, capabilities_of
-from aggregate.clients.window import check_window
 from aggregate.errors import ClientSetupError, ProviderError
-from aggregate.models.chain import PromptFingerprint
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
-from aggregate.text.unicode import SurrogateJoiner
+from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.policy import policy_for
+from aggregate.prompt_cache.request_plan import RequestPlan, plan_request
+from aggregate.text.surrogates import SurrogateJoiner
 from aggregate.tokens.count import count, count_prompt
 
 logger: Final = logging.getLogger(__name__)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, certificates, settings
-from aggregate.clients.failures import SdkErrorTranslator, finish_reason, missing_sdk
-from aggregate.clients.key import ApiKey
+from aggregate.clients.credentials import ApiKey
 from aggregate.clients.protocol import ModelRequest, OnText
+from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_tokens
 

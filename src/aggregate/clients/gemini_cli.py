@@ -16,14 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
-from aggregate.clients.key import ApiKey
-from aggregate.clients.plan import RequestPlan
+from aggregate.clients.credentials import ApiKey
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.disk.programs import find_program
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import SEPARATOR
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_fields, reported_tokens
+from aggregate.prompt_cache.request_plan import RequestPlan
 
 _MOST_BYTES = 8_000_000
 _LONGEST_LINE = 64_000_000

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from aggregate.clients.capabilities import ResponseFormat
 from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, settings
-from aggregate.clients.failures import SdkErrorTranslator, finish_reason, missing_sdk
-from aggregate.clients.key import ApiKey, auth_headers
-from aggregate.clients.plan import BlockRole
+from aggregate.clients.credentials import ApiKey, auth_headers
 from aggregate.clients.protocol import ModelRequest, OnText
-from aggregate.clients.takes import ResponseFormat
+from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_fields, reported_tokens
+from aggregate.prompt_cache.request_plan import BlockRole
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

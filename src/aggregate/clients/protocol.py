@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from aggregate.clients.plan import BlockLayout, RequestPlan
-from aggregate.clients.takes import ResponseFormat
+from aggregate.clients.capabilities import ResponseFormat
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
+from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan
 
 OnText = Callable[[str], None]
 """Called with each piece of the answer as it comes."""

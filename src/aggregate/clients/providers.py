@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from aggregate.clients.address import check_address
 from aggregate.clients.anthropic_api import AnthropicApi
 from aggregate.clients.client import Client
+from aggregate.clients.credentials import ApiKey, find_api_key
 from aggregate.clients.gemini_api import GeminiApi
 from aggregate.clients.gemini_cli import GeminiCli
-from aggregate.clients.key import ApiKey, find_api_key
 from aggregate.clients.openai_api import OpenAiApi
 from aggregate.clients.protocol import Transport
 from aggregate.clients.retry import Retry
-from aggregate.clients.rules import COMPATIBLE, SCRIPTED
-from aggregate.clients.scripted import scripted_client
+from aggregate.clients.scripted_client import scripted_client
 from aggregate.errors import ClientSetupError, ProviderError
+from aggregate.prompt_cache.policy import COMPATIBLE, SCRIPTED
 
 
 @dataclass(frozen=True, slots=True)

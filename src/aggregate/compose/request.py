@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aggregate.compose.layout import Strategy
 from aggregate.models.entry import Entry
 from aggregate.models.scope import Scope
-from aggregate.sections.results import Results
+from aggregate.sections.subagent_results import Results
 
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
-from aggregate.paths.ignore import IgnoreRules, TooManyRulesError
-from aggregate.sources.listing import FolderListing
+from aggregate.paths.ignore_rules import IgnoreRules, TooManyRulesError
+from aggregate.sources.path_resolution import FolderListing
 
 MOST_NAMED = 3
 """Files that a note names before it counts the rest."""

@@ -5,11 +5,11 @@ from time import sleep
 
 from aggregate.conductor.assignment import Assignment, TicketOutcome
 from aggregate.conductor.attempt import Attempt, attempt_assignment, outcome_of, retry_delay
-from aggregate.conductor.context import WorkerContexts
-from aggregate.conductor.fold import merge_outcomes
-from aggregate.conductor.papers import RunFiles
+from aggregate.conductor.merge_outcomes import merge_outcomes
+from aggregate.conductor.run_files import RunFiles
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.worker import Worker
+from aggregate.conductor.worker_context import WorkerContexts
 
 
 def run_worker_lifecycle(

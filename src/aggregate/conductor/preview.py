@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aggregate.conductor.assignment import Assignment
-from aggregate.conductor.context import WorkerContexts
-from aggregate.conductor.fold import merge_outcomes
+from aggregate.conductor.merge_outcomes import merge_outcomes
 from aggregate.conductor.schedule import Schedule
 from aggregate.conductor.tickets import Ticket, Tickets
+from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.tokens.count import count
 
 

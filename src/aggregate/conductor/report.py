@@ -8,8 +8,8 @@ from aggregate.conductor.tickets import Ticket
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt
 from aggregate.models.result import THRESHOLD, AggregatedResult
-from aggregate.sections.results import one_line, results_segments
-from aggregate.subagents.compact import NOTE_CHARACTERS, NOTES_SHOWN
+from aggregate.results.references import NOTE_CHARACTERS, NOTES_SHOWN
+from aggregate.sections.subagent_results import one_line, results_segments
 from aggregate.text.fences import fence, heading_text
 from aggregate.text.shorten import first_of
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from aggregate.conductor.graph import dependencies
+from aggregate.conductor.dependency_graph import dependencies
 from aggregate.conductor.tickets import Ticket
 from aggregate.models.group import FailurePolicy
 

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from aggregate.conductor.graph import find_cycle, members_of
+from aggregate.conductor.dependency_graph import find_cycle, members_of
+from aggregate.config.key_position import line_of_key
 from aggregate.config.load import parse_toml, read_toml_text, validate_table
-from aggregate.config.locate import line_of_key
 from aggregate.errors import ConfigError
 from aggregate.models.group import FailurePolicy, MergeStrategy
 

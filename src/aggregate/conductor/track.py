@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from aggregate.conductor.marks import Checkbox
-from aggregate.conductor.metadata import TrackStatus, set_values, timestamp
-from aggregate.conductor.plan import mark_tasks
-from aggregate.conductor.register import TrackEntry, mark_track, read_tracks_file
+from aggregate.conductor.checkboxes import Checkbox
+from aggregate.conductor.metadata_file import TrackStatus, set_values, timestamp
+from aggregate.conductor.plan_file import mark_tasks
 from aggregate.conductor.tickets import TICKETS, Tickets, load_tickets
+from aggregate.conductor.tracks_file import TrackEntry, mark_track, read_tracks_file
 from aggregate.disk.reading import read_bytes
 from aggregate.disk.roots import project_root
 from aggregate.disk.writing import confined, exclusive_access, replace_text

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from aggregate.agent import ChatModel, EngineLimits, NeuronAgent
 from aggregate.clients.protocol import ChatClient, RequestOptions
 from aggregate.clients.providers import PROVIDERS, open_client
-from aggregate.clients.redacting import with_redaction
-from aggregate.clients.rules import SCRIPTED
+from aggregate.clients.redacting_client import with_redaction
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.scripted import ScriptedWorker, load_script
-from aggregate.engine import ChatModel, EngineLimits, NeuronAgent
+from aggregate.conductor.scripted_worker import ScriptedWorker, load_script
 from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
 from aggregate.models.reply import FinishReason
+from aggregate.prompt_cache.policy import SCRIPTED
 from aggregate.tools import Tool, standard_tools
 
 _GRACE_SECONDS = 0.5

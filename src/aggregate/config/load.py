@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from aggregate.config.discover import CONFIG_NAME
-from aggregate.config.locate import key_lines, nearest_line
+from aggregate.config.key_position import key_lines, nearest_line
 from aggregate.config.schema import UNION_TAGS, Config
 from aggregate.config.toml import parse_untrusted_toml
 from aggregate.disk.reading import read_text

@@ -16,8 +16,8 @@ from enum import Enum
 from itertools import islice
 from typing import Any, Final
 
-from aggregate.models.plain import MOST_REPEATED, Value
 from aggregate.models.reference import DataReference
+from aggregate.models.values import MOST_REPEATED, Value
 
 DEPTH: Final = 100
 """Levels of nesting that are shown; no real data has more, and a JSON writer recurses once a level."""

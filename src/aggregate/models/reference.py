@@ -12,7 +12,7 @@ REFERENCE_FORMAT: Final = "disk_reference"
 class DataReference(dict[str, Any]):
     """The keys of rule D-42 for a value that this program wrote to disk.
 
-    Only ``aggregate.subagents.compact`` makes them. A mapping with the same keys, such as an agent can return, is data
+    Only ``aggregate.results.references`` makes them. A mapping with the same keys, such as an agent can return, is data
     like any other: its path and hint are believed by nobody.
     """
 

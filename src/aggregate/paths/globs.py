@@ -7,7 +7,7 @@ alternatives. Names that begin with a dot are matched like any others.
 import re
 from functools import lru_cache
 
-from aggregate.paths.linear import Token, name_expression, path_expression
+from aggregate.paths.wildcards import Token, name_expression, path_expression
 
 MOST_CHARACTERS = 4096
 """Of a pattern; no path is longer."""

@@ -8,7 +8,7 @@ kept in pieces, so that neither these rules nor any other scanner take this file
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from aggregate.redaction.judge import (
+from aggregate.redaction.plausibility import (
     is_login,
     is_mixed,
     is_password,

@@ -8,6 +8,6 @@ from aggregate.sandbox.bubblewrap import run_full_python
 from aggregate.sandbox.javascript import run_javascript
 from aggregate.sandbox.limits import SandboxLimits
 from aggregate.sandbox.monty import PythonRun, run_python
-from aggregate.sandbox.values import plain_copy
+from aggregate.sandbox.plain_data import plain_copy
 
 __all__ = ["SandboxLimits", "PythonRun", "plain_copy", "run_full_python", "run_javascript", "run_python"]

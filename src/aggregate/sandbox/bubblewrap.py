@@ -21,8 +21,7 @@ from typing import Final
 
 from aggregate.disk.programs import find_program
 from aggregate.errors import SandboxError, Stopped
-from aggregate.models.plain import Value
-from aggregate.sandbox.answers import parse_reply
+from aggregate.models.values import Value
 from aggregate.sandbox.limits import (
     ADDRESS_BYTES,
     OPEN_FILES,
@@ -35,6 +34,7 @@ from aggregate.sandbox.limits import (
 from aggregate.sandbox.monty import PythonRun
 from aggregate.sandbox.pipes import DeadlinePassed, receive_message, send_message
 from aggregate.sandbox.process_tree import tree_usage
+from aggregate.sandbox.responses import parse_reply
 from aggregate.sandbox.seccomp import seccomp_filter
 
 RUNNER: Final = Path(__file__).with_name("bubblewrap_runner.py")

@@ -20,8 +20,7 @@ from threading import BoundedSemaphore, Lock
 from typing import Final
 
 from aggregate.errors import SandboxError, Stopped
-from aggregate.models.plain import MOST_REPEATED, Value, extent
-from aggregate.sandbox.answers import parse_answer, parse_reply
+from aggregate.models.values import MOST_REPEATED, Value, extent
 from aggregate.sandbox.limits import (
     EXTRA,
     JAVASCRIPT_STACK,
@@ -31,6 +30,7 @@ from aggregate.sandbox.limits import (
     SandboxLimits,
 )
 from aggregate.sandbox.pipes import DeadlinePassed, receive_message, send_message
+from aggregate.sandbox.responses import parse_answer, parse_reply
 from aggregate.sandbox.seccomp import MACHINES, seccomp_filter
 
 MAX_WORKERS: Final = 4

@@ -21,10 +21,10 @@ from threading import Lock
 from typing import Final
 
 from aggregate.errors import SandboxError, Stopped
-from aggregate.models.plain import Value
-from aggregate.sandbox.answers import shorten_error
+from aggregate.models.values import Value
 from aggregate.sandbox.limits import EXTRA, SOURCE_CHARACTERS, SandboxLimits
-from aggregate.sandbox.values import require_plain
+from aggregate.sandbox.plain_data import require_plain
+from aggregate.sandbox.responses import shorten_error
 
 GRACE: Final = 0.25
 """Seconds after a limit until the pool kills a worker."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aggregate.disk.reading import read_bytes
 from aggregate.errors import OutputError
-from aggregate.paths.ignore import IgnoreRules
+from aggregate.paths.ignore_rules import IgnoreRules
 from aggregate.sources.git import git
 
 NAME = ".gitignore"

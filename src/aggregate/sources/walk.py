@@ -7,8 +7,8 @@ from functools import cache
 
 from aggregate.disk.reading import UnreadableError, read_bytes
 from aggregate.errors import ConfigError
-from aggregate.paths.dependencies import DEPENDENCY_FOLDERS, MARKERS
-from aggregate.paths.ignore import IgnoreRules, TooManyRulesError
+from aggregate.paths.dependency_names import DEPENDENCY_FOLDERS, MARKERS
+from aggregate.paths.ignore_rules import IgnoreRules, TooManyRulesError
 
 _RULES_FILE = ".gitignore"
 _BOM = b"\xef\xbb\xbf"

@@ -12,7 +12,7 @@ from threading import Lock, get_ident
 from typing import Final
 
 from aggregate.errors import WaitError
-from aggregate.models.plain import Value
+from aggregate.models.values import Value
 
 Threads = Callable[[], Iterable[int]]
 """Gives the ids of the threads that something needs at this moment."""

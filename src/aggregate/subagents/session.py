@@ -10,16 +10,16 @@ from typing import Any, Final, Self, overload
 from aggregate.errors import Refusal, SpawnError
 from aggregate.models.group import CustomFunction, FailurePolicy, MergeOrder, MergeStrategy, RunRecord, RunStatus
 from aggregate.models.result import AggregatedResult, SpawnRequest
+from aggregate.results.reasons import failure_reason
 from aggregate.sandbox import SandboxLimits
-from aggregate.subagents.deadlines import Timers, TimerThread
-from aggregate.subagents.ledger import SessionState
-from aggregate.subagents.reasons import failure_reason
-from aggregate.subagents.reports import Completions, ExecutorEvents
-from aggregate.subagents.requests import read_spawn_spec
-from aggregate.subagents.results import SubagentResults
-from aggregate.subagents.runner import TaskRunner
+from aggregate.subagents.completions import Completions, ExecutorEvents
+from aggregate.subagents.group_results import SubagentResults
+from aggregate.subagents.session_state import SessionState
+from aggregate.subagents.spawn_spec import read_spawn_spec
+from aggregate.subagents.task_runner import TaskRunner
+from aggregate.subagents.timeouts import Timers, TimerThread
 from aggregate.subagents.waiting import RunHandle, Waiter, record_copy
-from aggregate.text.results import result_text
+from aggregate.text.result_text import result_text
 
 NOT_BEGUN: Final = "cancelled: the session ended before it began"
 _NUMBERS: Final = count(1)
@@ -197,7 +197,7 @@ class SubagentSession:
         return dict(self.subagent_results) if name is None else self.subagent_results[name]
 
     def text(self, name: str, *, labels: bool = True) -> str:
-        """Return the result of a group as text (see ``aggregate.text.results``)."""
+        """Return the result of a group as text (see ``aggregate.text.result_text``)."""
         return result_text(self.subagent_results[name], labels=labels)
 
     def run(self, run_id: str) -> RunRecord | None:

@@ -11,10 +11,10 @@ from time import monotonic
 
 from aggregate.errors import WaitError
 from aggregate.models.group import RunRecord, RunStatus
-from aggregate.models.plain import ATOMS, isolated_copy
+from aggregate.models.values import ATOMS, isolated_copy
 from aggregate.subagents.deadlock import WAIT_GRAPH, run_of_this_thread
-from aggregate.subagents.ledger import SessionState
-from aggregate.subagents.runner import TaskRunner
+from aggregate.subagents.session_state import SessionState
+from aggregate.subagents.task_runner import TaskRunner
 
 
 class Waiter:

@@ -4,17 +4,17 @@ A tool is a function with a schema; the registry checks its arguments and permis
 turns every failure into a result. Nothing here asks a model.
 """
 
-from aggregate.tools.analysis import ANALYSIS, add_analysis_tool
+from aggregate.tools.analysis_tool import ANALYSIS, add_analysis_tool
 from aggregate.tools.calls import CallLimits
-from aggregate.tools.context import ToolContext
-from aggregate.tools.dates import add_date_tools
-from aggregate.tools.project import add_project_tools
+from aggregate.tools.date_tools import add_date_tools
+from aggregate.tools.project_tools import add_project_tools
 from aggregate.tools.registry import ToolRegistry, discover_tools
 from aggregate.tools.schema import Parameter
 from aggregate.tools.standard import standard_tools, state_store
-from aggregate.tools.state import StateStore
+from aggregate.tools.state_store import StateStore
 from aggregate.tools.state_tools import add_state_tools
 from aggregate.tools.tool import Permission, Tool, make_tool, tool
+from aggregate.tools.tool_context import ToolContext
 
 __all__ = [
     "ANALYSIS",

@@ -10,8 +10,8 @@ from itertools import islice
 from threading import Lock
 from typing import Any, Final
 
+from aggregate.concurrency.threads import run_in_thread
 from aggregate.errors import AggregateError, ToolError
-from aggregate.tools.daemons import run_in_thread
 
 MEGABYTE: Final = 1_000_000
 MOST_MEGABYTES: Final = 5

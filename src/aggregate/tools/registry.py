@@ -8,9 +8,9 @@ from typing import Any
 from aggregate.errors import ToolError
 from aggregate.tools.arguments import ArgumentMistake, checked_arguments
 from aggregate.tools.calls import AbandonedCalls, CallLimits, call_with_limits, failure_envelope
-from aggregate.tools.context import ToolContext
 from aggregate.tools.discovery import tools_in
 from aggregate.tools.tool import Function, ParameterTexts, Permission, Tool, granted, make_tool
+from aggregate.tools.tool_context import ToolContext
 
 
 @dataclass(slots=True)

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from aggregate.tools.analysis import add_analysis_tool
-from aggregate.tools.dates import add_date_tools
-from aggregate.tools.project import add_project_tools
+from aggregate.tools.analysis_tool import add_analysis_tool
+from aggregate.tools.date_tools import add_date_tools
+from aggregate.tools.project_tools import add_project_tools
 from aggregate.tools.registry import ToolRegistry
-from aggregate.tools.state import StateStore
+from aggregate.tools.state_store import StateStore
 from aggregate.tools.state_tools import add_state_tools
 from aggregate.tools.tool import granted
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from aggregate.errors import StateError, ToolError
 from aggregate.tools.registry import ToolRegistry
-from aggregate.tools.state import StateStore
+from aggregate.tools.state_store import StateStore
 from aggregate.tools.timeseries import Record, coverage, join_spans, merge_records, moment_of, time_of
 from aggregate.tools.tool import Permission, make_tool
 

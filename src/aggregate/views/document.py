@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from aggregate.syntax.definitions import Definition, Module
-from aggregate.views.words import counted, more_row, shortened
+from aggregate.views.labels import counted, more_row, shortened
 
 _AS_WRITTEN = frozenset({"heading", "element", "rule"})
 _ITEM = {"array": "item"}

@@ -7,8 +7,8 @@ from itertools import pairwise
 from aggregate.models.view import Span, View, ViewRequest
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import language_of
-from aggregate.syntax.modules import read_module
-from aggregate.syntax.names import split_symbol
+from aggregate.syntax.symbol_names import split_symbol
+from aggregate.syntax.symbols import read_module
 from aggregate.views.skeleton import skeleton
 
 _LEFT_OUT = "..."

@@ -3,10 +3,10 @@
 from aggregate.models.view import Span, View, ViewRequest
 from aggregate.syntax.definitions import Definition
 from aggregate.syntax.languages import LanguageKind, language_of
-from aggregate.syntax.modules import read_module
+from aggregate.syntax.symbols import read_module
 from aggregate.views.document import document_row, fitting
+from aggregate.views.labels import more_row
 from aggregate.views.summary import summary
-from aggregate.views.words import more_row
 
 OUTLINE_FENCE = "text"
 _MOST_DOCUMENT_ROWS = 500

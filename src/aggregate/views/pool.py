@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from threading import Timer, local
 
 from aggregate.models.view import PackedView, View, ViewRequest
-from aggregate.views.attempt import render_view
-from aggregate.views.registry import PARSED
+from aggregate.views.rendering import render_view
+from aggregate.views.table import PARSED
 
 _WORTH_CHARACTERS = 2_000_000
 _BATCH_CHARACTERS = 300_000
 _BATCH_SECONDS = 60.0
-_SERVE = "import sys; sys.path[:] = sys.argv[1:]; from aggregate.views.worker import serve; serve()"
+_SERVE = "import sys; sys.path[:] = sys.argv[1:]; from aggregate.views.pool_worker import serve; serve()"
 _LOST = "the parser crashed or took longer than {:.0f} seconds on this file"
 
 

@@ -1,7 +1,7 @@
 """The file without the bodies of its functions."""
 
 from aggregate.models.view import View, ViewRequest
-from aggregate.syntax.cuts import without_bodies
+from aggregate.syntax.elision import without_bodies
 from aggregate.syntax.languages import LanguageKind, language_of
 from aggregate.views.full import full
 from aggregate.views.outline import outline

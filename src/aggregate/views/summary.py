@@ -7,11 +7,11 @@ from pathlib import PurePath
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import Language, LanguageKind, fence_tag, language_of
-from aggregate.syntax.modules import read_module
+from aggregate.syntax.symbols import read_module
 from aggregate.text.lines import line_count
 from aggregate.views.document import document_digest
-from aggregate.views.plain import plain_digest, sample
-from aggregate.views.words import counted, more_row, plural, shortened
+from aggregate.views.fallback import plain_digest, sample
+from aggregate.views.labels import counted, more_row, plural, shortened
 
 _MOST_NAMES = 60
 _MOST_ROWS = 60

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.sources.beads import find_beads_dir
-from aggregate.sources.beads.locate import find_beads_files
+from aggregate.sources.beads.find import find_beads_files
 
 
 def make(root: Path, *names: str) -> Path:

@@ -16,9 +16,9 @@ from tests.fakes.beads_project import needs, record, write_database, write_jsonl
 from aggregate.errors import BeadsError
 from aggregate.models.bead import Bead, Board, Dependency
 from aggregate.sources.beads import read_board
+from aggregate.sources.beads.bd_program import find_bd
 from aggregate.sources.beads.board import first_readable
 from aggregate.sources.beads.jsonl import read_json_list, read_jsonl
-from aggregate.sources.beads.program import find_bd
 from aggregate.sources.beads.record import bead_from_record, parse_time
 from aggregate.sources.beads.sqlite_store import read_sqlite
 

@@ -8,9 +8,9 @@ from typing import Protocol
 from aggregate.errors import BeadsError
 from aggregate.models.bead import Board
 from aggregate.models.scope import ALLOW_OUTSIDE
+from aggregate.sources.beads.bd_program import NAME, TIMEOUT_SECONDS, find_bd
+from aggregate.sources.beads.find import BeadsFiles, find_beads_files, is_own
 from aggregate.sources.beads.jsonl import read_json_list, read_jsonl
-from aggregate.sources.beads.locate import BeadsFiles, find_beads_files, is_own
-from aggregate.sources.beads.program import NAME, TIMEOUT_SECONDS, find_bd
 from aggregate.sources.beads.sqlite_store import read_sqlite
 
 _EXPORT_HINT = "install bd, or run `bd export -o .beads/issues.jsonl` where it is installed"

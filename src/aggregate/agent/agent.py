@@ -1,0 +1,122 @@
+"""The engine's face: a goal in, an answer out."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from aggregate.agent.answer_selection import select_answer
+from aggregate.agent.budget import BudgetTracker, EngineLimits, LimitReached, SubtaskBudget
+from aggregate.agent.chat_model import Sends, as_model
+from aggregate.agent.formatting import ANSWER, MEMORY, fenced_data
+from aggregate.agent.goal_check import corrective_neuron
+from aggregate.agent.goal_context import Branch, GoalContext
+from aggregate.agent.memory import recall_saved_state
+from aggregate.agent.model import Model, QuestionKind
+from aggregate.agent.neuron import TOO_DEEP, GoalResult
+from aggregate.agent.steps import BranchResult, run_branch
+from aggregate.agent.trace import TraceKind, TraceRecorder
+from aggregate.models.result import Answer, AnswerKind, AnswerSource
+from aggregate.tools import Tool, ToolRegistry, state_store
+
+
+class NeuronAgent:
+    """Reaches goals with tools and a model that answers one small question at a time.
+
+    Each goal begins with a fresh context. An agent keeps nothing between goals but what tools save.
+
+    Args:
+        client: A provider's client, or anything that answers questions, such as what ``scripted_model`` makes.
+        tools: A registry, or tools and functions for one that may only read.
+        state_dir: Where large results and saved state are kept; made when first needed.
+        limits: The bounds of each goal.
+        prose: Answer in sentences by the model instead of with the data itself.
+        clock: Seconds, for times and limits.
+    """
+
+    def __init__(
+        self,
+        client: Model | Sends,
+        tools: ToolRegistry | Iterable[Tool | Callable[..., object]],
+        *,
+        state_dir: str | Path = "state",
+        limits: EngineLimits | None = None,
+        prose: bool = False,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.model = as_model(client)
+        self.tools = ToolRegistry.of(tools)
+        self.state_dir = Path(state_dir)
+        self.limits = limits or EngineLimits()
+        self.prose = prose
+        self.clock = clock
+
+    def execute_goal(self, goal: str, *, depth: int = 0) -> GoalResult:
+        """Reach ``goal`` and return the answer, the steps and a trace; never raises for a model's or tool's failure.
+
+        Args:
+            goal: What is wanted, in plain language.
+            depth: 0 for a user's goal; a sub-task at ``limits.depth`` or below is refused.
+
+        Raises:
+            ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
+        """
+        node = TraceRecorder(TraceKind.GOAL, "goal", goal, self.clock)
+        spending = BudgetTracker(self.limits, self.clock)
+        run = GoalContext(self.model, self.tools, self.limits, spending, self.state_dir / "data_cache")
+        with node.timed():
+            done, answer = self._reached(run, goal, depth, node)
+        success = answer is not None and answer.success
+        if not success:
+            node.fail(done.error or (answer.summary if answer else ""))
+        warnings = (*(answer.warnings if answer else ()), *node.all_warnings())
+        return GoalResult(
+            success,
+            goal,
+            depth,
+            done.neurons,
+            done.results,
+            answer,
+            done.error,
+            tuple(dict.fromkeys(warnings)),
+            node.trace(),
+        )
+
+    def _reached(
+        self, run: GoalContext, goal: str, depth: int, node: TraceRecorder
+    ) -> tuple[BranchResult, Answer | None]:
+        """Do the goal in the order of rule 1.2."""
+        branch = Branch(goal, depth, node, allowance=SubtaskBudget(self.limits.dendrites_in_all))
+        if depth >= self.limits.depth:
+            return BranchResult(error=TOO_DEEP), None
+        branch.context["_original_goal"] = goal
+        if depth == 0 and (memory := recall_saved_state(run, node, goal, state_store(self.state_dir))):
+            branch.context[MEMORY] = memory
+        done = run_branch(run, branch)
+        if done.error:
+            return done, None
+        answer = _answer(goal, done)
+        if depth == 0 and (corrective := corrective_neuron(run, branch, done, answer)):
+            done = replace(done, neurons=(*done.neurons, corrective))
+            answer = _answer(goal, done)
+        return done, self._in_prose(run, branch, answer)
+
+    def _in_prose(self, run: GoalContext, branch: Branch, answer: Answer) -> Answer:
+        """Return the answer in sentences, if that was asked for and the model writes some (rules P11, X-7)."""
+        if not self.prose or not answer.success:
+            return answer
+        try:
+            text = run.ask(
+                branch.node, QuestionKind.PROSE, goal=branch.goal, result=fenced_data(answer.summary, ANSWER)
+            )
+        except LimitReached as reached:
+            branch.node.warn(f"The answer stays as it is: {reached}")
+            return answer
+        if text is None or not text.strip():
+            return answer
+        source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as was asked")
+        return replace(answer, summary=text.strip(), source=source)
+
+
+def _answer(goal: str, done: BranchResult) -> Answer:
+    return select_answer(goal, done.results, descriptions=[one.description for one in done.neurons])

@@ -1,0 +1,43 @@
+"""What earlier goals saved and this one may need (rules 1.7, P15)."""
+
+from typing import Any
+
+from aggregate.agent import formatting, reply_parsing
+from aggregate.agent.budget import LimitReached
+from aggregate.agent.goal_context import GoalContext
+from aggregate.agent.model import QuestionKind
+from aggregate.agent.trace import TraceRecorder
+from aggregate.errors import AggregateError
+from aggregate.text.fences import fence
+from aggregate.tools import StateStore
+
+MOST_KEYS = 60
+
+
+def recall_saved_state(run: GoalContext, node: TraceRecorder, goal: str, store: StateStore) -> dict[str, Any]:
+    """Return the saved values that help with ``goal``, by key; no model is asked where nothing is saved.
+
+    Keys that were never saved count for nothing, and every failure is an empty memory with a warning: the goal goes on.
+    """
+    try:
+        keys = store.keys()
+        if not keys:
+            return {}
+        listed = fence(", ".join(formatting.clip(key, 60) for key in keys[:MOST_KEYS]))
+        if len(keys) > MOST_KEYS:
+            node.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
+        answer = reply_parsing.json_value(run.ask(node, QuestionKind.MEMORY, goal=goal, keys=listed), dict)
+        wanted = relevant_keys(answer, keys)
+        loaded = ((key, store.load(key)) for key in wanted)
+        return {key: value for key, (found, value) in loaded if found}
+    except (AggregateError, LimitReached) as error:
+        node.warn(f"Nothing was recalled: {error}")
+        return {}
+
+
+def relevant_keys(answer: Any, keys: list[str]) -> list[str]:  # noqa: ANN401 - whatever a model wrote
+    """Return the keys in ``{"relevant_keys": [...]}`` that exist, once each; anything but a list of texts is none."""
+    named = answer.get("relevant_keys") if isinstance(answer, dict) else None
+    if not isinstance(named, list):
+        return []
+    return [key for key in dict.fromkeys(one for one in named if isinstance(one, str)) if key in keys]

@@ -1,0 +1,99 @@
+"""Steps and what a goal gave, as values."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aggregate.agent.trace import Trace
+from aggregate.models.result import Answer
+from aggregate.models.values import Value
+
+TOO_DEEP: Final = "Max recursion depth reached"
+NO_STEPS: Final = "Could not decompose goal"
+
+
+@dataclass(frozen=True, slots=True)
+class Neuron:
+    """One step: a small question and one call of a tool (rules D-1, D-2).
+
+    Attributes:
+        description: What it is to do.
+        index: 1-based place among the steps of its goal.
+        depth: 0 for the steps of the user's goal.
+        result: What it gave, whole.
+        validated: Whether that was found to be what the step asked for.
+        spawned_dendrites: Labels of the sub-tasks that it was spread over, ``1.1``, ``1.2``.
+    """
+
+    description: str
+    index: int
+    depth: int = 0
+    result: Value = None
+    validated: bool = False
+    spawned_dendrites: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Where its result stands in the context (rule D-3)."""
+        return f"neuron_{self.depth}_{self.index}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data, without its result."""
+        own = {"description": self.description, "index": self.index, "depth": self.depth}
+        return {**own, "validated": self.validated, "spawned_dendrites": list(self.spawned_dendrites)}
+
+
+@dataclass(frozen=True, slots=True)
+class GoalResult:
+    """What a goal gave (rules 1.2 step 8, X-6, X-12).
+
+    Attributes:
+        success: Whether any step gave something usable.
+        goal: What was asked.
+        depth: 0 for a user's goal.
+        neurons: The steps, a corrective one last.
+        results: What each gave, in the same order, whole.
+        final: The answer, ``None`` where nothing ran.
+        error: Why nothing ran, ``""`` otherwise.
+        warnings: What a reader should know: failed steps, what was left out, questions without an answer.
+        trace: What happened, with times and tokens.
+    """
+
+    success: bool
+    goal: str
+    depth: int
+    neurons: tuple[Neuron, ...]
+    results: tuple[Value, ...]
+    final: Answer | None
+    error: str
+    warnings: tuple[str, ...]
+    trace: Trace
+
+    @property
+    def text(self) -> str:
+        """What the user reads."""
+        return self.final.summary if self.final else self.error
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return ``{success, goal, depth, neurons, results, final}``, or ``{success, error}`` where nothing ran."""
+        if self.final is None:
+            return {"success": False, "error": self.error}
+        return {
+            "success": self.success,
+            "goal": self.goal,
+            "depth": self.depth,
+            "neurons": [one.as_dict() for one in self.neurons],
+            "results": list(self.results),
+            "final": final_dict(self.final),
+        }
+
+
+def final_dict(answer: Answer) -> dict[str, Any]:
+    """Return the answer's envelope as plain data (rule X-6)."""
+    source = {"index": answer.source.index, "kind": answer.source.kind.value, "reason": answer.source.reason}
+    return {
+        "summary": answer.summary,
+        "detailed_results": list(answer.detailed_results),
+        "source": source,
+        "success": answer.success,
+        "warnings": list(answer.warnings),
+    }

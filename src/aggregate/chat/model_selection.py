@@ -1,0 +1,144 @@
+"""Who is asked: what the user chose, what a persona names, and which address may be given a key."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from aggregate.clients.address import display_address, is_loopback, origin
+from aggregate.clients.client import Client
+from aggregate.clients.providers import PROVIDERS, open_client, provider_of_model
+from aggregate.compose.project import find_persona, shared_personas
+from aggregate.config.load import Project
+from aggregate.config.schema import PersonaTable
+from aggregate.config.user import global_config_path
+from aggregate.errors import ClientSetupError, ConfigError, ProviderError
+from aggregate.prompt_cache.policy import COMPATIBLE
+
+NO_KEYS: Final[Mapping[str, str]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSelection:
+    """Who is asked; empty fields are taken from the persona, then from the provider.
+
+    Attributes:
+        provider: One of ``aggregate.clients.providers.NAMES``.
+        model: The provider's name of the model.
+        persona: The name of a persona in the configuration.
+        base_url: Where the provider is reached.
+        max_output: The most tokens that the model may write.
+        redact: Whether secrets are replaced; ``None`` leaves it to the user's configuration.
+    """
+
+    provider: str = ""
+    model: str = ""
+    persona: str = ""
+    base_url: str = ""
+    max_output: int = 16_000
+    redact: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedModel:
+    """Who is asked.
+
+    Attributes:
+        client: How.
+        persona: With which instructions.
+        address: Where, ``""`` for the provider's own address.
+        warnings: What of the persona is not used, and what its project has named.
+    """
+
+    client: Client
+    persona: PersonaTable
+    address: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def select_model(
+    project: Project,
+    choice: ModelSelection,
+    *,
+    environ: Mapping[str, str] | None = None,
+    on_wait: Callable[[float, ProviderError], None] | None = None,
+    require_key: bool = True,
+) -> SelectedModel:
+    """Return who is asked; a persona's model and address belong to the persona's own provider.
+
+    Args:
+        project: Where personas are looked up first.
+        choice: What the user says, which goes before the persona.
+        environ: Where keys are read from, by default the process's environment.
+        on_wait: Called with the seconds before each wait and its reason.
+        require_key: Off for a request that is planned and not sent.
+
+    Raises:
+        ConfigError: There is no such persona, or the project names an address that the user does not.
+        ClientSetupError: A key or a name is missing, or the persona's model is another provider's.
+    """
+    persona = find_persona(project, choice.persona)
+    home = persona.provider or (COMPATIBLE if persona.base_url else "")
+    provider = choice.provider or home
+    same = not home or provider == home
+    model = choice.model or (persona.model if same else "")
+    base_url = choice.base_url or (persona.base_url if same else "")
+    warnings = () if same else _unused(persona, choice, home)
+    if not home and not base_url and not choice.model:
+        _check_model(persona, provider, choice)
+    if base_url and not choice.base_url and project.path and choice.persona in project.config.personas:
+        environ, notes = _for_project_address(project, choice.persona, provider, base_url, environ)
+        warnings += notes
+    client = open_client(
+        provider, model=model, base_url=base_url, environ=environ, on_wait=on_wait, require_key=require_key
+    )
+    return SelectedModel(client, persona, display_address(base_url) if base_url else "", warnings)
+
+
+def _unused(persona: PersonaTable, choice: ModelSelection, home: str) -> tuple[str, ...]:
+    """Return a warning of what a persona names for another provider than the one that is asked."""
+    names = [
+        *([f"model {persona.model}"] if persona.model and not choice.model else []),
+        *([f"address {display_address(persona.base_url)}"] if persona.base_url and not choice.base_url else []),
+    ]
+    if not names:
+        return ()
+    what = f'persona "{choice.persona}" names the {" and the ".join(names)} for {home}'
+    return (f"{what}: not used with --provider {choice.provider}",)
+
+
+def _check_model(persona: PersonaTable, provider: str, choice: ModelSelection) -> None:
+    """Refuse a model that is known to be another company's than the one that is asked at its own address."""
+    maker = provider_of_model(persona.model)
+    if maker and provider in PROVIDERS and maker != provider.removesuffix("-cli") and provider != COMPATIBLE:
+        raise ClientSetupError(
+            f'persona "{choice.persona}" names the model {persona.model}, which {provider} does not have: '
+            f"add --model, or take --provider {maker}"
+        )
+
+
+def _for_project_address(
+    project: Project, name: str, provider: str, base_url: str, environ: Mapping[str, str] | None
+) -> tuple[Mapping[str, str] | None, tuple[str, ...]]:
+    """Return where keys are read from for an address that a project's own file names, and what to say of it.
+
+    Else a project that came from somebody else could have the key, and the prompt, sent to an address of theirs.
+
+    Raises:
+        ConfigError: The user names this address nowhere, and it is not this machine.
+    """
+    known = {(one.provider or COMPATIBLE, origin(one.base_url)) for one in shared_personas().values() if one.base_url}
+    if (provider, origin(base_url)) in known:
+        return environ, ()
+    if provider == COMPATIBLE and is_loopback(base_url):
+        keys = os.environ if environ is None else environ
+        has_key = any(keys.get(variable) for variable in PROVIDERS[COMPATIBLE].keys)
+        hint = " (a key is sent with --base-url only)" if has_key else ""
+        return NO_KEYS, (f"the project names the address {display_address(base_url)}: sent there without a key{hint}",)
+    where = f"move the persona to {global_config_path()}, or add --base-url"
+    what = (
+        f"the project names the address {display_address(base_url)}, which you have not: to send to it, {where}"
+        if provider == COMPATIBLE
+        else f"a project's persona may name an address for {COMPATIBLE} only, so that no key is sent there: {where}"
+    )
+    raise ConfigError(what, path=str(project.path), key=f"personas.{name}.base_url")

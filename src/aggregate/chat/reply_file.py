@@ -1,0 +1,106 @@
+"""The answer to a numbered prompt in a file beside it, as it comes: it is paid for, so nothing may lose it."""
+
+import os
+from pathlib import Path
+from types import TracebackType
+
+from aggregate.clients.protocol import OnText
+from aggregate.compose.numbered_output import reply_path
+from aggregate.disk.writing import create_private
+from aggregate.errors import OutputError
+
+
+class ReplyFile:
+    """A file that takes an answer piece by piece; each piece is with the system before the next one comes.
+
+    So a kill at any moment loses nothing that had come. Where nothing but blanks came, no file stays.
+
+    Args:
+        prompt: The numbered prompt.
+
+    Attributes:
+        path: The file.
+        is_empty: Whether nothing but blanks has come.
+        problem: Why it does not hold all, ``""`` where it does: a full disk is no reason to stop listening.
+
+    Raises:
+        OutputError: The file cannot be made, or is there.
+    """
+
+    def __init__(self, prompt: Path) -> None:
+        self.path = reply_path(prompt)
+        self.problem = ""
+        self.is_empty = True
+        try:
+            self._descriptor = create_private(self.path)
+        except OSError as error:
+            raise OutputError(
+                f"cannot write {self.path}, where the answer goes: {error.strerror or error}; nothing was sent"
+            ) from error
+
+    def __enter__(self) -> "ReplyFile":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        try:
+            if not self.is_empty:
+                os.fsync(self._descriptor)
+        except OSError as failed:
+            self.problem = failed.strerror or str(failed)
+        finally:
+            os.close(self._descriptor)
+        if self.is_empty:
+            self.path.unlink(missing_ok=True)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to say where the file does not hold all."""
+        return (f"the answer is not whole in {self.path}: {self.problem}",) if self.problem else ()
+
+    def note(self, what: str) -> str:
+        """Return where ``what`` is, for an error that would else leave it unsaid."""
+        return f"{what} is in {self.path}" + (f", as far as it could be written ({self.problem})" * bool(self.problem))
+
+    def add(self, piece: str) -> None:
+        """Write a piece behind what is there."""
+        self.is_empty = self.is_empty and not piece.strip()
+        data = memoryview(piece.encode("utf-8", "backslashreplace"))
+        try:
+            while data and not self.problem:
+                data = data[os.write(self._descriptor, data) :]
+        except OSError as error:
+            self.problem = error.strerror or str(error)
+
+
+class StreamRecorder:
+    """Writes each piece of an answer to its file, and then passes it on.
+
+    Args:
+        file: Where it is kept.
+        on_text: Who hears it.
+
+    Attributes:
+        error: What its output said when it broke; nothing more is passed on then, but all is kept.
+    """
+
+    def __init__(self, file: ReplyFile, on_text: OnText | None) -> None:
+        self.error: OSError | OutputError | None = None
+        self._file, self._on_text = file, on_text
+        self._pieces: list[str] = []
+
+    def __call__(self, piece: str) -> None:
+        """Keep and pass on a piece."""
+        self._pieces.append(piece)
+        self._file.add(piece)
+        if self._on_text is None or self.error is not None:
+            return
+        try:
+            self._on_text(piece)
+        except (OSError, OutputError) as error:
+            self.error = error
+
+    def finish(self, text: str) -> None:
+        """Keep what of the whole ``text`` did not come in pieces; it was shown to nobody and is not shown now."""
+        heard = "".join(self._pieces)
+        if text != heard:
+            self._file.add(text.removeprefix(heard) if text.startswith(heard) else f"\n\n{text}")

@@ -1,0 +1,252 @@
+"""One turn of a discussion: compose, plan, send, keep the answer, record what was sent."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from aggregate.chat.last_request import find_last_request
+from aggregate.chat.model_selection import ModelSelection as ModelSelection  # part of this module's interface
+from aggregate.chat.model_selection import select_model
+from aggregate.chat.reply_file import ReplyFile, StreamRecorder
+from aggregate.chat.request_log import LoggedRequest, SentRecord, write_request
+from aggregate.clients.client import Client
+from aggregate.clients.context_window import check_window, truncation_warning
+from aggregate.clients.protocol import OnText, RequestOptions
+from aggregate.clients.scripted_client import scripted_client
+from aggregate.compose.api import compose_prompt
+from aggregate.compose.layout import Strategy
+from aggregate.compose.numbered_output import write_numbered
+from aggregate.compose.project import redaction_for, request_for
+from aggregate.compose.redact_prompt import redact_text
+from aggregate.compose.request import Request
+from aggregate.config.load import Project
+from aggregate.disk.writing import confined
+from aggregate.errors import OutputError, PromptTooLongError, ProviderError
+from aggregate.models.prompt import Prompt
+from aggregate.models.reply import FinishReason, Reply
+from aggregate.models.usage import Usage
+from aggregate.prompt_cache.file_order import OrderedPrompt, file_digests, order_for_sending
+from aggregate.prompt_cache.fingerprint import PromptFingerprint, SegmentHash
+from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED, policy_for
+from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
+from aggregate.prompt_cache.request_plan import RequestPlan, plan_request
+from aggregate.prompt_cache.simulator import SimulatedCache, expected_usage
+from aggregate.sources.history_writer import append_turns, history_file
+from aggregate.tokens.count import count, count_prompt
+
+USER, ASSISTANT = "User", "AI"
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTurn:
+    """A turn that is ready to be sent.
+
+    Attributes:
+        client: Who is asked.
+        message: What the user says; it is the last excerpt of the prompt.
+        request: What was composed.
+        settled: The prompt in the order for sending.
+        chain: Its hashes.
+        plan: The request.
+        expected: What the provider's cache is expected to read and write.
+        sent: What will be recorded.
+        report: What is kept of the prompt sent before, ``None`` for the first one.
+        warnings: What was left out or is doubtful.
+        max_output: The most tokens that the model may write.
+        address: Where it is sent, ``""`` for the provider's own address.
+    """
+
+    client: Client
+    message: str
+    request: Request
+    settled: OrderedPrompt
+    chain: PromptFingerprint
+    plan: RequestPlan
+    expected: Usage
+    sent: SentRecord
+    report: PrefixReport | None
+    warnings: tuple[str, ...]
+    max_output: int
+    address: str = ""
+
+    @property
+    def prompt(self) -> Prompt:
+        """The prompt in the order for sending."""
+        return self.settled.prompt
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedTurn:
+    """A turn that was answered.
+
+    Attributes:
+        reply: The answer.
+        path: The file of the prompt.
+        history: The file of the discussion; ``None`` for a project that is no file, whose caller keeps the turns.
+        answer: The file of the answer.
+        warnings: What is doubtful about the answer.
+    """
+
+    reply: Reply
+    path: Path
+    history: Path | None = None
+    answer: Path | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def prepare_turn(
+    project: Project,
+    message: str,
+    choice: ModelSelection,
+    *,
+    environ: Mapping[str, str] | None = None,
+    on_wait: Callable[[float, ProviderError], None] | None = None,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+    require_key: bool = True,
+) -> PreparedTurn:
+    """Compose and plan the turn that says ``message``; nothing is written or sent.
+
+    Args:
+        project: Its files and its discussion.
+        message: What the user says.
+        choice: Who is asked.
+        environ: Where keys are read from, by default the process's environment.
+        on_wait: Called with the seconds before each wait for the provider and its reason.
+        on_start: Called once with the number of files.
+        on_done: Called with the number of views that have become ready.
+        require_key: Off for a plan that will not be delivered.
+
+    Raises:
+        ConfigError: The configuration or the history cannot be used, or there is no such persona.
+        ScopeError: A file of the project asks for one that may not be read.
+        ClientSetupError: A key or a name is missing.
+        PromptTooLongError: The prompt exceeds the model's context window.
+    """
+    recipient = select_model(project, choice, environ=environ, on_wait=on_wait, require_key=require_key)
+    client, persona = recipient.client, recipient.persona
+    request = request_for(project, strategy=persona.aggregation_strategy or None, preset=persona.preset or None)
+    request = replace(
+        request,
+        history=(*request.history, {"role": USER, "content": message}),
+        redaction=redaction_for(project, sending=True, wanted=choice.redact),
+    )
+    made = compose_prompt(request, on_start=on_start, on_done=on_done)
+    made.check_scope()
+    tokens = count_prompt(made.prompt).segments
+    system, doubts = redact_text(persona.system_prompt.strip(), "system_prompt", request.redaction)
+    memory = find_last_request(request, provider=client.provider, model=client.model, system=system)
+    changes = memory.changes(made.prompt, request)
+    rules = policy_for(client.provider, client.model)
+    settled = order_for_sending(
+        made.prompt,
+        tokens,
+        rules if project.config.send.diffs else NO_CACHE,
+        earlier=memory.earlier(rules),
+        changes=changes,
+    )
+    chain = PromptFingerprint((SegmentHash.of_system(system, count(system)), *settled.links))
+    plan = plan_request(settled.prompt, chain, rules, system=system, earlier=memory.layout, weights=settled.weights)
+    _check(plan, client, choice.max_output, request)
+    if client.provider == SCRIPTED:
+        client = scripted_client(
+            cache=SimulatedCache.after(memory.layout) if memory.layout else None, model=client.model
+        )
+    return PreparedTurn(
+        client=client,
+        message=message,
+        request=request,
+        settled=settled,
+        chain=chain,
+        plan=plan,
+        expected=expected_usage(plan, memory.layout, age=memory.age),
+        sent=SentRecord(
+            client.provider, client.model, plan.layout.ends, plan.layout.marks, changes, file_digests(made.prompt)
+        ),
+        report=compare_prefixes(memory.chain, chain) if memory.chain else None,
+        warnings=(*recipient.warnings, *made.warnings, *doubts),
+        max_output=choice.max_output,
+        address=recipient.address,
+    )
+
+
+def send_turn(prepared: PreparedTurn, project: Project, *, on_text: OnText | None = None) -> CompletedTurn:
+    """Send a prepared turn; keep the prompt, the answer, both turns, and what was sent.
+
+    The prompt is written before it is sent, and the answer as it comes, each to a file of its own: whatever happens
+    then, what was paid for is there, and the error has a note that names the file. Without a whole answer the
+    discussion stays as it was. Where the project is a mapping and not a file, its caller keeps the turns.
+
+    Args:
+        prepared: The turn.
+        project: Whose discussion goes on.
+        on_text: Called with each piece of the answer. If it raises an ``OSError`` or an ``OutputError``, as for an
+            output that was closed, the rest is still received and kept, and the error is raised at the end.
+
+    Raises:
+        ClientError: The provider refused, failed, or answered nothing.
+        OutputError: A file cannot be written, or lies outside of the project; the latter is known before anything is
+            sent.
+    """
+    request, client = prepared.request, prepared.client
+    history = confined(history_file(project.path), request.written_in) if project.path else None
+    path = write_numbered(request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in)
+    with ReplyFile(path) as file:
+        speaker = StreamRecorder(file, on_text)
+        try:
+            reply = client.exchange(prepared.plan, on_text=speaker, turn=RequestOptions(max_output=prepared.max_output))
+            speaker.finish(reply.text or str(reply.raw.get("refusal") or ""))
+        except BaseException as error:
+            if not file.is_empty:
+                error.add_note(file.note("what came of the answer"))
+                with suppress(OutputError):  # the first error says more
+                    write_request(LoggedRequest(path, prepared.chain, prepared.sent))
+            raise
+    try:
+        try:
+            _keep_turns(prepared, reply, history)
+        finally:
+            write_request(LoggedRequest(path, prepared.chain, prepared.sent))
+        if speaker.error is not None:
+            raise speaker.error
+    except BaseException as error:
+        if not file.is_empty:
+            error.add_note(file.note("the answer"))
+        raise
+    warnings = (*truncation_warning(prepared.plan.total, reply.usage, client.provider), *file.warnings)
+    return CompletedTurn(reply, path, history, None if file.is_empty else file.path, warnings)
+
+
+def _keep_turns(prepared: PreparedTurn, reply: Reply, history: Path | None) -> None:
+    """Add both turns to the discussion's file; the caller of a project that is no file keeps them.
+
+    Raises:
+        ProviderError: There is no answer to keep.
+    """
+    provider = prepared.client.provider
+    if reply.stop is FinishReason.REFUSED:
+        words = reply.text or str(reply.raw.get("refusal") or "")
+        said = f" ({' '.join(words.split())[:200]})" if words.strip() else ""
+        raise ProviderError(f"{provider} refused to answer{said}: the discussion stays as it was")
+    if not reply.text.strip():
+        raise ProviderError(f"{provider} answered nothing ({reply.stop.value}): the discussion stays as it was")
+    if history is not None:
+        turns = [{"role": USER, "content": prepared.message}, {"role": ASSISTANT, "content": reply.text}]
+        # Once more: the answer took its time, and a link may stand there now.
+        append_turns(confined(history, prepared.request.written_in), turns)
+
+
+def _check(plan: RequestPlan, client: Client, max_output: int, request: Request) -> None:
+    """Refuse a prompt that is too long, saying what the project could send instead."""
+    try:
+        check_window(plan, client.model, max_output)
+    except PromptTooLongError as error:
+        smaller = compose_prompt(replace(request, strategy=Strategy.SUMMARIZE)).prompt
+        total = count_prompt(smaller).document + plan.tokens[0]
+        fits = "fits" if total + max_output <= error.window else "would still be too long"
+        raise PromptTooLongError(
+            f'{error}; with aggregation_strategy = "summarize" it has {total:,} tokens and {fits}',
+            tokens=error.tokens,
+            window=error.window,
+        ) from None

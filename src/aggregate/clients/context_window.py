@@ -1,0 +1,72 @@
+"""Whether a request fits into a model's context window."""
+
+from aggregate.clients.pricing import largest_window, listed_window
+from aggregate.errors import PromptTooLongError
+from aggregate.models.usage import Usage
+from aggregate.prompt_cache.policy import known_window
+from aggregate.prompt_cache.request_plan import RequestPlan
+
+_ALWAYS_FITS = 30_000
+"""Below this size no window is looked up: the price list takes half a second to load."""
+
+_LEAST_SHARE = 2 / 3
+"""No vocabulary in use needs fewer tokens than this part of o200k's: Chinese comes nearest, with three quarters."""
+_STEP = 1024
+_SURELY_LESS = 0.95
+"""Windows are multiples of 1,024; a server that cut a prompt to its window reports just that, and others hit one by
+chance once in a thousand requests."""
+_COUNTS = 512
+"""Below, what a server adds or leaves out of its own weighs too much."""
+
+
+def context_window(model: str) -> int | None:
+    """Return a model's context window in tokens, ``None`` where it is not known."""
+    return known_window(model) or listed_window(model)
+
+
+def exceeded_window(tokens: int) -> int | None:
+    """Return the largest context window that is known, in tokens, if a prompt of ``tokens`` exceeds it."""
+    window = largest_window()
+    return window if window is not None and tokens > window else None
+
+
+def check_window(plan: RequestPlan, model: str, max_output: int) -> None:
+    """Refuse a request that cannot fit; an unknown window refuses nothing.
+
+    Tokens are counted by o200k, which is near the count of other vocabularies but not equal to it.
+
+    Raises:
+        PromptTooLongError: By how many tokens, and how many would fit.
+    """
+    if plan.total <= _ALWAYS_FITS:
+        return
+    window = context_window(model)
+    needed = plan.total + max_output
+    if window is not None and needed > window:
+        room = max(window - max_output, 0)
+        raise PromptTooLongError(
+            f"the request is {needed - window:,} tokens too long for {model}: {plan.total:,} tokens (o200k) and "
+            f"{max_output:,} for the answer exceed its window of {window:,}; at most {room:,} would fit",
+            tokens=needed,
+            window=window,
+        )
+
+
+def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
+    """Return a warning where a server reports so few input tokens that it cannot have read the whole request.
+
+    Servers on one's own machine cut what exceeds their window and say nothing: Ollama reads 4,096 tokens by default.
+
+    Args:
+        sent: o200k tokens of the request.
+        usage: What the server reports; no input at all means that it does not report it.
+        provider: Named in the warning.
+    """
+    read = usage.input
+    cut = read < sent * _LEAST_SHARE or (read % _STEP == 0 and read < sent * _SURELY_LESS)
+    if not read or sent < _COUNTS or not cut:
+        return ()
+    return (
+        f"{provider} has read {read:,} tokens of about {sent:,}: it has probably cut the prompt to its context window, "
+        "and the answer knows only a part of it; give the server a larger window, or send less",
+    )

@@ -1,0 +1,166 @@
+"""Numbers about files, for lists and panels."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from aggregate.compose.file_records import read_files
+from aggregate.compose.selection import Selection
+from aggregate.models.view import View, ViewMode, ViewRequest
+from aggregate.prompt_cache.fingerprint import common_prefix
+from aggregate.sources.file_content import read_file
+from aggregate.syntax.languages import LanguageKind, language_of
+from aggregate.syntax.symbols import read_module
+from aggregate.text.lines import line_count
+from aggregate.tokens.count import count_all
+from aggregate.views.pool import render_all
+
+ROOT = "."
+
+
+def group_files_by_dir(files: list[Any]) -> dict[str, list[Any]]:
+    r"""Return ``files`` grouped by their folder, in their order (rule M-3).
+
+    A file is an item, a mapping with ``path`` (or ``entry``), or a path; ``\\`` counts as ``/`` and files without a
+    folder stand under ``"."``.
+    """
+    groups: dict[str, list[Any]] = {}
+    for file in files:
+        groups.setdefault(str(PurePosixPath(_path_of(file).replace("\\", "/")).parent), []).append(file)
+    return groups
+
+
+def compute_file_stats(abs_path: str) -> dict[str, int]:
+    """Return ``lines`` and ``ast_elements`` (classes, functions and methods) of a file (rule M-4).
+
+    ``ast_elements`` is counted in Python files only; a file that cannot be read has zeros.
+    """
+    source = read_file(Path(abs_path))
+    language = language_of(str(abs_path), source.text)
+    python = language is not None and language.name == "python"
+    elements = len(read_module(source.text, language).definitions) if language and python else 0
+    return {"lines": line_count(source.text), "ast_elements": elements}
+
+
+def _path_of(file: Any) -> str:  # noqa: ANN401 - three public forms
+    if isinstance(file, Mapping):
+        return str(file.get("path") or file.get("entry") or "")
+    return str(getattr(file, "path", file))
+
+
+MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
+"""The views whose sizes are compared: those that need no choices of the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileSizes:
+    """How large a file is, as it is and in each view.
+
+    Attributes:
+        path: As the prompt shows it.
+        lines: Its lines.
+        elements: Its definitions outside of functions.
+        tokens: Its tokens in each of the views of ``MEASURED``, in their order.
+        error: Why it could not be read, ``""`` where it could.
+    """
+
+    path: str
+    lines: int
+    elements: int
+    tokens: tuple[int, ...]
+    error: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sizes as plain values, tokens by the view's name."""
+        tokens = {mode.value: number for mode, number in zip(MEASURED, self.tokens, strict=True)}
+        named = {"path": self.path, "lines": self.lines, "ast_elements": self.elements, "tokens": tokens}
+        return {**named, "error": self.error} if self.error else named
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRow:
+    """A line of a tree of files: a folder with the sums of what is below it, or a file."""
+
+    name: str
+    depth: int
+    is_folder: bool
+    lines: int
+    elements: int
+    tokens: tuple[int, ...]
+
+
+def measure_files(
+    selection: Selection,
+    *,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> list[FileSizes]:
+    """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run."""
+    files, sources = read_files(selection)
+    requests = [
+        ViewRequest(one.path, source.text, mode)
+        for one, source in zip(files, sources, strict=True)
+        for mode in MEASURED
+    ]
+    if on_start:
+        on_start(len(requests))
+    views = list(render_all(requests, on_done=on_done))
+    counts = count_all([view.text if isinstance(view, View) else view for view in views])
+    width, outline_at = len(MEASURED), MEASURED.index(ViewMode.OUTLINE)
+    return [
+        FileSizes(
+            one.path,
+            line_count(source.text),
+            _elements(one.path, source.text, views[i * width + outline_at]),
+            (0,) * width if source.error else tuple(counts[i * width : (i + 1) * width]),
+            source.error,
+        )
+        for i, (one, source) in enumerate(zip(files, sources, strict=True))
+    ]
+
+
+def _elements(path: str, text: str, outline: View | str) -> int:
+    """Return how many definitions an outline shows: it has a row, and so a span, for each."""
+    language = language_of(path, text)
+    is_code = language is not None and language.kind is LanguageKind.CODE
+    return len(outline.spans) if is_code and isinstance(outline, View) else 0
+
+
+def largest_folders(tokens: Mapping[str, int], *, most: int = 3) -> list[tuple[str, int]]:
+    """Return the folders with the most tokens, largest first, each as a path ending with ``/``.
+
+    They lie side by side, below the folders that hold everything.
+
+    Args:
+        tokens: Tokens by file, its path written with ``/``.
+        most: How many folders.
+    """
+    folders = {path: PurePosixPath(path).parts[:-1] for path in tokens}
+    ordered = sorted(folders.values())
+    depth = common_prefix(ordered[0], ordered[-1]) if ordered else 0
+    sums: Counter[str] = Counter()
+    for path, parts in folders.items():
+        sums["/".join((*parts[: depth + 1], ""))] += tokens[path]
+    return sorted(((name or ROOT, number) for name, number in sums.items()), key=lambda row: (-row[1], row[0]))[:most]
+
+
+def folder_rows(sizes: Sequence[FileSizes]) -> list[FolderRow]:
+    """Return the files as a tree: each folder with its sums, above what it holds, by name."""
+    sums: dict[tuple[str, ...], list[int]] = {}
+    leaves: dict[tuple[str, ...], FileSizes] = {}
+    for one in sizes:
+        parts = PurePosixPath(one.path).parts
+        leaves[parts] = one
+        for i in range(len(parts)):
+            numbers = sums.setdefault(parts[:i], [0] * (2 + len(MEASURED)))
+            for k, number in enumerate((one.lines, one.elements, *one.tokens)):
+                numbers[k] += number
+    rows = []
+    for parts in sorted({*sums, *leaves}):
+        leaf = leaves.get(parts)
+        lines, elements, *tokens = (leaf.lines, leaf.elements, *leaf.tokens) if leaf else sums[parts]
+        name = parts[-1] if parts else ROOT
+        rows.append(FolderRow(name, len(parts), leaf is None, lines, elements, tuple(tokens)))
+    return rows

@@ -1,0 +1,218 @@
+"""From a project's configuration to what is asked of the pipeline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aggregate.compose.layout import Strategy
+from aggregate.compose.request import Request, namespace_of
+from aggregate.compose.selection import display_path
+from aggregate.config.load import Project, load_config, validate
+from aggregate.config.schema import Config, PersonaTable, RedactionTable
+from aggregate.config.user import global_config_path, is_trusted
+from aggregate.disk.roots import is_inside, project_root, real_path
+from aggregate.errors import ConfigError, ScopeError
+from aggregate.models.bead import BEADS_MODE
+from aggregate.models.entry import Entry
+from aggregate.models.file_item import FileItem
+from aggregate.models.scope import Scope
+from aggregate.sources.history_reader import find_history_file, load_history
+from aggregate.sources.path_resolution import OUTSIDE
+from aggregate.text.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from aggregate.presets.store import ContextPresetManager
+    from aggregate.redaction.redact import Redaction
+
+_CANNOT_SWITCH_OFF = (
+    "redaction.send: a project cannot switch it off, secrets are replaced in what is sent: set it in your own "
+    "configuration, or use --no-redact"
+)
+
+
+def open_project(
+    config: Mapping[str, Any] | Project | str | Path,
+    *,
+    allow_outside: bool | None = None,
+    allow_secrets: bool | None = None,
+) -> Project:
+    """Return ``config`` as a validated project.
+
+    Args:
+        config: A mapping, a loaded project, or the path of a ``manual_slop.toml``.
+        allow_outside: Whether files outside the project may be read. By default a mapping decides itself, while what a
+            file asks for must lie in the project, unless the user trusts it.
+        allow_secrets: The same of files that look like secrets, which trust does not cover.
+
+    Raises:
+        ConfigError: It cannot be used.
+    """
+    if isinstance(config, Project):
+        project = config
+    else:
+        project = load_config(Path(config)) if isinstance(config, str | Path) else Project(validate(config), Path())
+    if "trust" in project.config.model_fields_set and not _is_users_own(project.path):
+        path = str(project.path) if project.path else None
+        raise ConfigError("[trust] belongs into your own configuration: see aggregate trust", path=path, key="trust")
+    if allow_outside is not None:
+        project = replace(project, allow_outside=allow_outside)
+    return project if allow_secrets is None else replace(project, allow_secrets=allow_secrets)
+
+
+def scope_of(project: Project) -> Scope:
+    """Return which files a project may read.
+
+    Raises:
+        ConfigError: The user's own configuration cannot be used.
+    """
+    root = project_root(project.folder)
+    outside, secrets = project.allow_outside, project.allow_secrets
+    is_mapping = project.path is None
+    return Scope(
+        root,
+        allow_outside=is_mapping or is_trusted(root) if outside is None else outside,
+        allow_secrets=is_mapping if secrets is None else secrets,
+    )
+
+
+def request_for(
+    project: Project,
+    *,
+    strategy: str | None = None,
+    preset: str | None = None,
+    focus_files: Sequence[str] = (),
+    tier: int | None = None,
+    with_history: bool = True,
+) -> Request:
+    """Return what a project's configuration asks for; a preset replaces its files and screenshots.
+
+    Raises:
+        ConfigError: The history's file cannot be used.
+        PresetError: There is no such preset.
+        ScopeError: The configuration or the history's file is a link to elsewhere.
+    """
+    scope = scope_of(project)
+    _check_own(project.path, scope)
+    config, folder = project.config, project.folder
+    name = config.project.name or folder.resolve().name
+    base_dir = folder / config.files.base_dir
+    entries = tuple(Entry(FileItem.from_dict(table.model_dump()), table.tier) for table in config.files.paths)
+    screenshots = tuple(config.screenshots.paths)
+    if chosen := preset or config.project.active_preset:
+        applied = _presets(project).get(chosen)
+        entries, screenshots = tuple(Entry(item) for item in applied.files), tuple(applied.screenshots)
+    return Request(
+        base_dir=base_dir,
+        entries=entries,
+        exclude=tuple(config.files.exclude),
+        screenshot_dir=folder / config.screenshots.base_dir,
+        screenshots=screenshots,
+        shown_from=folder,
+        history=_history(project, scope) if with_history else (),
+        strategy=Strategy.parse(strategy or config.project.aggregation_strategy),
+        summary_only=config.project.summary_only,
+        beads=config.project.execution_mode == BEADS_MODE,
+        output_dir=folder / config.output.output_dir,
+        namespace=config.output.namespace or namespace_of(name),
+        focus_files=tuple(display_path(Path(f), base_dir) if Path(f).is_absolute() else f for f in focus_files),
+        tier=tier,
+        scope=scope,
+        doubts=_doubts(config, strategy or config.project.aggregation_strategy),
+    )
+
+
+def find_persona(project: Project, name: str) -> PersonaTable:
+    """Return a persona of the project, or else of all projects; an empty one for no name.
+
+    Raises:
+        ConfigError: There is no such persona.
+    """
+    if not name:
+        return PersonaTable()
+    personas = {**shared_personas(), **project.config.personas}
+    if name not in personas:
+        known = f"known are {', '.join(sorted(personas))}" if personas else f"write a table [personas.{name}]"
+        path = str(project.path) if project.path else None
+        raise ConfigError(f'there is no persona "{name}": {known}', path=path, key="personas")
+    return personas[name]
+
+
+def shared_personas() -> Mapping[str, PersonaTable]:
+    """Return the personas of all projects, which the user has written.
+
+    Raises:
+        ConfigError: The user's configuration cannot be used.
+    """
+    path = global_config_path()
+    return load_config(path).config.personas if path.is_file() else {}
+
+
+def redaction_for(project: Project | None = None, *, sending: bool, wanted: bool | None = None) -> "Redaction | None":
+    """Return which secrets are replaced, ``None`` for none.
+
+    A project's own file can switch it on for ``run`` and allow values by their hash, which nobody can write who does
+    not know them. Only the user can switch it off for what is sent.
+
+    Args:
+        project: Whose configuration is asked beside the user's own.
+        sending: Whether the prompt leaves the machine.
+        wanted: What the user says for this one run, before any configuration.
+
+    Raises:
+        ConfigError: The user's own configuration cannot be used.
+    """
+    shared = global_config_path()
+    own = load_config(shared).config.redaction if shared.is_file() else RedactionTable()
+    theirs = project.config.redaction if project else RedactionTable()
+    usual = own.send if sending else own.run or theirs.run
+    if not (usual if wanted is None else wanted):
+        return None
+    from aggregate.redaction.redact import Redaction  # its rules need a library that nothing else does
+
+    return Redaction(frozenset(own.allow) | frozenset(theirs.allow))
+
+
+def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
+    """Return a sentence for each word that names nothing, and for what a project cannot decide.
+
+    Words that name nothing are taken as the usual ones (rule M-30).
+    """
+    named = {
+        "aggregation_strategy": (strategy, [known.value for known in Strategy], Strategy.AUTO),
+        "execution_mode": (config.project.execution_mode, ["native", BEADS_MODE], "native"),
+    }
+    doubts = [
+        f"{key}: there is no {word[:100]!r}, it is taken as {usual}: {did_you_mean(word, known)}"
+        for key, (word, known, usual) in named.items()
+        if word not in ("", *known)
+    ]
+    return (*doubts, *([] if config.redaction.send else [_CANNOT_SWITCH_OFF]))
+
+
+def _history(project: Project, scope: Scope) -> tuple[object, ...]:
+    """Return the turns of the configuration, then those of the history's own file."""
+    config = project.config
+    turns = [
+        turn if isinstance(turn, str) else turn.model_dump() for turn in (*config.history, *config.discussion.history)
+    ]
+    file = find_history_file(project.path) if project.path else None
+    _check_own(file, scope)
+    return (*turns, *(load_history(file) if file else ()))
+
+
+def _presets(project: Project) -> "ContextPresetManager":
+    from aggregate.presets.store import ContextPresetManager  # its library takes 10 ms, few projects have presets
+
+    path = project.path or project.folder / "manual_slop.toml"
+    return ContextPresetManager(path, global_config_path())
+
+
+def _is_users_own(path: Path | None) -> bool:
+    return path is not None and real_path(path) == real_path(global_config_path())
+
+
+def _check_own(file: Path | None, scope: Scope) -> None:
+    """Make sure that a file with the user's turns lies in the project."""
+    if file and not scope.allow_outside and not is_inside(real_path(file), scope.root):
+        raise ScopeError(f"{OUTSIDE}: {file}")

@@ -1,0 +1,116 @@
+"""Replacing secrets in what a prompt is made of."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from aggregate.compose.selection import ResolvedFile
+from aggregate.models.prompt import Prompt, Section, Segment
+from aggregate.redaction.redact import Finding, Redaction, redact
+from aggregate.sources.file_content import SourceFile
+
+_MESSAGE = re.compile(r"[^\n]*\n\n`{3,}text\n(?:ERROR|NOTE): ")
+"""The beginning of a file's block that holds a message of ours in place of its content."""
+_REMARKS = ("tag", "comment")
+"""What is said of a slice."""
+MOST_NOTES = 20
+"""Findings of one file that are told one by one; a file of test keys may have thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedFiles:
+    """Files whose texts have no secrets.
+
+    Attributes:
+        files: The files; slices of those that have changed are taken by their lines.
+        sources: Their texts.
+        notes: ``(path:line, what was replaced)``.
+    """
+
+    files: tuple[ResolvedFile, ...]
+    sources: tuple[SourceFile, ...]
+    notes: tuple[tuple[str, str], ...]
+
+
+def redact_files(files: Sequence[ResolvedFile], sources: Sequence[SourceFile], redaction: Redaction) -> RedactedFiles:
+    """Replace the secrets in texts, before anything is made of them: no view can show what its text does not hold."""
+    shown: list[ResolvedFile] = []
+    clean: list[SourceFile] = []
+    notes: list[tuple[str, str]] = []
+    for file, source in zip(files, sources, strict=True):
+        result = redact(source.text, redaction)
+        notes += _notes(file.path, result.findings)
+        file = _with_clean_remarks(file, redaction)  # noqa: PLW2901 - the same file
+        shown.append(_with_fixed_slices(file, source.text) if result.findings else file)
+        clean.append(replace(source, text=result.text) if result.findings else source)
+    return RedactedFiles(tuple(shown), tuple(clean), tuple(notes))
+
+
+def redact_prompt(prompt: Prompt, redaction: Redaction) -> tuple[Prompt, list[str]]:
+    """Replace the secrets in all sections, and return one warning for each; contents of files have none any more."""
+    segments: list[Segment] = []
+    warnings: list[str] = []
+    files = [segment.text for segment in prompt.segments if segment.section is Section.FILES]
+    are_named = bool(redact("\n".join(map(_names, files)), redaction).findings)
+    for segment in prompt.segments:
+        if segment.section is Section.FILES and not (are_named and redact(_names(segment.text), redaction).findings):
+            segments.append(segment)
+            continue
+        text, notes = redact_text(segment.text, segment.source or segment.section.value, redaction)
+        segments.append(replace(segment, text=text))
+        warnings += notes
+    return Prompt(tuple(segments)), warnings
+
+
+def redact_text(text: str, place: str, redaction: Redaction | None) -> tuple[str, list[str]]:
+    """Return ``text`` without secrets, if these are to be replaced, and one warning for each."""
+    if redaction is None:
+        return text, []
+    result = redact(text, redaction)
+    return result.text, [f"{where}: {what}" for where, what in _notes(place, result.findings)]
+
+
+def _notes(place: str, findings: Sequence[Finding]) -> list[tuple[str, str]]:
+    notes = [(f"{place}:{finding.line}", finding.sentence) for finding in findings[:MOST_NOTES]]
+    if len(findings) > MOST_NOTES:
+        rest = findings[MOST_NOTES:]
+        notes.append((place, f"redacted {len(rest):,} more secrets, in lines {rest[0].line:,} to {rest[-1].line:,}"))
+    return notes
+
+
+def _names(block: str) -> str:
+    """Return what a file's block says beside its content: the heading, or all of it where it is a note or an error."""
+    return block if _MESSAGE.match(block) else block.partition("\n")[0]
+
+
+def _with_clean_remarks(file: ResolvedFile, redaction: Redaction) -> ResolvedFile:
+    """Return the file without secrets in what is said of its slices: a remark often repeats a line."""
+    item = file.entry.item
+    remarks = [str(piece.get(key) or "") for piece in item.custom_slices for key in _REMARKS]
+    if not redact("\n".join(remarks), redaction).findings:
+        return file
+    slices = [
+        {**piece, **{key: redact(str(piece[key]), redaction).text for key in _REMARKS if piece.get(key)}}
+        for piece in item.custom_slices
+    ]
+    return replace(file, entry=replace(file.entry, item=replace(item, custom_slices=slices)))
+
+
+def _with_fixed_slices(file: ResolvedFile, text: str) -> ResolvedFile:
+    """Return the file with its slices found in the text as it is on disk: the redacted one has the same lines."""
+    item = file.entry.item
+    if not item.custom_slices:
+        return file
+    slices = [_fixed(piece, text) for piece in item.custom_slices]
+    return replace(file, entry=replace(file.entry, item=replace(item, custom_slices=slices)))
+
+
+def _fixed(piece: Mapping[str, Any], text: str) -> dict[str, Any]:
+    from aggregate.anchors import FuzzyAnchor  # 30 ms, needed only where there are slices
+
+    lines = FuzzyAnchor.resolve(piece, text)
+    if not lines.found:
+        return dict(piece)
+    kept = {key: piece.get(key) for key in _REMARKS}
+    return {**kept, "start_line": lines.start_line, "end_line": lines.end_line}

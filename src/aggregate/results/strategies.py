@@ -1,0 +1,166 @@
+"""The five built-in merge strategies: outputs in, one value and its warnings out (rule 2.4)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from deepmerge import Merger
+
+from aggregate.models.jsonable import free_key, jsonable, message_text, type_name
+from aggregate.models.result import LabelledOutput
+from aggregate.models.values import MOST_REPEATED, Extent, Value, extent, isolated_copy
+from aggregate.results.json_text import NotJson, parse_json_text
+from aggregate.text.shorten import shorten
+
+MAX_DEPTH: Final = 100
+"""Levels of nesting that are merged; deepmerge recurses about three frames a level."""
+JSON_TYPES: Final = (str, int, float, bool, type(None), list, dict)
+SHOWN_KEYS: Final = 5
+"""Keys or outputs that a warning names; it counts the others."""
+KEY_CHARACTERS: Final = 100
+AROUND: Final = 500
+"""Characters around a JSON fence up to which ``json`` takes a text for the JSON in it: more is a report of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A merged value that is nobody else's, what was left out of it or replaced in it, and the labels of its items."""
+
+    value: Value
+    warnings: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+def concat(outputs: Sequence[LabelledOutput]) -> Merged:
+    """Return all outputs as a list, in order."""
+    labels = tuple(item.label or "" for item in outputs)
+    return Merged([isolated_copy(item.output) for item in outputs], labels=labels)
+
+
+def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
+    """Return an object of all outputs by label, or by position where one has no label; nothing is overwritten.
+
+    A key that is taken gets ``-2``, ``-3``, ... Texts that are JSON objects or arrays are parsed, also in a fence with
+    a few words around it; others stay text.
+    """
+    keyed: dict[str, Value] = {}
+    tries: dict[str, int] = {}
+    worded: list[str] = []
+    for position, item in enumerate(outputs):
+        wanted = item.label or str(position)
+        key = free_key(keyed, tries, wanted) if wanted in keyed else wanted
+        keyed[key] = _as_json(item, worded)
+    return Merged(keyed, _left_out(worded))
+
+
+def _as_json(item: LabelledOutput, worded: list[str]) -> Value:
+    """Return an output parsed where it is JSON; ``worded`` gets its name where words around it are left out."""
+    if not isinstance(item.output, str):
+        return isolated_copy(item.output)
+    try:
+        held = parse_json_text(item.output)
+    except NotJson:
+        return item.output
+    if len(held.around) > AROUND:
+        return item.output
+    if held.around:
+        worded.append(item.name)
+    return held.value
+
+
+def _left_out(worded: Sequence[str]) -> tuple[str, ...]:
+    if not worded:
+        return ()
+    outputs = "output" if len(worded) == 1 else f"{len(worded)} outputs"
+    return (f"the words around the JSON of {outputs} are left out: {_names(worded)}",)
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(shorten(name, KEY_CHARACTERS) or "one without a name" for name in names[:SHOWN_KEYS])
+    return shown + (", ..." if len(names) > SHOWN_KEYS else "")
+
+
+def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
+    """Return all objects merged key by key: the last one wins, lists and scalars are replaced.
+
+    An output that is no object is left out and named in a warning, as are the keys that had more than one value.
+    """
+    merged: dict[Value, Value] = {}
+    warnings: list[str] = []
+    worded: list[str] = []
+    replaced: dict[tuple[Value, ...], None] = {}
+    merger = _merger(replaced)
+    for item in outputs:
+        try:
+            merger.merge(merged, _object(item, worded))
+        except NotJson as error:
+            warnings.append(f"{item.name}: not merged: {error}")
+        except Exception as error:  # noqa: BLE001 - keys that cannot be compared or hashed; the others are merged
+            warnings.append(f"{item.name}: not merged whole: {shorten(message_text(error), KEY_CHARACTERS)}")
+    if replaced:
+        paths = list(replaced)[: SHOWN_KEYS + 1]
+        keys = _names([".".join(shorten(message_text(key), KEY_CHARACTERS) for key in path) for path in paths])
+        warnings.append(f"merge: {len(replaced)} keys had more than one value, the last one stands: {keys}")
+    return Merged(merged, (*warnings, *_left_out(worded)))
+
+
+def _object(item: LabelledOutput, worded: list[str]) -> dict[Value, Value]:
+    """Return an output as a dictionary of its own, or raise ``NotJson`` saying why it is none."""
+    output = item.output
+    flat = False
+    if isinstance(output, str):
+        held = parse_json_text(output)
+        value, around = held.value, held.around
+        flat = output.count("{") + output.count("[") <= MAX_DEPTH
+    else:
+        foreign = issubclass(type(output), Mapping) and type(output) is not dict
+        value, around = jsonable(output) if foreign else isolated_copy(output), ""
+    if type(value) is not dict:
+        raise NotJson(f"a {type_name(value)} is no object")
+    size = Extent(0, 0) if flat else extent(value)
+    if size.levels > MAX_DEPTH:
+        raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
+    if size.repeated > MOST_REPEATED:
+        raise NotJson("it holds the same parts too often")
+    if around:
+        worded.append(item.name)
+    return _written_out(value) if size.repeated else value
+
+
+def _written_out(value: Value) -> Value:
+    """Return a copy in which each part is its own: a key that is merged into must not change another one."""
+    if type(value) is dict:
+        return {key: _written_out(item) for key, item in value.items()}
+    return [_written_out(item) for item in value] if type(value) is list else value
+
+
+def _merger(replaced: dict[tuple[Value, ...], None]) -> Merger:
+    """Return the merge policy: objects key by key, anything else replaced and noted in ``replaced`` by its path."""
+
+    def replace(_config: Merger, path: list[Value], base: Value, nxt: Value) -> Value:
+        if _differ(base, nxt):
+            replaced[tuple(path)] = None
+        return nxt
+
+    return Merger([(dict, "merge"), (list, replace)], [replace], [replace])
+
+
+def _differ(base: Value, nxt: Value) -> bool:
+    """Compare JSON values; anything else may compare in ways of its own and counts as different."""
+    if type(base) is not type(nxt) or type(base) not in JSON_TYPES:
+        return True
+    try:
+        return bool(base != nxt)
+    except Exception:  # noqa: BLE001 - what is inside compares in a way of its own, or is too deep
+        return True
+
+
+def first(outputs: Sequence[LabelledOutput]) -> Merged:
+    """Return the first output, ``None`` where there is none."""
+    return Merged(isolated_copy(outputs[0].output) if outputs else None)
+
+
+def last(outputs: Sequence[LabelledOutput]) -> Merged:
+    """Return the last output, ``None`` where there is none."""
+    return Merged(isolated_copy(outputs[-1].output) if outputs else None)

@@ -1,0 +1,149 @@
+"""The section of sub-agents' results: what other workers found, folded into the next one's prompt."""
+
+from collections.abc import Iterator, Mapping, Sequence, Set, ValuesView
+from typing import Any
+
+from aggregate.models.group import GroupStatus, MergeStrategy
+from aggregate.models.jsonable import message_text
+from aggregate.models.prompt import Section, Segment, Stability
+from aggregate.models.reference import DataReference, is_reference
+from aggregate.models.result import AggregatedResult, Answer
+from aggregate.models.values import Value, unawaited
+from aggregate.text.fences import fence, heading_text
+from aggregate.text.result_text import result_text, value_text
+
+HEADING = "## Sub-Agent Results"
+ANSWER = "Answer"
+WHOLE = "The whole value is"
+REPORT = "Compiled Report"
+UNNAMED = "Result"
+
+Results = AggregatedResult | Answer | Mapping[str, Any]
+"""A result, the results of a session by name, an answer, or a compiled report."""
+
+
+def flatten_results(results: object, *, _depth: int = 20) -> Iterator[AggregatedResult | Answer | Mapping[str, Any]]:
+    """Yield single results, answers and compiled reports, in order.
+
+    A mapping of which every value is an ``AggregatedResult`` stands for these; any other is a compiled report. What is
+    none of them is a result without a name, so that nothing a caller has collected keeps a prompt from being made.
+    """
+    if isinstance(results, AggregatedResult | Answer):
+        yield results
+    elif isinstance(results, Mapping):
+        yield from _of_mapping(results)
+    elif isinstance(results, list | tuple | Set | ValuesView | Iterator) and _depth:
+        for one in results:
+            yield from flatten_results(one, _depth=_depth - 1)
+    else:
+        yield _unnamed(results)
+
+
+def _of_mapping(results: Mapping[str, Any]) -> Iterator[AggregatedResult | Mapping[str, Any]]:
+    try:
+        entries = {name: results[name] for name in results}
+    except Exception:  # noqa: BLE001 - a mapping that cannot be read is shown as what it is
+        yield _unnamed(results)
+        return
+    if all(isinstance(value, AggregatedResult) for value in entries.values()):
+        yield from entries.values()
+    else:
+        yield entries
+
+
+def _unnamed(value: Value) -> AggregatedResult:
+    reason = unawaited(value)
+    errors = (reason,) if reason else ()
+    return AggregatedResult(
+        UNNAMED,
+        MergeStrategy.FIRST,
+        None if reason else value,
+        errors,
+        count=1,
+        status=GroupStatus.COMPLETE,
+        failed=len(errors),
+    )
+
+
+def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...]:
+    """Return the section: a heading, and a block per result, answer or report; none where there are no results.
+
+    A value stands in a fence that it cannot break. One that was compacted is shown by its summary; where the whole is
+    stands outside the fence, where nothing that a producer returned can stand.
+    """
+    blocks = [_block(one) for one in flatten_results(results)]
+    if not blocks:
+        return ()
+    segments = (Segment(Section.RESULTS, text, Stability.SLOW, name) for name, text in blocks)
+    return (Segment(Section.RESULTS, HEADING, Stability.SLOW), *segments)
+
+
+def _block(one: AggregatedResult | Answer | Mapping[str, Any]) -> tuple[str, str]:
+    """Return a name and the text under its heading."""
+    if isinstance(one, AggregatedResult):
+        parts = [_facts(one), *_value(one), *_listed("Failed", one.errors), *_listed("Warnings", one.warnings)]
+        return one.variable_name, _titled(one.variable_name, [*parts, *_whole("All of these sentences are", one.notes)])
+    if isinstance(one, Answer):
+        outcome = f"{'' if one.success else 'no usable result; '}result {one.source.index}, {one.source.kind.value}"
+        parts = [f"{outcome}: {one_line(one.source.reason)}", fence(value_text(one.summary), "text")]
+        parts += [*_whole(WHOLE, one.whole), *_listed("Warnings", one.warnings)]
+        return ANSWER, _titled(ANSWER, [*parts, *_whole("All of these warnings are", one.notes)])
+    return REPORT, _titled(REPORT, _report(one))
+
+
+def _report(compiled: Mapping[str, Any]) -> list[str]:
+    """Return a compiled report in a fence, and outside of it where its large entries are."""
+    references: list[DataReference] = []
+    shown = {
+        section: {key: _told(value, references) for key, value in entries.items()}
+        if type(entries) is dict
+        else _told(entries, references)
+        for section, entries in compiled.items()
+    }
+    places = "\n".join(f"- {reference.ref_id}: {one_line(reference.place)}" for reference in references)
+    return [fence(value_text(shown), "json"), *([f"The whole values are in\n\n{places}"] if places else [])]
+
+
+def _told(value: Value, references: list[DataReference]) -> Value:
+    """Return an entry as the fence shows it, and note its reference."""
+    if not is_reference(value):
+        return value
+    references.append(value)
+    return f"{value.ref_id}: {value['summary']}"
+
+
+def _titled(name: str, parts: Sequence[str]) -> str:
+    return "\n\n".join([f"### {heading_text(name)}", *parts])
+
+
+def _facts(result: AggregatedResult) -> str:
+    noun = "result" if result.count == 1 else "results"
+    failed = f", {result.failed} failed" if result.failed else ""
+    state = "" if result.status is GroupStatus.COMPLETE else f", {result.status.value}"
+    return f"{result.strategy.value} of {result.count:,} {noun}{failed}{state}"
+
+
+def _value(result: AggregatedResult) -> list[str]:
+    """Return the value's text in a fence, with where the whole is if it was compacted; nothing where there is none."""
+    value = result.value
+    if is_reference(value):
+        return [fence(value_text(value["summary"]), "text"), *_whole(WHOLE, value)]
+    text = result_text(result)
+    if not text:
+        return []
+    running = isinstance(value, str) or result.strategy is MergeStrategy.CONCAT
+    return [fence(text, "text" if running else "json")]
+
+
+def _whole(beginning: str, reference: DataReference | None) -> list[str]:
+    return [f"{beginning} in {one_line(reference.place)}"] if reference else []
+
+
+def _listed(title: str, sentences: Sequence[str]) -> list[str]:
+    """Return sentences in a fence: they hold what workers said, which could begin with anything."""
+    return [f"{title}:\n\n" + fence("\n".join(map(one_line, sentences)), "text")] if sentences else []
+
+
+def one_line(text: str) -> str:
+    """Return text on one line, so that nothing in it can begin a heading, a list or a fence."""
+    return heading_text(" ".join(message_text(text).split()))

@@ -1,0 +1,112 @@
+"""Adding turns to the discussion's own file."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import Array
+
+from aggregate.disk.reading import read_text
+from aggregate.disk.writing import exclusive_access, replace_text
+from aggregate.errors import ConfigError, OutputError
+from aggregate.sources.history_reader import HISTORY_BYTES, find_history_file, load_history
+
+_KEY = "history"
+
+
+def history_file(config_path: Path) -> Path:
+    """Return the file that holds a project's discussion, or will: ``<stem>_history.toml``."""
+    return find_history_file(config_path) or config_path.with_name(f"{config_path.stem}_history.toml")
+
+
+def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
+    """Add turns behind those that ``path`` holds, in one step; comments and layout of the file stay.
+
+    Args:
+        path: A TOML file that holds a history, or is still missing.
+        turns: Mappings with ``role`` and ``content``.
+
+    Raises:
+        ConfigError: The file is there but holds no history.
+        OutputError: It cannot be written.
+    """
+    try:
+        with exclusive_access(path):
+            replace_text(path, _joined(path, turns))
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:
+    """Return the text of the file with the new turns, which is sure to hold them and the old ones."""
+    before: list[Any] = []
+    text = ""
+    if path.exists():
+        before = load_history(path)  # explains what is wrong with it
+        text = read_text(path, limit=HISTORY_BYTES)
+    try:
+        written = _with_turns(text, turns)
+        kept = _held(tomllib.loads(written))
+    except (TOMLKitError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(
+            f"turns cannot be added to this layout ({error}): write [[history]] tables", path=str(path)
+        ) from None
+    if kept != [*before, *(dict(turn) for turn in turns)] or not _is_unicode(written):
+        raise OutputError(f"cannot add a turn to {path}: TOML does not hold its text unchanged")
+    return written
+
+
+def _with_turns(text: str, turns: Sequence[Mapping[str, str]]) -> str:
+    """Return the file's text with more turns: tables at its end, or further values of an array."""
+    document = tomlkit.parse(text)
+    inside = _KEY not in document and "discussion" in document
+    table: Any = document["discussion"] if inside else document
+    held = table.get(_KEY)
+    if isinstance(held, Array):
+        if len(held):
+            return _with_values(document, held, turns)
+        table.remove(_KEY)
+        text = tomlkit.dumps(document)
+    name = f"discussion.{_KEY}" if inside else _KEY
+    end = "\r\n" if "\r\n" in text else "\n"
+    tables = [
+        end.join([f"[[{name}]]", *(f"{key} = {_string(value)}" for key, value in turn.items())]) for turn in turns
+    ]
+    return (end * 2).join([*([text.rstrip("\r\n")] if text.strip() else []), *tables]) + end
+
+
+def _with_values(document: tomlkit.TOMLDocument, held: Array, turns: Sequence[Mapping[str, str]]) -> str:
+    for turn in turns:
+        value = tomlkit.inline_table()
+        value.update(turn)
+        held.append(value)
+    if "\n" not in held.as_string():
+        held.multiline(multiline=True)
+    return tomlkit.dumps(document)
+
+
+def _string(value: str) -> str:
+    """Return a string as TOML, over many lines where it has many."""
+    if "\n" not in value or "\r" in value:
+        return tomlkit.string(value).as_string()
+    text = tomlkit.string(value, multiline=True).as_string()
+    # The line break behind the quotes does not count; the library adds it only where the value begins with another.
+    return text if value.startswith("\n") else '"""\n' + text.removeprefix('"""')
+
+
+def _is_unicode(text: str) -> bool:
+    """Tell whether a text can be written as UTF-8: bytes that were no text become lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _held(data: Mapping[str, Any]) -> list[Any]:
+    """Return the turns that a file's data hold."""
+    table = data if _KEY in data else data["discussion"]
+    return list(table[_KEY])

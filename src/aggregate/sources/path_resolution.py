@@ -1,0 +1,226 @@
+"""From the user's entries to files: plain paths, absolute paths and globs, as far as the project's scope allows."""
+
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from aggregate.disk.reading import is_file
+from aggregate.disk.roots import is_inside, real_path
+from aggregate.models.scope import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
+from aggregate.paths.globs import compile_glob, is_glob, split_root
+from aggregate.paths.secret_files import is_secret
+from aggregate.sources.git import StoppedError, list_files, tracked_files
+from aggregate.sources.walk import Walked, walk_files, walk_tree
+
+OUTSIDE = f"outside the project, so not read: allow it with {ALLOW_OUTSIDE} or aggregate trust"
+SECRET = f"looks like a secret, so not read: allow it with {ALLOW_SECRETS}"
+_LEAVES = "a link that leaves the folder; name it without a wildcard to take it"
+_UNREADABLE = "a folder that cannot be read"
+_STOPPED = (
+    "git took too long to list it and was stopped, so files that are not tracked are taken as the .gitignore files in "
+    "it say, not as those above it and other settings of git do: look for ignore rules with many wildcards"
+)
+_MOST_SEARCHED = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedPath:
+    """What one entry stands for.
+
+    Attributes:
+        folder: Where the names below begin.
+        names: The files, relative to ``folder``; for a plain entry the one path, whether it exists or not.
+        skipped: Matches of a glob that were left out, each with the reason, relative to ``folder``.
+        secrets: Matches of a glob that look like secrets, relative to ``folder``.
+        is_glob: Whether the entry has wildcards.
+        refused: Why nothing of it may be read, ``""`` where it may.
+        real: The real path of a plain entry that was checked, so that what was checked is what is read; else ``""``.
+    """
+
+    folder: str
+    names: tuple[str, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+    secrets: tuple[str, ...] = ()
+    is_glob: bool = False
+    refused: str = ""
+    real: str = ""
+
+
+@dataclass(slots=True)
+class FolderListing:
+    """The files below folders, each folder listed once: by git in a repository, by its ignore files elsewhere.
+
+    Attributes:
+        scope: What may be read.
+    """
+
+    scope: Scope = field(default_factory=Scope)
+    _files: dict[str, Walked] = field(default_factory=dict)
+    _stopped: list[str] = field(default_factory=list)
+
+    def files(self, folder: str) -> list[str]:
+        """Return the files below ``folder`` that are not ignored, relative to it, sorted.
+
+        Raises:
+            ConfigError: An ignore file cannot be used.
+        """
+        return self._walked(folder).files
+
+    def resolve(self, base_dir: str | Path, entry: str) -> ResolvedPath:
+        """Return the files that ``entry`` stands for (rule M-2).
+
+        A plain or absolute path stands for itself, also where it is ignored or missing. A glob stands for the files
+        that match and are not ignored, sorted; a link that leaves the folder is skipped, and so is what looks like a
+        secret. The discussion's own files (``history.toml``, ``*_history.toml``) never count. What the scope does not
+        allow is refused; a folder outside of it is not even listed.
+
+        Raises:
+            ConfigError: An ignore file cannot be used.
+        """
+        base = str(base_dir)
+        entry = entry.replace("\\", "/") if os.sep == "\\" else entry
+        if not is_glob(entry) or is_file(os.path.join(base, entry)):  # a name may hold brackets
+            refused, real = self._checked(os.path.join(base, entry))
+            return ResolvedPath(base, () if is_history(entry) else (entry,), refused=refused, real=real)
+        root, pattern = split_root(entry)
+        folder = os.path.normpath(os.path.join(base, root))
+        if not self.scope.allow_outside and not is_inside(real_path(folder), self.scope.root):
+            return ResolvedPath(folder, (), is_glob=True, refused=OUTSIDE)
+        try:
+            matches = compile_glob(pattern).match
+        except ValueError as error:
+            return ResolvedPath(folder, (), is_glob=True, refused=str(error))
+        return self._matching(folder, lambda name: matches(name) is not None)
+
+    def ignored(self, base_dir: str | Path, entry: str) -> list[str]:
+        """Return some files that a glob matches, whatever ignores them, up to three; a large folder is not searched."""
+        root, pattern = split_root(entry)
+        folder = os.path.normpath(os.path.join(base_dir, root))
+        matches = compile_glob(pattern).match
+        found: list[str] = []
+        searched = 0
+        for prefix, folders, names in walk_tree(folder):
+            paths = [prefix + name for name in sorted(names)]
+            found += [path for path in paths if matches(path) and not is_history(path) and not is_secret(path)]
+            searched += len(names) + len(folders)
+            if len(found) >= 3 or searched > _MOST_SEARCHED:
+                break
+        return found[:3]
+
+    def problems(self) -> list[tuple[str, str]]:
+        """Return the folders that could not be listed, or not as git does, each with what is wrong."""
+        folders = {f"{folder}/{name}" for folder, walked in self._files.items() for name in walked.unreadable}
+        return [
+            *((folder, _STOPPED) for folder in self._stopped),
+            *((folder, _UNREADABLE) for folder in sorted(folders)),
+        ]
+
+    def _walked(self, folder: str) -> Walked:
+        if folder not in self._files:
+            try:
+                listed = list_files(folder)
+                self._files[folder] = walk_files(folder, defaults=True) if listed is None else Walked(listed)
+            except StoppedError:
+                walked = walk_files(folder, defaults=True)
+                self._files[folder] = replace(walked, files=sorted({*walked.files, *(tracked_files(folder) or ())}))
+                self._stopped.append(folder)
+        return self._files[folder]
+
+    def _matching(self, folder: str, matches: Callable[[str], bool]) -> ResolvedPath:
+        """Return the files below ``folder`` that a glob stands for."""
+        names: list[str] = []
+        skipped: list[tuple[str, str]] = []
+        secrets: list[str] = []
+        place = self._place(folder)
+        plain = _PlainFolders(folder)
+        for name in self.files(folder):
+            if not matches(name) or is_history(name):
+                continue
+            if is_secret(place + name):
+                secrets.append(name)
+                continue
+            reason = _why_not(folder, name, plain)
+            if reason is None:
+                names.append(name)
+            elif reason:
+                skipped.append((name, reason))
+        return ResolvedPath(folder, tuple(names), tuple(skipped), tuple(secrets), is_glob=True)
+
+    def _checked(self, path: str) -> tuple[str, str]:
+        """Return why a file that is named may not be read, and its real path; both are ``""`` where all is allowed."""
+        scope = self.scope
+        if scope.allow_outside and scope.allow_secrets:
+            return "", ""
+        real = real_path(path)
+        if not scope.allow_outside and not is_inside(real, scope.root):
+            return OUTSIDE, real
+        if not scope.allow_secrets and any(is_secret(self._shown(one)) for one in (os.path.abspath(path), real)):
+            return SECRET, real
+        return "", real
+
+    def _shown(self, path: str) -> str:
+        """Return what of a path tells of secrets: below the root only, so that not all of ``~/.aws/app`` does."""
+        inside = is_inside(path, self.scope.root) if self.scope.root else False
+        return (path[len(self.scope.root) :] if inside else path).replace(os.sep, "/")
+
+    def _place(self, folder: str) -> str:
+        return self._shown(real_path(folder)).rstrip("/") + "/" if self.scope.root else ""
+
+
+def resolve_paths(base_dir: Path, entry: str) -> list[Path]:
+    """Return the files that ``entry`` stands for, relative to ``base_dir``, secrets among them (rule M-2).
+
+    See ``FolderListing.resolve``; nothing is read here.
+    """
+    found = FolderListing().resolve(base_dir, entry)
+    return [Path(found.folder, name) for name in sorted((*found.names, *found.secrets))]
+
+
+def is_history(name: str) -> bool:
+    """Tell whether a file holds discussion history, which is never aggregated as a file."""
+    if name[-12:].lower() != "history.toml":
+        return False
+    last = name.replace("\\", "/").rsplit("/", 1)[-1].lower()
+    return last == "history.toml" or last.endswith("_history.toml")
+
+
+class _PlainFolders:
+    """Tells whether folders below another are reached through no link; git lists what it tracked behind one."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._known = {"": True}
+
+    def __contains__(self, name: str) -> bool:
+        unknown: list[str] = []
+        while name not in self._known:
+            unknown.append(name)
+            name = name.rpartition("/")[0]
+        plain = self._known[name]
+        for below in reversed(unknown):  # from the top down, without recursion: trees may be thousands of levels deep
+            plain = plain and not stat.S_ISLNK(os.lstat(f"{self._folder}/{below}").st_mode)
+            self._known[below] = plain
+        return plain
+
+
+def _why_not(folder: str, name: str, plain: _PlainFolders) -> str | None:
+    """Return ``None`` for a file to take, ``""`` for what is no file, or the reason for leaving it out."""
+    path = f"{folder}/{name}"
+    try:
+        mode = os.lstat(path).st_mode
+        if stat.S_ISREG(mode) and name.rpartition("/")[0] in plain:
+            return None
+    except PermissionError:
+        return "no permission to read it"
+    except OSError:
+        return ""  # tracked by git, deleted on disk
+    if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
+        return ""
+    target = real_path(path)
+    if not is_inside(target, real_path(folder)):
+        return _LEAVES
+    if is_secret(target.replace(os.sep, "/").removeprefix(real_path(folder))):
+        return "a link to what looks like a secret"
+    return None if os.path.isfile(target) else ""  # noqa: PTH113 - real_path gives text

@@ -1,0 +1,138 @@
+"""Which files of a project a model may see: below the roots, not ignored, no secrets, through no link out of them."""
+
+import os
+import posixpath
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from aggregate.errors import ToolError
+from aggregate.paths.secret_files import is_secret
+from aggregate.sources.file_content import read_file
+from aggregate.sources.path_resolution import FolderListing
+
+MOST_BYTES: Final = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFiles:
+    """The files below some folders.
+
+    Attributes:
+        roots: The folders; names are looked for in the first, then in the others.
+    """
+
+    roots: tuple[Path, ...]
+
+    def find(self, name: str) -> tuple[Path, str]:
+        """Return a file's real path, and its name relative to its root.
+
+        Raises:
+            ToolError: There is none that may be shown; the message does not say whether something is there.
+        """
+        for root, relative in self._places(name):
+            path = _allowed(root, relative, frozenset(_listed(root)))
+            if path is not None:
+                return path, relative
+        raise ToolError(f'"{_shown(name)}" is no file of the project that may be read: list_directory shows those')
+
+    def read(self, name: str) -> tuple[str, str]:
+        """Return a file's name relative to its root, and its text.
+
+        Raises:
+            ToolError: It may not be shown, is too large, or is no text.
+        """
+        path, relative = self.find(name)
+        return relative, read_project_text(path, relative)
+
+    def below(self, folder: str) -> list[tuple[str, Path]]:
+        """Return the name and the real path of each file that may be read below ``folder``, sorted, root by root.
+
+        A file stands for itself.
+
+        Raises:
+            ToolError: ``folder`` leads out of the roots, or there is no such file.
+        """
+        found: list[tuple[str, Path]] = []
+        for root, relative in self._places(folder):
+            listed = frozenset(_listed(root))
+            chosen = (one for one in listed if relative in (".", one) or one.startswith(f"{relative}/"))
+            paths = ((name, _allowed(root, name, listed)) for name in sorted(chosen))
+            found += [(name, path) for name, path in paths if path is not None]
+        if not found:
+            raise ToolError(f'"{_shown(folder)}" is no folder of the project with files that may be read')
+        return found
+
+    def entries(self, folder: str) -> list[str]:
+        """Return what stands directly in ``folder``, sorted; folders end with a slash.
+
+        Raises:
+            ToolError: ``folder`` leads out of the roots, or holds nothing that may be read.
+        """
+        found: set[str] = set()
+        names = [name for name, _ in self.below(folder)]
+        for _, relative in self._places(folder):
+            prefix = "" if relative == "." else f"{relative}/"
+            below = (one[len(prefix) :] for one in names if one.startswith(prefix))
+            found.update(head + slash for head, slash, _ in (one.partition("/") for one in below))
+        if not found:
+            raise ToolError(f'"{_shown(folder)}" is a file: read_file shows it')
+        return sorted(found)
+
+    def _places(self, name: str) -> list[tuple[Path, str]]:
+        """Return each root with ``name`` relative to it, by text alone; an absolute one belongs to its root."""
+        if not name.strip() or "\0" in name or len(name) > 4096:
+            raise ToolError("a path has 1 to 4,096 characters and no NUL")
+        plain = name.replace("\\", "/") if os.sep == "\\" else name
+        if ".." in PurePosixPath(plain).parts:
+            raise ToolError(f'"{_shown(name)}" holds "..": paths begin at the project\'s root')
+        path = PurePosixPath(posixpath.normpath(plain))
+        if not path.is_absolute():
+            return [(root, path.as_posix()) for root in self.roots]
+        inside = [root for root in self.roots if path.is_relative_to(_absolute(root))]
+        if not inside:
+            raise ToolError(f'"{_shown(name)}" lies outside of the project: paths begin at its root')
+        return [(root, path.relative_to(_absolute(root)).as_posix()) for root in inside]
+
+
+def read_project_text(path: Path, name: str) -> str:
+    """Return the text of the file at ``path``, which is called ``name``.
+
+    Raises:
+        ToolError: It is too large, or no text.
+    """
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise ToolError(f"{name}: too large: {size:,} bytes, the most is {MOST_BYTES:,}")
+    source = read_file(path)
+    if source.error:
+        raise ToolError(f"{name}: {source.error}")
+    return source.text
+
+
+def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
+    """Return the real path of a file if its name and what it links to are both listed and no secrets."""
+    if name not in listed or is_secret(name):
+        return None
+    try:
+        base = root.resolve()
+        real = (base / name).resolve()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    if not real.is_relative_to(base) or not real.is_file():
+        return None
+    target = real.relative_to(base).as_posix()
+    return None if target not in listed or is_secret(target) else real
+
+
+def _listed(root: Path) -> list[str]:
+    """Return the files that are not ignored, asked anew each time: a goal may make files while it runs."""
+    return FolderListing().files(str(root))
+
+
+def _absolute(root: Path) -> str:
+    return Path(os.path.abspath(root)).as_posix()
+
+
+def _shown(name: str) -> str:
+    return ascii(name[:100])[1:-1]

@@ -1,0 +1,84 @@
+"""What can be said of a text without a grammar."""
+
+import csv
+import re
+from pathlib import PurePosixPath
+
+from aggregate.syntax.languages import fence_tag
+from aggregate.views.labels import counted, more_row, shortened
+
+_SAMPLE_LINES = 3
+_MOST_LANDMARKS = 30
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
+
+# Lines that tell how a file is built, by fence tag.
+_LANDMARKS = {
+    tag: re.compile(pattern, re.MULTILINE)
+    for tag, pattern in {
+        "cmake": r"^[ \t]*((?:project|add_executable|add_library|function|macro|find_package)[ \t]*\(.*)$",
+        "diff": r"^((?:diff --git|\+\+\+) .*)$",
+        "dockerfile": r"^((?i:FROM|ENTRYPOINT|CMD|EXPOSE|VOLUME|WORKDIR)[ \t].*)$",
+        "elixir": r"^[ \t]*((?:defmodule|def|defp|defmacro)[ \t].*)$",
+        "graphql": r"^((?:type|input|enum|interface|union|scalar|query|mutation|fragment|extend)[ \t].*)$",
+        "haskell": r"^((?:module|data|newtype|class|instance|type)[ \t].*|\w+[ \t]*::.*)$",
+        "hcl": r"^((?:resource|data|module|variable|output|provider|locals|terraform)\b.*)$",
+        "ini": r"^[ \t]*(\[.+\])[ \t]*$",
+        "kotlin": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|interface|object|fun)[ \t].*)$",
+        "less": r"^([^ \t\r\n/*}].*\{)[ \t]*$",
+        "lua": r"^[ \t]*((?:local[ \t]+)?function[ \t].*)$",
+        "makefile": r"^([\w/%$(){}-][\w ./%$(){}-]*::?(?!=).*)$",
+        "perl": r"^[ \t]*((?:package|sub)[ \t].*)$",
+        "powershell": r"^[ \t]*((?i:function|class|enum)[ \t].*)$",
+        "protobuf": r"^[ \t]*((?:package|message|service|enum|rpc)[ \t].*)$",
+        "rst": r"^([^\s].*)\n(?:=+|-+|~+|\^+|\"+|\*+|#+|\++)[ \t]*$",
+        "scala": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|trait|object|def)[ \t].*)$",
+        "scss": r"^([^ \t\r\n/*}].*\{)[ \t]*$",
+        "sql": r"^[ \t]*((?i:CREATE|ALTER|DROP)[ \t].*)$",
+        "svelte": r"^(</?(?:script|style)\b.*)$",
+        "swift": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|struct|enum|protocol|extension|func)[ \t].*)$",
+        "vue": r"^(<(?:template|script|style)\b.*>)$",
+    }.items()
+}
+
+
+def plain_digest(path: str, text: str) -> list[str]:
+    """Return a few lines about the text of a file without a grammar.
+
+    Tables give their columns, kinds of file with landmarks (sections, statements, targets) give these, all others the
+    number of their words; the first lines stand for the rest.
+    """
+    tag = fence_tag(path, text)
+    if tag in _DELIMITERS and (table := _table(text, _DELIMITERS[tag])):
+        return table
+    landmarks = _landmarks(tag, text)
+    if landmarks:
+        return landmarks
+    words = [counted(len(text.split()), "word")] if PurePosixPath(path).suffix.lower() in ("", ".txt", ".rst") else []
+    return words + sample(text)
+
+
+def sample(text: str) -> list[str]:
+    """Return the first lines that say something."""
+    said = (line.strip() for line in text.split("\n"))
+    lines = [line for _, line in zip(range(_SAMPLE_LINES), (line for line in said if line), strict=False)]
+    return [shortened(line) for line in lines]
+
+
+def _table(text: str, delimiter: str) -> list[str]:
+    """Return a table's columns, its number of rows and its first rows; nothing where it cannot be read."""
+    try:
+        records = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
+        columns = next(records, [])
+        first = [record for _, record in zip(range(_SAMPLE_LINES - 1), records, strict=False)]
+        rows = len(first) + sum(1 for _ in records)
+    except csv.Error:
+        return []
+    named = shortened(f"{counted(len(columns), 'column')}: {', '.join(columns)}")
+    return [named, counted(rows, "row"), *(shortened(delimiter.join(record)) for record in first)]
+
+
+def _landmarks(tag: str, text: str) -> list[str]:
+    pattern = _LANDMARKS.get(tag)
+    found = [shortened(match[1].strip()) for match in pattern.finditer(text)] if pattern else []
+    left_out = len(found) - _MOST_LANDMARKS
+    return [*found[:_MOST_LANDMARKS], more_row(left_out)] if left_out > 0 else found
