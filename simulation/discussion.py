@@ -3,9 +3,9 @@
 ``python -m simulation discussion [CLONE] [--chart FILE.svg]`` replays commits of any local clone, by default this
 project's own. A third of the turns change files. Each turn is composed, planned, sent to the scripted client and
 written to the discussion through the public surface; what the caches read and write follows from their rules
-(``aggregate.prompt_cache.policy``). Beside it stand the plain prompt (every file as it is now) in naive order: the discussion
-first, then the files by the time of their last change, a breakpoint at the end where the provider wants one; and the
-plain prompt as a fresh pack without a cache.
+(``aggregate.prompt_cache.policy``). Beside it stand the plain prompt (every file as it is now) in naive order: the
+discussion first, then the files by the time of their last change, a breakpoint at the end where the provider wants
+one; and the plain prompt as a fresh pack without a cache.
 """
 
 import argparse

@@ -9,7 +9,10 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from aggregate import build_tier3_context
-from aggregate.subagents import AggregatedResult, LabelledOutput, MergeStrategy, SubagentSession, merge_outputs
+from aggregate.models.group import MergeStrategy
+from aggregate.models.result import AggregatedResult, LabelledOutput
+from aggregate.results.merge import merge_outputs
+from aggregate.subagents import SubagentSession
 
 RESULTS = 10_000
 THREADS = 64

@@ -3,22 +3,25 @@
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 import aggregate
 
 SURFACE = """
 ASTParser AggregateError AggregatedResult AnchorState Answer Client ClientError ClientSetupError CompilationContext
-Composition ConfigError ContextFileEntry ContextPreset ContextPresetManager FileItem FileRecord FuzzyAnchor GoalResult
-LabelledOutput MetadataBasedResultCompiler NeuronAgent Project Prompt PromptTooLongError ProviderError Reply
-Resolution ResultCompiler RunHandle RunStatus ScopeError Segment SpawnError Stop SubagentSession ToolRegistry Turn Usage
-View ViewMode WaitError Wish
-build_beads_section build_discussion_section build_discussion_text build_file_items build_markdown
-build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown
-build_tier3_context compact_data compile_results compose_prompt compute_file_stats conduct count execute_data_analysis
-extract_quantity find_next_increment get_monitor group_files_by_dir load_config load_data_reference main make_worker
-merge_outputs open_client open_project prune_data_cache register_compiler request_for resolve_paths result_compiler
-run run_worker_lifecycle select_answer sessions_spawn standard_tools summarise_file
+Composition ConfigError ContextFileEntry ContextPreset ContextPresetManager FileItem FileRecord FinishReason
+FuzzyAnchor GoalResult LabelledOutput MetadataBasedResultCompiler NeuronAgent Project Prompt PromptTooLongError
+ProviderError Reply RequestOptions Resolution ResultCompiler RunHandle RunOptions RunStatus ScopeError Segment
+SpawnError SubagentSession ToolRegistry Usage View ViewMode WaitError build_beads_section build_discussion_section
+build_discussion_text build_file_items build_markdown build_markdown_from_items build_markdown_no_history
+build_screenshots_section build_summary_markdown build_tier3_context compact_data compile_results compose_prompt
+compute_file_stats conduct count execute_data_analysis extract_quantity find_next_increment get_monitor
+group_files_by_dir load_config load_data_reference main make_worker merge_outputs open_client open_project
+prune_data_cache register_compiler request_for resolve_paths result_compiler run run_worker_lifecycle select_answer
+sessions_spawn standard_tools summarise_file
 """
 
 
@@ -36,6 +39,29 @@ def test_type_checkers_see_the_same_names() -> None:
     imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
     named = {alias.asname: node.module for node in imports for alias in node.names if alias.asname}
     assert named == {name: aggregate._HOME_BY_NAME[name] for name in aggregate.__all__}
+
+
+RENAMED = {
+    "aggregate": {"Stop": "FinishReason", "Turn": "RequestOptions", "Wish": "RunOptions"},
+    "aggregate.clients.scripted": {"scripted": "scripted_client"},
+    "aggregate.engine": {"Answered": "Completion", "NeuronAgent": "NeuronAgent", "scripted_model": "scripted_model"},
+    "aggregate.send": {"Choice": "ModelSelection", "prepare": "prepare_turn", "deliver": "send_turn"},
+    "aggregate.subagents": {"Ending": "GroupOutcome", "merge_outputs": "merge_outputs", "OnError": "FailurePolicy"},
+}
+
+
+@pytest.mark.parametrize(("module", "old"), [(module, old) for module, names in RENAMED.items() for old in names])
+def test_names_of_the_last_release_still_work(module: str, old: str) -> None:
+    """An old public name gives what it has become, with a warning that says where that is."""
+    with pytest.warns(DeprecationWarning, match=rf"{module}\.{old} is now .*\.{RENAMED[module][old]};"):
+        value = getattr(import_module(module), old)
+    assert value.__name__ == RENAMED[module][old]
+
+
+def test_a_name_that_never_was_is_no_old_one() -> None:
+    """A module of old names says of any other name that it is not there."""
+    with pytest.raises(AttributeError, match=r"module 'aggregate\.engine' has no attribute 'nothing'"):
+        import_module("aggregate.engine").nothing  # noqa: B018 - the access is the test
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES,
 
     from aggregate.agent import GoalResult as GoalResult
     from aggregate.agent import NeuronAgent as NeuronAgent
+    from aggregate.agent.answer_selection import select_answer as select_answer
+    from aggregate.agent.quantities import extract_quantity as extract_quantity
     from aggregate.anchors import AnchorState as AnchorState
     from aggregate.anchors import FuzzyAnchor as FuzzyAnchor
     from aggregate.anchors import Resolution as Resolution
@@ -69,37 +71,45 @@ if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES,
     from aggregate.models.view import ViewMode as ViewMode
     from aggregate.monitor import get_monitor as get_monitor
     from aggregate.presets.store import ContextPresetManager as ContextPresetManager
+    from aggregate.results.compile import MetadataBasedResultCompiler as MetadataBasedResultCompiler
+    from aggregate.results.compile import compile_results as compile_results
+    from aggregate.results.compile import register_compiler as register_compiler
+    from aggregate.results.compile import result_compiler as result_compiler
+    from aggregate.results.compilers import ResultCompiler as ResultCompiler
+    from aggregate.results.merge import merge_outputs as merge_outputs
+    from aggregate.results.references import compact_data as compact_data
+    from aggregate.results.references import load_data_reference as load_data_reference
+    from aggregate.results.references import prune_data_cache as prune_data_cache
     from aggregate.sections.beads import build_beads_section as build_beads_section
     from aggregate.sections.discussion import build_discussion_section as build_discussion_section
     from aggregate.sections.discussion import build_discussion_text as build_discussion_text
     from aggregate.sources.path_resolution import resolve_paths as resolve_paths
-    from aggregate.subagents import MetadataBasedResultCompiler as MetadataBasedResultCompiler
-    from aggregate.subagents import ResultCompiler as ResultCompiler
     from aggregate.subagents import RunHandle as RunHandle
     from aggregate.subagents import SubagentSession as SubagentSession
-    from aggregate.subagents import compact_data as compact_data
-    from aggregate.subagents import compile_results as compile_results
-    from aggregate.subagents import execute_data_analysis as execute_data_analysis
-    from aggregate.subagents import extract_quantity as extract_quantity
-    from aggregate.subagents import load_data_reference as load_data_reference
-    from aggregate.subagents import merge_outputs as merge_outputs
-    from aggregate.subagents import prune_data_cache as prune_data_cache
-    from aggregate.subagents import register_compiler as register_compiler
-    from aggregate.subagents import result_compiler as result_compiler
-    from aggregate.subagents import select_answer as select_answer
     from aggregate.subagents import sessions_spawn as sessions_spawn
     from aggregate.tokens.count import count as count
     from aggregate.tools import ToolRegistry as ToolRegistry
     from aggregate.tools import standard_tools as standard_tools
+    from aggregate.tools.analysis import execute_data_analysis as execute_data_analysis
     from aggregate.views.ast_parser import ASTParser as ASTParser
     from aggregate.views.summary import summarise_file as summarise_file
 
 _HOMES = {
+    "aggregate.agent": (
+        "GoalResult",
+        "NeuronAgent",
+    ),
+    "aggregate.agent.answer_selection": ("select_answer",),
+    "aggregate.agent.quantities": ("extract_quantity",),
     "aggregate.anchors": (
         "AnchorState",
         "FuzzyAnchor",
         "Resolution",
     ),
+    "aggregate.cli": ("main",),
+    "aggregate.clients.client": ("Client",),
+    "aggregate.clients.protocol": ("RequestOptions",),
+    "aggregate.clients.providers": ("open_client",),
     "aggregate.compose.api": (
         "Composition",
         "build_file_items",
@@ -111,15 +121,15 @@ _HOMES = {
         "compose_prompt",
         "run",
     ),
-    "aggregate.cli": ("main",),
-    "aggregate.clients.client": ("Client",),
-    "aggregate.clients.protocol": ("RequestOptions",),
-    "aggregate.clients.providers": ("open_client",),
-    "aggregate.compose.layout": ("build_summary_markdown",),
-    "aggregate.compose.numbered_output": ("find_next_increment",),
     "aggregate.compose.file_stats": (
         "compute_file_stats",
         "group_files_by_dir",
+    ),
+    "aggregate.compose.layout": ("build_summary_markdown",),
+    "aggregate.compose.numbered_output": ("find_next_increment",),
+    "aggregate.compose.project": (
+        "open_project",
+        "request_for",
     ),
     "aggregate.conductor.lifecycle": ("run_worker_lifecycle",),
     "aggregate.conductor.service": (
@@ -130,10 +140,6 @@ _HOMES = {
     "aggregate.config.load": (
         "Project",
         "load_config",
-    ),
-    "aggregate.agent": (
-        "GoalResult",
-        "NeuronAgent",
     ),
     "aggregate.errors": (
         "AggregateError",
@@ -160,8 +166,8 @@ _HOMES = {
         "Segment",
     ),
     "aggregate.models.reply": (
-        "Reply",
         "FinishReason",
+        "Reply",
     ),
     "aggregate.models.result": (
         "AggregatedResult",
@@ -176,9 +182,18 @@ _HOMES = {
     ),
     "aggregate.monitor": ("get_monitor",),
     "aggregate.presets.store": ("ContextPresetManager",),
-    "aggregate.compose.project": (
-        "open_project",
-        "request_for",
+    "aggregate.results.compile": (
+        "MetadataBasedResultCompiler",
+        "compile_results",
+        "register_compiler",
+        "result_compiler",
+    ),
+    "aggregate.results.compilers": ("ResultCompiler",),
+    "aggregate.results.merge": ("merge_outputs",),
+    "aggregate.results.references": (
+        "compact_data",
+        "load_data_reference",
+        "prune_data_cache",
     ),
     "aggregate.sections.beads": ("build_beads_section",),
     "aggregate.sections.discussion": (
@@ -187,20 +202,8 @@ _HOMES = {
     ),
     "aggregate.sources.path_resolution": ("resolve_paths",),
     "aggregate.subagents": (
-        "MetadataBasedResultCompiler",
-        "ResultCompiler",
         "RunHandle",
         "SubagentSession",
-        "compact_data",
-        "compile_results",
-        "execute_data_analysis",
-        "extract_quantity",
-        "load_data_reference",
-        "merge_outputs",
-        "prune_data_cache",
-        "register_compiler",
-        "result_compiler",
-        "select_answer",
         "sessions_spawn",
     ),
     "aggregate.tokens.count": ("count",),
@@ -208,21 +211,33 @@ _HOMES = {
         "ToolRegistry",
         "standard_tools",
     ),
+    "aggregate.tools.analysis": ("execute_data_analysis",),
     "aggregate.views.ast_parser": ("ASTParser",),
     "aggregate.views.summary": ("summarise_file",),
 }
 _HOME_BY_NAME = {name: home for home, names in _HOMES.items() for name in names}
+
+_RENAMED = {"Stop": "FinishReason", "Turn": "RequestOptions", "Wish": "RunOptions"}
+"""Public names of the last release and what they are called now."""
 
 __all__ = sorted(_HOME_BY_NAME)  # noqa: PLE0605 - a list, by construction
 
 
 def __getattr__(name: str) -> "Any":  # noqa: ANN401 - whatever the name stands for
     """Load a public name on first use."""
+    if name in _RENAMED:
+        return _renamed(name)
     if name not in _HOME_BY_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOME_BY_NAME[name]), name)
     globals()[name] = value
     return value
+
+
+def _renamed(name: str) -> "Any":  # noqa: ANN401 - whatever the name stands for
+    """Load a public name of the last release, with a warning."""
+    deprecation = import_module("aggregate.deprecation")
+    return deprecation.renamed(__name__, {name: f"aggregate:{_RENAMED[name]}"})(name)
 
 
 def __dir__() -> list[str]:

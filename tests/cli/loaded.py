@@ -79,7 +79,7 @@ def _receive(connection: socket.socket, size: int) -> bytes:
 
 def _serve(connection: socket.socket) -> None:
     """Run commands, each in a copy of this process, until the tests have ended."""
-    for module in ("app", "cli.run", "cli.send", "cli.results", "project", "send", "views.parser"):
+    for module in ("compose.api", "cli.run", "cli.send", "cli.results", "chat.turn", "views.ast_parser"):
         import_module(f"aggregate.{module}")
     aggregate.count("The vocabulary is read by this.")
     gc.freeze()  # or else a copy's first collection touches, and so copies, all that it shares

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from aggregate.agent.goal_templates import item_goal, rule_template
 from aggregate.agent.heuristics import iteration
 from aggregate.agent.item_lists import attached, filter_items, find_list
-from aggregate.subagents import compact_data
+from aggregate.results.references import compact_data
 
 RUNS = [{"id": 1}, {"id": 2}]
 RIDES = [{"id": 3}]

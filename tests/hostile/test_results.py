@@ -11,19 +11,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aggregate import build_tier3_context, run
+from aggregate.agent.answer_selection import select_answer
 from aggregate.agent.item_lists import resolve_reference
 from aggregate.errors import DataReferenceError, OutputError
 from aggregate.models.reference import is_reference
-from aggregate.models.result import AggregatedResult, Answer, AnswerKind, AnswerSource
-from aggregate.results.references import recognise_reference
-from aggregate.subagents import (
-    LabelledOutput,
-    SubagentSession,
-    compact_data,
-    load_data_reference,
-    merge_outputs,
-    select_answer,
-)
+from aggregate.models.result import AggregatedResult, Answer, AnswerKind, AnswerSource, LabelledOutput
+from aggregate.results.merge import merge_outputs
+from aggregate.results.references import compact_data, load_data_reference, recognise_reference
+from aggregate.subagents import SubagentSession
 from tests.hostile.values import FORGED, forged_reference
 from tests.project import project
 from tests.rendering import headings

@@ -20,7 +20,7 @@ from aggregate.sandbox.limits import CONTAINERS, ERROR_CHARACTERS, SOURCE_CHARAC
 from aggregate.sandbox.process_tree import tree_usage
 from aggregate.sandbox.responses import parse_reply
 from aggregate.sandbox.seccomp import MACHINES, REFUSED, seccomp_filter
-from aggregate.subagents import execute_data_analysis
+from aggregate.tools.analysis import execute_data_analysis
 from tests.hostile.sandbox_escapes import ESCAPES, PLAY
 
 QUICK = SandboxLimits(seconds=1.0)

@@ -11,20 +11,15 @@ import pytest
 from hypothesis import given
 
 from aggregate import build_tier3_context, run
+from aggregate.agent.answer_selection import select_answer
 from aggregate.errors import OutputError
 from aggregate.models.jsonable import json_text, jsonable
-from aggregate.models.result import Answer, AnswerKind, AnswerSource
+from aggregate.models.result import Answer, AnswerKind, AnswerSource, CompilationContext, LabelledOutput
 from aggregate.models.values import Value
-from aggregate.subagents import (
-    CompilationContext,
-    LabelledOutput,
-    MetadataBasedResultCompiler,
-    SubagentSession,
-    compact_data,
-    load_data_reference,
-    merge_outputs,
-    select_answer,
-)
+from aggregate.results.compile import MetadataBasedResultCompiler
+from aggregate.results.merge import merge_outputs
+from aggregate.results.references import compact_data, load_data_reference
+from aggregate.subagents import SubagentSession
 from tests.hostile.values import ODD, SHOWN, Endless, Raising, UnprintableError, anything
 from tests.project import project
 

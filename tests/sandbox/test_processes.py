@@ -32,7 +32,9 @@ def test_a_missing_extra_is_named() -> None:
         """
         import sys
         sys.modules["pydantic_monty"] = sys.modules["_quickjs"] = None
-        from aggregate.subagents import LabelledOutput, execute_data_analysis, merge_outputs
+        from aggregate.models.result import LabelledOutput
+        from aggregate.tools.analysis import execute_data_analysis
+        from aggregate.results.merge import merge_outputs
         for function in ("len(results)", "r => r.length"):
             print(merge_outputs([LabelledOutput("a")], "custom", custom_function=function).errors[0])
         print(execute_data_analysis("result = 1", {}))
@@ -51,7 +53,7 @@ def test_without_bubblewrap_full_python_is_refused() -> None:
     """Code that Monty does not know is refused with what to install, and may be written anew (D-92)."""
     printed = python(
         """
-        from aggregate.subagents import execute_data_analysis
+        from aggregate.tools.analysis import execute_data_analysis
         print(execute_data_analysis("import statistics\\nresult = 1", {}))
         """,
         PATH="",

@@ -12,9 +12,11 @@ from tests.rendering import headings
 
 from aggregate import build_tier3_context, run
 from aggregate.models.group import GroupStatus, MergeStrategy
-from aggregate.models.result import AggregatedResult, Answer, AnswerKind, AnswerSource
+from aggregate.models.result import AggregatedResult, Answer, AnswerKind, AnswerSource, LabelledOutput
+from aggregate.results.merge import merge_outputs
+from aggregate.results.references import load_data_reference
 from aggregate.sections.subagent_results import results_segments
-from aggregate.subagents import LabelledOutput, SubagentSession, load_data_reference, merge_outputs
+from aggregate.subagents import SubagentSession
 
 
 def text_of(results: Any) -> str:

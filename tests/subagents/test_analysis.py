@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from aggregate.subagents import compact_data, execute_data_analysis
+from aggregate.results.references import compact_data
+from aggregate.tools.analysis import execute_data_analysis
 
 DATA = {
     "neuron_0_2": {"entries": [{"name": "Morning", "distance": 57944.4}, {"name": "Lunch", "distance": 9}]},

@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.errors import AggregateError, OutputError
-from aggregate.results.value_summary import summarise
-from aggregate.subagents import (
-    LabelledOutput,
+from aggregate.models.result import LabelledOutput
+from aggregate.results.merge import merge_outputs
+from aggregate.results.references import (
     compact_data,
     compact_result,
     compact_sections,
     load_data_reference,
-    merge_outputs,
     prune_data_cache,
 )
+from aggregate.results.value_summary import summarise
 
 RUNS = {"activities": [{"name": f"Run {n}", "distance": n, "moving_time": 60} for n in range(63)], "page": 1}
 

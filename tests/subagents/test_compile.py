@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.errors import CompilerError
-from aggregate.subagents import CompilationContext, MetadataBasedResultCompiler, ResultCompiler, result_compiler
-from aggregate.subagents import compile_results as compile_globally
-from aggregate.subagents import register_compiler as register_globally
+from aggregate.models.result import CompilationContext
+from aggregate.results.compile import MetadataBasedResultCompiler, result_compiler
+from aggregate.results.compile import compile_results as compile_globally
+from aggregate.results.compile import register_compiler as register_globally
+from aggregate.results.compilers import ResultCompiler
 
 NOON = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 TIME = "2024-01-15T10:30:00Z"

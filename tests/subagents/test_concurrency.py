@@ -8,7 +8,8 @@ from multiprocessing import get_context
 
 import pytest
 
-from aggregate.subagents import GroupStatus, RunStatus, SubagentSession
+from aggregate.models.group import GroupStatus, RunStatus
+from aggregate.subagents import SubagentSession
 from aggregate.subagents.timeouts import TimerThread
 from tests.fakes.executors import InlineExecutor, ManualExecutor, RefusingExecutor
 from tests.fakes.time import FakeTime

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from aggregate.models.group import CustomFunction
+from aggregate.models.result import AggregatedResult, LabelledOutput
+from aggregate.results.merge import merge_outputs
 from aggregate.sandbox import SandboxLimits
 from aggregate.sandbox.limits import SOURCE_CHARACTERS
-from aggregate.subagents import AggregatedResult, LabelledOutput, merge_outputs
 
 LIMITS = SandboxLimits(seconds=0.4)
 

@@ -6,7 +6,8 @@ from itertools import permutations
 import pytest
 
 from aggregate.errors import SpawnError
-from aggregate.subagents import GroupStatus, RunStatus, SubagentSession
+from aggregate.models.group import GroupStatus, RunStatus
+from aggregate.subagents import SubagentSession
 from tests.fakes.time import FakeTime
 
 NAME = "$research"

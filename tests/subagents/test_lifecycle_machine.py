@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from aggregate.errors import SpawnError
-from aggregate.subagents import GroupStatus, SubagentSession
+from aggregate.models.group import GroupStatus
+from aggregate.subagents import SubagentSession
 from tests.fakes.time import FakeTime
 
 NAMES = st.sampled_from(["$a", "$aa"])

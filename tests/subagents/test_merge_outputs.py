@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.errors import SpawnError
+from aggregate.models.group import MergeStrategy
+from aggregate.models.result import AggregatedResult, LabelledOutput
+from aggregate.results.merge import merge_outputs
 from aggregate.results.strategies import MAX_DEPTH
-from aggregate.subagents import AggregatedResult, LabelledOutput, MergeStrategy, merge_outputs
 
 
 def merged(strategy: str, *outputs: object, labels: tuple[str, ...] = ()) -> AggregatedResult:

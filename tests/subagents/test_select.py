@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregate.subagents import extract_quantity, select_answer
+from aggregate.agent.answer_selection import select_answer
+from aggregate.agent.quantities import extract_quantity
 
 QUANTITIES = [
     ("Get my first 3 Strava activities from January 2024", 3),

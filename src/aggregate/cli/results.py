@@ -47,7 +47,9 @@ def merge(files: tuple[Path, ...], strategy: str, function: str | None, label_fr
     if (strategy == "custom") != (function is not None):
         raise click.UsageError("--function goes with --strategy custom, and custom needs one")
     from aggregate.models.jsonable import json_text
-    from aggregate.subagents import LabelledOutput, envelope, merge_outputs
+    from aggregate.models.result import LabelledOutput
+    from aggregate.results.merge import merge_outputs
+    from aggregate.subagents import envelope
     from aggregate.text.result_text import result_text
 
     outputs = []
@@ -73,8 +75,9 @@ def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_tex
     A file that cannot be read counts as a failed result and is listed. The exit code is 1 if all failed.
     """
     from aggregate.models.jsonable import json_text
+    from aggregate.models.result import CompilationContext
+    from aggregate.results.compile import compile_results
     from aggregate.sections.subagent_results import results_segments
-    from aggregate.subagents import CompilationContext, compile_results
 
     read = [(file.stem, *_read(file)) for file in files]
     pairs = [(tool, {"success": False, "error": error} if error else output) for tool, output, error in read]

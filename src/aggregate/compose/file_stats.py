@@ -9,11 +9,10 @@ from typing import Any
 from aggregate.compose.file_records import read_files
 from aggregate.compose.selection import Selection
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.prompt_cache.fingerprint import common_prefix
 from aggregate.sources.file_content import read_file
 from aggregate.syntax.languages import LanguageKind, language_of
 from aggregate.syntax.symbols import read_module
-from aggregate.text.lines import line_count
+from aggregate.text.lines import common_prefix, line_count
 from aggregate.tokens.count import count_all
 from aggregate.views.pool import render_all
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aggregate.models.prompt import Prompt, Segment
+from aggregate.text.lines import common_prefix
 
 SYSTEM = "system"
 """Stands for the section of the first link: the instructions that are sent before the prompt."""
@@ -68,16 +69,6 @@ class PromptFingerprint:
 def digest(text: str) -> str:
     """Return a hash of a text, 16 hexadecimal digits: enough to tell the states of one project's files apart."""
     return _digest(text.encode("utf-8", "surrogatepass"))
-
-
-def common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return the length of the prefix that two sequences share."""
-    shared = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        shared += 1
-    return shared
 
 
 def _digest(data: bytes) -> str:

@@ -12,8 +12,9 @@ from itertools import pairwise
 
 from aggregate.models.prompt import SEPARATOR, Prompt, Section
 from aggregate.prompt_cache.breakpoints import choose_breakpoints, default_change_weights
-from aggregate.prompt_cache.fingerprint import PromptFingerprint, common_prefix
+from aggregate.prompt_cache.fingerprint import PromptFingerprint
 from aggregate.prompt_cache.policy import CacheLookup, CachePolicy
+from aggregate.text.lines import common_prefix
 
 
 class BlockRole(StrEnum):

@@ -95,7 +95,8 @@ def _group_summary(data: Mapping[str, Value], kind: str) -> str:
     if len(common) > DESCRIBED:
         lines.append(f"and {len(common) - DESCRIBED:,} more fields")
     samples = [
-        f"{shorten(escape_surrogates(key), NAME_CHARACTERS)}: {shorten(json_text(data[key]), SAMPLE_CHARACTERS // SAMPLES)}"
+        f"{shorten(escape_surrogates(key), NAME_CHARACTERS)}: "
+        f"{shorten(json_text(data[key]), SAMPLE_CHARACTERS // SAMPLES)}"
         for key in list(data)[:SAMPLES]
     ]
     return "\n".join([*lines, f"First {len(samples)} entries:", *samples])

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from aggregate.models.prompt import Section, Segment, Stability
-from aggregate.prompt_cache.fingerprint import common_prefix
 from aggregate.sections.files import file_heading
 from aggregate.text.fences import fence
+from aggregate.text.lines import common_prefix
 
 CHANGED = """## Files (Changed)
 

@@ -1,69 +1,50 @@
-"""Fold what many producers gave into one trustworthy result: sub-agents, steps and tools.
+"""Sub-agents: spawn them, know how each of them ended, and read what they gave by variable."""
 
-Groups collect sub-agents' results into variables; ``select_answer`` finds the answer among the results of steps;
-``compile_results`` makes a report of tools' results; ``compact_data`` keeps large values on disk;
-``execute_data_analysis`` runs code over them in a sandbox. Nothing here asks a model, and nothing is dropped silently.
-"""
-
-from aggregate.agent.answer_selection import select_answer
-from aggregate.agent.quantities import extract_quantity
-from aggregate.models.group import FailurePolicy, GroupStatus, MergeOrder, MergeStrategy, RunRecord, RunStatus
-from aggregate.models.result import AggregatedResult, Answer, CompilationContext, LabelledOutput, SpawnRequest
-from aggregate.results.compile import (
-    MetadataBasedResultCompiler,
-    compile_results,
-    register_compiler,
-    result_compiler,
-)
-from aggregate.results.compilers import ResultCompiler
-from aggregate.results.merge import GroupOutcome, merge_outputs
-from aggregate.results.references import (
-    compact_data,
-    compact_result,
-    compact_sections,
-    load_data_reference,
-    prune_data_cache,
-)
-from aggregate.sandbox import SandboxLimits
+from aggregate.deprecation import renamed
 from aggregate.subagents.group_results import SubagentResults
 from aggregate.subagents.protocol import announcement, envelope, sessions_spawn, subagent_results
 from aggregate.subagents.session import SubagentSession
 from aggregate.subagents.waiting import RunHandle
-from aggregate.tools.analysis import execute_data_analysis
 
 __all__ = [
-    "AggregatedResult",
-    "Answer",
-    "CompilationContext",
-    "GroupOutcome",
-    "GroupStatus",
-    "LabelledOutput",
-    "SandboxLimits",
-    "MergeStrategy",
-    "MetadataBasedResultCompiler",
-    "FailurePolicy",
-    "MergeOrder",
-    "ResultCompiler",
     "RunHandle",
-    "RunRecord",
-    "RunStatus",
-    "SpawnRequest",
     "SubagentResults",
     "SubagentSession",
     "announcement",
-    "compact_data",
-    "compact_result",
-    "compact_sections",
-    "compile_results",
     "envelope",
-    "execute_data_analysis",
-    "extract_quantity",
-    "load_data_reference",
-    "merge_outputs",
-    "prune_data_cache",
-    "register_compiler",
-    "result_compiler",
-    "select_answer",
     "sessions_spawn",
     "subagent_results",
 ]
+
+__getattr__ = renamed(
+    __name__,
+    {
+        "AggregatedResult": "aggregate:AggregatedResult",
+        "Answer": "aggregate:Answer",
+        "CompilationContext": "aggregate:CompilationContext",
+        "Ending": "aggregate.results.merge:GroupOutcome",
+        "GroupStatus": "aggregate.models.group:GroupStatus",
+        "LabelledOutput": "aggregate:LabelledOutput",
+        "Limits": "aggregate.sandbox:SandboxLimits",
+        "MergeStrategy": "aggregate.models.group:MergeStrategy",
+        "MetadataBasedResultCompiler": "aggregate:MetadataBasedResultCompiler",
+        "OnError": "aggregate.models.group:FailurePolicy",
+        "Order": "aggregate.models.group:MergeOrder",
+        "ResultCompiler": "aggregate:ResultCompiler",
+        "RunRecord": "aggregate.models.group:RunRecord",
+        "RunStatus": "aggregate:RunStatus",
+        "SpawnRequest": "aggregate.models.result:SpawnRequest",
+        "compact_data": "aggregate:compact_data",
+        "compact_result": "aggregate.results.references:compact_result",
+        "compact_sections": "aggregate.results.references:compact_sections",
+        "compile_results": "aggregate:compile_results",
+        "execute_data_analysis": "aggregate:execute_data_analysis",
+        "extract_quantity": "aggregate:extract_quantity",
+        "load_data_reference": "aggregate:load_data_reference",
+        "merge_outputs": "aggregate:merge_outputs",
+        "prune_data_cache": "aggregate:prune_data_cache",
+        "register_compiler": "aggregate:register_compiler",
+        "result_compiler": "aggregate:result_compiler",
+        "select_answer": "aggregate:select_answer",
+    },
+)

@@ -136,7 +136,8 @@ class WorkerProcess:
             try:
                 return complete_assignment(self._worker, given, once=self._record, wait=self._wait).to_json()
             except SQLAlchemyError as error:
-                raise WorkerStopping from error  # nothing could be recorded: no outcome of the ticket's, which is given back
+                # Nothing could be recorded, so this is no outcome of the ticket's, which is given back.
+                raise WorkerStopping from error
             finally:
                 self._busy.discard(given.key)
 
