@@ -40,7 +40,7 @@ def test_there_is_no_other_way_to_a_terminal() -> None:
         ("init.py", "sys.stdin.isatty"),
         ("input.py", "sys.stdin.buffer.read"),
         ("stats.py", "Console(file=rendered, width=width, force_terminal=console.is_terminal).print"),
-        ("tree.py", "Console(stderr=True).print"),
+        ("trace_tree.py", "Console(stderr=True).print"),
     }
 
 

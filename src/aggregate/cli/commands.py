@@ -21,11 +21,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "preset": ("preset", "List, show, save, apply and delete named compositions of files and screenshots."),
     "trust": ("trust", "Let the project around PATH read files outside of it; print its root."),
     "stats": ("stats", "Show the files by folder: lines, definitions, and tokens in each view."),
-    "view": ("inspect", "Print one file as a view shows it."),
+    "view": ("view", "Print one file as a view shows it."),
     "prune": ("run", "Delete all but the newest prompts; print what was deleted."),
     "results": ("results", "Fold the results of many producers, one file each, into one."),
-    "languages": ("inspect", "List the languages with their suffixes."),
-    "schema": ("inspect", "Print the JSON Schema of manual_slop.toml."),
+    "languages": ("view", "List the languages with their suffixes."),
+    "schema": ("view", "Print the JSON Schema of manual_slop.toml."),
 }
 """Each command's module here, and what the list says of it, which a test compares with the command's own help."""
 
