@@ -45,6 +45,7 @@ RENAMED = {
     "aggregate": {"Stop": "FinishReason", "Turn": "RequestOptions", "Wish": "RunOptions"},
     "aggregate.clients.scripted": {"scripted": "scripted_client"},
     "aggregate.engine": {"Answered": "Completion", "NeuronAgent": "NeuronAgent", "scripted_model": "scripted_model"},
+    "aggregate.sandbox": {"Limits": "SandboxLimits"},
     "aggregate.send": {"Choice": "ModelSelection", "prepare": "prepare_turn", "deliver": "send_turn"},
     "aggregate.subagents": {"Ending": "GroupOutcome", "merge_outputs": "merge_outputs", "OnError": "FailurePolicy"},
 }
