@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aggregate.agent.answer_selection import select_answer
 from aggregate.agent.budget import BudgetTracker, EngineLimits, LimitReached, SubtaskBudget
-from aggregate.agent.chat_model import Sends, as_model
+from aggregate.agent.chat_model import as_model
 from aggregate.agent.formatting import ANSWER, MEMORY, fenced_data
 from aggregate.agent.goal_check import corrective_neuron
 from aggregate.agent.goal_context import Branch, GoalContext
@@ -16,6 +16,7 @@ from aggregate.agent.model import Model, QuestionKind
 from aggregate.agent.neuron import TOO_DEEP, GoalResult
 from aggregate.agent.steps import BranchResult, run_branch
 from aggregate.agent.trace import TraceKind, TraceRecorder
+from aggregate.clients.protocol import ChatClient
 from aggregate.models.result import Answer, AnswerKind, AnswerSource
 from aggregate.tools import Tool, ToolRegistry, state_store
 
@@ -36,7 +37,7 @@ class NeuronAgent:
 
     def __init__(
         self,
-        client: Model | Sends,
+        client: Model | ChatClient,
         tools: ToolRegistry | Iterable[Tool | Callable[..., object]],
         *,
         state_dir: str | Path = "state",

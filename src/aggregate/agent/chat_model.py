@@ -1,10 +1,10 @@
 """A provider's client as the engine's model."""
 
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from aggregate.agent.model import Completion, Model, Question
-from aggregate.clients.protocol import DEFAULT_OPTIONS, RequestOptions
+from aggregate.clients.protocol import DEFAULT_OPTIONS, ChatClient, RequestOptions
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import FinishReason, Reply
 
@@ -12,14 +12,6 @@ _PROBLEMS: Final = {
     FinishReason.REFUSED: "it refused to answer",
     FinishReason.LENGTH: "its answer was cut at the limit of tokens",
 }
-
-
-class Sends(Protocol):
-    """A client."""
-
-    def send(self, prompt: Prompt, message: str, *, model: str, turn: RequestOptions) -> Reply:
-        """Send ``prompt`` and then ``message``, and return the answer."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +24,7 @@ class ChatModel:
         prompt: What stands before every question: a context that a provider's cache then holds.
     """
 
-    client: Sends
+    client: ChatClient
     model: str = ""
     prompt: Prompt = field(default_factory=lambda: Prompt(()))
 
@@ -42,7 +34,7 @@ class ChatModel:
         return Completion(reply.text, _tokens(question, reply), _PROBLEMS.get(reply.stop, ""))
 
 
-def as_model(client: Model | Sends) -> Model:
+def as_model(client: Model | ChatClient) -> Model:
     """Return ``client`` as something that answers questions: itself, or a provider's client behind an adapter."""
     return client if isinstance(client, Model) else ChatModel(client)
 

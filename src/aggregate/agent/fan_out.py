@@ -12,7 +12,6 @@ from aggregate.agent.goal_context import Branch, GoalContext, ToolChoice
 from aggregate.agent.goal_templates import item_goal, rule_template
 from aggregate.agent.heuristics import STOP, Iteration, is_compound, significant_words, words
 from aggregate.agent.item_lists import (
-    DENDRITES,
     ItemList,
     attached,
     fields_of,
@@ -27,6 +26,7 @@ from aggregate.agent.trace import TraceKind
 from aggregate.concurrency.threads import ordered_map
 from aggregate.models.jsonable import jsonable
 from aggregate.models.values import Value
+from aggregate.results.rendering import DENDRITES
 from aggregate.tools import ANALYSIS, Tool
 
 NO_GROUND: Final = "all sub-tasks failed, the first one with: "

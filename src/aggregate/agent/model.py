@@ -81,7 +81,10 @@ class Completion:
 
 @runtime_checkable
 class Model(Protocol):
-    """Anything that answers questions; called from several threads where sub-tasks run at once."""
+    """The agent's view of a ``ChatClient``: anything that answers one question.
+
+    ``as_model`` makes one of a provider's client. It is called from several threads where sub-tasks run at once.
+    """
 
     def ask(self, question: Question) -> Completion:
         """Return the answer; whatever is raised counts as no answer."""

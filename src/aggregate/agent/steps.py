@@ -28,6 +28,7 @@ from aggregate.agent.trace import TraceKind
 from aggregate.errors import AggregateError
 from aggregate.models.values import Value
 from aggregate.results.references import compact_data
+from aggregate.results.rendering import DENDRITES
 from aggregate.tools import Tool
 
 TOOLS_NAMED: Final = 24
@@ -121,7 +122,7 @@ def _do(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
         return StepOutcome(result, validated=not is_failure(result), spawned=labels)
     if over and (found := list_to_fan_out(run, branch, over)) and needs_each(run, branch, step, tool, found, over):
         if not found.items:
-            nothing = {"success": True, "items_processed": 0, "dendrite_results": [], "items": []}
+            nothing = {"success": True, "items_processed": 0, DENDRITES: [], "items": []}
             return StepOutcome(nothing, validated=True)
         template = template_for(run, branch, step, over, found, ask=False)
         if (found.digest, template) not in branch.done:
