@@ -81,6 +81,11 @@ def is_failure(result: Value) -> bool:
     return result.get("success", True) is False or bool(jsonable(result.get("error")))
 
 
+def failure_message(failure: Mapping[str, Any]) -> str:
+    """Return the error of a failed result."""
+    return str(failure.get("error") or "no reason given")
+
+
 def _candidates(usable: Sequence[tuple[int, Value]]) -> list[AnswerCandidate]:
     """Return the formatted texts, newest first (rules D-61, D-62, X-5); blank ones are none."""
     found = [(number, *_text(result)) for number, result in reversed(usable)]

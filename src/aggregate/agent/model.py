@@ -29,6 +29,7 @@ class QuestionKind(StrEnum):
     ANSWER = "answer"
 
 
+USUAL_TEMPERATURE: Final = 0.1
 TEMPERATURES: Final = {
     QuestionKind.DECOMPOSE: 0.2,
     QuestionKind.MEMORY: 0.0,
@@ -37,7 +38,7 @@ TEMPERATURES: Final = {
     QuestionKind.CORRECT: 0.2,
     QuestionKind.PROSE: 0.3,
 }
-"""Where it is not 0.1 (rule D-12)."""
+"""Where it is not the usual one (rule D-12)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Question:
     call: QuestionKind
     text: str
     place: str = ""
-    temperature: float = 0.1
+    temperature: float = USUAL_TEMPERATURE
     schema: Mapping[str, Any] | None = None
     tokens_left: int | None = None
     seconds_left: float | None = None
