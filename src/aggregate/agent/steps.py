@@ -7,18 +7,17 @@ from typing import Final
 from aggregate.agent import formatting, reply_parsing
 from aggregate.agent.answer_selection import failure_message, is_failure, select_answer
 from aggregate.agent.budget import LimitReached
-from aggregate.agent.fan_out import (
-    fan_out,
+from aggregate.agent.fan_out import fan_out, with_results
+from aggregate.agent.goal_context import Branch, GoalContext
+from aggregate.agent.heuristics import Iteration, advice, find_iteration, is_compound
+from aggregate.agent.loops import (
     find_loop,
     loop_over_result,
     may_spawn,
     more_calls_needed,
     needs_each,
     template_for,
-    with_results,
 )
-from aggregate.agent.goal_context import Branch, GoalContext
-from aggregate.agent.heuristics import Iteration, advice, find_iteration, is_compound
 from aggregate.agent.model import QuestionKind
 from aggregate.agent.neuron import NO_STEPS, TOO_DEEP, Neuron, StepOutcome, final_dict
 from aggregate.agent.step_execution import execute_step
