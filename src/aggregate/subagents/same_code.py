@@ -5,23 +5,23 @@ from types import CodeType, FunctionType
 from typing import Any
 
 
-def same_code(one: object, other: object) -> bool:
+def same_code(left: object, right: object) -> bool:
     """Return whether two merge functions are equal, or have the same code, defaults and captured values.
 
     Where the code stands does not matter; functions of different modules differ, since their names mean other things.
     Texts are equal but for the space around them.
     """
-    if isinstance(one, str) and isinstance(other, str):
-        return one.strip() == other.strip()
-    if isinstance(one, partial) and isinstance(other, partial):
-        return same_code(one.func, other.func) and _equal((one.args, one.keywords), (other.args, other.keywords))
-    if not isinstance(one, FunctionType) or not isinstance(other, FunctionType):
-        return _equal(one, other)
+    if isinstance(left, str) and isinstance(right, str):
+        return left.strip() == right.strip()
+    if isinstance(left, partial) and isinstance(right, partial):
+        return same_code(left.func, right.func) and _equal((left.args, left.keywords), (right.args, right.keywords))
+    if not isinstance(left, FunctionType) or not isinstance(right, FunctionType):
+        return _equal(left, right)
     return (
-        one.__globals__ is other.__globals__
-        and _without_place(one.__code__) == _without_place(other.__code__)
-        and _equal((one.__defaults__, one.__kwdefaults__), (other.__defaults__, other.__kwdefaults__))
-        and _equal(_captured(one), _captured(other))
+        left.__globals__ is right.__globals__
+        and _without_place(left.__code__) == _without_place(right.__code__)
+        and _equal((left.__defaults__, left.__kwdefaults__), (right.__defaults__, right.__kwdefaults__))
+        and _equal(_captured(left), _captured(right))
     )
 
 
@@ -39,8 +39,8 @@ def _captured(function: FunctionType) -> list[Any]:
         return [id(cell) for cell in cells]
 
 
-def _equal(one: object, other: object) -> bool:
+def _equal(left: object, right: object) -> bool:
     try:
-        return bool(one == other)
+        return bool(left == right)
     except Exception:  # noqa: BLE001 - values that cannot be compared are the same only where they are one object
-        return one is other
+        return left is right

@@ -159,9 +159,9 @@ class TaskRunner:
 
     def threads(self, run_ids: Iterable[str]) -> list[int]:
         """Return the threads that pending runs need: their own, and for those queued the one that is starting runs."""
-        wanted = set(run_ids)
-        threads = threads_of((self._session, run_id) for run_id in wanted)
+        pending = set(run_ids)
+        threads = threads_of((self._session, run_id) for run_id in pending)
         with self._lock:
-            if self._starting is not None and any(queued.run_id in wanted for queued in self._queue):
+            if self._starting is not None and any(queued.run_id in pending for queued in self._queue):
                 threads.append(self._starting)
         return threads

@@ -26,8 +26,8 @@ def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any
     if missing:
         names = ", ".join(f"'{name}'" for name in missing)
         raise ArgumentMistake(f"missing {len(missing)} required argument(s) of {tool.name}: {names}")
-    given = [parameter for parameter in tool.parameters if parameter.name in values]
-    return {parameter.name: cast_argument(parameter, values[parameter.name]) for parameter in given}
+    present = [parameter for parameter in tool.parameters if parameter.name in values]
+    return {parameter.name: cast_argument(parameter, values[parameter.name]) for parameter in present}
 
 
 def cast_argument(parameter: Parameter, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds

@@ -88,12 +88,12 @@ def _search_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], .
             may_hold_matches = compile_glob(files_matching).match
         except ValueError as error:
             raise ToolError(f"files_matching: {error}") from None
-        found: list[str] = []
+        lines: list[str] = []
         searched = unreadable = 0
         for name, path in files.below(folder):
             if not may_hold_matches(name):
                 continue
-            if len(found) > MOST_MATCHES or searched > MOST_SEARCHED:
+            if len(lines) > MOST_MATCHES or searched > MOST_SEARCHED:
                 break
             try:
                 content = read_project_text(path, name)
@@ -101,15 +101,15 @@ def _search_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], .
                 unreadable += 1
                 continue
             searched += len(content)
-            found += _matches(name, content, text.lower())
-        matches = found[:MOST_MATCHES]
+            lines += _matches(name, content, text.lower())
+        matches = lines[:MOST_MATCHES]
         result: dict[str, Any] = {"success": True, "matches": matches, "count": len(matches)}
         if unreadable:
             result["files_not_read"] = unreadable
         if searched > MOST_SEARCHED:
             result["note"] = f"the search stopped after {searched:,} characters: give files_matching or a folder"
         else:
-            result |= _left_out(len(found) - MOST_MATCHES, "matches, perhaps more")
+            result |= _left_out(len(lines) - MOST_MATCHES, "matches, perhaps more")
         return result
 
     return (search_files,)
