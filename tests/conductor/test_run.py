@@ -10,6 +10,7 @@ from aggregate.clients.client import Client
 from aggregate.clients.gemini_cli import text_of
 from aggregate.clients.protocol import ModelRequest
 from aggregate.clients.providers import open_client
+from aggregate.clients.script_file import ScriptedReply
 from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
 from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
@@ -17,7 +18,7 @@ from aggregate.conductor.attempt import ANSWER_CHARACTERS, attempt_assignment, r
 from aggregate.conductor.lifecycle import complete_assignment, run_worker_lifecycle
 from aggregate.conductor.merge_outcomes import merge_outcomes
 from aggregate.conductor.run_files import RunFiles
-from aggregate.conductor.scripted_worker import ScriptedReply, ScriptedWorker
+from aggregate.conductor.scripted_worker import ScriptedWorker
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track_run import PollingOptions
 from aggregate.conductor.worker import ModelWorker

@@ -1,59 +1,13 @@
 """A worker without a model: it answers by a script, or says what it was given."""
 
-import json
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-
+from aggregate.clients.script_file import ScriptedReply
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.config.load import parse_toml, read_toml_text, validate_table
-from aggregate.errors import ConfigError, WorkerError
+from aggregate.errors import WorkerError
 from aggregate.models.prompt import Section
 from aggregate.tokens.count import count
-
-
-class ScriptedReply(BaseModel):
-    """What a scripted worker does with one ticket."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    text: str = Field(default="", description="The answer.")
-    seconds: float = Field(default=0, ge=0, le=3600, description="How long it takes.")
-    fail: str = Field(default="", description="The error that is raised instead of an answer.")
-    failures: int = Field(default=0, ge=0, description="How many attempts fail first; 0 with fail means all.")
-    refuse: bool = Field(default=False, description="The failure is a refusal: asking again does not help.")
-
-
-Scripted = Annotated[ScriptedReply, BeforeValidator(lambda one: {"text": one} if isinstance(one, str) else one)]
-
-
-class ReplyScript(BaseModel):
-    """A file of answers."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    answers: dict[str, Scripted] = Field(default_factory=dict, description="By ticket id: a text, or a table.")
-
-
-def load_script(path: Path) -> Mapping[str, ScriptedReply]:
-    """Read answers from a TOML file, or from JSON of the same form.
-
-    Raises:
-        ConfigError: The file cannot be used.
-    """
-    text = read_toml_text(path)
-    if path.suffix.lower() != ".json":
-        return validate_table(ReplyScript, parse_toml(text, path), path=path, text=text).answers
-    try:
-        data: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"is no valid JSON: {error}", path=str(path)) from None
-    if not isinstance(data, dict):
-        raise ConfigError('must be an object with "answers"', path=str(path))
-    return validate_table(ReplyScript, data, path=path).answers
 
 
 class ScriptedWorker:
@@ -69,8 +23,8 @@ class ScriptedWorker:
         if answer is None:
             return WorkerReply(describe_assignment(assignment), count(assignment.text))
         time.sleep(answer.seconds)
-        if answer.fail and (answer.failures == 0 or assignment.attempt <= answer.failures):
-            raise WorkerError(answer.fail, again=not answer.refuse)
+        if error := answer.failure(assignment.attempt):
+            raise WorkerError(error, again=not answer.refuse)
         return WorkerReply(answer.text, count(assignment.text) + count(answer.text))
 
 

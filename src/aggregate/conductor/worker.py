@@ -9,8 +9,9 @@ from aggregate.agent import ChatModel, EngineLimits, NeuronAgent
 from aggregate.clients.protocol import ChatClient, RequestOptions
 from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.clients.redacting_client import with_redaction
+from aggregate.clients.script_file import load_replies
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.scripted_worker import ScriptedWorker, load_script
+from aggregate.conductor.scripted_worker import ScriptedWorker
 from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
 from aggregate.models.reply import FinishReason
 from aggregate.prompt_cache.policy import SCRIPTED
@@ -128,5 +129,5 @@ def make_worker(
             f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
         )
     if argument:
-        return ScriptedWorker(load_script(Path(argument)))
-    return ScriptedWorker(load_script(script) if script is not None and script.is_file() else {})
+        return ScriptedWorker(load_replies(Path(argument)))
+    return ScriptedWorker(load_replies(script) if script is not None and script.is_file() else {})

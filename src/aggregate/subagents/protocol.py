@@ -43,7 +43,9 @@ class _SpawnTask:
 
 
 def _tasks(parameters: Mapping[str, Any]) -> list[_SpawnTask]:
-    task, label, count = parameters.get("task"), _text(parameters, "label"), parameters.get("count", 1)
+    task = parameters.get("task")
+    label = _text(parameters, "label")
+    count = parameters.get("count", 1)
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_COUNT:
         raise SpawnError(f"count must be a whole number from 1 to {MAX_COUNT}", code=Refusal.INVALID_COUNT)
     several = task if isinstance(task, list | tuple) else [task] * count
@@ -56,7 +58,7 @@ def _tasks(parameters: Mapping[str, Any]) -> list[_SpawnTask]:
         raise SpawnError("task must not be an empty list", code=Refusal.INVALID_TASK)
     if len(several) == 1:
         return [_SpawnTask(several[0], label)]
-    return [_SpawnTask(one, f"{label}-{number}" if label else None) for number, one in enumerate(several, 1)]
+    return [_SpawnTask(entry, f"{label}-{number}" if label else None) for number, entry in enumerate(several, 1)]
 
 
 def _bulk(session: SubagentSession, parameters: Mapping[str, Any], tasks: list[_SpawnTask]) -> dict[str, Any]:

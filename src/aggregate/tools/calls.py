@@ -22,7 +22,8 @@ MOST_MEGABYTES: Final = 5
 MOST_ITEMS: Final = 1_000_000
 """Of a generator, which may have no end; so many items are more than an output may hold."""
 SECONDS: Final = 60.0
-MOST_HANGING: Final = 16
+"""Of a call: ten that hang fit into the time of a goal."""
+MOST_ABANDONED: Final = 16
 """Calls that were given up and still run; a thread cannot be ended from outside, so no more are begun then."""
 
 
@@ -43,39 +44,40 @@ class CallLimits:
 class AbandonedCalls:
     """The calls of one registry that were given up and may go on."""
 
-    _given_up: list["Future[Any]"] = field(default_factory=list)
+    _calls: list["Future[Any]"] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
 
     @property
     def count(self) -> int:
         """How many have not ended."""
         with self._lock:
-            self._given_up = [one for one in self._given_up if not one.done()]
-            return len(self._given_up)
+            self._calls = [call for call in self._calls if not call.done()]
+            return len(self._calls)
 
     def add(self, call: "Future[Any]") -> None:
         """Count a call for as long as it goes on."""
         with self._lock:
-            self._given_up.append(call)
+            self._calls.append(call)
 
 
-def failure_envelope(error: str, *, retry: bool, hint: str = "") -> dict[str, Any]:
+def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dict[str, Any]:
     """Return the envelope of a failed call (rule D-55)."""
-    return {"success": False, "error": error, "retry": retry, **({"hint": hint} if hint else {})}
+    envelope: dict[str, Any] = {"success": False, "error": error, "retry": retry}
+    return {**envelope, "hint": hint} if hint else envelope
 
 
-def call_with_limits(name: str, action: Callable[[], Any], limits: CallLimits, hanging: AbandonedCalls) -> Any:  # noqa: ANN401 - its output
+def call_with_limits(name: str, action: Callable[[], Any], limits: CallLimits, abandoned: AbandonedCalls) -> Any:  # noqa: ANN401 - its output
     """Run ``action`` in a thread of its own and return its output as plain data.
 
     An exception, a time over the limit, an output that is too large or no data each become a failed result.
     """
-    if hanging.count >= MOST_HANGING:
-        return failure_envelope(f"{name} was not called: {MOST_HANGING} earlier calls still hang", retry=False)
+    if abandoned.count >= MOST_ABANDONED:
+        return failure_envelope(f"{name} was not called: {MOST_ABANDONED} earlier calls still hang", retry=False)
     future = run_in_thread(f"tool {name}", lambda: _outcome(name, action, limits))
     try:
         return future.result(timeout=max(limits.seconds, 0.001))
     except TimeoutError:
-        hanging.add(future)
+        abandoned.add(future)
         return failure_envelope(f"{name} did not answer within {limits.seconds:g} s", retry=True, hint="Ask for less.")
 
 

@@ -14,6 +14,7 @@ from aggregate.agent import (
     NeuronAgent,
     Question,
     QuestionKind,
+    read_script,
     scripted_model,
 )
 from aggregate.agent.goal_check import verdict
@@ -349,6 +350,26 @@ def test_an_agent_takes_a_client_as_it_is(tmp_path: Path) -> None:
     result = NeuronAgent(client, (), state_dir=tmp_path).execute_goal("Do it")
     assert (result.error, result.trace.tokens) == ("Could not decompose goal", 42)
     assert client.sent[0][1].startswith("Split the goal")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("bare.json", '{"code": ["a", {"text": "b", "fail": "busy", "failures": 2}]}'),
+        ("script.json", '{"answers": {"code": ["a", {"text": "b", "fail": "busy", "failures": 2}]}}'),
+        ("script.toml", '[answers]\ncode = ["a", {text = "b", fail = "busy", failures = 2}]\n'),
+        ("script", 'answers.code = ["a", {text = "b", fail = "busy", failures = 2}]'),
+    ],
+)
+def test_scripts_have_one_form(tmp_path: Path, name: str, text: str) -> None:
+    """JSON or TOML, with ``answers`` or without: texts, and tables that say how often an answer fails."""
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    model = read_script(tmp_path / name)
+    question = Question(QuestionKind.CODE, "")
+    assert model.ask(question).text == "a"
+    with pytest.raises(ModelError, match="busy"):
+        model.ask(question)
+    assert [model.ask(question).text, model.ask(question).text] == ["b", "b"]
 
 
 def test_scripts_name_questions(tmp_path: Path) -> None:
