@@ -327,9 +327,9 @@ class Client:
     def __init__(self) -> None:
         self.sent: list[tuple[Prompt, str, str, RequestOptions]] = []
 
-    def send(self, prompt: Prompt, message: str, *, model: str, turn: RequestOptions) -> Reply:
+    def send(self, prompt: Prompt, message: str, *, model: str, options: RequestOptions) -> Reply:
         """Keep and answer."""
-        self.sent.append((prompt, message, model, turn))
+        self.sent.append((prompt, message, model, options))
         return Reply("yes", Usage(40, 0, 0, 2))
 
 
@@ -339,8 +339,8 @@ def test_a_providers_client_is_a_model() -> None:
     question = Question(QuestionKind.COMPLETE, "Is it?", temperature=0.3, schema={}, tokens_left=500, seconds_left=9.0)
     answer = ChatModel(client, "small").ask(question)
     assert (answer.text, answer.tokens, answer.problem) == ("yes", 42, "")
-    turn = RequestOptions(max_output=500, temperature=0.3, schema={}, seconds=9.0)
-    assert client.sent == [(Prompt(()), "Is it?", "small", turn)]
+    options = RequestOptions(max_output=500, temperature=0.3, schema={}, seconds=9.0)
+    assert client.sent == [(Prompt(()), "Is it?", "small", options)]
 
 
 def test_an_agent_takes_a_client_as_it_is(tmp_path: Path) -> None:

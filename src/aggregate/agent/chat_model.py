@@ -17,7 +17,7 @@ _PROBLEMS: Final = {
 class Sends(Protocol):
     """A client."""
 
-    def send(self, prompt: Prompt, message: str, *, model: str, turn: RequestOptions) -> Reply:
+    def send(self, prompt: Prompt, message: str, *, model: str, options: RequestOptions) -> Reply:
         """Send ``prompt`` and then ``message``, and return the answer."""
         ...
 
@@ -38,7 +38,7 @@ class ChatModel:
 
     def ask(self, question: Question) -> Completion:
         """Send the question and return the answer with its tokens; what was refused or cut is no answer."""
-        reply = self.client.send(self.prompt, question.text, model=self.model, turn=_turn(question))
+        reply = self.client.send(self.prompt, question.text, model=self.model, options=_options(question))
         return Completion(reply.text, _tokens(question, reply), _PROBLEMS.get(reply.stop, ""))
 
 
@@ -47,7 +47,7 @@ def as_model(client: Model | Sends) -> Model:
     return client if isinstance(client, Model) else ChatModel(client)
 
 
-def _turn(question: Question) -> RequestOptions:
+def _options(question: Question) -> RequestOptions:
     left = DEFAULT_OPTIONS.max_output if question.tokens_left is None else question.tokens_left
     return RequestOptions(
         max_output=max(1, min(DEFAULT_OPTIONS.max_output, left)),

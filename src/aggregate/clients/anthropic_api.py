@@ -47,7 +47,7 @@ class AnthropicApi:
             import anthropic
         except ImportError:
             raise missing_sdk(self.provider, "anthropic") from None
-        body = body_of(request)
+        body = request_body(request)
         with SdkErrorTranslator(self.provider, self.key, anthropic.APIError):
             async with anthropic.AsyncAnthropic(
                 api_key=self.key.value or "none",
@@ -59,7 +59,7 @@ class AnthropicApi:
                 if self.provider == "anthropic"
                 else auth_headers(self.key, *_AMBIENT, anthropic.omit),
             ) as client:
-                return reply_of(await _ask(client, body, on_text))
+                return parse_reply(await _ask(client, body, on_text))
 
 
 async def _ask(client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText | None) -> dict[str, Any]:
@@ -71,8 +71,8 @@ async def _ask(client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText |
         return (await stream.get_final_message()).model_dump(warnings=False)
 
 
-def body_of(request: ModelRequest) -> dict[str, Any]:
-    """Return the JSON of a request: a text block per block of the plan, with ``cache_control`` where it is marked."""
+def request_body(request: ModelRequest) -> dict[str, Any]:
+    """Return the JSON of a request: a text block per block of the plan, with ``cache_control`` at breakpoints."""
     body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_output}
     if request.temperature is not None:
         body["extra_body"] = {"temperature": request.temperature}  # MiniMax knows it, the SDK does not
@@ -83,16 +83,16 @@ def body_of(request: ModelRequest) -> dict[str, Any]:
     return {**body, "messages": [{"role": "user", "content": _content(request.plan, system=False)}]}
 
 
-def reply_of(message: Mapping[str, Any]) -> Reply:
+def parse_reply(message: Mapping[str, Any]) -> Reply:
     """Return the answer in a message's JSON; thinking is left out."""
     text = "".join(block["text"] for block in message["content"] if block.get("type") == "text")
     stop = finish_reason(message.get("stop_reason"), _STOPS)
     usage = reported_fields(message.get("usage"))
     raw = {"usage": usage, "stop_reason": message["stop_reason"]}
-    return Reply(text, usage_of(usage), stop, str(message.get("model") or ""), raw)
+    return Reply(text, parse_usage(usage), stop, str(message.get("model") or ""), raw)
 
 
-def usage_of(usage: Mapping[str, Any]) -> Usage:
+def parse_usage(usage: Mapping[str, Any]) -> Usage:
     """Return the usage; ``input_tokens`` excludes what was read from the cache and written to it."""
     return Usage(
         reported_tokens(usage.get("input_tokens")),
@@ -104,7 +104,8 @@ def usage_of(usage: Mapping[str, Any]) -> Usage:
 
 def _content(plan: RequestPlan, *, system: bool) -> list[dict[str, Any]]:
     return [
-        {"type": "text", "text": block.text} | ({"cache_control": {"type": "ephemeral"}} if block.marked else {})
+        {"type": "text", "text": block.text}
+        | ({"cache_control": {"type": "ephemeral"}} if block.has_breakpoint else {})
         for block in plan.blocks
         if (block.role is BlockRole.SYSTEM) is system
     ]

@@ -71,13 +71,13 @@ class GeminiCli:
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Run the program once and return the answer."""
-        found = find_program(self.program)
-        if found is None:
+        program = find_program(self.program)
+        if program is None:
             raise ClientSetupError(
                 f"the program {self.program} is not on PATH: run npm install -g @google/gemini-cli, "
                 "or use --provider gemini"
             )
-        text = text_of(request.plan).encode("utf-8", "replace")
+        text = input_text(request.plan).encode("utf-8", "replace")
         if len(text) > _MOST_BYTES:
             raise ProviderError(
                 f"gemini-cli reads at most {_MOST_BYTES:,} bytes and the prompt has {len(text):,}: "
@@ -85,9 +85,16 @@ class GeminiCli:
             )
         with tempfile.TemporaryDirectory(prefix="aggregate-") as empty:
             process = await asyncio.create_subprocess_exec(
-                found, *arguments_of(request), stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=empty, limit=_LONGEST_LINE,
-                env=environment(os.environ), start_new_session=True,
-            )  # fmt: skip
+                program,
+                *command_arguments(request),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                cwd=empty,
+                limit=_LONGEST_LINE,
+                env=environment(os.environ),
+                start_new_session=True,
+            )
             try:
                 async with asyncio.timeout(self.seconds):
                     return await self._answer(process, text, on_text)
@@ -103,7 +110,7 @@ class GeminiCli:
         writing = _write(cast("StreamWriter", process.stdin), text)
         events, notices, _ = await asyncio.gather(_events(output, on_text), errors.read(), writing)
         code = await process.wait()
-        reply, failure = reply_of(events)
+        reply, failure = parse_reply(events)
         if code or failure:
             lines = notices.decode("utf-8", "replace").strip().splitlines()
             last = lines[-1] if lines else f"exit code {code}"
@@ -115,19 +122,19 @@ class GeminiCli:
         return reply
 
 
-def arguments_of(request: ModelRequest) -> list[str]:
+def command_arguments(request: ModelRequest) -> list[str]:
     """Return the program's arguments; the empty folder need not be trusted by hand."""
     model = ["--model", request.model] if request.model else []
     return ["--output-format", "stream-json", "--skip-trust", *model]
 
 
-def text_of(plan: RequestPlan) -> str:
+def input_text(plan: RequestPlan) -> str:
     """Return what goes to standard input: instructions and prompt; a slash at the start would be a command."""
     text = SEPARATOR.join(part for part in (plan.system, plan.text) if part)
     return f"Prompt:{SEPARATOR}{text}" if text.startswith("/") else text
 
 
-def reply_of(events: Sequence[Mapping[str, Any]]) -> tuple[Reply, str]:
+def parse_reply(events: Sequence[Mapping[str, Any]]) -> tuple[Reply, str]:
     """Return the answer in a run's events, and what went wrong, ``""`` for nothing."""
     pieces, stats, model, failure, finished = [], {}, "", "", False
     for event in events:
@@ -146,10 +153,10 @@ def reply_of(events: Sequence[Mapping[str, Any]]) -> tuple[Reply, str]:
                 failure = str((event.get("error") or {}).get("message") or failure or "error")
     if not finished and not failure:
         failure = _NO_RESULT
-    return Reply("".join(pieces), usage_of(stats), FinishReason.END, model, {"stats": stats}), failure
+    return Reply("".join(pieces), parse_usage(stats), FinishReason.END, model, {"stats": stats}), failure
 
 
-def usage_of(stats: Mapping[str, Any]) -> Usage:
+def parse_usage(stats: Mapping[str, Any]) -> Usage:
     """Return the usage; ``input_tokens`` includes what was read from the cache."""
     read = reported_tokens(stats.get("cached"))
     fresh = max(reported_tokens(stats.get("input_tokens")) - read, 0)

@@ -45,7 +45,7 @@ class OpenAiApi:
             import openai
         except ImportError:
             raise missing_sdk(self.provider, "openai") from None
-        body = body_of(request, limit=self.limit)
+        body = request_body(request, limit=self.limit)
         with SdkErrorTranslator(self.provider, self.key, openai.OpenAIError):
             async with openai.AsyncOpenAI(
                 api_key=self.key.value or "none",
@@ -54,7 +54,7 @@ class OpenAiApi:
                 max_retries=0,
                 default_headers=None if self.provider == "openai" else auth_headers(self.key, *_AMBIENT, openai.omit),
             ) as client:
-                return reply_of(await _ask(client, body, on_text))
+                return parse_reply(await _ask(client, body, on_text))
 
 
 async def _ask(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | None) -> dict[str, Any]:
@@ -80,18 +80,21 @@ async def _ask(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | No
     return whole
 
 
-def body_of(request: ModelRequest, *, limit: str = "max_tokens") -> dict[str, Any]:
+def request_body(request: ModelRequest, *, limit: str = "max_tokens") -> dict[str, Any]:
     """Return the JSON of a request: plain texts, or content parts where breakpoints are set."""
     plan, ending = request.plan, _ending(request)
     body: dict[str, Any] = {"model": request.model, limit: request.max_output, **_format(request)}
     if request.temperature is not None:
         body["temperature"] = request.temperature
-    if not plan.layout.marks:
+    if not plan.layout.breakpoints:
         system = [{"role": "system", "content": plan.system}] if plan.system else []
         return {**body, "messages": [*system, {"role": "user", "content": plan.text + ending}]}
-    parts = [(block.role is BlockRole.SYSTEM, _part(block.text, marked=block.marked)) for block in plan.blocks]
+    parts = [
+        (block.role is BlockRole.SYSTEM, _part(block.text, breakpoint_behind=block.has_breakpoint))
+        for block in plan.blocks
+    ]
     if ending:
-        parts.append((False, _part(ending, marked=False)))
+        parts.append((False, _part(ending, breakpoint_behind=False)))
     roles = [("system", [part for is_system, part in parts if is_system])] if plan.system else []
     roles.append(("user", [part for is_system, part in parts if not is_system]))
     messages = [{"role": role, "content": content} for role, content in roles]
@@ -101,7 +104,7 @@ def body_of(request: ModelRequest, *, limit: str = "max_tokens") -> dict[str, An
 
 def _format(request: ModelRequest) -> dict[str, Any]:
     """Return the field that binds an answer to a schema."""
-    match request.form:
+    match request.response_format:
         case ResponseFormat.TEXT:
             return {}
         case ResponseFormat.OBJECT:
@@ -113,12 +116,12 @@ def _format(request: ModelRequest) -> dict[str, Any]:
 
 def _ending(request: ModelRequest) -> str:
     """Return the schema as words, where the provider promises an object and must be told which one."""
-    if request.form is not ResponseFormat.OBJECT:
+    if request.response_format is not ResponseFormat.OBJECT:
         return ""
     return f"\n\nAnswer with one JSON object of this schema:\n{json.dumps(request.schema)}"
 
 
-def reply_of(answer: Mapping[str, Any]) -> Reply:
+def parse_reply(answer: Mapping[str, Any]) -> Reply:
     """Return the answer in a completion's JSON; a refusal has a field of its own and ends like an answer."""
     choice = answer["choices"][0]
     usage = reported_fields(answer.get("usage"))
@@ -130,10 +133,10 @@ def reply_of(answer: Mapping[str, Any]) -> Reply:
     text = choice["message"].get("content") or ""
     if not isinstance(text, str):
         raise TypeError("content is no text")
-    return Reply(text, usage_of(usage), stop, str(answer.get("model") or ""), raw)
+    return Reply(text, parse_usage(usage), stop, str(answer.get("model") or ""), raw)
 
 
-def usage_of(usage: Mapping[str, Any]) -> Usage:
+def parse_usage(usage: Mapping[str, Any]) -> Usage:
     """Return the usage; ``prompt_tokens`` includes what was read and written; DeepSeek names its reads otherwise."""
     details = reported_fields(usage.get("prompt_tokens_details"))
     hit = reported_tokens(usage.get("prompt_cache_hit_tokens"))
@@ -143,6 +146,6 @@ def usage_of(usage: Mapping[str, Any]) -> Usage:
     return Usage(fresh, write, read, reported_tokens(usage.get("completion_tokens")))
 
 
-def _part(text: str, *, marked: bool) -> dict[str, Any]:
+def _part(text: str, *, breakpoint_behind: bool) -> dict[str, Any]:
     part: dict[str, Any] = {"type": "text", "text": text}
-    return part | {"prompt_cache_breakpoint": {"mode": "explicit"}} if marked else part
+    return part | {"prompt_cache_breakpoint": {"mode": "explicit"}} if breakpoint_behind else part
