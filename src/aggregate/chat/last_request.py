@@ -75,16 +75,15 @@ class LastRequest:
 
 def find_last_request(request: Request, *, provider: str, model: str, system: str) -> LastRequest:
     """Return the last send to the same model with the same instructions, else the last one to any."""
-    logged = [one for one in recent_requests(request.output_dir, request.namespace) if one.sent]
-    if not logged:
-        return LastRequest()
-    instructions = digest(system)
-    for one in logged:
-        sent = one.sent
-        same_model = sent is not None and (sent.provider, sent.model) == (provider, model)
-        if same_model and one.fingerprint.digests[0] == instructions:
-            return LastRequest(one, may_be_cached=True, age=_age(one), redaction=request.redaction)
-    return LastRequest(logged[0], age=_age(logged[0]), redaction=request.redaction)
+    recipient = (provider, model, digest(system))
+    last: LoggedRequest | None = None
+    for logged in recent_requests(request.output_dir, request.namespace):
+        if logged.sent is None:
+            continue
+        if (logged.sent.provider, logged.sent.model, logged.fingerprint.digests[0]) == recipient:
+            return LastRequest(logged, may_be_cached=True, age=_age(logged), redaction=request.redaction)
+        last = last or logged
+    return LastRequest(last, age=_age(last), redaction=request.redaction) if last else LastRequest()
 
 
 def _committed_changes(prompt: Prompt, folder: str) -> dict[str, float]:

@@ -61,7 +61,7 @@ def write_request(request: LoggedRequest) -> None:
         OutputError: The file cannot be written.
     """
     segments = request.fingerprint.segments
-    links = [[one.section, one.source, one.digest, one.tokens, one.size] for one in segments]
+    links = [[segment.section, segment.source, segment.digest, segment.tokens, segment.size] for segment in segments]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
     if sent := request.sent:
         data["sent"] = {
@@ -130,9 +130,8 @@ def read_segment(request: LoggedRequest, number: int) -> str | None:
         request: The request.
         number: The segment's number; the first one behind the system prompt has 1.
     """
-    before = request.fingerprint.segments[1:number]
-    segment = request.fingerprint.segments[number]
-    start = sum(one.size for one in before) + len(SEPARATOR) * len(before)
+    before, segment = request.fingerprint.segments[1:number], request.fingerprint.segments[number]
+    start = sum(earlier.size for earlier in before) + len(SEPARATOR) * len(before)
     try:
         descriptor, info = open_regular(request.path)
         with os.fdopen(descriptor, "rb") as file:

@@ -142,7 +142,7 @@ def prepare_turn(
     policy = policy_for(client.provider, client.model)
     ordered = order_for_sending(
         _hashed(composition.prompt, system),
-        policy if project.config.send.diffs else NO_CACHE,
+        policy if project.config.send.diffs else NO_CACHE,  # no older version saves anything where nothing is cached
         earlier=last.cached_prompt(policy),
         changes=changes,
         count=count,

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, settings
+from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, http_client_options
 from aggregate.clients.credentials import ApiKey, auth_headers
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_fields, reported_tokens
-from aggregate.prompt_cache.request_plan import BlockRole, RequestPlan
+from aggregate.prompt_cache.request_plan import BlockRole, RequestBlock, RequestPlan
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -52,14 +52,16 @@ class AnthropicApi:
             async with anthropic.AsyncAnthropic(
                 api_key=self.key.value or "none",
                 base_url=self.base_url,
-                http_client=anthropic.DefaultAsyncHttpxClient(**settings(self.limits)),
+                http_client=anthropic.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
                 max_retries=0,
                 timeout=self.limits.read,  # else it refuses long answers that are not streamed
-                default_headers=None
-                if self.provider == "anthropic"
-                else auth_headers(self.key, *_AMBIENT, anthropic.omit),
+                default_headers=self._headers(anthropic.omit),
             ) as client:
                 return parse_reply(await _ask(client, body, on_text))
+
+    def _headers(self, omit: object) -> dict[str, Any] | None:
+        """Return headers for another provider: those that the environment names are meant for Anthropic alone."""
+        return None if self.provider == "anthropic" else auth_headers(self.key, *_AMBIENT, omit)
 
 
 async def _ask(client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText | None) -> dict[str, Any]:
@@ -103,9 +105,10 @@ def parse_usage(usage: Mapping[str, Any]) -> Usage:
 
 
 def _content(plan: RequestPlan, *, system: bool) -> list[dict[str, Any]]:
-    return [
-        {"type": "text", "text": block.text}
-        | ({"cache_control": {"type": "ephemeral"}} if block.has_breakpoint else {})
-        for block in plan.blocks
-        if (block.role is BlockRole.SYSTEM) is system
-    ]
+    blocks = (block for block in plan.blocks if (block.role is BlockRole.SYSTEM) is system)
+    return [_part(block) for block in blocks]
+
+
+def _part(block: RequestBlock) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "text", "text": block.text}
+    return part | {"cache_control": {"type": "ephemeral"}} if block.has_breakpoint else part

@@ -1,4 +1,4 @@
-"""What each provider takes beside the text of a request: one table with the date of what is known.
+"""What each provider takes beside the text of a request, in one table.
 
 A request with something that its provider does not take is refused as a whole, so this is asked before; where the table
 is behind the times, the client asks once more with the text alone. Sources: the providers' documentation and the texts
@@ -8,8 +8,6 @@ of their SDKs, as read in November 2026.
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
-
-AS_OF: Final = "2026-11-21"
 
 
 class ResponseFormat(StrEnum):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, certificates, settings
+from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, certificates, http_client_options
 from aggregate.clients.credentials import ApiKey
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
@@ -44,15 +44,15 @@ class GeminiApi:
         except ImportError:
             raise missing_sdk(self.provider, "google-genai") from None
         address, version = _split(self.base_url)
-        checked = {"verify": certificates()}  # of a client that it makes beside ours, and never uses
+        for_unused = {"verify": certificates()}  # for a client that the SDK makes beside ours, and never uses
         with SdkErrorTranslator(self.provider, self.key, errors.APIError):
-            async with HttpClient(**settings(self.limits)) as http:
+            async with HttpClient(**http_client_options(self.limits)) as http:
                 options = types.HttpOptions(
                     base_url=address,
                     api_version=version,
                     httpx_async_client=http,
-                    client_args=checked,
-                    async_client_args=checked,
+                    client_args=for_unused,
+                    async_client_args=for_unused,
                 )
                 client = genai.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
                 async with client.aio as session:
@@ -92,7 +92,7 @@ def parse_reply(parts: list[dict[str, Any]]) -> Reply:
     for part in parts:
         usage = part.get("usage_metadata") or usage
         model = part.get("model_version") or model
-        reason = next((str(one["finish_reason"]) for one in _candidates(part) if one.get("finish_reason")), reason)
+        reason = str(_candidate(part).get("finish_reason") or reason)
         if (part.get("prompt_feedback") or {}).get("block_reason"):
             reason = "SAFETY"
     text = "".join(map(parse_text, parts))
@@ -103,7 +103,7 @@ def parse_reply(parts: list[dict[str, Any]]) -> Reply:
 
 def parse_text(part: Mapping[str, Any]) -> str:
     """Return the text in one part of an answer, without thoughts."""
-    pieces = [piece for one in _candidates(part) for piece in (one.get("content") or {}).get("parts") or []]
+    pieces = (_candidate(part).get("content") or {}).get("parts") or []
     return "".join(piece.get("text") or "" for piece in pieces if not piece.get("thought"))
 
 
@@ -120,5 +120,6 @@ def _split(base_url: str | None) -> tuple[str | None, str | None]:
     return (match[1], match[2]) if match else (base_url, None)
 
 
-def _candidates(part: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return list(part.get("candidates") or [])[:1]
+def _candidate(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first answer in a part, which is the only one that is asked for."""
+    return next(iter(part.get("candidates") or []), {})

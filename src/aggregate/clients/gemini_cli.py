@@ -26,7 +26,9 @@ from aggregate.models.usage import Usage, reported_fields, reported_tokens
 from aggregate.prompt_cache.request_plan import RequestPlan
 
 _MOST_BYTES = 8_000_000
+"""A little less than the 8 MiB at which the program cuts its standard input off."""
 _LONGEST_LINE = 64_000_000
+"""Bytes of one line, which holds one event: more than any answer has."""
 _NO_RESULT = "it ended without a result"
 _REASONS = {
     41: "is not signed in: run gemini once, or set GEMINI_API_KEY",
@@ -113,12 +115,12 @@ class GeminiCli:
         reply, failure = parse_reply(events)
         if code or failure:
             lines = notices.decode("utf-8", "replace").strip().splitlines()
-            last = lines[-1] if lines else f"exit code {code}"
-            said = last if code and failure == _NO_RESULT else failure or last
+            last_line = lines[-1] if lines else f"exit code {code}"
+            message = last_line if code and failure == _NO_RESULT else failure or last_line
             for key in self.keys:
-                said = key.hide(said)
+                message = key.hide(message)
             what = _REASONS.get(code, "failed")
-            raise ProviderError(f"gemini-cli {what}: {said[:300]}", retryable=code == 1 and _passes(said))
+            raise ProviderError(f"gemini-cli {what}: {message[:300]}", retryable=code == 1 and _is_transient(message))
         return reply
 
 
@@ -136,24 +138,26 @@ def input_text(plan: RequestPlan) -> str:
 
 def parse_reply(events: Sequence[Mapping[str, Any]]) -> tuple[Reply, str]:
     """Return the answer in a run's events, and what went wrong, ``""`` for nothing."""
-    pieces, stats, model, failure, finished = [], {}, "", "", False
+    text, model, failure = "", "", ""
+    stats: dict[str, Any] = {}
+    has_result = False
     for event in events:
+        text += _answer_text(event)
         kind = event.get("type")
         if kind == "init":
             model = str(event.get("model") or "")
-        elif kind == "message" and event.get("role") == "assistant":
-            pieces.append(str(event.get("content") or ""))
         elif kind == "error" and event.get("severity") != "warning":
             failure = str(event.get("message") or "error")
         elif kind == "result":
-            finished, stats = True, reported_fields(event.get("stats"))
+            has_result = True
+            stats = reported_fields(event.get("stats"))
             if event.get("status") == "success":
                 failure = ""
             else:
                 failure = str((event.get("error") or {}).get("message") or failure or "error")
-    if not finished and not failure:
+    if not has_result and not failure:
         failure = _NO_RESULT
-    return Reply("".join(pieces), parse_usage(stats), FinishReason.END, model, {"stats": stats}), failure
+    return Reply(text, parse_usage(stats), FinishReason.END, model, {"stats": stats}), failure
 
 
 def parse_usage(stats: Mapping[str, Any]) -> Usage:
@@ -172,9 +176,16 @@ async def _events(output: StreamReader, on_text: OnText | None) -> list[dict[str
             continue  # a notice among the events
         if isinstance(event, dict):
             events.append(event)
-            if on_text and event.get("type") == "message" and event.get("role") == "assistant":
-                on_text(str(event.get("content") or ""))
+            if on_text and (text := _answer_text(event)):
+                on_text(text)
     return events
+
+
+def _answer_text(event: Mapping[str, Any]) -> str:
+    """Return the piece of the answer in an event, ``""`` for none."""
+    if event.get("type") != "message" or event.get("role") != "assistant":
+        return ""
+    return str(event.get("content") or "")
 
 
 async def _write(program: StreamWriter, text: bytes) -> None:
@@ -194,5 +205,5 @@ async def _end(process: Process) -> None:
         await process.wait()
 
 
-def _passes(said: str) -> bool:
-    return any(word in said.lower() for word in ("429", "500", "503", "overloaded", "exhausted", "unavailable"))
+def _is_transient(message: str) -> bool:
+    return any(word in message.lower() for word in ("429", "500", "503", "overloaded", "exhausted", "unavailable"))

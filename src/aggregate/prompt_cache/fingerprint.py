@@ -3,8 +3,6 @@
 import hashlib
 from dataclasses import dataclass
 
-from aggregate.text.lines import common_prefix
-
 SYSTEM = "system"
 """Stands for the section of the first segment: the instructions that are sent before the prompt."""
 
@@ -41,10 +39,6 @@ class PromptFingerprint:
     def tokens(self) -> int:
         """All tokens."""
         return sum(segment.tokens for segment in self.segments)
-
-    def common(self, other: "PromptFingerprint") -> int:
-        """Return how many segments both begin with."""
-        return common_prefix(self.digests, other.digests)
 
 
 def digest(text: str) -> str:

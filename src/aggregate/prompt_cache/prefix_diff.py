@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from aggregate.models.prompt import Section
 from aggregate.prompt_cache.fingerprint import SYSTEM, PromptFingerprint, SegmentHash
+from aggregate.text.lines import common_prefix
 
 
 class DivergenceCause(StrEnum):
@@ -47,7 +48,7 @@ class PrefixReport:
 
 def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> PrefixReport:
     """Return what the later prompt keeps of the earlier one."""
-    shared = later.common(earlier)
+    shared = common_prefix(earlier.digests, later.digests)
     kept = sum(segment.tokens for segment in later.segments[:shared])
     # Counts of a segment depend by a token on whether something follows it.
     kept = min(kept, earlier.tokens) if earlier.tokens else kept
