@@ -30,6 +30,7 @@ _MOST_BYTES = 8_000_000
 _LONGEST_LINE = 64_000_000
 """Bytes of one line, which holds one event: more than any answer has."""
 _NO_RESULT = "it ended without a result"
+_TRANSIENT = ("429", "500", "503", "overloaded", "exhausted", "unavailable")
 _REASONS = {
     41: "is not signed in: run gemini once, or set GEMINI_API_KEY",
     42: "did not accept the prompt",
@@ -85,14 +86,14 @@ class GeminiCli:
                 f"gemini-cli reads at most {_MOST_BYTES:,} bytes and the prompt has {len(text):,}: "
                 "use --provider gemini"
             )
-        with tempfile.TemporaryDirectory(prefix="aggregate-") as empty:
+        with tempfile.TemporaryDirectory(prefix="aggregate-") as empty_folder:
             process = await asyncio.create_subprocess_exec(
                 program,
                 *command_arguments(request),
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=PIPE,
-                cwd=empty,
+                cwd=empty_folder,
                 limit=_LONGEST_LINE,
                 env=environment(os.environ),
                 start_new_session=True,
@@ -111,17 +112,23 @@ class GeminiCli:
         output, errors = cast("StreamReader", process.stdout), cast("StreamReader", process.stderr)
         writing = _write(cast("StreamWriter", process.stdin), text)
         events, notices, _ = await asyncio.gather(_events(output, on_text), errors.read(), writing)
-        code = await process.wait()
+        exit_code = await process.wait()
         reply, failure = parse_reply(events)
-        if code or failure:
-            lines = notices.decode("utf-8", "replace").strip().splitlines()
-            last_line = lines[-1] if lines else f"exit code {code}"
-            message = last_line if code and failure == _NO_RESULT else failure or last_line
-            for key in self.keys:
-                message = key.hide(message)
-            what = _REASONS.get(code, "failed")
-            raise ProviderError(f"gemini-cli {what}: {message[:300]}", retryable=code == 1 and _is_transient(message))
+        if exit_code or failure:
+            raise self._error(exit_code, failure, notices.decode("utf-8", "replace"))
         return reply
+
+    def _error(self, exit_code: int, failure: str, notices: str) -> ProviderError:
+        """Return the error of a run: the failure among its events, else the last line of its notices."""
+        lines = notices.strip().splitlines()
+        last_line = lines[-1] if lines else f"exit code {exit_code}"
+        ended_early = exit_code and failure == _NO_RESULT
+        message = last_line if ended_early or not failure else failure
+        for key in self.keys:
+            message = key.hide(message)
+        reason = _REASONS.get(exit_code, "failed")
+        is_transient = any(word in message.lower() for word in _TRANSIENT)
+        return ProviderError(f"gemini-cli {reason}: {message[:300]}", retryable=exit_code == 1 and is_transient)
 
 
 def command_arguments(request: ModelRequest) -> list[str]:
@@ -203,7 +210,3 @@ async def _end(process: Process) -> None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
         await process.wait()
-
-
-def _is_transient(message: str) -> bool:
-    return any(word in message.lower() for word in ("429", "500", "503", "overloaded", "exhausted", "unavailable"))
