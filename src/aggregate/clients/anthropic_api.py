@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 _AMBIENT: tuple[str, tuple[str, ...]] = ("ANTHROPIC_CUSTOM_HEADERS", ())
+"""What the SDK takes from the environment by itself: headers from a variable, and others that it makes."""
 _STOPS = {
     "end_turn": FinishReason.END,
     "stop_sequence": FinishReason.END,

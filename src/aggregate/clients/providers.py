@@ -74,6 +74,7 @@ _MAKERS = {
     "deepseek": "deepseek",
     "minimax": "minimax",
 }
+"""By the beginning of a model's name."""
 
 
 def provider_of_model(model: str) -> str:

@@ -17,6 +17,7 @@ from aggregate.models.reply import FinishReason
 
 _TRANSIENT = ("overloaded", "rate_limit", "unavailable", "resource_exhausted", "timeout", "api_error", "internal")
 _LONGEST = 300
+"""Characters of a message that are shown: what providers say fits, and a page of HTML does not fill the terminal."""
 _HTML = re.compile(r"<!doctype html|<html", re.IGNORECASE)
 _NO_HOST = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
 """What a look-up of a host says that will say so again; EAI_AGAIN is a network that is down."""

@@ -106,6 +106,7 @@ def retained_files(
         else:
             same = old[len(retained) - 1][0] + 1
         read = readable[same]
+        # Now all is written that cannot be read; in the turns to come, what these files take beyond their size is read.
         price = policy.write * (total + extra - read) + policy.read * (read + TURNS * extra)
         if price <= lowest_price:
             best, lowest_price = len(retained), price
