@@ -53,6 +53,7 @@ def choose_breakpoints(
     hit = max((place for place in old if tokens[place - 1] >= policy.minimum), default=0)
     fixed = {last}
     blocks_behind_hit = sum(hit < end <= last for end in ends)
+    # Set again where the last request wrote: in the body, and where the search from the end does not reach back so far.
     if 0 < hit < last and (hit <= body or blocks_behind_hit >= policy.look_back):
         fixed.add(hit)
     candidates = _candidates(tokens, body, hit, old, minimum=policy.minimum)
