@@ -2,8 +2,12 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from functools import wraps
 from importlib import import_module
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
@@ -26,3 +30,23 @@ def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(home), present)
 
     return find
+
+
+def renamed_keyword(old: str, present: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Return a decorator that lets a function be called with a keyword of the last release."""
+
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @wraps(function)
+        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            if old in kwargs and present not in kwargs:
+                warnings.warn(
+                    f"the keyword {old} of {function.__qualname__} is now {present}; it goes with the next release",
+                    DeprecationWarning,
+                    stacklevel=2,
+                )
+                kwargs[present] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate

@@ -19,7 +19,7 @@ from aggregate.agent import (
 )
 from aggregate.agent.goal_check import verdict
 from aggregate.agent.memory import relevant_keys
-from aggregate.clients.protocol import RequestOptions
+from aggregate.clients.protocol import DEFAULT_OPTIONS, OnText, RequestOptions
 from aggregate.errors import ConfigError, ModelError
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
@@ -328,10 +328,30 @@ class Client:
     def __init__(self) -> None:
         self.sent: list[tuple[Prompt, str, str, RequestOptions]] = []
 
-    def send(self, prompt: Prompt, message: str, *, model: str, turn: RequestOptions) -> Reply:
+    def send(
+        self,
+        prompt: Prompt,
+        message: str,
+        *,
+        model: str = "",
+        on_text: OnText | None = None,
+        options: RequestOptions = DEFAULT_OPTIONS,
+    ) -> Reply:
         """Keep and answer."""
-        self.sent.append((prompt, message, model, turn))
+        self.sent.append((prompt, message, model, options))
         return Reply("yes", Usage(40, 0, 0, 2))
+
+    async def asend(
+        self,
+        prompt: Prompt,
+        message: str,
+        *,
+        model: str = "",
+        on_text: OnText | None = None,
+        options: RequestOptions = DEFAULT_OPTIONS,
+    ) -> Reply:
+        """Do the same."""
+        return self.send(prompt, message, model=model, on_text=on_text, options=options)
 
 
 def test_a_providers_client_is_a_model() -> None:
@@ -340,8 +360,8 @@ def test_a_providers_client_is_a_model() -> None:
     question = Question(QuestionKind.COMPLETE, "Is it?", temperature=0.3, schema={}, tokens_left=500, seconds_left=9.0)
     answer = ChatModel(client, "small").ask(question)
     assert (answer.text, answer.tokens, answer.problem) == ("yes", 42, "")
-    turn = RequestOptions(max_output=500, temperature=0.3, schema={}, seconds=9.0)
-    assert client.sent == [(Prompt(()), "Is it?", "small", turn)]
+    options = RequestOptions(max_output=500, temperature=0.3, schema={}, seconds=9.0)
+    assert client.sent == [(Prompt(()), "Is it?", "small", options)]
 
 
 def test_an_agent_takes_a_client_as_it_is(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from aggregate.clients.retry import Retry
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.policy import policy_for
-from tests.clients.prompts import state
 from tests.fakes.gemini import ANSWERS, HANGS, REFUSES, install
+from tests.prompt_cache.prompts import state
 
 DECORATED = state({"a.py": ("@dataclass\nclass A:\n    @property\n    def b(self): ...\n# mail me@example.org", 0)}, [])
 ONCE = Retry(attempts=1)

@@ -183,7 +183,7 @@ def test_what_was_sent_with_a_secret_is_not_sent_again(tmp_path: Path) -> None:
     send_turn(replace(raw, client=scripted_client(["Yes."], cache=SimulatedCache({}), model=raw.client.model)), loaded)
     again = prepare_turn(loaded, "Second?", ModelSelection("scripted", model="claude-opus-4-5"))
     assert KEY not in again.plan.text
-    assert not again.settled.older
+    assert not again.ordered.older
 
 
 def test_the_discussion_keeps_what_was_said(tmp_path: Path) -> None:

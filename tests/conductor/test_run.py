@@ -7,7 +7,7 @@ from time import sleep
 import pytest
 
 from aggregate.clients.client import Client
-from aggregate.clients.gemini_cli import text_of
+from aggregate.clients.gemini_cli import input_text
 from aggregate.clients.protocol import ModelRequest
 from aggregate.clients.providers import open_client
 from aggregate.clients.script_file import ScriptedReply
@@ -402,7 +402,7 @@ def test_a_ticket_with_tools_is_worked_through_the_engine(tmp_path: Path) -> Non
     answers = {"Split the goal": "1. Read notes.txt", "Give the arguments": '{"path": "notes.txt"}'}
 
     def answer(request: ModelRequest) -> str:
-        text = text_of(request.plan)
+        text = input_text(request.plan)
         assert "## Files" in text
         return next((reply for words, reply in answers.items() if words in text), "yes")
 

@@ -160,10 +160,10 @@ def test_tokens_that_are_no_number_lose_no_answer(tokens: Any) -> None:
     ]
     part = {"candidates": [{"content": {"parts": [{"text": "Yes."}]}, "finish_reason": "STOP"}]}
     replies = (
-        openai_api.reply_of({"choices": [choice], "usage": usage}),
-        anthropic_api.reply_of(message),
-        gemini_cli.reply_of(events)[0],
-        gemini_api.reply_of([{**part, "usage_metadata": usage}]),
+        openai_api.parse_reply({"choices": [choice], "usage": usage}),
+        anthropic_api.parse_reply(message),
+        gemini_cli.parse_reply(events)[0],
+        gemini_api.parse_reply([{**part, "usage_metadata": usage}]),
     )
     assert [(reply.text, reply.usage) for reply in replies] == [("Yes.", Usage())] * 4
 
@@ -173,8 +173,8 @@ def test_a_usage_that_is_no_object_loses_no_answer(usage: Any) -> None:
     """It is counted as nothing."""
     choice = {"finish_reason": "stop", "message": {"content": "Yes."}}
     message = {"content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn", "usage": usage}
-    assert openai_api.reply_of({"choices": [choice], "usage": usage}).usage == Usage()
-    assert anthropic_api.reply_of(message).usage == Usage()
+    assert openai_api.parse_reply({"choices": [choice], "usage": usage}).usage == Usage()
+    assert anthropic_api.parse_reply(message).usage == Usage()
 
 
 @every_sdk

@@ -6,7 +6,7 @@ from typing import Final
 from aggregate.agent.model import Completion, Model, Question
 from aggregate.clients.protocol import DEFAULT_OPTIONS, ChatClient, RequestOptions
 from aggregate.models.prompt import Prompt
-from aggregate.models.reply import FinishReason
+from aggregate.models.reply import FinishReason, Reply
 
 _PROBLEMS: Final = {
     FinishReason.REFUSED: "it refused to answer",
@@ -30,20 +30,25 @@ class ChatModel:
 
     def ask(self, question: Question) -> Completion:
         """Send the question and return the answer with its tokens; what was refused or cut is no answer."""
-        most = DEFAULT_OPTIONS.max_output
-        left = most if question.tokens_left is None else question.tokens_left
-        options = RequestOptions(
-            max_output=max(1, min(most, left)),
-            temperature=question.temperature,
-            schema=question.schema,
-            seconds=question.seconds_left,
-        )
-        reply = self.client.send(self.prompt, question.text, model=self.model, turn=options)
-        # Where the provider counts nothing, a token for every four characters.
-        tokens = reply.usage.input + reply.usage.output or (len(question.text) + len(reply.text)) // 4
-        return Completion(reply.text, tokens, _PROBLEMS.get(reply.stop, ""))
+        reply = self.client.send(self.prompt, question.text, model=self.model, options=_options(question))
+        return Completion(reply.text, _tokens(question, reply), _PROBLEMS.get(reply.stop, ""))
 
 
 def as_model(client: Model | ChatClient) -> Model:
     """Return ``client`` as something that answers questions: itself, or a provider's client behind an adapter."""
     return client if isinstance(client, Model) else ChatModel(client)
+
+
+def _options(question: Question) -> RequestOptions:
+    left = DEFAULT_OPTIONS.max_output if question.tokens_left is None else question.tokens_left
+    return RequestOptions(
+        max_output=max(1, min(DEFAULT_OPTIONS.max_output, left)),
+        temperature=question.temperature,
+        schema=question.schema,
+        seconds=question.seconds_left,
+    )
+
+
+def _tokens(question: Question, reply: Reply) -> int:
+    """Return what the provider has counted; where it says nothing, a token for every four characters."""
+    return reply.usage.input + reply.usage.output or (len(question.text) + len(reply.text)) // 4

@@ -119,7 +119,7 @@ def plan_lines(ready: "PreparedTurn") -> list[str]:
         f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
         f"{cost} for the input",
     ]
-    if ready.settled.older:
+    if ready.ordered.older:
         lines.append(_told_by_diffs(ready))
     if ready.report:
         lines.append(ready.report.sentence)
@@ -128,18 +128,18 @@ def plan_lines(ready: "PreparedTurn") -> list[str]:
 
 def plan_data(ready: "PreparedTurn") -> dict[str, Any]:
     """Return the plan as JSON data."""
-    layout, links = ready.plan.layout, ready.chain.links
+    layout, segments = ready.plan.layout, ready.fingerprint.segments
     blocks = []
     for start, end in zip((0, *layout.ends), layout.ends, strict=False):
-        part = [link for link in links[start:end] if link.tokens]
-        if part:
+        block = [segment for segment in segments[start:end] if segment.tokens]
+        if block:
             blocks.append(
                 {
-                    "sources": [link.source or f"[{link.section}]" for link in part],
-                    "segments": len(part),
-                    "tokens": sum(link.tokens for link in part),
+                    "sources": [segment.source or f"[{segment.section}]" for segment in block],
+                    "segments": len(block),
+                    "tokens": sum(segment.tokens for segment in block),
                     "up_to": ready.plan.tokens[end - 1],
-                    "marked": end in layout.marks,
+                    "marked": end in layout.breakpoints,
                 }
             )
     usage = ready.expected
@@ -153,7 +153,7 @@ def plan_data(ready: "PreparedTurn") -> dict[str, Any]:
         "expected": {"fresh": usage.fresh, "cache_write": usage.cache_write, "cache_read": usage.cache_read},
         "cost": None if price is None else float(price),
         "prefix": ready.report.sentence if ready.report else None,
-        "diffs": list(ready.settled.older),
+        "diffs": list(ready.ordered.older),
     }
 
 
@@ -176,7 +176,7 @@ def _answer_data(ready: "PreparedTurn", done: "CompletedTurn") -> dict[str, Any]
         },
         "cost": None if price is None else float(price),
         "prefix": ready.report.sentence if ready.report else None,
-        "diffs": list(ready.settled.older),
+        "diffs": list(ready.ordered.older),
     }
 
 
@@ -185,7 +185,7 @@ def _tell(ready: "PreparedTurn", done: "CompletedTurn") -> None:
     reply, usage = done.reply, done.reply.usage
     for warning in done.warnings:
         warn(warning)
-    if ready.settled.older:
+    if ready.ordered.older:
         say(_told_by_diffs(ready))
     if ready.report:
         say(ready.report.sentence)
@@ -208,7 +208,7 @@ def _tell(ready: "PreparedTurn", done: "CompletedTurn") -> None:
 def _told_by_diffs(ready: "PreparedTurn") -> str:
     from aggregate.text.nearest import some
 
-    older, extra = ready.settled.older, ready.settled.extra
+    older, extra = ready.ordered.older, ready.ordered.extra
     return f"shown as the cache holds them, with diffs ({extra:+,} tokens): {some(older)}"
 
 

@@ -69,8 +69,10 @@ class ModelWorker:
         # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
         on_text = (lambda _piece: begun()) if assignment.ahead else None
         # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
-        turn = RequestOptions(system=assignment.persona, seconds=assignment.timeout + _GRACE_SECONDS)
-        reply = self.client.send(assignment.prompt, assignment.message, model=self.model, on_text=on_text, turn=turn)
+        options = RequestOptions(system=assignment.persona, seconds=assignment.timeout + _GRACE_SECONDS)
+        reply = self.client.send(
+            assignment.prompt, assignment.message, model=self.model, on_text=on_text, options=options
+        )
         if reply.stop is FinishReason.REFUSED:
             raise WorkerError("the model refused to answer", again=False)
         warning = "" if reply.stop is FinishReason.END else f"the answer is not complete ({reply.stop.value})"

@@ -13,9 +13,9 @@ from aggregate.clients.anthropic_api import AnthropicApi
 from aggregate.clients.credentials import ApiKey
 from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.errors import ProviderError
-from tests.clients.prompts import state
 from tests.fakes.tattler import tattling
 from tests.project import project
+from tests.prompt_cache.prompts import state
 
 SECRET = "sk-planted-8f3a61c0d2"  # noqa: S105 - it opens nothing
 PROMPT = state({"a.py": ("A", 0)}, []).prompt
