@@ -5,12 +5,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aggregate.agent.model import Completion, Question, QuestionKind
-from aggregate.clients.script_file import ScriptedReply, parse_script, scripted_reply
 from aggregate.disk.reading import read_text
 from aggregate.errors import ModelError
+
+if TYPE_CHECKING:  # pydantic, which files of answers are checked by, is loaded for such a file only
+    from aggregate.clients.script_file import ScriptedReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class ScriptRule:
     """
 
     call: QuestionKind
-    answers: tuple[str | ScriptedReply, ...]
+    answers: "tuple[str | ScriptedReply, ...]"
     contains: str = ""
 
     def fits(self, question: Question) -> bool:
@@ -62,11 +64,8 @@ class ScriptedModel:
             attempt = self._times.get((number, question.place), 0) + 1
             self._times[number, question.place] = attempt
         answers = self.rules[number].answers
-        reply = scripted_reply(answers[min(attempt, len(answers)) - 1])
-        time.sleep(reply.seconds)
-        if error := reply.failure(attempt):
-            raise ModelError(error)
-        return Completion(reply.text, (len(question.text) + len(reply.text)) // 4)
+        text = _played(answers[min(attempt, len(answers)) - 1], attempt)
+        return Completion(text, (len(question.text) + len(text)) // 4)
 
 
 def scripted_model(script: Mapping[str, Any] | Iterable[ScriptRule]) -> ScriptedModel:
@@ -92,6 +91,8 @@ def read_script(path: Path) -> ScriptedModel:
     Raises:
         ModelError: The file cannot be read, or holds something else.
     """
+    from aggregate.clients.script_file import parse_script
+
     try:
         script = parse_script(read_text(path), path)
     except (OSError, ValueError, RecursionError) as error:
@@ -107,7 +108,7 @@ def _rule(name: str, answers: Any) -> ScriptRule:  # noqa: ANN401 - a file's con
     kind, _, contains = name.partition(":")
     several = answers if isinstance(answers, list | tuple) else [answers]
     try:
-        replies = tuple(scripted_reply(answer) for answer in several)
+        replies = tuple(map(_checked, several))
     except ValueError:
         replies = ()
     if not replies:
@@ -115,3 +116,25 @@ def _rule(name: str, answers: Any) -> ScriptRule:  # noqa: ANN401 - a file's con
     if kind.strip() not in list(QuestionKind):
         raise ModelError(f'the script\'s "{name}" is no question: questions are {", ".join(QuestionKind)}')
     return ScriptRule(QuestionKind(kind.strip()), replies, contains.strip())
+
+
+def _checked(answer: object) -> "str | ScriptedReply":
+    if isinstance(answer, str):
+        return answer
+    from aggregate.clients.script_file import scripted_reply
+
+    return scripted_reply(answer)
+
+
+def _played(answer: "str | ScriptedReply", attempt: int) -> str:
+    """Return the text of an answer after its time.
+
+    Raises:
+        ModelError: The answer says that this attempt fails.
+    """
+    if isinstance(answer, str):
+        return answer
+    time.sleep(answer.seconds)
+    if error := answer.failure(attempt):
+        raise ModelError(error)
+    return answer.text
