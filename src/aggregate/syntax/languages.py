@@ -33,7 +33,6 @@ class Language:
         kind: Code or data.
         names: Whole file names, where a suffix does not tell.
         interpreters: Programs on a `#!` line, without version, where neither name nor suffix tells.
-        refuses: What a text must not hold, since the grammar would end the process over it.
         hidden: Yields the spans, in order and apart, that no grammar can read and that the parser must not see.
     """
 
@@ -47,7 +46,6 @@ class Language:
     kind: LanguageKind = LanguageKind.CODE
     names: tuple[str, ...] = ()
     interpreters: tuple[str, ...] = ()
-    refuses: re.Pattern[str] | None = None
     hidden: Callable[[bytes], Iterator[tuple[int, int]]] | None = None
 
     @property
@@ -64,9 +62,6 @@ LANGUAGES = (
         "tree_sitter_python",
         placeholder="...",
         interpreters=("python", "pypy"),
-        # Runs of these, and of lines that go on in an empty one, take the square of their length in time and memory, in
-        # one step that no deadline interrupts.
-        refuses=re.compile(r"(?:/\s*\*\s*\w+\s*){100}|(?:\\\r?\n[ \t]*+){100}"),
     ),
     Language("c", (".c", ".h"), "c", "tree_sitter_c", hidden=hidden_in_c),
     Language(
@@ -100,8 +95,6 @@ LANGUAGES = (
         (".cs", ".csx"),
         "csharp",
         "tree_sitter_c_sharp",
-        # Runs of openings without an end take the cube of their number, in one step.
-        refuses=re.compile(r"(?:<[\w.,? \t\r\n]{1,60}){50}"),
     ),
     Language(
         "ruby",
@@ -140,8 +133,6 @@ LANGUAGES = (
         "yaml",
         "tree_sitter_yaml",
         kind=LanguageKind.DATA,
-        # Its scanner keeps 4 bytes per level in a buffer of 1024 and does not look where that ends.
-        refuses=re.compile(r"^[ \t?:-]{200}", re.MULTILINE),
     ),
     Language(
         "toml",
@@ -237,7 +228,7 @@ _LONGEST_SHEBANG = 256  # as much as a system reads of it
 
 
 def language_of(path: str, text: str = "") -> Language | None:
-    """Return the language of the file at ``path``, or ``None`` where it has no grammar or ``text`` would break it.
+    """Return the language of the file at ``path``, or ``None`` where it has no grammar.
 
     A ``.h`` file is C unless ``text`` holds constructs that only C++ has. A file of no known name or suffix is known by
     the interpreter on its ``#!`` line.
@@ -249,7 +240,7 @@ def language_of(path: str, text: str = "") -> Language | None:
         found = by_interpreter.get(_interpreter(text))
     if found is not None and found.name == "c" and name.endswith(".h") and _HEADER_IS_CPP.search(text):
         return language_named("cpp")
-    return None if found is not None and found.refuses and found.refuses.search(text) else found
+    return found
 
 
 def language_named(name: str) -> Language | None:

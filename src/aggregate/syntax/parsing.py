@@ -10,7 +10,6 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from itertools import groupby
-from operator import attrgetter
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Tree
@@ -18,6 +17,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 from aggregate.errors import DeadlineError
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.languages import Language
+from aggregate.syntax.refusals import check_shape
 
 _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
@@ -31,9 +31,10 @@ _FAMILIES = ("definition", "level")
 _WATCHED_FROM = 8_000
 # How much the parser reads at once. Each of the predicates of a query copies that much again.
 _CHUNK = 4096
-# A region of errors is not searched for definitions where this many tokens follow each other without a named node, or
-# where shorter runs together cost as much.
-_MOST_BARE_TOKENS = 5_000
+# A node is not searched where so many children follow each other of which a query takes the square, half a second's
+# work, or where shorter runs together cost as much.
+_LONGEST_RUN = 5_000
+_SQUARE = {"rust": "attribute_item", "yaml": "document"}
 # Deeper trees than this are searched in pieces of so many levels; programs are seldom deeper. Trees with fewer nodes
 # are searched in one piece: that takes a tenth of a second at most.
 _LEVELS = 100
@@ -49,8 +50,9 @@ def parse_source(
     Keep the bytes with it: its offsets are bytes of them, and the text of its nodes lacks macros.
 
     Raises:
-        DeadlineError: It takes seconds, as no program of this size does.
+        DeadlineError: It takes seconds, as no program of this size does, or the parser would hang or crash.
     """
+    check_shape(source, language.name)
     parsers: dict[str, Parser] = _local.__dict__.setdefault("parsers", {})
     parser = parsers.get(language.name)
     if parser is None:
@@ -58,7 +60,7 @@ def parse_source(
     blanked = bytearray(source)
     for end, start in (macros_by_end(source, language) if macros is None else macros).items():
         blanked[start:end] = b"\n".join(b" " * len(line) for line in source[start:end].split(b"\n"))
-    text = bytes(blanked)
+    text = bytes(blanked).replace(b"\0", b" ")  # runs of zeros take Bash's scanner the square of their length
     if len(text) < _WATCHED_FROM:
         return parser.parse(text)
     report = (deadline or Deadline(len(text))).report
@@ -93,12 +95,14 @@ def query_matches(
     """
     query, scoped, private = _query(language, wanted)
     if not scoped:
-        _check_regions(tree)
+        _check_regions(tree, language)
     stack = [tree.root_node]
     while stack:
         node = stack.pop()
-        if _is_unreadable(node):
-            continue
+        if _is_unreadable(node, language):
+            if node.is_error:
+                continue
+            raise DeadlineError
         deadline.check()
         for match in _matches(query, node, depth=1) if scoped else _all_matches(query, node, deadline):
             deadline.check()
@@ -157,27 +161,34 @@ def _at_depth(node: Node, depth: int) -> list[Node]:
     return level
 
 
-def _check_regions(tree: Tree) -> None:
+def _check_regions(tree: Tree, language: Language) -> None:
     """Raise ``DeadlineError`` where a region anywhere in the tree is too long a run of tokens to be searched."""
     stack = [tree.root_node]
     while stack:
         node = stack.pop()
-        if _is_unreadable(node):
+        if _is_unreadable(node, language):
             raise DeadlineError
-        if node.child_count < _MOST_BARE_TOKENS:
+        if node.child_count < _LONGEST_RUN:
             stack += [child for child in node.children if child.has_error]
 
 
-def _is_unreadable(node: Node) -> bool:
-    """Tell whether a node is an error with long runs of tokens among which nothing was recognised.
+def _is_unreadable(node: Node, language: Language) -> bool:
+    """Tell whether a node has runs of children that a query takes the square of.
 
-    A cursor asks of each token whether a named node follows and reads on to the next of these: the square of the
-    length of a run. (Its ``progress_callback`` cannot be used: as of tree-sitter 0.26.1 it reads memory that is freed.)
+    A cursor asks of each token among which nothing was recognised whether a named node follows, and reads on to the
+    next of these; of each attribute of Rust, what the ones behind it belong to; and each document of YAML is a level of
+    the tree below the one before it. (Its ``progress_callback`` cannot be used: as of tree-sitter 0.26.1 it reads
+    memory that is freed.)
     """
-    if not node.is_error or node.child_count - node.named_child_count < _MOST_BARE_TOKENS:
+    if node.child_count < _LONGEST_RUN:
         return False
-    runs = (sum(1 for _ in run) for named, run in groupby(node.children, attrgetter("is_named")) if not named)
-    return sum(length**2 for length in runs) > _MOST_BARE_TOKENS**2
+    if node.is_error:
+        runs = groupby(node.children, lambda child: not child.is_named)
+    elif language.name in _SQUARE:
+        runs = groupby(node.children, lambda child: child.type == _SQUARE[language.name])
+    else:
+        return False
+    return sum(sum(1 for _ in run) ** 2 for is_run, run in runs if is_run) > _LONGEST_RUN**2
 
 
 @cache

@@ -60,7 +60,7 @@ def read_module(text: str, language: Language) -> Module:
     if macros:
         conditions = sorted((start, end) for end, start in macros.items() if source.startswith(b"#", start))
         found = {at: _without_conditions(_with_macros(one, source, macros), conditions) for at, one in found.items()}
-    ordered = _reach(sorted(found.values(), key=lambda one: (one.start, -one.end)), source)
+    ordered = _reach(sorted(found.values(), key=lambda one: (one.start, -one.end, one.header_end)), source)
     definitions = _nest(ordered, sorted(bodies - kept))
     return Module(
         source,

@@ -88,7 +88,7 @@ def _holder(one: Definition, module: Module) -> str:
 # What opens a comment or a documentation string, and what opens, continues and closes one on each of its lines.
 _OPENING = re.compile(r"""\s*(?:/\*|//|\#|--|;|<!--|[rRuUbBfF]{0,2}["'])""")
 _MARKS = re.compile(
-    r"""^\s*(?:/\*+!?|<!--|//+!?|\#+|--+|;+|\*+(?!/)|[rRuUbBfF]{0,2}(?:\"{3}|'{3}|\"|'))|(?:\*+/|-->|\"{3}|'{3}|\"|')\s*$"""
+    r"""^\s*(?:/\*+!?|<!--|//+!?|\#+|--+|;+|\*++(?!/)|[rRuUbBfF]{0,2}(?:\"{3}|'{3}|\"|'))|(?:(?<!\*)\*+/|-->|\"{3}|'{3}|\"|')\s*$"""
 )
 # Comments for tools, not for readers.
 _DIRECTIVE = re.compile(
