@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from aggregate.compose.file_records import read_files
+from aggregate.compose.file_rendering import read_files
 from aggregate.compose.selection import Selection
+from aggregate.compose.view_pool import render_all
 from aggregate.errors import DeadlineError
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.file_content import read_file
@@ -15,7 +16,6 @@ from aggregate.syntax.languages import LanguageKind, language_of
 from aggregate.syntax.symbols import read_module
 from aggregate.text.lines import common_prefix, line_count
 from aggregate.tokens.count import count_all
-from aggregate.views.pool import render_all
 
 ROOT = "."
 
@@ -102,27 +102,27 @@ def measure_files(
     on_done: Callable[[int], None] | None = None,
 ) -> list[FileSizes]:
     """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run."""
-    files, sources = read_files(selection)
-    requests = [
-        ViewRequest(one.path, source.text, mode)
-        for one, source in zip(files, sources, strict=True)
-        for mode in MEASURED
-    ]
+    files = read_files(selection)
+    requests = [ViewRequest(file.path, source.text, mode) for file, source in files for mode in MEASURED]
     if on_start:
         on_start(len(requests))
     views = list(render_all(requests, on_done=on_done))
     counts = count_all([view.text if isinstance(view, View) else view for view in views])
-    width, outline_at = len(MEASURED), MEASURED.index(ViewMode.OUTLINE)
-    return [
-        FileSizes(
-            one.path,
-            line_count(source.text),
-            _elements(one.path, source.text, views[i * width + outline_at]),
-            (0,) * width if source.error else tuple(counts[i * width : (i + 1) * width]),
-            source.error,
+    width = len(MEASURED)
+    sizes: list[FileSizes] = []
+    for i, (file, source) in enumerate(files):
+        tokens = tuple(counts[i * width : (i + 1) * width])
+        outline = views[i * width + MEASURED.index(ViewMode.OUTLINE)]
+        sizes.append(
+            FileSizes(
+                file.path,
+                line_count(source.text),
+                _elements(file.path, source.text, outline),
+                (0,) * width if source.error else tokens,
+                source.error,
+            )
         )
-        for i, (one, source) in enumerate(zip(files, sources, strict=True))
-    ]
+    return sizes
 
 
 def _elements(path: str, text: str, outline: View | str) -> int:

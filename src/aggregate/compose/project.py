@@ -114,11 +114,15 @@ def request_for(
         beads=config.project.execution_mode == BEADS_MODE,
         output_dir=folder / config.output.output_dir,
         namespace=config.output.namespace or namespace_of(name),
-        focus_files=tuple(display_path(Path(f), base_dir) if Path(f).is_absolute() else f for f in focus_files),
+        focus_files=tuple(_relative_focus(focus, base_dir) for focus in focus_files),
         tier=tier,
         scope=scope,
         doubts=_doubts(config, strategy or config.project.aggregation_strategy),
     )
+
+
+def _relative_focus(focus: str, base_dir: Path) -> str:
+    return display_path(focus, base_dir) if Path(focus).is_absolute() else str(focus)
 
 
 def find_persona(project: Project, name: str) -> PersonaTable:

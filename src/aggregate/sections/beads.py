@@ -5,39 +5,19 @@ description of several lines stands in a fence inside its bullet: nothing in it 
 of this section.
 """
 
-import os
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Sequence
+from datetime import datetime
 
 from aggregate.models.bead import Bead, Board
-from aggregate.sources.beads import Standing, assess, completion_order, hidden, read_board
+from aggregate.sources.beads.readiness import Standing, assess, completion_order, hidden
 from aggregate.text.fences import fence, heading_text
 
 HEADING = "## Beads Mode: Progress Track"
 _MAX_WARNINGS = 10
 _INDENT = "  "
 _STATUS = {"open": "", "in_progress": "in progress", "blocked": "blocked", "deferred": "deferred", "hooked": "hooked"}
-
-
-def build_beads_section(
-    base_dir: str | Path, *, environ: Mapping[str, str] | None = None, now: datetime | None = None, root: str = ""
-) -> str:
-    """Find, read and render the beads of the project around ``base_dir`` (rule M-8).
-
-    Args:
-        base_dir: Where the project is looked for.
-        environ: For ``BEADS_DIR`` and for ``PATH``, where ``bd`` is looked for; the process's own by default.
-        now: Compared with ``defer_until`` only; the current time by default.
-        root: The real path of the folder that the beads must lie in; by default they may lie anywhere.
-
-    Returns:
-        The section, or ``""`` where there is no project of beads or no bead in it.
-    """
-    board = read_board(Path(base_dir), environ=os.environ if environ is None else environ, root=root)
-    return beads_section(board, now=now or datetime.now(UTC))
 
 
 def beads_section(board: Board | None, *, now: datetime) -> str:

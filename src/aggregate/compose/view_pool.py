@@ -34,7 +34,7 @@ def render_all(
             if on_done:
                 on_done(1)
         return
-    from aggregate.views.processes import render_in_processes  # threads and pipes, which few projects need
+    from aggregate.compose.view_processes import render_in_processes  # threads and pipes, which few projects need
 
     yield from render_in_processes(requests, workers=workers, on_done=on_done, patience=patience)
 

@@ -16,7 +16,7 @@ from threading import Timer, local
 from aggregate.models.view import PackedView, View, ViewRequest
 
 _BATCH_CHARACTERS = 300_000
-_SERVE = "import sys; sys.path[:] = sys.argv[1:]; from aggregate.views.pool_worker import serve; serve()"
+_SERVE = "import sys; sys.path[:] = sys.argv[1:]; from aggregate.compose.view_worker import serve; serve()"
 _LOST = "the parser crashed or took longer than {:.0f} seconds on this file"
 
 
