@@ -16,6 +16,7 @@ from aggregate.text.fences import fence, heading_text
 
 HEADING = "## Beads Mode: Progress Track"
 _MAX_WARNINGS = 10
+"""A file of a thousand broken lines has a warning for each; ten tell what is wrong."""
 _INDENT = "  "
 _STATUS = {"open": "", "in_progress": "in progress", "blocked": "blocked", "deferred": "deferred", "hooked": "hooked"}
 
@@ -28,16 +29,16 @@ def beads_section(board: Board | None, *, now: datetime) -> str:
     """
     if board is None or not (board.beads or board.warnings):
         return ""
-    shown = [bead for bead in board.beads if hidden(bead) is None]
-    completed = completion_order(shown)
+    completed = completion_order([bead for bead in board.beads if hidden(bead) is None])
     active = [standing for standing in assess(board.beads, now=now) if hidden(standing.bead) is None]
-    blocks = [
-        HEADING,
-        *([_source(board, completed, active)] if board.source else []),
-        *_warnings(board.warnings),
-        *(["Completed: " + ", ".join(_name(bead) for bead in completed)] if completed else []),
-        *(["\n".join(_bullet(standing) for standing in active)] if active else []),
-    ]
+    blocks = [HEADING]
+    if board.source:
+        blocks.append(_source(board, completed, active))
+    blocks += _warnings(board.warnings)
+    if completed:
+        blocks.append("Completed: " + ", ".join(map(_name, completed)))
+    if active:
+        blocks.append("\n".join(map(_bullet, active)))
     return "\n\n".join(blocks)
 
 
@@ -77,12 +78,13 @@ def _mark(standing: Standing) -> str:
         return "ready"
     bead = standing.bead
     until = f" until {bead.defer_until:%Y-%m-%d %H:%M} UTC" if bead.defer_until else " with its parent"
-    reasons = {
-        bead.status: _STATUS.get(bead.status, f"status {_one_line(bead.status)}"),
-        **({"blocked": "blocked by " + ", ".join(map(_one_line, standing.blockers))} if standing.blockers else {}),
-        **({"deferred": f"deferred{until}"} if standing.deferred else {}),
-    }
-    return ", ".join(reason for reason in reasons.values() if reason) or "open"
+    # By status: what is known of the blockers or the date stands in place of the bare status.
+    reasons = {bead.status: _STATUS.get(bead.status, f"status {_one_line(bead.status)}")}
+    if standing.blockers:
+        reasons["blocked"] = "blocked by " + ", ".join(map(_one_line, standing.blockers))
+    if standing.deferred:
+        reasons["deferred"] = f"deferred{until}"
+    return ", ".join(filter(None, reasons.values())) or "open"
 
 
 def _name(bead: Bead) -> str:

@@ -13,8 +13,10 @@ FILES_TIER3 = "## Files (Tier 3 - Focused)"
 
 def file_block(path: str, content: str, *, language: str = "text", excluded: bool = False) -> str:
     """Return a file's heading and its content in a fence that it cannot break (rule M-X16)."""
-    head = file_heading(path)
-    return f"{head} (excluded)\n\n{content}" if excluded else fence(content, language, before=f"{head}\n\n")
+    heading = file_heading(path)
+    if excluded:
+        return f"{heading} (excluded)\n\n{content}"
+    return fence(content, language, before=f"{heading}\n\n")
 
 
 def file_heading(path: str) -> str:
