@@ -18,7 +18,7 @@ _MESSAGE = re.compile(r"[^\n]*\n\n`{3,}text\n(?:ERROR|NOTE): ")
 _REMARKS = ("tag", "comment")
 """What is said of a slice."""
 MOST_NOTES = 20
-"""Findings of one file that are told one by one; a file of test keys may have thousands."""
+"""Findings of one file that each have a warning; a file of test keys may have thousands."""
 
 
 def redact_files(files: Sequence[ReadFile], redaction: Redaction) -> tuple[list[ReadFile], list[Note]]:
@@ -74,7 +74,7 @@ def _notes(place: str, findings: Sequence[Finding]) -> list[Note]:
 
 
 def _names(block: str) -> str:
-    """Return what a file's block says beside its content: the heading, or all of it where it is a note or an error."""
+    """Return what a file's block says beside its content: its heading, or all of a note or an error."""
     return block if _MESSAGE.match(block) else block.partition("\n")[0]
 
 
@@ -84,15 +84,16 @@ def _with_clean_remarks(file: ResolvedFile, redaction: Redaction) -> ResolvedFil
     remarks = [str(piece.get(key) or "") for piece in item.custom_slices for key in _REMARKS]
     if not redact("\n".join(remarks), redaction).findings:
         return file
-    slices = [
-        {**piece, **{key: redact(str(piece[key]), redaction).text for key in _REMARKS if piece.get(key)}}
-        for piece in item.custom_slices
-    ]
+    slices = [dict(piece) for piece in item.custom_slices]
+    for piece in slices:
+        for key in _REMARKS:
+            if piece.get(key):
+                piece[key] = redact(str(piece[key]), redaction).text
     return file.with_slices(slices)
 
 
 def _with_fixed_slices(file: ResolvedFile, text: str) -> ResolvedFile:
-    """Return the file with its slices found in the text as it is on disk: the redacted one has the same lines."""
+    """Return the file with its slices resolved in the text on disk: the redacted one has the same lines."""
     item = file.item
     if not item.custom_slices:
         return file
@@ -106,5 +107,5 @@ def _with_fixed_slices(file: ResolvedFile, text: str) -> ResolvedFile:
 def _fixed(piece: Mapping[str, Any], lines: "Resolution") -> dict[str, Any]:
     if not lines.found:
         return dict(piece)
-    kept = {key: piece.get(key) for key in _REMARKS}
-    return {**kept, "start_line": lines.start_line, "end_line": lines.end_line}
+    remarks = {key: piece.get(key) for key in _REMARKS}
+    return {**remarks, "start_line": lines.start_line, "end_line": lines.end_line}
