@@ -13,7 +13,8 @@ class RenderedFile:
     """One file as a prompt shows it; a ``FileRecord`` is its public form.
 
     Attributes:
-        path: As the prompt shows it: relative to the base directory with ``/``.
+        path: As the prompt shows it: relative to the base directory with ``/``, also where the file
+            lies outside (``../other/c.py``).
         entry: The path or glob that the caller wrote.
         content: The view, or the text that stands for a file that could not be shown.
         source: The decoded text of the file, ``""`` where it could not be read.
@@ -26,7 +27,8 @@ class RenderedFile:
         ast_mask: The symbols of the masked view.
         custom_slices: The runs of lines of the custom view.
         language: The language tag for the fence around ``content``, ``""`` for none.
-        spans: Where the lines of ``content`` come from; none for a file in full.
+        spans: Where the lines of ``content`` come from; none for a file in full, whose lines are its
+            own.
     """
 
     path: str
