@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from aggregate import build_file_items, build_markdown_from_items, build_tier3_context, run
 from aggregate.compose.tier3 import focus_paths, is_focus
+from aggregate.models.rendered_file import RenderedFile
 from tests.project import project
 
 CODE = "def work():\n    return 1 + 1\n"
@@ -99,7 +100,7 @@ def test_build_files_section_with_dicts(base: Path) -> None:
 )
 def test_focus_matches_whole_components(path: str, focus: str, expected: bool) -> None:
     """Entry, path, name, then runs of path components; never parts of names (M-X7)."""
-    assert is_focus({"path": path, "entry": path}, [focus]) is expected
+    assert is_focus(RenderedFile(path, path), [focus]) is expected
 
 
 def test_an_explicit_focus_file_is_always_shown(base: Path) -> None:
@@ -141,5 +142,5 @@ PATHS = st.builds(
 @given(st.lists(st.tuples(PATHS, PATHS), max_size=5), st.lists(PATHS, max_size=5))
 def test_focus_files_of_many_records(paths: list[tuple[str, str]], focus: list[str]) -> None:
     """All records at once are the same as one by one (M-X7)."""
-    records = [{"path": path, "entry": entry} for path, entry in paths]
-    assert focus_paths(records, focus) == {one["path"] or one["entry"] for one in records if is_focus(one, focus)}
+    files = [RenderedFile(path, entry) for path, entry in paths]
+    assert focus_paths(files, focus) == {file.path for file in files if is_focus(file, focus)}

@@ -23,18 +23,19 @@ if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES,
     from aggregate.clients.client import Client as Client
     from aggregate.clients.protocol import RequestOptions as RequestOptions
     from aggregate.clients.providers import open_client as open_client
-    from aggregate.compose.api import Composition as Composition
     from aggregate.compose.api import build_file_items as build_file_items
     from aggregate.compose.api import build_markdown as build_markdown
     from aggregate.compose.api import build_markdown_from_items as build_markdown_from_items
     from aggregate.compose.api import build_markdown_no_history as build_markdown_no_history
     from aggregate.compose.api import build_screenshots_section as build_screenshots_section
+    from aggregate.compose.api import build_summary_markdown as build_summary_markdown
     from aggregate.compose.api import build_tier3_context as build_tier3_context
     from aggregate.compose.api import compose_prompt as compose_prompt
     from aggregate.compose.api import run as run
+    from aggregate.compose.assemble import Composition as Composition
+    from aggregate.compose.beads_reading import build_beads_section as build_beads_section
     from aggregate.compose.file_stats import compute_file_stats as compute_file_stats
     from aggregate.compose.file_stats import group_files_by_dir as group_files_by_dir
-    from aggregate.compose.layout import build_summary_markdown as build_summary_markdown
     from aggregate.compose.numbered_output import find_next_increment as find_next_increment
     from aggregate.compose.project import open_project as open_project
     from aggregate.compose.project import request_for as request_for
@@ -80,7 +81,6 @@ if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES,
     from aggregate.results.references import compact_data as compact_data
     from aggregate.results.references import load_data_reference as load_data_reference
     from aggregate.results.references import prune_data_cache as prune_data_cache
-    from aggregate.sections.beads import build_beads_section as build_beads_section
     from aggregate.sections.discussion import build_discussion_section as build_discussion_section
     from aggregate.sections.discussion import build_discussion_text as build_discussion_text
     from aggregate.sources.path_resolution import resolve_paths as resolve_paths
@@ -111,21 +111,22 @@ _HOMES = {
     "aggregate.clients.protocol": ("RequestOptions",),
     "aggregate.clients.providers": ("open_client",),
     "aggregate.compose.api": (
-        "Composition",
         "build_file_items",
         "build_markdown",
         "build_markdown_from_items",
         "build_markdown_no_history",
         "build_screenshots_section",
+        "build_summary_markdown",
         "build_tier3_context",
         "compose_prompt",
         "run",
     ),
+    "aggregate.compose.assemble": ("Composition",),
+    "aggregate.compose.beads_reading": ("build_beads_section",),
     "aggregate.compose.file_stats": (
         "compute_file_stats",
         "group_files_by_dir",
     ),
-    "aggregate.compose.layout": ("build_summary_markdown",),
     "aggregate.compose.numbered_output": ("find_next_increment",),
     "aggregate.compose.project": (
         "open_project",
@@ -195,7 +196,6 @@ _HOMES = {
         "load_data_reference",
         "prune_data_cache",
     ),
-    "aggregate.sections.beads": ("build_beads_section",),
     "aggregate.sections.discussion": (
         "build_discussion_section",
         "build_discussion_text",

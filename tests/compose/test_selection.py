@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.compose.api import Composition, compose_prompt, select_files
+from aggregate.compose.api import compose_prompt
+from aggregate.compose.assemble import Composition
+from aggregate.compose.file_rendering import select_files
 from aggregate.compose.project import open_project, request_for
 from aggregate.errors import ConfigError
 from aggregate.models.file_item import FileItem

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from aggregate.agent import read_script
+from aggregate.compose.beads_reading import build_beads_section
 from aggregate.conductor.metadata_file import TrackStatus
 from aggregate.conductor.track import Track, open_track
 from aggregate.errors import AggregateError, DataReferenceError, ToolError, TrackError
 from aggregate.presets.store import ContextPresetManager
 from aggregate.results.references import load_data_reference
-from aggregate.sections.beads import build_beads_section
 from aggregate.sources.beads import find_beads_dir
 from aggregate.tools.discovery import tools_in
 from tests.fakes.beads_project import record, write_jsonl

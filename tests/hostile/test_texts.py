@@ -18,11 +18,11 @@ _TIMED = """\
 import resource
 resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.views.rendering import attempt
+from aggregate.views.rendering import render_view
 from tests.hostile.test_texts import TEXTS
 for name, (path, build) in TEXTS.items():
     print(name, flush=True)
-    view = attempt(ViewRequest(path, build(), ViewMode.OUTLINE))
+    view = render_view(ViewRequest(path, build(), ViewMode.OUTLINE))
     assert isinstance(view, View) or view.count("\\n") == 0, view
 """
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregate.compose.api import select_files
+from aggregate.compose.file_rendering import select_files
 from aggregate.compose.project import open_project, request_for
 from aggregate.errors import ConfigError
 from aggregate.paths.ignore_rules import MOST_LINES, MOST_PATTERNS, IgnoreRules, TooManyRulesError

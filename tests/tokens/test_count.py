@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from aggregate.compose.layout import files_segments
 from aggregate.models.prompt import Prompt
+from aggregate.models.rendered_file import RenderedFile
 from aggregate.sections.discussion import discussion_segments
 from aggregate.sections.files import file_block, files_section
 from aggregate.tokens.count import count, count_all, count_prompt
@@ -51,8 +52,8 @@ def reference(text: str) -> int:
 @given(files=FILES, history=st.lists(CONTENTS, max_size=3), screenshots=CONTENTS)
 def test_parts_sum_to_the_whole(files: list[tuple[str, str]], history: list[str], screenshots: str) -> None:
     """The counts of segments, and of sections, sum to an independent count of the whole document, to the token."""
-    records = [{"path": path, "content": content} for path, content in files]
-    prompt = Prompt(files_segments(records) + discussion_segments([screenshots, *history]))
+    rendered = [RenderedFile(path, content=content) for path, content in files]
+    prompt = Prompt(files_segments(rendered) + discussion_segments([screenshots, *history]))
     tokens = count_prompt(prompt)
     assert tokens.document == reference(prompt.markdown)
     assert sum(tokens.segments) == tokens.document

@@ -49,7 +49,8 @@ def init(config: Path, ignore: bool | None) -> None:
 
 def _taken(config: Path) -> str:
     """Return how many files the new configuration takes, and their tokens if that is quick."""
-    from aggregate.compose.api import compose_prompt, select_files
+    from aggregate.compose.api import compose_prompt
+    from aggregate.compose.file_rendering import select_files
     from aggregate.compose.project import open_project, request_for
     from aggregate.tokens.count import count_prompt
 

@@ -10,7 +10,7 @@ from aggregate.cli.options import config_option, json_option, redact_option, sco
 from aggregate.cli.output import say, warn, warn_all, write_path, write_result
 
 if TYPE_CHECKING:
-    from aggregate.compose.api import Composition
+    from aggregate.compose.assemble import Composition
     from aggregate.tokens.count import PromptTokens
 
 _LARGEST = 8

@@ -27,7 +27,7 @@ _PLAIN_WIDTH = 140
 def stats(config: Path, allow_outside: bool, allow_secrets: bool, preset: str | None, as_json: bool) -> None:
     """Show the files by folder: lines, definitions, and tokens in each view."""
     from aggregate.cli.progress import progress
-    from aggregate.compose.api import select_files
+    from aggregate.compose.file_rendering import select_files
     from aggregate.compose.file_stats import measure_files
     from aggregate.compose.project import open_project, request_for
 

@@ -1,59 +1,33 @@
-"""The wiring: the public functions of the pipeline, from entries to a numbered file."""
+"""The public functions of the pipeline, from entries to a numbered file; records are mappings here."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aggregate.compose.file_records import build_records, error_text
+from aggregate.compose.assemble import Composition, assemble, beads_text, with_references
+from aggregate.compose.file_rendering import render_files, render_selection
 from aggregate.compose.image_files import find_screenshots
-from aggregate.compose.layout import Strategy, files_segments, section_segment
+from aggregate.compose.layout import Strategy, files_segments, join_sections
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import open_project, redaction_for, request_for
 from aggregate.compose.request import Request
-from aggregate.compose.selection import Selection, exclude_filter, own_output_filter, resolve_entries
-from aggregate.compose.tier3 import is_focus, tier3_segments
+from aggregate.compose.selection import resolve_entries
+from aggregate.compose.tier3 import tier3_segments
 from aggregate.config.load import Project
-from aggregate.config.schema import BEADS_MODE
 from aggregate.disk.roots import project_root
-from aggregate.errors import ConfigError, ScopeError
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileRecord
-from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.models.prompt import Prompt
 from aggregate.models.reference import CACHE_DIR, THRESHOLD
+from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.scope import Scope
 from aggregate.monitor import get_monitor
-from aggregate.sections.discussion import discussion_segments
 from aggregate.sections.screenshots import screenshots_section
 from aggregate.sources.path_resolution import FolderListing
 
 if TYPE_CHECKING:
     from aggregate.sections.subagent_results import Results
-
-
-@dataclass(frozen=True, slots=True)
-class Composition:
-    """A prompt and what it was made of.
-
-    Attributes:
-        prompt: The segments in order.
-        records: A record per file.
-        warnings: What was left out or is doubtful, one sentence each.
-        refused: Those of the warnings that say what the scope does not allow.
-    """
-
-    prompt: Prompt
-    records: tuple[FileRecord, ...]
-    warnings: tuple[str, ...]
-    refused: tuple[str, ...] = ()
-
-    def check_scope(self) -> None:
-        """Make sure that the prompt asks for nothing that its scope does not allow.
-
-        Raises:
-            ScopeError: It does; the message names the first file.
-        """
-        check_refused(self.refused)
 
 
 def build_file_items(
@@ -73,8 +47,10 @@ def build_file_items(
     """
     scope = Scope(project_root(base_dir), allow_outside=allow_outside, allow_secrets=allow_secrets)
     with get_monitor().scope("build_file_items"):
-        records, _ = build_records(resolve_entries(Path(base_dir), map(Entry.of, files), listing=FolderListing(scope)))
-        return records
+        entries = map(Entry.of, files)
+        selection = resolve_entries(Path(base_dir), entries, listing=FolderListing(scope))
+        rendered, _ = render_selection(selection)
+        return [file.to_record() for file in rendered]
 
 
 def build_screenshots_section(
@@ -111,10 +87,13 @@ def build_markdown_from_items(
 
     ``base_dir`` is where the project's beads are looked for, with ``execution_mode`` ``"beads"`` only.
     """
-    files = files_segments(file_items, summary_only=summary_only, strategy=Strategy.parse(aggregation_strategy))
-    images = build_screenshots_section(screenshot_base_dir, screenshots)
-    beads = _beads(execution_mode, base_dir)
-    return _layout(files, screenshots=images, beads=beads, history=history).markdown
+    strategy = Strategy.parse(aggregation_strategy)
+    return join_sections(
+        files_segments(_files(file_items), summary_only=summary_only, strategy=strategy),
+        screenshots=build_screenshots_section(screenshot_base_dir, screenshots),
+        beads=beads_text(execution_mode, base_dir),
+        history=history,
+    ).markdown
 
 
 def build_markdown_no_history(
@@ -174,11 +153,13 @@ def build_tier3_context(
             and a reference.
     """
     with get_monitor().scope("build_tier3_context"):
-        files = tier3_segments(file_items, focus_files)
-        images = build_screenshots_section(screenshot_base_dir, screenshots)
-        beads = _beads(execution_mode, base_dir)
-        folded = with_references(results, cache_dir, results_threshold)
-        return _layout(files, screenshots=images, beads=beads, results=folded, history=history).markdown
+        return join_sections(
+            tier3_segments(_files(file_items), list(map(str, focus_files))),
+            screenshots=build_screenshots_section(screenshot_base_dir, screenshots),
+            beads=beads_text(execution_mode, base_dir),
+            results=with_references(results, cache_dir, results_threshold),
+            history=history,
+        ).markdown
 
 
 def build_markdown(
@@ -251,39 +232,6 @@ def run(
     return composition.prompt.markdown, path, list(composition.records)
 
 
-def select_files(request: Request) -> Selection:
-    """Return the files of a request; what the program wrote itself and excluded files are never taken by a glob.
-
-    Raises:
-        ConfigError: The base directory is no folder, or there are too many rules of what to leave out.
-    """
-    base_dir = request.base_dir
-    if request.entries and not base_dir.is_dir():
-        raise ConfigError(
-            f"files.base_dir: there is no folder {base_dir}: correct it, relative to the configuration",
-            key="files.base_dir",
-        )
-    is_ours = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
-    is_excluded = exclude_filter(request.exclude) if request.exclude else lambda _: False
-    return resolve_entries(
-        base_dir,
-        request.entries,
-        left_out=lambda path: is_ours(path) or is_excluded(path),
-        listing=FolderListing(request.scope),
-    )
-
-
-def check_refused(refused: Sequence[str]) -> None:
-    """Make sure that nothing was refused.
-
-    Raises:
-        ScopeError: Something was; the message is the first reason.
-    """
-    if refused:
-        more = f" (and {len(refused) - 1:,} more)" if len(refused) > 1 else ""
-        raise ScopeError(f"{refused[0].removeprefix('ERROR: ')}{more}")
-
-
 def compose_prompt(
     request: Request,
     *,
@@ -302,114 +250,11 @@ def compose_prompt(
     return assemble(request, render_files(request, workers=workers, on_start=on_start, on_done=on_done))
 
 
-@dataclass(frozen=True, slots=True)
-class RenderedFiles:
-    """The files of a request, read and rendered once; many prompts can be arranged from them.
-
-    Attributes:
-        records: A record per file.
-        warnings: What was left out or is doubtful, one sentence each.
-        refused: Those of the warnings that say what the scope does not allow.
-    """
-
-    records: tuple[FileRecord, ...]
-    warnings: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
+def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
+    """Return the body of ``## Files (Summary)``: a digest of every item (rule M-16)."""
+    segments = files_segments(_files(file_items), strategy=Strategy.SUMMARIZE)
+    return Prompt(segments[1:]).markdown
 
 
-def render_files(
-    request: Request,
-    *,
-    workers: int | None = None,
-    on_start: Callable[[int], None] | None = None,
-    on_done: Callable[[int], None] | None = None,
-) -> RenderedFiles:
-    """Read and render the files of ``request``; the arguments are those of ``compose_prompt``."""
-    with get_monitor().scope("build_file_items"):
-        selection = select_files(request)
-        if on_start:
-            on_start(len(selection.files))
-        records, notes = build_records(selection, workers=workers, on_done=on_done, redaction=request.redaction)
-    warnings = [*request.doubts]
-    warnings += [f"{path}: {reason}" for path, reason in (*selection.skipped, *notes)]
-    warnings += [record["content"].splitlines()[0] for record in records if record["error"]]
-    refused = tuple(error_text(one.path, one.problem) for one in selection.files if one.refused)
-    return RenderedFiles(tuple(records), tuple(warnings), refused)
-
-
-def assemble(request: Request, gathered: RenderedFiles) -> Composition:
-    """Lay out the prompt that ``request`` asks for from files that were read before."""
-    records = gathered.records
-    if request.is_tier3:
-        files = tier3_segments(records, request.focus_files)
-    else:
-        files = files_segments(records, summary_only=request.summary_only, strategy=request.strategy)
-    images = find_screenshots(
-        request.screenshot_dir,
-        request.screenshots,
-        shown_from=request.shown_from,
-        listing=FolderListing(request.scope),
-    )
-    root = "" if request.scope.allow_outside else request.scope.root
-    beads = _beads(BEADS_MODE if request.beads else "", request.base_dir, root=root)
-    prompt = _layout(
-        files, screenshots=screenshots_section(images), beads=beads, results=request.results, history=request.history
-    )
-    warnings = [
-        f"focus file {focus}: no file of the project matches it; name it under [files] paths too"
-        for focus in request.focus_files
-        if not any(is_focus(record, [focus]) for record in records)
-    ]
-    warnings += [f"screenshot {image.path}: {image.problem}" for image in images if image.problem]
-    refused = [f"screenshot {image.path}: {image.refused}" for image in images if image.refused]
-    if request.redaction is not None:
-        from aggregate.compose.redact_prompt import redact_prompt  # its rules take time to compile
-
-        prompt, notes = redact_prompt(prompt, request.redaction)
-        warnings += notes
-    return Composition(prompt, records, (*gathered.warnings, *warnings), (*gathered.refused, *refused))
-
-
-def _layout(
-    files: tuple[Segment, ...],
-    *,
-    screenshots: str,
-    beads: str,
-    history: Sequence[object],
-    results: "Sequence[Results]" = (),
-) -> Prompt:
-    """Return the sections in their order, each only if not empty (rule M-9)."""
-    return Prompt(
-        files
-        + section_segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)
-        + section_segment(Section.BEADS, beads, Stability.SLOW)
-        + _results(results)
-        + discussion_segments(history)
-    )
-
-
-def with_references(
-    results: "Results | Sequence[Results]", cache_dir: str | Path, threshold: int = THRESHOLD
-) -> "tuple[Results, ...]":
-    """Return single results, each with its value on disk, below ``cache_dir``, where it has ``threshold`` bytes."""
-    if type(results) is tuple and not results:  # isinstance would ask an odd value for its class
-        return ()
-    from aggregate.results.references import compact_all  # 70 ms, needed only with results
-
-    return compact_all(results, cache_dir=cache_dir, threshold=threshold)
-
-
-def _results(results: "Sequence[Results]") -> tuple[Segment, ...]:
-    if not results:
-        return ()
-    from aggregate.sections.subagent_results import results_segments  # few prompts have results
-
-    return results_segments(results)
-
-
-def _beads(execution_mode: str, base_dir: str | Path | None, *, root: str = "") -> str:
-    if execution_mode != BEADS_MODE:
-        return ""
-    from aggregate.sections.beads import build_beads_section  # its readers take 15 ms, few projects have beads
-
-    return build_beads_section(base_dir or Path(), root=root)
+def _files(records: Iterable[Mapping[str, Any]]) -> list[RenderedFile]:
+    return [RenderedFile.from_record(record) for record in records]

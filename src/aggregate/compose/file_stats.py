@@ -2,12 +2,15 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from operator import add
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from aggregate.compose.file_records import read_files
+from aggregate.compose.file_rendering import read_files
 from aggregate.compose.selection import Selection
+from aggregate.compose.view_pool import render_all
 from aggregate.errors import DeadlineError
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.file_content import read_file
@@ -15,7 +18,6 @@ from aggregate.syntax.languages import LanguageKind, language_of
 from aggregate.syntax.symbols import read_module
 from aggregate.text.lines import common_prefix, line_count
 from aggregate.tokens.count import count_all
-from aggregate.views.pool import render_all
 
 ROOT = "."
 
@@ -28,7 +30,8 @@ def group_files_by_dir(files: list[Any]) -> dict[str, list[Any]]:
     """
     groups: dict[str, list[Any]] = {}
     for file in files:
-        groups.setdefault(str(PurePosixPath(_path_of(file).replace("\\", "/")).parent), []).append(file)
+        path = PurePosixPath(_path_of(file).replace("\\", "/"))
+        groups.setdefault(str(path.parent), []).append(file)
     return groups
 
 
@@ -40,11 +43,10 @@ def compute_file_stats(abs_path: str) -> dict[str, int]:
     """
     source = read_file(Path(abs_path))
     language = language_of(str(abs_path), source.text)
-    python = language is not None and language.name == "python"
-    try:
-        elements = len(read_module(source.text, language).definitions) if language and python else 0
-    except DeadlineError:
-        elements = 0
+    elements = 0
+    if language and language.name == "python":
+        with suppress(DeadlineError):
+            elements = len(read_module(source.text, language).definitions)
     return {"lines": line_count(source.text), "ast_elements": elements}
 
 
@@ -102,27 +104,27 @@ def measure_files(
     on_done: Callable[[int], None] | None = None,
 ) -> list[FileSizes]:
     """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run."""
-    files, sources = read_files(selection)
-    requests = [
-        ViewRequest(one.path, source.text, mode)
-        for one, source in zip(files, sources, strict=True)
-        for mode in MEASURED
-    ]
+    files = read_files(selection)
+    requests = [ViewRequest(file.path, source.text, mode) for file, source in files for mode in MEASURED]
     if on_start:
         on_start(len(requests))
     views = list(render_all(requests, on_done=on_done))
     counts = count_all([view.text if isinstance(view, View) else view for view in views])
-    width, outline_at = len(MEASURED), MEASURED.index(ViewMode.OUTLINE)
-    return [
-        FileSizes(
-            one.path,
-            line_count(source.text),
-            _elements(one.path, source.text, views[i * width + outline_at]),
-            (0,) * width if source.error else tuple(counts[i * width : (i + 1) * width]),
-            source.error,
+    width = len(MEASURED)
+    sizes: list[FileSizes] = []
+    for i, (file, source) in enumerate(files):
+        tokens = tuple(counts[i * width : (i + 1) * width])
+        outline = views[i * width + MEASURED.index(ViewMode.OUTLINE)]
+        sizes.append(
+            FileSizes(
+                file.path,
+                line_count(source.text),
+                _elements(file.path, source.text, outline),
+                (0,) * width if source.error else tokens,
+                source.error,
+            )
         )
-        for i, (one, source) in enumerate(zip(files, sources, strict=True))
-    ]
+    return sizes
 
 
 def _elements(path: str, text: str, outline: View | str) -> int:
@@ -146,25 +148,28 @@ def largest_folders(tokens: Mapping[str, int], *, most: int = 3) -> list[tuple[s
     depth = common_prefix(ordered[0], ordered[-1]) if ordered else 0
     sums: Counter[str] = Counter()
     for path, parts in folders.items():
-        sums["/".join((*parts[: depth + 1], ""))] += tokens[path]
-    return sorted(((name or ROOT, number) for name, number in sums.items()), key=lambda row: (-row[1], row[0]))[:most]
+        sums["/".join((*parts[: depth + 1], "")) or ROOT] += tokens[path]
+    return sorted(sums.items(), key=lambda row: (-row[1], row[0]))[:most]
 
 
 def folder_rows(sizes: Sequence[FileSizes]) -> list[FolderRow]:
     """Return the files as a tree: each folder with its sums, above what it holds, by name."""
     sums: dict[tuple[str, ...], list[int]] = {}
-    leaves: dict[tuple[str, ...], FileSizes] = {}
-    for one in sizes:
-        parts = PurePosixPath(one.path).parts
-        leaves[parts] = one
-        for i in range(len(parts)):
-            numbers = sums.setdefault(parts[:i], [0] * (2 + len(MEASURED)))
-            for k, number in enumerate((one.lines, one.elements, *one.tokens)):
-                numbers[k] += number
-    rows = []
-    for parts in sorted({*sums, *leaves}):
-        leaf = leaves.get(parts)
-        lines, elements, *tokens = (leaf.lines, leaf.elements, *leaf.tokens) if leaf else sums[parts]
+    files: dict[tuple[str, ...], FileSizes] = {}
+    for file in sizes:
+        parts = PurePosixPath(file.path).parts
+        files[parts] = file
+        numbers = (file.lines, file.elements, *file.tokens)
+        for depth in range(len(parts)):
+            folder = parts[:depth]
+            sums[folder] = list(map(add, sums[folder], numbers)) if folder in sums else list(numbers)
+    rows: list[FolderRow] = []
+    for parts in sorted({*sums, *files}):
         name = parts[-1] if parts else ROOT
-        rows.append(FolderRow(name, len(parts), leaf is None, lines, elements, tuple(tokens)))
+        if file_here := files.get(parts):
+            lines, elements, tokens = file_here.lines, file_here.elements, file_here.tokens
+        else:
+            lines, elements, *folder_tokens = sums[parts]
+            tokens = tuple(folder_tokens)
+        rows.append(FolderRow(name, len(parts), parts not in files, lines, elements, tokens))
     return rows

@@ -24,10 +24,10 @@ def find_screenshots(
     for entry in entries:
         resolved = listing.resolve(base_dir, entry)
         for name in resolved.names:
-            path = Path(resolved.folder, name)
-            shown = display_path(path, shown_from)
-            exists = not resolved.refused and is_file(path)
-            images.setdefault(shown, Screenshot(shown, exists, resolved.refused))
+            file = Path(resolved.folder, name)
+            path = display_path(file, shown_from)
+            exists = not resolved.refused and is_file(file)
+            images.setdefault(path, Screenshot(path, exists, resolved.refused))
         if not resolved.names and resolved.is_glob:
             images.setdefault(entry, Screenshot(entry, exists=False, refused=resolved.refused))
     return tuple(images.values())

@@ -1,13 +1,18 @@
 """Sections to one prompt, in the order that keeps the changing parts behind the stable ones."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import ViewMode, ViewRequest
-from aggregate.sections.files import FILES, FILES_SUMMARY, file_block, files_section, record_block, shown_path
+from aggregate.sections.discussion import discussion_segments
+from aggregate.sections.files import FILES, FILES_SUMMARY, file_block, files_section, rendered_block
 from aggregate.views.table import render
+
+if TYPE_CHECKING:
+    from aggregate.sections.subagent_results import Results
 
 
 class Strategy(StrEnum):
@@ -27,37 +32,58 @@ class Strategy(StrEnum):
 
 
 def files_segments(
-    records: Iterable[Mapping[str, Any]], *, summary_only: bool = False, strategy: Strategy = Strategy.AUTO
+    files: Iterable[RenderedFile],
+    *,
+    summary_only: bool = False,
+    strategy: Strategy = Strategy.AUTO,
 ) -> tuple[Segment, ...]:
     """Return the Files section: the strategy picks which one, each file's own view stays in force.
 
-    Records with ``auto_aggregate`` off are left out.
+    Files with ``auto_aggregate`` off are left out.
     """
-    shown = [record for record in records if record.get("auto_aggregate", True)]
+    in_prompt = [file for file in files if file.auto_aggregate]
     if strategy is Strategy.SUMMARIZE or (strategy is Strategy.AUTO and summary_only):
-        return files_section(FILES_SUMMARY, ((shown_path(record), summary_block(record)) for record in shown))
-    return files_section(FILES, ((shown_path(record), record_block(record)) for record in shown))
+        return files_section(FILES_SUMMARY, ((file.path, _summary_block(file)) for file in in_prompt))
+    return files_section(FILES, ((file.path, rendered_block(file)) for file in in_prompt))
 
 
-def summary_block(record: Mapping[str, Any]) -> str:
-    """Return a record's digest, made from the raw text (rule M-X2).
+def join_sections(
+    files: tuple[Segment, ...],
+    *,
+    screenshots: str,
+    beads: str,
+    history: Sequence[object],
+    results: "Sequence[Results]" = (),
+) -> Prompt:
+    """Return the sections in their order, each only if not empty (rule M-9)."""
+    return Prompt(
+        files
+        + _section_segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)
+        + _section_segment(Section.BEADS, beads, Stability.SLOW)
+        + _results_segments(results)
+        + discussion_segments(history)
+    )
+
+
+def _summary_block(file: RenderedFile) -> str:
+    """Return a file's digest, made from the raw text (rule M-X2).
 
     Files forced to full (rule M-X3), errors and files excluded on purpose are shown as they are.
     """
-    if record.get("force_full") or record.get("error") or record.get("view_mode") == ViewMode.NONE:
-        return record_block(record)
-    path = shown_path(record)
-    text = str(record.get("source", record.get("content", "")))
-    view = render(ViewRequest(path, text, ViewMode.SUMMARY))
-    return file_block(path, view.text, language=view.language)
+    if file.force_full or file.error or file.view_mode is ViewMode.NONE:
+        return rendered_block(file)
+    view = render(ViewRequest(file.path, file.source, ViewMode.SUMMARY))
+    return file_block(file.path, view.text, language=view.language)
 
 
-def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
-    """Return the body of ``## Files (Summary)``: a digest of every item (rule M-16)."""
-    segments = files_segments(file_items, strategy=Strategy.SUMMARIZE)
-    return Prompt(segments[1:]).markdown
-
-
-def section_segment(section: Section, text: str, stability: Stability) -> tuple[Segment, ...]:
+def _section_segment(section: Section, text: str, stability: Stability) -> tuple[Segment, ...]:
     """Return a whole section as one segment, none where it is empty."""
     return (Segment(section, text, stability),) if text else ()
+
+
+def _results_segments(results: "Sequence[Results]") -> tuple[Segment, ...]:
+    if not results:
+        return ()
+    from aggregate.sections.subagent_results import results_segments  # few prompts have results
+
+    return results_segments(results)

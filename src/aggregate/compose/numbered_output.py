@@ -12,6 +12,7 @@ from aggregate.errors import OutputError
 
 _TEMPORARY = ".tmp"
 _LEFTOVER_SECONDS = 3600
+"""No run writes one prompt for an hour: what is older was left by a run that was killed."""
 
 
 def find_next_increment(output_dir: Path, namespace: str) -> int:
@@ -26,12 +27,16 @@ def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
         entries = list(os.scandir(output_dir))
     except (FileNotFoundError, NotADirectoryError):
         return []
-    found = ((pattern.fullmatch(entry.name), entry) for entry in entries)
-    return sorted((int(match[1]), Path(entry.path)) for match, entry in found if match and not entry.is_dir())
+    files: list[tuple[int, Path]] = []
+    for entry in entries:
+        match = pattern.fullmatch(entry.name)
+        if match and not entry.is_dir():
+            files.append((int(match[1]), Path(entry.path)))
+    return sorted(files)
 
 
 def write_numbered(output_dir: Path, namespace: str, text: str | Iterable[str], *, project: Path | None = None) -> Path:
-    """Write ``text``, whole or in pieces, to ``<namespace>_<NNN>.md`` under the next free number and return its path.
+    """Write ``text``, whole or in pieces, to ``<namespace>_<NNN>.md``, the next free number; return its path.
 
     The text goes to a temporary file in the same folder first and is then linked to its name, which fails where
     another process took the number meanwhile: then the next one is tried. So no two runs share a number, no file is
@@ -55,8 +60,9 @@ def write_numbered(output_dir: Path, namespace: str, text: str | Iterable[str], 
     try:
         private_folder(output_dir)
         try:
+            pieces = (text,) if isinstance(text, str) else text
             with os.fdopen(create_private(temporary), "wb") as file:
-                file.writelines(piece.encode() for piece in ((text,) if isinstance(text, str) else text))
+                file.writelines(piece.encode() for piece in pieces)
             return _link_to_next(temporary, output_dir, namespace)
         finally:
             temporary.unlink(missing_ok=True)
@@ -105,26 +111,22 @@ def _link_to_next(temporary: Path, output_dir: Path, namespace: str) -> Path:
     number = find_next_increment(output_dir, namespace)
     while True:
         path = output_dir / f"{namespace}_{number:03d}.md"
-        if os.path.lexists(reply_path(path)):  # an answer whose prompt is gone keeps its number
-            number += 1
-            continue
-        try:
-            os.link(temporary, path)
-        except FileExistsError:
-            number += 1
-        except OSError:  # a file system without links
-            if _take(temporary, path):
-                return path
-            number += 1
-        else:
+        has_reply = os.path.lexists(reply_path(path))  # an answer whose prompt is gone keeps its number
+        if not has_reply and _take_name(temporary, path):
             return path
+        number += 1
 
 
-def _take(temporary: Path, path: Path) -> bool:
-    """Take the name exclusively, then move the text over it in one step; ``False`` where it is taken."""
+def _take_name(temporary: Path, path: Path) -> bool:
+    """Give the text its name; ``False`` where that is taken."""
     try:
-        os.close(create_private(path))
+        os.link(temporary, path)
     except FileExistsError:
         return False
-    temporary.replace(path)
+    except OSError:  # a file system without links: take the name, then move the text over it in one step
+        try:
+            os.close(create_private(path))
+        except FileExistsError:
+            return False
+        temporary.replace(path)
     return True

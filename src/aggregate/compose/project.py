@@ -98,9 +98,10 @@ def request_for(
     base_dir = folder / config.files.base_dir
     entries = tuple(Entry(FileItem.from_dict(table.model_dump()), table.tier) for table in config.files.paths)
     screenshots = tuple(config.screenshots.paths)
-    if chosen := preset or config.project.active_preset:
-        applied = _presets(project).get(chosen)
-        entries, screenshots = tuple(Entry(item) for item in applied.files), tuple(applied.screenshots)
+    if preset_name := preset or config.project.active_preset:
+        applied = _presets(project).get(preset_name)
+        entries = tuple(map(Entry, applied.files))
+        screenshots = tuple(applied.screenshots)
     return Request(
         base_dir=base_dir,
         entries=entries,
@@ -114,11 +115,15 @@ def request_for(
         beads=config.project.execution_mode == BEADS_MODE,
         output_dir=folder / config.output.output_dir,
         namespace=config.output.namespace or namespace_of(name),
-        focus_files=tuple(display_path(Path(f), base_dir) if Path(f).is_absolute() else f for f in focus_files),
+        focus_files=tuple(_relative_focus(focus, base_dir) for focus in focus_files),
         tier=tier,
         scope=scope,
         doubts=_doubts(config, strategy or config.project.aggregation_strategy),
     )
+
+
+def _relative_focus(focus: str, base_dir: Path) -> str:
+    return display_path(focus, base_dir) if Path(focus).is_absolute() else str(focus)
 
 
 def find_persona(project: Project, name: str) -> PersonaTable:
@@ -164,8 +169,9 @@ def redaction_for(project: Project | None = None, *, sending: bool, wanted: bool
     shared = global_config_path()
     own = load_config(shared).config.redaction if shared.is_file() else RedactionTable()
     theirs = project.config.redaction if project else RedactionTable()
-    usual = own.send if sending else own.run or theirs.run
-    if not (usual if wanted is None else wanted):
+    if wanted is None:
+        wanted = own.send if sending else own.run or theirs.run
+    if not wanted:
         return None
     from aggregate.redaction.redact import Redaction  # its rules need a library that nothing else does
 
@@ -177,27 +183,29 @@ def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
 
     Words that name nothing are taken as the usual ones (rule M-30).
     """
-    named = {
+    words = {
         "aggregation_strategy": (strategy, [known.value for known in Strategy], Strategy.AUTO),
         "execution_mode": (config.project.execution_mode, ["native", BEADS_MODE], "native"),
     }
     doubts = [
         f"{key}: there is no {word[:100]!r}, it is taken as {usual}: {did_you_mean(word, known)}"
-        for key, (word, known, usual) in named.items()
+        for key, (word, known, usual) in words.items()
         if word not in ("", *known)
     ]
-    return (*doubts, *([] if config.redaction.send else [_CANNOT_SWITCH_OFF]))
+    if not config.redaction.send:
+        doubts.append(_CANNOT_SWITCH_OFF)
+    return tuple(doubts)
 
 
 def _history(project: Project, scope: Scope) -> tuple[object, ...]:
     """Return the turns of the configuration, then those of the history's own file."""
-    config = project.config
-    turns = [
-        turn if isinstance(turn, str) else turn.model_dump() for turn in (*config.history, *config.discussion.history)
-    ]
+    own_turns = (*project.config.history, *project.config.discussion.history)
+    turns = [turn if isinstance(turn, str) else turn.model_dump() for turn in own_turns]
     file = find_history_file(project.path) if project.path else None
+    if file is None:
+        return tuple(turns)
     _check_own(file, scope)
-    return (*turns, *(load_history(file) if file else ()))
+    return (*turns, *load_history(file))
 
 
 def _presets(project: Project) -> "ContextPresetManager":

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from aggregate.compose.file_rendering import Note, ReadFile
 from aggregate.compose.selection import ResolvedFile
 from aggregate.models.prompt import Prompt, Section, Segment
 from aggregate.redaction.redact import Finding, Redaction, redact
-from aggregate.sources.file_content import SourceFile
 
 if TYPE_CHECKING:
     from aggregate.anchors import Resolution
@@ -18,36 +18,27 @@ _MESSAGE = re.compile(r"[^\n]*\n\n`{3,}text\n(?:ERROR|NOTE): ")
 _REMARKS = ("tag", "comment")
 """What is said of a slice."""
 MOST_NOTES = 20
-"""Findings of one file that are told one by one; a file of test keys may have thousands."""
+"""Findings of one file that each have a warning; a file of test keys may have thousands."""
 
 
-@dataclass(frozen=True, slots=True)
-class RedactedFiles:
-    """Files whose texts have no secrets.
+def redact_files(files: Sequence[ReadFile], redaction: Redaction) -> tuple[list[ReadFile], list[Note]]:
+    """Replace the secrets in texts, before views are made: none can show what its text does not hold.
 
-    Attributes:
-        files: The files; slices of those that have changed are taken by their lines.
-        sources: Their texts.
-        notes: ``(path:line, what was replaced)``.
+    Returns:
+        The files without secrets, and notes ``(path:line, what was replaced)``. Slices of a file
+        whose text has changed are taken by their lines.
     """
-
-    files: tuple[ResolvedFile, ...]
-    sources: tuple[SourceFile, ...]
-    notes: tuple[tuple[str, str], ...]
-
-
-def redact_files(files: Sequence[ResolvedFile], sources: Sequence[SourceFile], redaction: Redaction) -> RedactedFiles:
-    """Replace the secrets in texts, before anything is made of them: no view can show what its text does not hold."""
-    shown: list[ResolvedFile] = []
-    clean: list[SourceFile] = []
-    notes: list[tuple[str, str]] = []
-    for file, source in zip(files, sources, strict=True):
+    clean_files: list[ReadFile] = []
+    notes: list[Note] = []
+    for file, source in files:
+        clean_file, clean_source = _with_clean_remarks(file, redaction), source
         result = redact(source.text, redaction)
-        notes += _notes(file.path, result.findings)
-        file = _with_clean_remarks(file, redaction)  # noqa: PLW2901 - the same file
-        shown.append(_with_fixed_slices(file, source.text) if result.findings else file)
-        clean.append(replace(source, text=result.text) if result.findings else source)
-    return RedactedFiles(tuple(shown), tuple(clean), tuple(notes))
+        if result.findings:
+            notes += _notes(file.path, result.findings)
+            clean_file = _with_fixed_slices(clean_file, source.text)
+            clean_source = replace(source, text=result.text)
+        clean_files.append((clean_file, clean_source))
+    return clean_files, notes
 
 
 def redact_prompt(prompt: Prompt, redaction: Redaction) -> tuple[Prompt, list[str]]:
@@ -74,7 +65,7 @@ def redact_text(text: str, place: str, redaction: Redaction | None) -> tuple[str
     return result.text, [f"{where}: {what}" for where, what in _notes(place, result.findings)]
 
 
-def _notes(place: str, findings: Sequence[Finding]) -> list[tuple[str, str]]:
+def _notes(place: str, findings: Sequence[Finding]) -> list[Note]:
     notes = [(f"{place}:{finding.line}", finding.sentence) for finding in findings[:MOST_NOTES]]
     if len(findings) > MOST_NOTES:
         rest = findings[MOST_NOTES:]
@@ -83,37 +74,38 @@ def _notes(place: str, findings: Sequence[Finding]) -> list[tuple[str, str]]:
 
 
 def _names(block: str) -> str:
-    """Return what a file's block says beside its content: the heading, or all of it where it is a note or an error."""
+    """Return what a file's block says beside its content: its heading, or all of a note or an error."""
     return block if _MESSAGE.match(block) else block.partition("\n")[0]
 
 
 def _with_clean_remarks(file: ResolvedFile, redaction: Redaction) -> ResolvedFile:
     """Return the file without secrets in what is said of its slices: a remark often repeats a line."""
-    item = file.entry.item
+    item = file.item
     remarks = [str(piece.get(key) or "") for piece in item.custom_slices for key in _REMARKS]
     if not redact("\n".join(remarks), redaction).findings:
         return file
-    slices = [
-        {**piece, **{key: redact(str(piece[key]), redaction).text for key in _REMARKS if piece.get(key)}}
-        for piece in item.custom_slices
-    ]
-    return replace(file, entry=replace(file.entry, item=replace(item, custom_slices=slices)))
+    slices = [dict(piece) for piece in item.custom_slices]
+    for piece in slices:
+        for key in _REMARKS:
+            if piece.get(key):
+                piece[key] = redact(str(piece[key]), redaction).text
+    return file.with_slices(slices)
 
 
 def _with_fixed_slices(file: ResolvedFile, text: str) -> ResolvedFile:
-    """Return the file with its slices found in the text as it is on disk: the redacted one has the same lines."""
-    item = file.entry.item
+    """Return the file with its slices resolved in the text on disk: the redacted one has the same lines."""
+    item = file.item
     if not item.custom_slices:
         return file
     from aggregate.anchors import FuzzyAnchor  # 30 ms, needed only where there are slices
 
     places = FuzzyAnchor.resolve_all(item.custom_slices, text)
     slices = [_fixed(piece, lines) for piece, lines in zip(item.custom_slices, places, strict=True)]
-    return replace(file, entry=replace(file.entry, item=replace(item, custom_slices=slices)))
+    return file.with_slices(slices)
 
 
 def _fixed(piece: Mapping[str, Any], lines: "Resolution") -> dict[str, Any]:
     if not lines.found:
         return dict(piece)
-    kept = {key: piece.get(key) for key in _REMARKS}
-    return {**kept, "start_line": lines.start_line, "end_line": lines.end_line}
+    remarks = {key: piece.get(key) for key in _REMARKS}
+    return {**remarks, "start_line": lines.start_line, "end_line": lines.end_line}

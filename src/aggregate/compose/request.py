@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from aggregate.sections.subagent_results import Results
 
 _LONGEST = 100
+"""Characters of a namespace: a file name has 255 bytes, and number, suffix and a temporary name take some."""
 
 
 @dataclass(frozen=True, slots=True)

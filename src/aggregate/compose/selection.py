@@ -3,20 +3,23 @@
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
+from aggregate.models.file_item import FileItem
 from aggregate.models.scope import ALLOW_SECRETS
+from aggregate.models.view import ViewMode
 from aggregate.paths.ignore_rules import IgnoreRules, TooManyRulesError
-from aggregate.sources.path_resolution import FolderListing
+from aggregate.sources.path_resolution import FolderListing, ResolvedPath
 from aggregate.text.fences import heading_text
 
 MOST_NAMED = 3
 """Files that a note names before it counts the rest."""
-_TAKE_SECRETS = f", to take one name it and add {ALLOW_SECRETS}"
+_NAME_SECRETS = f", to take one name it and add {ALLOW_SECRETS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +29,38 @@ class ResolvedFile:
     Attributes:
         path: As the prompt shows it: relative to the base directory with ``/``.
         file: Where it is, ``""`` for what is not read.
-        entry: How it is shown; ``entry.item.path`` is still the caller's path or glob.
-        named: The entry as the caller wrote it.
-        by_glob: Whether a glob has found it.
+        entry: What the caller asks for.
+        by_glob: Whether a glob stands for it.
         problem: Why it is not read, or not whole, ``""`` for a file to read.
         refused: Whether it is not read because the scope does not allow it.
-        is_note: Whether the problem is a remark about a glob that has found other files.
+        is_note: Whether the problem is a remark about a glob that stands for other files.
     """
 
     path: str
     file: str
     entry: Entry
-    named: str
     by_glob: bool = False
     problem: str = ""
     refused: bool = False
     is_note: bool = False
+
+    @property
+    def item(self) -> FileItem:
+        """How it is shown; its path is still the caller's path or glob."""
+        return self.entry.item
+
+    @property
+    def view_mode(self) -> ViewMode:
+        """Its view: ``force_full`` wins, then the shortcuts for the skeleton."""
+        if self.item.force_full:
+            return ViewMode.FULL
+        mode = ViewMode.parse(self.item.view_mode)
+        wants_skeleton = self.item.ast_signatures or self.item.ast_definitions
+        return ViewMode.SKELETON if mode is ViewMode.FULL and wants_skeleton else mode
+
+    def with_slices(self, slices: list[dict[str, Any]]) -> "ResolvedFile":
+        """Return the file with other slices for the custom view."""
+        return replace(self, entry=replace(self.entry, item=replace(self.item, custom_slices=slices)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,59 +75,93 @@ def resolve_entries(
     base_dir: Path,
     entries: Iterable[Entry],
     *,
-    left_out: Callable[[str], bool] = lambda _: False,
+    is_left_out: Callable[[str], bool] = lambda _: False,
     listing: FolderListing | None = None,
 ) -> Selection:
     """Resolve ``entries`` below ``base_dir``.
 
-    A file stands once, where it is first named. An entry without wildcards decides how it is shown, before any glob;
-    of two entries of one kind the later one decides. ``left_out`` is asked for files that a glob found. An entry that
-    may not be read, and a glob that stands for nothing or meets secrets, stands there with the reason.
+    A file stands once, where it is first named. An entry without wildcards decides how it is
+    shown, before any glob; of two entries of one kind the later one decides. ``is_left_out`` is
+    asked for files that a glob stands for. An entry that may not be read, and a glob that stands
+    for nothing or meets secrets, stands there with the reason.
     """
-    listing = listing or FolderListing()
-    places: dict[str, ResolvedFile] = {}
-    skipped: dict[str, str] = {}
+    builder = _SelectionBuilder(base_dir, is_left_out, listing or FolderListing())
     for entry in entries:
-        named = entry.item.path
-        found = listing.resolve(base_dir, named)
-        if not found.is_glob:
-            for name in found.names:
-                path = display_path(os.path.join(base_dir, name), base_dir)
-                file = "" if found.refused else found.real or os.path.join(base_dir, name)
-                places[path] = ResolvedFile(
-                    path, file, entry, named, problem=found.refused, refused=bool(found.refused)
-                )
-            continue
-        prefix = display_prefix(found.folder, base_dir)
-        skipped |= {prefix + name: reason for name, reason in found.skipped}
-        taken = [(prefix + name, name) for name in found.names if not left_out(prefix + name)]
-        for path, name in taken:
-            if path not in places or places[path].by_glob:
-                places[path] = ResolvedFile(path, os.path.join(found.folder, name), entry, named, by_glob=True)
-        secrets = [prefix + name for name in found.secrets if not left_out(prefix + name)]
+        builder.add(entry)
+    return builder.selection()
+
+
+@dataclass(slots=True)
+class _SelectionBuilder:
+    """Collects files by the paths that the prompt shows them under."""
+
+    base_dir: Path
+    is_left_out: Callable[[str], bool]
+    listing: FolderListing
+    files: dict[str, ResolvedFile] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    def add(self, entry: Entry) -> None:
+        """Add the files that ``entry`` stands for."""
+        resolved = self.listing.resolve(self.base_dir, entry.item.path)
+        if resolved.is_glob:
+            self._add_glob(entry, resolved)
+        else:
+            self._add_named(entry, resolved)
+
+    def selection(self) -> Selection:
+        """Return what was collected; what one entry skips and another names is not left out."""
+        for folder, problem in self.listing.problems():
+            self.skipped[display_prefix(folder, self.base_dir).rstrip("/") or "."] = problem
+        left_out = [(path, reason) for path, reason in self.skipped.items() if path not in self.files]
+        return Selection(tuple(self.files.values()), tuple(left_out))
+
+    def _add_named(self, entry: Entry, resolved: ResolvedPath) -> None:
+        for name in resolved.names:
+            file = os.path.join(self.base_dir, name)
+            path = display_path(file, self.base_dir)
+            if resolved.refused:
+                self.files[path] = ResolvedFile(path, "", entry, problem=resolved.refused, refused=True)
+            else:
+                self.files[path] = ResolvedFile(path, resolved.real or file, entry)
+
+    def _add_glob(self, entry: Entry, resolved: ResolvedPath) -> None:
+        glob = entry.item.path
+        prefix = display_prefix(resolved.folder, self.base_dir)
+        self.skipped |= {prefix + name: reason for name, reason in resolved.skipped}
+        names = [name for name in resolved.names if not self.is_left_out(prefix + name)]
+        for name in names:
+            path = prefix + name
+            if path not in self.files or self.files[path].by_glob:
+                file = os.path.join(resolved.folder, name)
+                self.files[path] = ResolvedFile(path, file, entry, by_glob=True)
+        secrets = [prefix + name for name in resolved.secrets if not self.is_left_out(prefix + name)]
         if secrets:
-            places[named] = omission_note(entry, "secret-looking", secrets, hint=_TAKE_SECRETS)
-        elif problem := found.refused or ("" if taken else _nothing(listing, base_dir, named)):
-            places[named] = ResolvedFile(named, "", entry, named, problem=problem, refused=bool(found.refused))
-    problems = {display_prefix(folder, base_dir).rstrip("/") or ".": why for folder, why in listing.problems()}
-    left = {path: reason for path, reason in (skipped | problems).items() if path not in places}
-    return Selection(tuple(places.values()), tuple(left.items()))
+            self.files[glob] = omission_note(entry, "secret-looking", secrets, hint=_NAME_SECRETS)
+        elif resolved.refused:
+            self.files[glob] = ResolvedFile(glob, "", entry, problem=resolved.refused, refused=True)
+        elif not names:
+            self.files[glob] = ResolvedFile(glob, "", entry, problem=self._why_empty(glob))
 
-
-def _nothing(listing: FolderListing, base_dir: Path, glob: str) -> str:
-    """Return why a glob stands for no file."""
-    ignored = listing.ignored(base_dir, glob)
-    if ignored:
+    def _why_empty(self, glob: str) -> str:
+        """Return why a glob stands for no file."""
+        ignored = self.listing.ignored(self.base_dir, glob)
+        if not ignored:
+            return "no file matches this pattern"
         return f"all files that match this pattern are ignored or excluded, such as {ignored[0]}; name one to take it"
-    return "no file matches this pattern"
 
 
-def omission_note(entry: Entry, what: str, paths: Sequence[str], *, hint: str = "") -> ResolvedFile:
-    """Return the remark that files which a glob matches are not shown: how many, the names of the first, what to do."""
-    more = len(paths) - MOST_NAMED
-    names = ", ".join(map(heading_text, paths[:MOST_NAMED])) + (f" and {more:,} more" if more > 0 else "")
-    problem = f"{len(paths):,} matching file{'s' if len(paths) > 1 else ''} left out as {what} ({names}){hint}"
-    return ResolvedFile(entry.item.path, "", entry, entry.item.path, problem=problem, is_note=True)
+def omission_note(entry: Entry, kind: str, paths: Sequence[str], *, hint: str = "") -> ResolvedFile:
+    """Return the remark that files of one kind which a glob matches are not shown.
+
+    It tells how many they are, the names of the first ones, and what to do.
+    """
+    plural = "s" if len(paths) > 1 else ""
+    names = ", ".join(map(heading_text, paths[:MOST_NAMED]))
+    if len(paths) > MOST_NAMED:
+        names += f" and {len(paths) - MOST_NAMED:,} more"
+    problem = f"{len(paths):,} matching file{plural} left out as {kind} ({names}){hint}"
+    return ResolvedFile(entry.item.path, "", entry, problem=problem, is_note=True)
 
 
 def display_path(file: str | Path, base_dir: str | Path) -> str:
@@ -119,33 +172,40 @@ def display_path(file: str | Path, base_dir: str | Path) -> str:
 
 def display_prefix(folder: str | Path, base_dir: str | Path) -> str:
     """Return what stands before a name in ``folder``: ``""`` for ``base_dir`` itself, else a path ending with ``/``."""
-    root, absolute = (f"{os.path.abspath(one).rstrip(os.sep)}{os.sep}" for one in (base_dir, folder))
-    if not absolute.startswith(root):
-        try:
-            return os.path.relpath(absolute, root).replace(os.sep, "/") + "/"
-        except ValueError:  # on another drive of Windows
-            return absolute.replace(os.sep, "/")
-    return absolute.removeprefix(root).replace(os.sep, "/")
+    root = _with_separator(base_dir)
+    absolute = _with_separator(folder)
+    if absolute.startswith(root):
+        return absolute.removeprefix(root).replace(os.sep, "/")
+    try:
+        return os.path.relpath(absolute, root).replace(os.sep, "/") + "/"
+    except ValueError:  # on another drive of Windows
+        return absolute.replace(os.sep, "/")
+
+
+def _with_separator(folder: str | Path) -> str:
+    return os.path.abspath(folder).rstrip(os.sep) + os.sep
 
 
 def own_output_filter(base_dir: Path, output_dir: Path, namespace: str, folder: Path) -> Callable[[str], bool]:
-    """Return a test for what this program has written, which no glob may feed back into the next prompt.
+    """Return a test for what this program has written, which no glob may feed back into a prompt.
 
-    Below the output folder: numbered prompts with their records and replies, also those of another namespace if their
-    record lies there, and the folders of a track's runs. Below the configuration's ``folder``: states and caches in
-    ``state/``. Anywhere: what a killed run has left half written.
+    Below the output folder: numbered prompts with their records and replies, also those of another
+    namespace if their record lies there, and the folders of a track's runs. Below the
+    configuration's ``folder``: states and caches in ``state/``. Anywhere: what a killed run has
+    left half written.
     """
-    output = display_prefix(output_dir, base_dir)
-    stem = re.escape(namespace)
-    number = r"_[0-9]+(?:\.[a-z]+)?\.md"
-    ours = re.compile(
-        rf"{re.escape(output)}(?:{stem}{number}|\.[^/]+_[0-9]+\.[a-z]+\.json|[^/]+_[0-9]{{3,}}/(?:report|[0-9]{{3,}}_[^/]+)\.md)"
-        rf"|{re.escape(display_prefix(folder / 'state', base_dir))}"
-        r"(?:data_cache/.*|(?:conductor\.sqlite|state\.db)(?:-wal|-shm|-journal)?)"
-        r"|(?:.*/)?\.[^/]+-[0-9a-f]{16}\.tmp",
-        re.DOTALL,
+    output = re.escape(display_prefix(output_dir, base_dir))
+    state = re.escape(display_prefix(folder / "state", base_dir))
+    own_files = (
+        rf"{output}{re.escape(namespace)}_[0-9]+(?:\.[a-z]+)?\.md",
+        rf"{output}\.[^/]+_[0-9]+\.[a-z]+\.json",
+        rf"{output}[^/]+_[0-9]{{3,}}/(?:report|[0-9]{{3,}}_[^/]+)\.md",
+        rf"{state}data_cache/.*",
+        rf"{state}(?:conductor\.sqlite|state\.db)(?:-wal|-shm|-journal)?",
+        r"(?:.*/)?\.[^/]+-[0-9a-f]{16}\.tmp",
     )
-    numbered = re.compile(rf"{re.escape(output)}([^/]+_[0-9]+)(?:\.[a-z]+)?\.md")
+    ours = re.compile("|".join(own_files), re.DOTALL)
+    numbered = re.compile(rf"{output}([^/]+_[0-9]+)(?:\.[a-z]+)?\.md")
 
     def is_ours(path: str) -> bool:
         if ours.fullmatch(path):

@@ -1,123 +1,120 @@
 """The Files section of a Tier 3 worker: its focus files in full, the rest by structure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import Any
 
+from aggregate.compose.file_rendering import view_error_text
+from aggregate.compose.view_pool import render_all
 from aggregate.models.prompt import Segment
+from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.sections.files import FILES_TIER3, file_block, files_section, record_block, shown_path
+from aggregate.sections.files import FILES_TIER3, file_block, files_section, rendered_block
 from aggregate.syntax.languages import fence_tag, language_of
-from aggregate.views.pool import render_all
 
 FOCUS_TIER = 3
 _CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
 
 
-def tier3_segments(records: Iterable[Mapping[str, Any]], focus_files: Sequence[str]) -> tuple[Segment, ...]:
+def tier3_segments(files: Iterable[RenderedFile], focus_files: Sequence[str]) -> tuple[Segment, ...]:
     """Return the section ``## Files (Tier 3 - Focused)`` (rule M-53).
 
-    Focus files, files of tier 3 and files forced to full are shown raw, whatever their view mode; files named as focus
-    also where they are excluded or not aggregated (rule M-X8). Of the others, files with slices are shown by these,
-    found again, Python by its skeleton, C and C++ by their outline, everything else as it was rendered.
+    Focus files, files of tier 3 and files forced to full are shown raw, whatever their view mode;
+    files named as focus also where they are excluded or not aggregated (rule M-X8). Of the others,
+    files with slices are shown by these, found again, Python by its skeleton, C and C++ by their
+    outline, everything else as it was rendered.
     """
-    shown = [(record, raw) for record in records if (raw := _is_raw(record, focus_files)) or _aggregated(record)]
-    requests = [None if raw else _request(record) for record, raw in shown]
+    marked = [(file, _is_raw(file, focus_files)) for file in files]
+    in_prompt = [(file, is_raw) for file, is_raw in marked if is_raw or file.auto_aggregate]
+    requests = [None if is_raw else _context_request(file) for file, is_raw in in_prompt]
     views = render_all([request for request in requests if request])
     blocks: list[tuple[str, str]] = []
-    for (record, raw), request in zip(shown, requests, strict=True):
-        if raw:
-            block = _raw_block(record)
+    for (file, is_raw), request in zip(in_prompt, requests, strict=True):
+        if is_raw:
+            block = _raw_block(file)
+        elif request:
+            block = _context_block(request, next(views))
         else:
-            block = _view_block(record, request, next(views)) if request else record_block(record)
-        blocks.append((shown_path(record), block))
+            block = rendered_block(file)
+        blocks.append((file.path, block))
     return files_section(FILES_TIER3, blocks)
 
 
-def is_focus(record: Mapping[str, Any], focus_files: Sequence[str]) -> bool:
-    """Tell whether one of ``focus_files`` names the record: by entry, path, file name, or trailing path (rule M-X7).
+def is_focus(file: RenderedFile, focus_files: Sequence[str]) -> bool:
+    """Tell whether one of ``focus_files`` names the file (rule M-X7).
 
-    Parts of names never count: ``a.py`` is not ``data.py``.
+    It is named by its entry, path, file name, or trailing path. Parts of names never count:
+    ``a.py`` is not ``data.py``.
     """
-    path = PurePosixPath(shown_path(record).replace("\\", "/"))
-    entry = str(record.get("entry", ""))
-    for focus in focus_files:
-        wanted = PurePosixPath(str(focus).replace("\\", "/"))
-        if str(focus) in (entry, str(path)) or wanted == path:
-            return True
-        if wanted.parts and _contains(path.parts, wanted.parts):
-            return True
-        if wanted.is_absolute() and wanted.parts[-len(path.parts) :] == path.parts:
-            return True
-    return False
+    path = PurePosixPath(_with_slashes(file.path))
+    return any(_names(focus, path, file.entry) for focus in focus_files)
 
 
-def focus_paths(records: Iterable[Mapping[str, Any]], focus_files: Iterable[str]) -> frozenset[str]:
-    """Return the paths of the records that ``is_focus`` holds for; fast also where both are thousands."""
-    by_last: dict[str, list[str]] = {}
+def focus_paths(files: Iterable[RenderedFile], focus_files: Iterable[str]) -> frozenset[str]:
+    """Return the paths of the files that ``is_focus`` holds for; fast also where both are thousands."""
+    by_last_part: dict[str, list[str]] = {}
     for focus in focus_files:
-        by_last.setdefault(_parts(focus)[-1], []).append(focus)
-    entries = {focus for some in by_last.values() for focus in some}
-    found = set()
-    for record in records:
-        path = shown_path(record)
-        # What names a record ends with one of the path's parts, or is its entry.
-        near = [focus for part in _parts(path) for focus in by_last.get(part, ())]
-        if record.get("entry") in entries or is_focus(record, near):
-            found.add(path)
-    return frozenset(found)
+        by_last_part.setdefault(_parts(focus)[-1], []).append(focus)
+    entries = {focus for group in by_last_part.values() for focus in group}
+    paths = set()
+    for file in files:
+        # What names a file ends with one of the path's parts, or is its entry.
+        candidates = [focus for part in _parts(file.path) for focus in by_last_part.get(part, ())]
+        if file.entry in entries or is_focus(file, candidates):
+            paths.add(file.path)
+    return frozenset(paths)
+
+
+def _names(focus: str, path: PurePosixPath, entry: str) -> bool:
+    if focus in (entry, str(path)):
+        return True
+    named = PurePosixPath(_with_slashes(focus))
+    if named == path or (named.parts and _contains(path.parts, named.parts)):
+        return True
+    return named.is_absolute() and named.parts[-len(path.parts) :] == path.parts
+
+
+def _with_slashes(path: str) -> str:
+    return path.replace("\\", "/")
 
 
 def _parts(path: str) -> tuple[str, ...]:
-    return PurePosixPath(path.replace("\\", "/")).parts or ("",)
+    return PurePosixPath(_with_slashes(path)).parts or ("",)
 
 
 def _contains(parts: tuple[str, ...], run: tuple[str, ...]) -> bool:
     return any(parts[i : i + len(run)] == run for i in range(len(parts) - len(run) + 1))
 
 
-def _is_raw(record: Mapping[str, Any], focus_files: Sequence[str]) -> bool:
-    if is_focus(record, focus_files):
+def _is_raw(file: RenderedFile, focus_files: Sequence[str]) -> bool:
+    if is_focus(file, focus_files):
         return True
-    focused = record.get("tier") == FOCUS_TIER or bool(record.get("force_full"))
-    return focused and _aggregated(record)
+    return file.auto_aggregate and (file.tier == FOCUS_TIER or file.force_full)
 
 
-def _raw_block(record: Mapping[str, Any]) -> str:
-    if record.get("error") and not record.get("source"):
-        return record_block(record)
-    path = shown_path(record)
-    return file_block(path, _source(record), language=fence_tag(path, _source(record)))
+def _raw_block(file: RenderedFile) -> str:
+    if file.error and not file.source:
+        return rendered_block(file)
+    return file_block(file.path, file.source, language=fence_tag(file.path, file.source))
 
 
-def _view_block(record: Mapping[str, Any], request: ViewRequest, view: View | str) -> str:
-    path = shown_path(record)
-    if isinstance(view, str):
-        return file_block(path, f"ERROR in {request.mode.value} view mode for {path}:\n{view}")
-    return file_block(path, view.text, language=view.language)
-
-
-def _request(record: Mapping[str, Any]) -> ViewRequest | None:
-    """Return what a file is shown by as context for a worker, ``None`` for the view that it was rendered in."""
-    path = shown_path(record)
-    mode = _context_mode(record, path)
+def _context_request(file: RenderedFile) -> ViewRequest | None:
+    """Return the view of a file as context for a worker, ``None`` for the one it was rendered in."""
+    mode = _context_mode(file)
     if mode is None:
         return None
-    return ViewRequest(path, _source(record), mode, slices=tuple(record.get("custom_slices") or ()))
+    return ViewRequest(file.path, file.source, mode, slices=tuple(file.custom_slices))
 
 
-def _aggregated(record: Mapping[str, Any]) -> bool:
-    return bool(record.get("auto_aggregate", True))
-
-
-def _context_mode(record: Mapping[str, Any], path: str) -> ViewMode | None:
-    if record.get("error") or record.get("view_mode") == ViewMode.NONE:
+def _context_mode(file: RenderedFile) -> ViewMode | None:
+    if file.error or file.view_mode is ViewMode.NONE:
         return None
-    if record.get("custom_slices"):
+    if file.custom_slices:
         return ViewMode.CUSTOM
-    language = language_of(path, _source(record))
+    language = language_of(file.path, file.source)
     return _CONTEXT_MODES.get(language.name) if language else None
 
 
-def _source(record: Mapping[str, Any]) -> str:
-    return str(record.get("source", record.get("content", "")))
+def _context_block(request: ViewRequest, view: View | str) -> str:
+    if isinstance(view, str):
+        return file_block(request.path, view_error_text(request.path, request.mode, view))
+    return file_block(request.path, view.text, language=view.language)

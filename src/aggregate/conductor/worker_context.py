@@ -5,7 +5,8 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from aggregate.compose.api import RenderedFiles, assemble, check_refused, render_files, with_references
+from aggregate.compose.assemble import assemble, with_references
+from aggregate.compose.file_rendering import RenderedFiles, check_refused, render_files
 from aggregate.compose.project import find_persona, redaction_for, request_for
 from aggregate.compose.request import Request
 from aggregate.compose.tier3 import FOCUS_TIER, focus_paths, is_focus
@@ -64,10 +65,10 @@ class WorkerContexts:
 
         Returns whether these are so many that a provider's cache can hold them.
         """
-        records = self._files(self._request(TIER3)).records
-        self._focused = focus_paths(records, (focus for ticket in tickets for focus in ticket.focus_files))
+        files = self._files(self._request(TIER3)).files
+        self._focused = focus_paths(files, (focus for ticket in tickets for focus in ticket.focus_files))
         self._context.cache_clear()
-        return sum(len(record["content"]) for record in records if record["path"] not in self._focused) >= MUCH
+        return sum(len(file.content) for file in files if file.path not in self._focused) >= MUCH
 
     def check(self, ticket: Ticket) -> None:
         """Make sure that the ticket's persona and focus files exist.
@@ -115,15 +116,15 @@ class WorkerContexts:
             shown = {entry.item.path for entry in added}
             more = render_files(replace(request, entries=added))
             check_refused(more.refused)
-            kept = tuple(record for record in gathered.records if record["path"] not in shown)
-            gathered = RenderedFiles((*kept, *more.records), gathered.warnings)
-            own |= {record["path"] for record in more.records}
+            kept = tuple(file for file in gathered.files if file.path not in shown)
+            gathered = RenderedFiles((*kept, *more.files), gathered.warnings)
+            own |= {file.path for file in more.files}
         return self._ordered(request, gathered, own)
 
     def _ordered(self, request: Request, gathered: RenderedFiles, own: frozenset[str]) -> Prompt:
         """Lay out a context whose beginning is the same for all workers; what only some focus on is marked so."""
-        records = sorted(gathered.records, key=lambda record: record["path"] in own)
-        prompt = assemble(request, RenderedFiles(tuple(records), gathered.warnings)).prompt
+        files = sorted(gathered.files, key=lambda file: file.path in own)
+        prompt = assemble(request, RenderedFiles(tuple(files), gathered.warnings)).prompt
         return Prompt(
             tuple(
                 replace(one, stability=Stability.SLOW) if one.section is Section.FILES and one.source in own else one
@@ -147,13 +148,13 @@ class WorkerContexts:
         """Return entries for focus files that the project does not name, or, with ``full``, for all of them."""
         entries: dict[str, Entry] = {}
         for focus in focus_files:
-            paths = [str(record["path"]) for record in gathered.records if is_focus(record, [focus])] or [focus]
+            paths = [file.path for file in gathered.files if is_focus(file, [focus])] or [focus]
             if full or paths == [focus]:
                 entries |= {path: Entry(FileItem(path, force_full=full)) for path in paths}
-        known = {str(record["path"]) for record in gathered.records}
+        known = {file.path for file in gathered.files}
         return tuple(entry for path, entry in entries.items() if full or path not in known)
 
     def _is_there(self, focus: str, request: Request) -> bool:
         if Path(request.base_dir, focus).is_file():
             return True
-        return any(is_focus(record, [focus]) and not record["error"] for record in self._files(request).records)
+        return any(is_focus(file, [focus]) and not file.error for file in self._files(request).files)

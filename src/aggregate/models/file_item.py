@@ -91,7 +91,7 @@ class FileItem:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all ten fields as plain values; slices and masks are copies."""
-        data = {f.name: getattr(self, f.name) for f in fields(self)}
+        data = {item_field.name: getattr(self, item_field.name) for item_field in fields(self)}
         data["ast_mask"] = dict(self.ast_mask)
         data["custom_slices"] = [dict(piece) for piece in self.custom_slices]
         return data
@@ -99,6 +99,6 @@ class FileItem:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "FileItem":
         """Build an item from a mapping; unknown keys are ignored, missing ones and ``None`` take the default."""
-        known = {f.name for f in fields(cls)}
-        kept = {key: value for key, value in data.items() if key in known and value is not None}
-        return cls(**{"path": "", **kept})
+        known = {item_field.name for item_field in fields(cls)}
+        values = {key: value for key, value in data.items() if key in known and value is not None}
+        return cls(**{"path": "", **values})

@@ -96,7 +96,7 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The state of one aggregation group; its runs stand in the session's ledger.
+    """The state of one aggregation group; its runs stand in the state of the session.
 
     Attributes:
         variable_name: ``$name``.

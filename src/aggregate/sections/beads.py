@@ -5,39 +5,20 @@ description of several lines stands in a fence inside its bullet: nothing in it 
 of this section.
 """
 
-import os
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Sequence
+from datetime import datetime
 
 from aggregate.models.bead import Bead, Board
-from aggregate.sources.beads import Standing, assess, completion_order, hidden, read_board
+from aggregate.sources.beads.readiness import Standing, assess, completion_order, hidden
 from aggregate.text.fences import fence, heading_text
 
 HEADING = "## Beads Mode: Progress Track"
 _MAX_WARNINGS = 10
+"""A file of a thousand broken lines has a warning for each; ten tell what is wrong."""
 _INDENT = "  "
 _STATUS = {"open": "", "in_progress": "in progress", "blocked": "blocked", "deferred": "deferred", "hooked": "hooked"}
-
-
-def build_beads_section(
-    base_dir: str | Path, *, environ: Mapping[str, str] | None = None, now: datetime | None = None, root: str = ""
-) -> str:
-    """Find, read and render the beads of the project around ``base_dir`` (rule M-8).
-
-    Args:
-        base_dir: Where the project is looked for.
-        environ: For ``BEADS_DIR`` and for ``PATH``, where ``bd`` is looked for; the process's own by default.
-        now: Compared with ``defer_until`` only; the current time by default.
-        root: The real path of the folder that the beads must lie in; by default they may lie anywhere.
-
-    Returns:
-        The section, or ``""`` where there is no project of beads or no bead in it.
-    """
-    board = read_board(Path(base_dir), environ=os.environ if environ is None else environ, root=root)
-    return beads_section(board, now=now or datetime.now(UTC))
 
 
 def beads_section(board: Board | None, *, now: datetime) -> str:
@@ -48,16 +29,16 @@ def beads_section(board: Board | None, *, now: datetime) -> str:
     """
     if board is None or not (board.beads or board.warnings):
         return ""
-    shown = [bead for bead in board.beads if hidden(bead) is None]
-    completed = completion_order(shown)
+    completed = completion_order([bead for bead in board.beads if hidden(bead) is None])
     active = [standing for standing in assess(board.beads, now=now) if hidden(standing.bead) is None]
-    blocks = [
-        HEADING,
-        *([_source(board, completed, active)] if board.source else []),
-        *_warnings(board.warnings),
-        *(["Completed: " + ", ".join(_name(bead) for bead in completed)] if completed else []),
-        *(["\n".join(_bullet(standing) for standing in active)] if active else []),
-    ]
+    blocks = [HEADING]
+    if board.source:
+        blocks.append(_source(board, completed, active))
+    blocks += _warnings(board.warnings)
+    if completed:
+        blocks.append("Completed: " + ", ".join(map(_name, completed)))
+    if active:
+        blocks.append("\n".join(map(_bullet, active)))
     return "\n\n".join(blocks)
 
 
@@ -97,12 +78,13 @@ def _mark(standing: Standing) -> str:
         return "ready"
     bead = standing.bead
     until = f" until {bead.defer_until:%Y-%m-%d %H:%M} UTC" if bead.defer_until else " with its parent"
-    reasons = {
-        bead.status: _STATUS.get(bead.status, f"status {_one_line(bead.status)}"),
-        **({"blocked": "blocked by " + ", ".join(map(_one_line, standing.blockers))} if standing.blockers else {}),
-        **({"deferred": f"deferred{until}"} if standing.deferred else {}),
-    }
-    return ", ".join(reason for reason in reasons.values() if reason) or "open"
+    # By status: what is known of the blockers or the date stands in place of the bare status.
+    reasons = {bead.status: _STATUS.get(bead.status, f"status {_one_line(bead.status)}")}
+    if standing.blockers:
+        reasons["blocked"] = "blocked by " + ", ".join(map(_one_line, standing.blockers))
+    if standing.deferred:
+        reasons["deferred"] = f"deferred{until}"
+    return ", ".join(filter(None, reasons.values())) or "open"
 
 
 def _name(bead: Bead) -> str:

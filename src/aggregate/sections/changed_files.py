@@ -12,6 +12,7 @@ CHANGED = """## Files (Changed)
 
 These files have changed since they were shown above. Each diff leads from the content above to the content now."""
 _CONTEXT = 3
+"""Equal lines around a change, as ``diff -u`` has them."""
 _SHORT = 1_000
 """Characters of a diff that is shown however short the file."""
 _MOST_LINES = 3_000

@@ -1,10 +1,9 @@
 """The Files section: a heading and a fenced block per file."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from aggregate.models.prompt import Section, Segment, Stability
-from aggregate.models.view import ViewMode
+from aggregate.models.rendered_file import RenderedFile
 from aggregate.text.fences import fence, heading_text
 
 FILES = "## Files"
@@ -14,8 +13,10 @@ FILES_TIER3 = "## Files (Tier 3 - Focused)"
 
 def file_block(path: str, content: str, *, language: str = "text", excluded: bool = False) -> str:
     """Return a file's heading and its content in a fence that it cannot break (rule M-X16)."""
-    head = file_heading(path)
-    return f"{head} (excluded)\n\n{content}" if excluded else fence(content, language, before=f"{head}\n\n")
+    heading = file_heading(path)
+    if excluded:
+        return f"{heading} (excluded)\n\n{content}"
+    return fence(content, language, before=f"{heading}\n\n")
 
 
 def file_heading(path: str) -> str:
@@ -34,13 +35,7 @@ def files_section(title: str, blocks: Iterable[tuple[str, str]]) -> tuple[Segmen
     return (Segment(Section.FILES, title, Stability.STABLE), *segments) if segments else ()
 
 
-def record_block(record: Mapping[str, Any]) -> str:
-    """Return the block of a record as it was rendered."""
-    excluded = record.get("view_mode") == ViewMode.NONE and not record.get("error") and not record.get("force_full")
-    language = "text" if record.get("error") else str(record.get("language") or "text")
-    return file_block(shown_path(record), str(record.get("content", "")), language=language, excluded=excluded)
-
-
-def shown_path(record: Mapping[str, Any]) -> str:
-    """Return the path that a heading shows; records written by hand may hold only an entry."""
-    return str(record.get("path") or record.get("entry") or "")
+def rendered_block(file: RenderedFile) -> str:
+    """Return the block of a file as it was rendered."""
+    language = "text" if file.error else file.language or "text"
+    return file_block(file.path, file.content, language=language, excluded=file.is_excluded)

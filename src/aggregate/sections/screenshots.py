@@ -7,7 +7,6 @@ from aggregate.models.screenshot import Screenshot
 from aggregate.text.fences import heading_text
 
 HEADING = "## Screenshots"
-_MISSING = " (missing)"
 # What a link's text can be broken by; an underscore inside a word is plain text.
 _TEXT_SPECIAL = re.compile(r"[\\\[\]`<*]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")
 _PLAIN_PATH = re.compile(r"[^\s()<>\\&\x00-\x20\x7f]+")
@@ -30,7 +29,8 @@ def _link(image: Screenshot) -> str:
     if image.refused:
         return f"ERROR: {image.refused}: {_link_text(image.path)}"
     name = re.split(r"[\\/]", image.path.rstrip("\\/"))[-1]
-    return f"![{_link_text(name)}]({_destination(image.path)}){'' if image.exists else _MISSING}"
+    link = f"![{_link_text(name)}]({_destination(image.path)})"
+    return link if image.exists else f"{link} (missing)"
 
 
 def _link_text(name: str) -> str:
@@ -50,5 +50,6 @@ def _destination(path: str) -> str:
 
 def _percent(match: re.Match[str]) -> str:
     """Return the bytes of a match as ``%XX``; a byte that is not UTF-8 stands for itself (PEP 383)."""
-    raw = match.group().encode("utf-8", "surrogateescape" if "\udc80" <= match.group() <= "\udcff" else "surrogatepass")
+    is_byte = "\udc80" <= match[0] <= "\udcff"
+    raw = match[0].encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
     return "".join(f"%{byte:02X}" for byte in raw)

@@ -1,6 +1,7 @@
 """The section of sub-agents' results: what other workers found, folded into the next one's prompt."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set, ValuesView
+from dataclasses import replace
 from typing import Any
 
 from aggregate.models.group import GroupStatus, MergeStrategy
@@ -27,7 +28,7 @@ Results = AggregatedResult | Answer | Mapping[str, Any]
 """A result, the results of a session by name, an answer, or a compiled report."""
 
 
-def flatten_results(results: object) -> Iterator[AggregatedResult | Answer | Mapping[str, Any]]:
+def flatten_results(results: object) -> Iterator[Results]:
     """Yield single results, answers and compiled reports, in order.
 
     A mapping of which every value is an ``AggregatedResult`` stands for these; any other is a compiled report. What is
@@ -82,17 +83,11 @@ def _of_mapping(results: Mapping[str, Any]) -> Iterator[AggregatedResult | Mappi
 
 
 def _unnamed(value: Value) -> AggregatedResult:
+    done = AggregatedResult(UNNAMED, MergeStrategy.FIRST, count=1, status=GroupStatus.COMPLETE)
     reason = unawaited(value)
-    errors = (reason,) if reason else ()
-    return AggregatedResult(
-        UNNAMED,
-        MergeStrategy.FIRST,
-        None if reason else value,
-        errors,
-        count=1,
-        status=GroupStatus.COMPLETE,
-        failed=len(errors),
-    )
+    if reason:
+        return replace(done, errors=(reason,), failed=1)
+    return replace(done, value=value)
 
 
 def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...]:
@@ -101,49 +96,68 @@ def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...
     A value stands in a fence that it cannot break. One that was compacted is shown by its summary; where the whole is
     stands outside the fence, where nothing that a producer returned can stand.
     """
-    blocks = [_block(one) for one in flatten_results(results)]
+    blocks = [_block(result) for result in flatten_results(results)]
     if not blocks:
         return ()
     segments = (Segment(Section.RESULTS, text, Stability.SLOW, name) for name, text in blocks)
     return (Segment(Section.RESULTS, HEADING, Stability.SLOW), *segments)
 
 
-def _block(one: AggregatedResult | Answer | Mapping[str, Any]) -> tuple[str, str]:
-    """Return a name and the text under its heading."""
-    if isinstance(one, AggregatedResult):
-        parts = [_facts(one), *_value(one), *_listed("Failed", one.errors), *_listed("Warnings", one.warnings)]
-        return one.variable_name, _titled(one.variable_name, [*parts, *_whole("All of these sentences are", one.notes)])
-    if isinstance(one, Answer):
-        outcome = f"{'' if one.success else 'no usable result; '}result {one.source.index}, {one.source.kind.value}"
-        parts = [f"{outcome}: {one_line(one.source.reason)}", fence(value_text(one.summary), "text")]
-        parts += [*_whole(WHOLE, one.whole), *_listed("Warnings", one.warnings)]
-        return ANSWER, _titled(ANSWER, [*parts, *_whole("All of these warnings are", one.notes)])
-    return REPORT, _titled(REPORT, _report(one))
+def _block(result: Results) -> tuple[str, str]:
+    """Return a name, and the block with its heading."""
+    if isinstance(result, AggregatedResult):
+        name, parts = result.variable_name, _result_parts(result)
+    elif isinstance(result, Answer):
+        name, parts = ANSWER, _answer_parts(result)
+    else:
+        name, parts = REPORT, _report_parts(result)
+    return name, "\n\n".join([f"### {heading_text(name)}", *parts])
 
 
-def _report(compiled: Mapping[str, Any]) -> list[str]:
+def _result_parts(result: AggregatedResult) -> list[str]:
+    return [
+        _facts(result),
+        *_value(result),
+        *_listed("Failed", result.errors),
+        *_listed("Warnings", result.warnings),
+        *_whole("All of these sentences are", result.notes),
+    ]
+
+
+def _answer_parts(answer: Answer) -> list[str]:
+    usable = "" if answer.success else "no usable result; "
+    source = answer.source
+    return [
+        f"{usable}result {source.index}, {source.kind.value}: {one_line(source.reason)}",
+        fence(value_text(answer.summary), "text"),
+        *_whole(WHOLE, answer.whole),
+        *_listed("Warnings", answer.warnings),
+        *_whole("All of these warnings are", answer.notes),
+    ]
+
+
+def _report_parts(compiled: Mapping[str, Any]) -> list[str]:
     """Return a compiled report in a fence, and outside of it where its large entries are."""
     references: list[DataReference] = []
-    shown = {
-        section: {key: _told(value, references) for key, value in entries.items()}
-        if type(entries) is dict
-        else _told(entries, references)
-        for section, entries in compiled.items()
-    }
-    places = "\n".join(f"- {reference.ref_id}: {one_line(reference.place)}" for reference in references)
-    return [fence(value_text(shown), "json"), *([f"The whole values are in\n\n{places}"] if places else [])]
+    summaries: dict[str, Value] = {}
+    for section, fields in compiled.items():
+        if type(fields) is dict:
+            summaries[section] = {key: _summarised(value, references) for key, value in fields.items()}
+        else:
+            summaries[section] = _summarised(fields, references)
+    parts = [fence(value_text(summaries), "json")]
+    if references:
+        places = "\n".join(f"- {reference.ref_id}: {one_line(reference.place)}" for reference in references)
+        parts.append(f"The whole values are in\n\n{places}")
+    return parts
 
 
-def _told(value: Value, references: list[DataReference]) -> Value:
+def _summarised(value: Value, references: list[DataReference]) -> Value:
     """Return an entry as the fence shows it, and note its reference."""
     if not is_reference(value):
         return value
     references.append(value)
     return f"{value.ref_id}: {value['summary']}"
-
-
-def _titled(name: str, parts: Sequence[str]) -> str:
-    return "\n\n".join([f"### {heading_text(name)}", *parts])
 
 
 def _facts(result: AggregatedResult) -> str:
@@ -161,8 +175,8 @@ def _value(result: AggregatedResult) -> list[str]:
     text = result_text(result)
     if not text:
         return []
-    running = issubclass(type(value), str) or result.strategy is MergeStrategy.CONCAT
-    return [fence(text, "text" if running else "json")]
+    is_prose = issubclass(type(value), str) or result.strategy is MergeStrategy.CONCAT
+    return [fence(text, "text" if is_prose else "json")]
 
 
 def _whole(beginning: str, reference: DataReference | None) -> list[str]:
@@ -171,7 +185,9 @@ def _whole(beginning: str, reference: DataReference | None) -> list[str]:
 
 def _listed(title: str, sentences: Sequence[str]) -> list[str]:
     """Return sentences in a fence: they hold what workers said, which could begin with anything."""
-    return [f"{title}:\n\n" + fence("\n".join(map(one_line, sentences)), "text")] if sentences else []
+    if not sentences:
+        return []
+    return [fence("\n".join(map(one_line, sentences)), "text", before=f"{title}:\n\n")]
 
 
 def one_line(text: str) -> str:

@@ -29,7 +29,7 @@ class ASTParser:
     def __post_init__(self) -> None:
         row = language_named(self.language)
         if row is None:
-            known = ", ".join(one.name for one in LANGUAGES)
+            known = ", ".join(language.name for language in LANGUAGES)
             raise SyntaxViewError(f'there is no language "{self.language}": known languages: {known}')
         object.__setattr__(self, "_row", row)
 
@@ -47,8 +47,8 @@ class ASTParser:
         Raises:
             SyntaxViewError: There is none.
         """
-        module, found = self._find(content, symbol)
-        return "\n\n".join(map(module.whole, found))
+        module, definitions = self._find(content, symbol)
+        return "\n\n".join(map(module.whole, definitions))
 
     def get_signature(self, content: str, symbol: str) -> str:
         """Return the signature of every definition that ``symbol`` names, parted by a blank line.
@@ -56,15 +56,15 @@ class ASTParser:
         Raises:
             SyntaxViewError: There is none.
         """
-        module, found = self._find(content, symbol)
-        return "\n\n".join(map(module.header, found))
+        module, definitions = self._find(content, symbol)
+        return "\n\n".join(map(module.header, definitions))
 
     def _find(self, content: str, symbol: str) -> tuple[Module, list[Definition]]:
         module = read_module(content, self._row)
-        found = find_symbol(module, symbol)
-        if not found:
+        definitions = find_symbol(module, symbol)
+        if not definitions:
             raise SyntaxViewError(f"symbol not found: {symbol}")
-        return module, found
+        return module, definitions
 
     def _request(self, content: str, mode: ViewMode) -> ViewRequest:
         return ViewRequest(f"text{self._row.suffixes[0]}", content, mode)

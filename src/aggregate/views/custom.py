@@ -32,30 +32,34 @@ def render_slices(path: str, text: str, slices: Sequence[Mapping[str, Any]]) -> 
     blocks: list[str] = []
     spans: list[Span] = []
     problems: list[str] = []
-    line = 1
-    for piece, found in zip(slices, FuzzyAnchor.resolve_all(slices, text), strict=True):
-        head = slice_heading(piece, found)
-        body = "".join(lines[found.start_line - 1 : found.end_line]).removesuffix("\n") if found.found else ""
-        blocks.append(f"{head}\n{body}" if found.found else head)
-        if found.found:
-            count = found.end_line - found.start_line
-            spans.append(Span(line + 1, line + 1 + count, found.start_line, found.end_line))
-            line += count + 1
+    line = 1  # of the view, where the next heading stands
+    for piece, place in zip(slices, FuzzyAnchor.resolve_all(slices, text), strict=True):
+        heading = slice_heading(piece, place)
+        if place.found:
+            start, end = place.start_line, place.end_line
+            body = "".join(lines[start - 1 : end]).removesuffix("\n")
+            blocks.append(f"{heading}\n{body}")
+            spans.append(Span(line + 1, line + 1 + end - start, start, end))
+            line += end - start + 1
         else:
-            problems.append(head)
+            blocks.append(heading)
+            problems.append(heading)
         line += 2
     return View("\n\n".join(blocks), tuple(spans), fence_tag(path, text), tuple(problems))
 
 
-def slice_heading(piece: Mapping[str, Any], found: "Resolution") -> str:
-    """Return the line above a slice: ``--- [Slice: TAG] (COMMENT) Lines A-B: ---``, with the reason where not fresh."""
+def slice_heading(piece: Mapping[str, Any], place: "Resolution") -> str:
+    """Return the line above a slice: ``--- [Slice: TAG] (COMMENT) Lines A-B: ---``.
+
+    One that is not as it was when it was picked says so.
+    """
     tag = f" [Slice: {heading_text(str(piece['tag']))}]" if piece.get("tag") else " [Slice]"
     comment = f" ({heading_text(str(piece['comment']))})" if piece.get("comment") else ""
-    if not found.found:
+    if not place.found:
         lines = f"Lines {_number_text(piece.get('start_line'))}-{_number_text(piece.get('end_line'))}"
-        return f"---{tag}{comment} {lines}: {found.state.value}: {found.reason} ---"
-    note = "" if not found.reason else f" ({found.state.value}: {found.reason})"
-    return f"---{tag}{comment} Lines {found.start_line}-{found.end_line}: ---{note}"
+        return f"---{tag}{comment} {lines}: {place.state.value}: {place.reason} ---"
+    note = f" ({place.state.value}: {place.reason})" if place.reason else ""
+    return f"---{tag}{comment} Lines {place.start_line}-{place.end_line}: ---{note}"
 
 
 def _number_text(value: object) -> str:

@@ -9,39 +9,52 @@ _AS_WRITTEN = frozenset({"heading", "element", "rule"})
 _ITEM = {"array": "item"}
 
 
-def document_row(one: Definition, module: Module) -> str:
-    """Return a heading, rule or element as written, or a key with the kind and size of what it holds."""
-    if one.kind in _AS_WRITTEN:
-        return shortened("  " * one.depth + module.signature(one))
-    lines = one.last_line - one.first_line + 1
-    sizes = [counted(one.items, _ITEM.get(one.kind, "key"))] if one.items is not None else []
-    sizes += [counted(lines, "line")] if lines > 1 else []
-    return _keyed(one, f" ({', '.join(sizes)})" if sizes else "")
+def document_row(definition: Definition, module: Module) -> str:
+    """Return a heading, rule or element as written, or a key with the kind and size of its value."""
+    if definition.kind in _AS_WRITTEN:
+        return shortened("  " * definition.depth + module.signature(definition))
+    sizes: list[str] = []
+    if definition.items is not None:
+        sizes.append(counted(definition.items, _ITEM.get(definition.kind, "key")))
+    lines = definition.last_line - definition.first_line + 1
+    if lines > 1:
+        sizes.append(counted(lines, "line"))
+    return _key_row(definition, f" ({', '.join(sizes)})" if sizes else "")
 
 
 def document_digest(module: Module, most: int) -> list[str]:
-    """Return at most ``most`` rows, repeated keys (tables of a list, keys of many documents) in one row each.
+    """Return at most ``most`` rows; repeated keys (of a list's tables, of documents) share one row.
 
     Where there are more, the deepest ones are left out first.
     """
     groups: dict[object, list[Definition]] = {}
-    for one in module.definitions:
-        key = one if one.kind in _AS_WRITTEN else (one.depth, one.kind, one.path)
-        groups.setdefault(key, []).append(one)
-    firsts, left_out = fitting([group[0] for group in groups.values()], most)
-    times = {group[0]: len(group) for group in groups.values()}
-    rows = [document_row(one, module) if times[one] == 1 else _keyed(one, f" × {times[one]}") for one in firsts]
+    for definition in module.definitions:
+        is_alone = definition.kind in _AS_WRITTEN
+        key = definition if is_alone else (definition.depth, definition.kind, definition.path)
+        groups.setdefault(key, []).append(definition)
+    repeats = {group[0]: len(group) for group in groups.values()}
+    definitions, left_out = outermost(list(repeats), most)
+    rows: list[str] = []
+    for definition in definitions:
+        if repeats[definition] == 1:
+            rows.append(document_row(definition, module))
+        else:
+            rows.append(_key_row(definition, f" × {repeats[definition]}"))
     return [*rows, more_row(left_out)] if left_out else rows
 
 
-def fitting(definitions: Sequence[Definition], most: int) -> tuple[Sequence[Definition], int]:
-    """Return at most ``most`` definitions and how many were left out: the deepest first, then the last ones."""
-    kept = definitions
-    while len(kept) > most and (deepest := max(one.depth for one in kept)):
-        kept = [one for one in kept if one.depth < deepest]
-    kept = kept[:most]
-    return kept, len(definitions) - len(kept)
+def outermost(definitions: Sequence[Definition], most: int) -> tuple[Sequence[Definition], int]:
+    """Return at most ``most`` definitions, and how many were left out: the deepest, then the last."""
+    outer = definitions
+    while len(outer) > most:
+        deepest = max(definition.depth for definition in outer)
+        if deepest == 0:
+            break
+        outer = [definition for definition in outer if definition.depth < deepest]
+    outer = outer[:most]
+    return outer, len(definitions) - len(outer)
 
 
-def _keyed(one: Definition, size: str) -> str:
-    return shortened("  " * one.depth + ": ".join([*one.path[-1:], one.kind])) + size
+def _key_row(definition: Definition, size: str) -> str:
+    key = ": ".join([*definition.path[-1:], definition.kind])
+    return shortened("  " * definition.depth + key) + size

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from itertools import islice
 from pathlib import PurePosixPath
 
 from aggregate.syntax.languages import fence_tag
@@ -9,6 +10,7 @@ from aggregate.views.labels import counted, more_row, shortened
 
 _SAMPLE_LINES = 3
 _MOST_LANDMARKS = 30
+"""A digest is read at a glance: half the rows of one with a grammar."""
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 # Lines that tell how a file is built, by fence tag.
@@ -53,15 +55,15 @@ def plain_digest(path: str, text: str) -> list[str]:
     landmarks = _landmarks(tag, text)
     if landmarks:
         return landmarks
-    words = [counted(len(text.split()), "word")] if PurePosixPath(path).suffix.lower() in ("", ".txt", ".rst") else []
-    return words + sample(text)
+    if PurePosixPath(path).suffix.lower() in ("", ".txt", ".rst"):
+        return [counted(len(text.split()), "word"), *sample(text)]
+    return sample(text)
 
 
 def sample(text: str) -> list[str]:
     """Return the first lines that say something."""
-    said = (line.strip() for line in text.split("\n"))
-    lines = [line for _, line in zip(range(_SAMPLE_LINES), (line for line in said if line), strict=False)]
-    return [shortened(line) for line in lines]
+    lines = (line.strip() for line in text.split("\n"))
+    return [shortened(line) for line in islice(filter(None, lines), _SAMPLE_LINES)]
 
 
 def _table(text: str, delimiter: str) -> list[str]:
@@ -69,16 +71,18 @@ def _table(text: str, delimiter: str) -> list[str]:
     try:
         records = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
         columns = next(records, [])
-        first = [record for _, record in zip(range(_SAMPLE_LINES - 1), records, strict=False)]
-        rows = len(first) + sum(1 for _ in records)
+        samples = list(islice(records, _SAMPLE_LINES - 1))
+        rows = len(samples) + sum(1 for _ in records)
     except csv.Error:
         return []
-    named = shortened(f"{counted(len(columns), 'column')}: {', '.join(columns)}")
-    return [named, counted(rows, "row"), *(shortened(delimiter.join(record)) for record in first)]
+    header = shortened(f"{counted(len(columns), 'column')}: {', '.join(columns)}")
+    return [header, counted(rows, "row"), *(shortened(delimiter.join(record)) for record in samples)]
 
 
 def _landmarks(tag: str, text: str) -> list[str]:
     pattern = _LANDMARKS.get(tag)
-    found = [shortened(match[1].strip()) for match in pattern.finditer(text)] if pattern else []
-    left_out = len(found) - _MOST_LANDMARKS
-    return [*found[:_MOST_LANDMARKS], more_row(left_out)] if left_out > 0 else found
+    if pattern is None:
+        return []
+    rows = [shortened(match[1].strip()) for match in pattern.finditer(text)]
+    left_out = len(rows) - _MOST_LANDMARKS
+    return [*rows[:_MOST_LANDMARKS], more_row(left_out)] if left_out > 0 else rows

@@ -18,7 +18,9 @@ def plural(noun: str) -> str:
     """Return the plural of a regular English noun."""
     if noun.endswith(("s", "x")):
         return f"{noun}es"
-    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}s"
 
 
 def more_row(number: int) -> str:

@@ -41,15 +41,15 @@ def masked(request: ViewRequest) -> View:
         return skeleton(request)
     language = language_of(request.path, request.text)
     module = read_module(request.text, language) if language else None
+    blocks = _blocks(request.mask, module, request.path)
     lines: list[str] = []
     spans: list[Span] = []
-    blocks = _blocks(request.mask, module, request.path)
     for piece in _pieces(blocks, module, language.elision if language else ""):
-        text = piece.text.split("\n")
+        new_lines = piece.text.split("\n")
         if piece.first_line:
-            first, last = piece.first_line, piece.first_line + len(text) - 1
-            spans.append(Span(len(lines) + 1, len(lines) + len(text), first, last))
-        lines += text
+            last_line = piece.first_line + len(new_lines) - 1
+            spans.append(Span(len(lines) + 1, len(lines) + len(new_lines), piece.first_line, last_line))
+        lines += new_lines
     problems = [block.text for block in blocks if isinstance(block, Piece)]
     return View("\n".join(lines), tuple(spans), language.fence if language else "text", tuple(problems))
 
@@ -57,7 +57,11 @@ def masked(request: ViewRequest) -> View:
 def _pieces(blocks: Sequence[_MaskedBlock | Piece], module: Module | None, mark: str) -> list[Piece]:
     """Return the lines of the view in order; containers may be nested as deep as they like."""
     pieces: list[Piece] = []
-    waiting: list[_MaskedBlock | Piece] = [part for block in reversed(blocks) for part in (block, Piece(""))][:-1]
+    waiting: list[_MaskedBlock | Piece] = []  # the next one last
+    for block in reversed(blocks):
+        if waiting:
+            waiting.append(Piece(""))
+        waiting.append(block)
     while waiting:
         part = waiting.pop()
         if isinstance(part, Piece):
@@ -73,7 +77,8 @@ def _body(block: _MaskedBlock, module: Module, mark: str) -> list[_MaskedBlock |
     """Return what stands below a container's header: its members, marks between them, and the line that closes it."""
     parts: list[_MaskedBlock | Piece] = []
     container = block.definition
-    position, indent = opened(module, container).end, ""
+    position = opened(module, container).end
+    indent = ""
     for inner in block.inside:
         member = inner.definition
         indent = inner.text[: len(inner.text) - len(inner.text.lstrip(" \t"))]
@@ -88,18 +93,22 @@ def _blocks(mask: Mapping[str, str], module: Module | None, path: str) -> list[_
     blocks: list[_MaskedBlock | Piece] = []
     containers = _containers(module) if module else {}
     headers: dict[Definition, _MaskedBlock] = {}
-    named = _by_name(module.definitions) if module else {}
-    for symbol, shown in mask.items():
-        found = _find(module, symbol, named) if module else []
-        if module is None or not found:
+    by_name = _by_name(module.definitions) if module else {}
+    for symbol, extent in mask.items():
+        definitions = _find(module, symbol, by_name) if module else []
+        if module is None or not definitions:
             blocks.append(Piece(f"ERROR: symbol not found: {symbol} in {path}"))
-        elif shown not in ("def", "sig", "hide"):
-            blocks.append(Piece(f'ERROR: unknown mask "{shown}" for {symbol} in {path}: use def, sig or hide'))
-        elif shown != "hide":
-            for one in found:
-                text = module.whole(one).rstrip() if shown == "def" else module.header(one)
-                outermost = _put(module, _MaskedBlock(text, one), containers, headers)
-                blocks += [outermost] if outermost else []
+            continue
+        if extent not in ("def", "sig", "hide"):
+            blocks.append(Piece(f'ERROR: unknown mask "{extent}" for {symbol} in {path}: use def, sig or hide'))
+            continue
+        if extent == "hide":
+            continue
+        for definition in definitions:
+            text = module.whole(definition).rstrip() if extent == "def" else module.header(definition)
+            outermost = _put(module, _MaskedBlock(text, definition), containers, headers)
+            if outermost:
+                blocks.append(outermost)
     return blocks
 
 
@@ -107,11 +116,11 @@ def _containers(module: Module) -> dict[Definition, Definition]:
     """Return what each definition stands in directly."""
     containers: dict[Definition, Definition] = {}
     around: list[Definition] = []
-    for one in module.definitions:
-        del around[one.depth :]
+    for definition in module.definitions:
+        del around[definition.depth :]
         if around:
-            containers[one] = around[-1]
-        around.append(one)
+            containers[definition] = around[-1]
+        around.append(definition)
     return containers
 
 
@@ -143,22 +152,29 @@ def find_symbol(module: Module, symbol: str) -> list[Definition]:
 
 def _by_name(definitions: Iterable[Definition]) -> Mapping[str, list[Definition]]:
     """Return the definitions by their own names and aliases, so that a long mask is not searched again and again."""
-    named: defaultdict[str, list[Definition]] = defaultdict(list)
-    for one in definitions:
-        for name in dict.fromkeys((*one.path[-1:], *one.aliases)):
-            named[name].append(one)
-    return named
+    by_name: defaultdict[str, list[Definition]] = defaultdict(list)
+    for definition in definitions:
+        for name in dict.fromkeys((*definition.path[-1:], *definition.aliases)):
+            by_name[name].append(definition)
+    return by_name
 
 
-def _find(module: Module, symbol: str, named: Mapping[str, list[Definition]]) -> list[Definition]:
+def _find(module: Module, symbol: str, by_name: Mapping[str, list[Definition]]) -> list[Definition]:
     parts = split_symbol(symbol)
-    candidates = dict.fromkeys(one for name in {symbol, *parts[-1:]} for one in named.get(name, ()))
-    found = [one for one in candidates if one.path[-1:] == (symbol,) or _is_named(one, parts, module.package)]
-    paths = {one.path for one in found}
-    return sorted((one for one in found if one.path[:-1] not in paths), key=lambda one: (one.start, one.depth))
+    names = (symbol, *parts[-1:])
+    candidates = dict.fromkeys(definition for name in names for definition in by_name.get(name, ()))
+    named = [
+        definition
+        for definition in candidates
+        if definition.path[-1:] == (symbol,) or _is_named(definition, parts, module.package)
+    ]
+    paths = {definition.path for definition in named}
+    outer = (definition for definition in named if definition.path[:-1] not in paths)
+    return sorted(outer, key=lambda definition: (definition.start, definition.depth))
 
 
-def _is_named(one: Definition, parts: tuple[str, ...], package: tuple[str, ...]) -> bool:
-    """Return whether ``parts`` are the last names of a definition's path, by its own name or an alias."""
-    outer = package + one.path[:-1]
-    return any((*outer, name)[-len(parts) :] == parts for name in (*one.path[-1:], *one.aliases))
+def _is_named(definition: Definition, parts: tuple[str, ...], package: tuple[str, ...]) -> bool:
+    """Return whether ``parts`` end a definition's path, by its own name or an alias."""
+    outer = package + definition.path[:-1]
+    names = (*definition.path[-1:], *definition.aliases)
+    return any((*outer, name)[-len(parts) :] == parts for name in names)

@@ -1,15 +1,17 @@
 """The definitions of a file, one line each."""
 
+from collections.abc import Sequence
+
 from aggregate.models.view import Span, View, ViewRequest
 from aggregate.syntax.definitions import Definition
 from aggregate.syntax.languages import LanguageKind, language_of
 from aggregate.syntax.symbols import read_module
-from aggregate.views.document import document_row, fitting
+from aggregate.views.document import document_row, outermost
 from aggregate.views.labels import more_row
 from aggregate.views.summary import summary
 
-OUTLINE_FENCE = "text"
 _MOST_DOCUMENT_ROWS = 500
+"""A lock file or a data set has many thousands; its outer ones tell what it is."""
 _DEEPEST = 50
 """Levels of nesting that are shown by indentation; no code has as many, and indentation must not outgrow a file."""
 
@@ -27,19 +29,26 @@ def outline(request: ViewRequest) -> View:
     if not module.definitions:
         return summary(request, module)
     if language.kind is LanguageKind.CODE:
-        return _view([(one, _indent(one) + module.signature(one)) for one in module.definitions], 0)
-    shown, left_out = fitting(module.definitions, _MOST_DOCUMENT_ROWS)
-    return _view([(one, document_row(one, module)) for one in shown], left_out)
+        rows = [_indent(definition) + module.signature(definition) for definition in module.definitions]
+        return _view(module.definitions, rows)
+    definitions, left_out = outermost(module.definitions, _MOST_DOCUMENT_ROWS)
+    rows = [document_row(definition, module) for definition in definitions]
+    return _view(definitions, rows, left_out)
 
 
 def _indent(definition: Definition) -> str:
     return "  " * min(definition.depth, _DEEPEST)
 
 
-def _view(rows: list[tuple[Definition, str]], left_out: int) -> View:
-    """Return the rows behind their lines in the file."""
-    width = len(f"{rows[-1][0].last_line}") * 2 + 1
-    lines = [f"{f'{one.first_line}-{one.last_line}':<{width}}  {row}" for one, row in rows]
-    lines += [more_row(left_out)] if left_out else []
-    spans = tuple(Span(i, i, one.first_line, one.last_line) for i, (one, _) in enumerate(rows, start=1))
-    return View("\n".join(lines) + "\n", spans, OUTLINE_FENCE)
+def _view(definitions: Sequence[Definition], rows: Sequence[str], left_out: int = 0) -> View:
+    """Return the rows, each behind the lines of its definition in the file."""
+    width = len(f"{definitions[-1].last_line}") * 2 + 1
+    lines: list[str] = []
+    spans: list[Span] = []
+    for number, (definition, row) in enumerate(zip(definitions, rows, strict=True), start=1):
+        numbers = f"{definition.first_line}-{definition.last_line}"
+        lines.append(f"{numbers:<{width}}  {row}")
+        spans.append(Span(number, number, definition.first_line, definition.last_line))
+    if left_out:
+        lines.append(more_row(left_out))
+    return View("\n".join(lines) + "\n", tuple(spans), "text")

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from aggregate.models.view import View, ViewMode, ViewRequest
@@ -15,7 +16,7 @@ from aggregate.views.labels import counted, more_row, plural, shortened
 
 _MOST_NAMES = 60
 _MOST_ROWS = 60
-_MOST_CHARACTERS = 800
+_MOST_CHARACTERS = 800  # of a row's names: about five lines of a screen
 _LONGEST_LINE = 1_000
 """Characters of a line of documentation that are read, of which 160 are shown: the patterns below retry from each."""
 
@@ -45,44 +46,49 @@ def _digest(request: ViewRequest, language: Language | None, module: Module | No
         return [title, *plain_digest(request.path, request.text)]
     module = module or read_module(request.text, language)
     if language.kind is LanguageKind.CODE:
-        counts = Counter(one.kind for one in module.definitions)
+        counts = Counter(definition.kind for definition in module.definitions)
         title = ", ".join([title, *(counted(number, kind) for kind, number in counts.items())])
-        rows = _definitions(module)
+        rows = _definition_rows(module)
     else:
         rows = document_digest(module, _MOST_ROWS)
-    digest = [title, *_named("imports", module.imports), *_named("constants", module.constants), *rows]
-    if doc := _first_paragraph(module.doc):
-        digest.insert(1, doc)
-    return digest if len(digest) > 1 else [title, *sample(request.text)]
+    doc = _first_paragraph(module.doc)
+    details = [
+        *([doc] if doc else []),
+        *_named("imports", module.imports),
+        *_named("constants", module.constants),
+        *rows,
+    ]
+    return [title, *(details or sample(request.text))]
 
 
-def _definitions(module: Module) -> list[str]:
+def _definition_rows(module: Module) -> list[str]:
     """Return a row per definition that holds others, naming these, then a row per kind of those that hold none."""
     members: dict[Definition, list[str]] = {}
     leaves: dict[str, list[str]] = {}
     around: list[Definition] = []
-    for one in module.definitions:
-        del around[one.depth :]
-        holds = one.kind in _HOLDERS
-        if holds:
-            members[one] = []
+    for definition in module.definitions:
+        del around[definition.depth :]
+        kind, path = definition.kind, definition.path
+        if kind in _HOLDERS:
+            members[definition] = []
         elif around and around[-1] in members:
-            members[around[-1]].append(one.path[-1] if one.path else one.kind)
+            members[around[-1]].append(path[-1] if path else kind)
         else:
-            leaves.setdefault(one.kind, []).extend([".".join(one.path) or one.kind, *one.aliases])
-        around.append(one)
-    rows = [
-        _joined(shortened("  " * one.depth + _holder(one, module)), list(dict.fromkeys(names)))
-        for one, names in members.items()
-    ]
+            leaves.setdefault(kind, []).extend([".".join(path) or kind, *definition.aliases])
+        around.append(definition)
+    rows = [_holder_row(holder, names, module) for holder, names in members.items()]
     if len(rows) > _MOST_ROWS:
         rows[_MOST_ROWS:] = [more_row(len(rows) - _MOST_ROWS)]
-    return rows + [row for kind, names in leaves.items() for row in _named(plural(kind), tuple(names))]
+    for kind, names in leaves.items():
+        rows += _named(plural(kind), names)
+    return rows
 
 
-def _holder(one: Definition, module: Module) -> str:
-    """Return what stands before the members of a definition."""
-    return f"suite {one.path[-1]}" if one.kind == "suite" else module.signature(one).removesuffix(" =")
+def _holder_row(holder: Definition, members: Sequence[str], module: Module) -> str:
+    title = module.signature(holder).removesuffix(" =")
+    if holder.kind == "suite":
+        title = f"suite {holder.path[-1]}"
+    return _joined(shortened("  " * holder.depth + title), list(dict.fromkeys(members)))
 
 
 # What opens a comment or a documentation string, and what opens, continues and closes one on each of its lines.
@@ -96,22 +102,9 @@ _DIRECTIVE = re.compile(
     r"|shellcheck |-\*-|encoding:|coding[:=]|vim?:|pylint:|mypy:|ruff:|flake8|clang-format|go:build|\+build|#region"
 )
 _TAGS = re.compile(r"</?(?:summary|remarks|para|p)\s*/?>")  # of paragraphs, in Java's and C#'s comments
-_HOLDERS = frozenset(
-    {
-        "class",
-        "struct",
-        "union",
-        "enum",
-        "interface",
-        "trait",
-        "impl",
-        "module",
-        "namespace",
-        "record",
-        "object",
-        "suite",
-    }
-)
+_TYPES = frozenset({"class", "enum", "interface", "object", "record", "struct", "trait", "union"})
+_HOLDERS = _TYPES | {"impl", "module", "namespace", "suite"}
+"""The kinds of definition whose members are named."""
 
 
 def _title(request: ViewRequest, language: Language | None) -> str:
@@ -127,22 +120,24 @@ def _first_paragraph(doc: str) -> str:
     return shortened(" ".join(paragraph.split()))
 
 
-def _named(title: str, names: tuple[str, ...]) -> list[str]:
-    return [_joined(title, list(names))] if names else []
+def _named(title: str, names: Sequence[str]) -> list[str]:
+    return [_joined(title, names)] if names else []
 
 
-def _joined(title: str, names: list[str]) -> str:
-    """Return ``title`` and as many names as a line can hold, with the number of those that it cannot."""
-    shown: list[str] = []
+def _joined(title: str, names: Sequence[str]) -> str:
+    """Return ``title`` and as many names as a line can hold, with the number of the others."""
+    if not names:
+        return title
+    listed: list[str] = []
     width = 0
     for name in names[:_MOST_NAMES]:
         width += len(name) + 2
-        if shown and width > _MOST_CHARACTERS:
+        if listed and width > _MOST_CHARACTERS:
             break
-        shown.append(shortened(name))
-    left_out = len(names) - len(shown)
-    rest = [f"and {left_out} more"] if left_out else []
-    return f"{title}: {', '.join(shown + rest)}" if names else title
+        listed.append(shortened(name))
+    if len(listed) < len(names):
+        listed.append(f"and {len(names) - len(listed)} more")
+    return f"{title}: {', '.join(listed)}"
 
 
 def summarise_file(path: str | PurePath, content: str) -> str:

@@ -8,10 +8,9 @@ import time
 from pathlib import Path
 from textwrap import dedent
 
-from tests.project import project
-
+from aggregate.compose.view_pool import render_all
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.views.pool import render_all
+from tests.project import project
 
 SOURCE = '''\
 """Module {0}."""
