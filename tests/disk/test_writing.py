@@ -15,7 +15,9 @@ from aggregate.disk.writing import (
     private_folder,
     replace_own,
     replace_text,
+    temporary_name,
     without_links,
+    write_to_free,
 )
 from aggregate.errors import OutputError
 
@@ -54,6 +56,30 @@ def test_the_users_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
     replace_text(tmp_path / "link", "new")
     assert (tmp_path / "link").is_symlink()
     assert ((tmp_path / "real").read_text(encoding="utf-8"), mode(tmp_path / "real")) == ("new", 0o640)
+
+
+def test_a_new_file_takes_the_first_free_name(tmp_path: Path) -> None:
+    """Names that something bears, also a link to nowhere, stay; nothing else is left in the folder."""
+    names = [tmp_path / name for name in "abc"]
+    names[0].write_text("old", encoding="utf-8")
+    names[1].symlink_to("nowhere")
+    assert write_to_free(names, ["n", "ew"], temporary_name(tmp_path, "x")) == names[2]
+    assert (names[0].read_text(encoding="utf-8"), names[2].read_text(encoding="utf-8")) == ("old", "new")
+    assert sorted(tmp_path.iterdir()) == names
+
+
+def test_a_new_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    """An error in the midst of its pieces goes to the caller, and no name is taken."""
+    with pytest.raises(UnicodeEncodeError):
+        write_to_free([tmp_path / "a"], ["whole", "\ud800"], temporary_name(tmp_path, "x"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_as_long_as_file_systems_allow(tmp_path: Path) -> None:
+    """Its temporary name is shorter, also where each character has four bytes."""
+    path = tmp_path / ("\U0001f600" * 63)
+    replace_own(path, "text")
+    assert [path] == list(tmp_path.iterdir())
 
 
 @UNIX

@@ -24,7 +24,7 @@ def test_the_first_line_tells(line: str, language: str) -> None:
     known = language_of("bin/tool", f"{line}\nx\n")
     assert known is not None
     assert known.name == language
-    assert fence_tag("bin/tool", f"{line}\nx\n") == known.fence
+    assert fence_tag("bin/tool", f"{line}\nx\n") == known.name
 
 
 @pytest.mark.parametrize(

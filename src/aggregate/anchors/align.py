@@ -1,8 +1,8 @@
 """Map the lines of an anchor's window to the lines of a text: a diff that holds on to what is rare.
 
-Seeds are lines that stood once in the captured text and stand once in this one (patience diff). The longest chain of
-seeds in order is kept, what lies between two seeds is filled by the longest common subsequence, and lines that were
-changed are paired by their likeness at last.
+Seeds are lines that stood once in the captured text and stand once in this one (patience diff). The longest part of
+the seeds that is in order is kept, what lies between two seeds is filled by the longest common subsequence, and lines
+that were changed are paired by their likeness at last.
 """
 
 import itertools
@@ -14,13 +14,14 @@ from rapidfuzz.distance import Indel
 from aggregate.anchors.fingerprints import REPEATED, TRIVIAL, code_of
 from aggregate.anchors.scoring import comparable, line_likeness
 from aggregate.anchors.search_text import SearchText
+from aggregate.text.lines import common_prefix
 
 Pairs = dict[int, int]
 """Index in the window to index in the text, rising on both sides."""
 
 
 def align(target: SearchText, seeds: Pairs) -> Pairs:
-    """Return the map that a chain of seeds gives: equal lines between, before and after them, then changed lines."""
+    """Return the map that seeds in order give: equal lines between, before and after them, then changed lines."""
     pairs = dict(seeds)
     for old, new in _gaps(target, pairs):
         pairs.update(_equal_lines(target, old, new))
@@ -38,12 +39,12 @@ def find_seeds(target: SearchText) -> Pairs:
     """Return every telling line of the window that stood once at capture and stands once now."""
     return {
         index: target.text.single_lines[char]
-        for index, (char, line_print) in enumerate(zip(target.window, target.anchor.window, strict=True))
-        if not line_print & (TRIVIAL | REPEATED) and char in target.text.single_lines
+        for index, (char, fingerprint) in enumerate(zip(target.window, target.anchor.window, strict=True))
+        if not fingerprint & (TRIVIAL | REPEATED) and char in target.text.single_lines
     }
 
 
-def longest_chain(seeds: Pairs) -> Pairs:
+def longest_rising_part(seeds: Pairs) -> Pairs:
     """Return the longest part of ``seeds`` that rises on both sides (patience sorting)."""
     tails: list[int] = []
     heads: list[int] = []
@@ -53,12 +54,12 @@ def longest_chain(seeds: Pairs) -> Pairs:
         previous[old] = heads[rank - 1] if rank else None
         tails[rank : rank + 1] = [new]
         heads[rank : rank + 1] = [old]
-    chain = []
-    link: int | None = heads[-1] if heads else None
-    while link is not None:
-        chain.append(link)
-        link = previous[link]
-    return {old: seeds[old] for old in reversed(chain)}
+    rising: list[int] = []
+    last: int | None = heads[-1] if heads else None
+    while last is not None:
+        rising.append(last)
+        last = previous[last]
+    return {old: seeds[old] for old in reversed(rising)}
 
 
 def _gaps(target: SearchText, pairs: Pairs) -> Iterator[tuple[range, range]]:
@@ -87,8 +88,8 @@ def _equal_lines(target: SearchText, old: range, new: range) -> Pairs:
 def _equal_ends(old_coded: str, new_coded: str, old: range, new: range) -> Pairs:
     """Pair the equal lines at the two ends of a gap that is too large for more."""
     least = min(len(old), len(new))
-    head = next((k for k in range(least) if old_coded[k] != new_coded[k]), least)
-    tail = next((k for k in range(least - head) if old_coded[-1 - k] != new_coded[-1 - k]), least - head)
+    head = common_prefix(old_coded, new_coded)
+    tail = min(common_prefix(old_coded[::-1], new_coded[::-1]), least - head)
     pairs = {old.start + k: new.start + k for k in range(head)}
     return pairs | {old.stop - 1 - k: new.stop - 1 - k for k in range(tail)}
 
@@ -99,9 +100,10 @@ def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
         return {}
     clip = target.thresholds.compared_characters
     texts = target.anchor.texts
+    least = target.thresholds.line_likeness
     old_lines = [comparable(texts.get(code_of(target.anchor.window[index]), ""), clip) for index in old]
     new_lines = [comparable(target.text.lines[index], clip) for index in new]
-    gains = [[_gain(line, other, target.thresholds.line_likeness) for other in new_lines] for line in old_lines]
+    gains = [[_gain(old_line, new_line, least) for new_line in new_lines] for old_line in old_lines]
     return {old.start + row: new.start + column for row, column in best_pairs(gains)}
 
 
@@ -109,8 +111,8 @@ def _gain(old: str, new: str, least: float) -> float:
     """Return what pairing two changed lines is worth; 0.0 says that they are no pair."""
     if not old or not new:
         return 0.0
-    alike = line_likeness(old, new)
-    return alike if alike >= least else 0.0
+    likeness = line_likeness(old, new)
+    return likeness if likeness >= least else 0.0
 
 
 def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:

@@ -11,13 +11,13 @@ from aggregate.anchors.fingerprints import code_of, line_code, unpack
 class Anchor:
     """What is known of a slice and the lines around it from the time of its capture.
 
-    ``window`` holds the prints of ``before`` lines above the slice, of its ``size`` lines and of some lines below.
+    ``window`` holds the fingerprints of ``before`` lines above the slice, of its ``size`` lines and of some below.
 
     Attributes:
         start: First line, 1-based.
         size: How many lines the slice has.
         content_hash: SHA-256 of the slice.
-        window: Prints of the lines around and in the slice, from top to bottom.
+        window: Fingerprints of the lines around and in the slice, from top to bottom.
         before: How many of them stand above the slice.
         head_hash: SHA-256 of all lines above the slice.
         tail_hash: SHA-256 of all lines below it.
@@ -100,7 +100,7 @@ def read_anchor(piece: Mapping[str, Any], window_lines: int) -> Anchor:
 
 
 def _texts(piece: Mapping[str, Any], window: list[int]) -> dict[int, str]:
-    """Return the stored lines by number; a line that was changed by hand matches no print and is left out."""
+    """Return the stored lines by number; a line that was changed by hand matches no fingerprint and is left out."""
     known = {code_of(value) for value in window}
     lines = [*_strings(piece, "anchor_lines"), *_strings(piece, "lines")]
     return {code: line for line in lines if (code := line_code(line)) in known}

@@ -34,7 +34,7 @@ def capture(
             "give a first and a last line that stand in it."
         )
     start, end = max(start_line, 1) - 1, min(end_line, len(lines))
-    prints = line_fingerprints(lines)
+    fingerprints = line_fingerprints(lines)
     window = thresholds.window_lines
     piece: SliceDict = {
         "start_line": start + 1,
@@ -44,9 +44,9 @@ def capture(
         "content_hash": content_hash(lines[start:end]),
         "anchor_lines": [*_telling(lines[:start][::-1], thresholds)[::-1], *_telling(lines[end:], thresholds)],
         "lines": _both_ends(lines[start:end], thresholds),
-        "prints_before": pack(prints[max(start - window, 0) : start]),
-        "prints": pack(prints[start:end]),
-        "prints_after": pack(prints[end : end + window]),
+        "prints_before": pack(fingerprints[max(start - window, 0) : start]),
+        "prints": pack(fingerprints[start:end]),
+        "prints_after": pack(fingerprints[end : end + window]),
         "hash_before": content_hash(lines[:start]),
         "hash_after": content_hash(lines[end:]),
         "copies": 0,

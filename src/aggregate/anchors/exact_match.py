@@ -41,9 +41,9 @@ def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> Exac
         return ExactMatches(chosen=tied[0], total=total)
     is_tie = len(tied) > 1
     rivals = tied if is_tie else sorted(place for _, place in ranked)
-    seated = [place for place in rivals if _is_seated(target, place)]
-    if len(seated) == 1:
-        return ExactMatches(chosen=seated[0], total=total)
+    between = [place for place in rivals if _is_between_old_neighbours(target, place)]
+    if len(between) == 1:
+        return ExactMatches(chosen=between[0], total=total)
     in_symbol = _in_symbol(rivals, target.anchor.symbol, symbol_at)
     if in_symbol is not None:
         return ExactMatches(chosen=in_symbol, total=total)
@@ -58,7 +58,7 @@ def rivalry(target: SearchText) -> tuple[int, int]:
     return total - 1, min(round(best * 100), 100)
 
 
-def _is_seated(target: SearchText, place: int) -> bool:
+def _is_between_old_neighbours(target: SearchText, place: int) -> bool:
     """Tell whether a place lies right between the two lines between which the slice lay, both of them without a copy.
 
     Blank lines and braces between them and the slice must be as they were.
@@ -72,11 +72,11 @@ def _leads_to_single(target: SearchText, side: range, shift: int) -> bool:
     """Tell whether the first telling line of a side stands where ``shift`` takes it, alone at capture and now."""
     coded = target.text.coded
     for index in side:
-        char, line_print = target.window[index], target.anchor.window[index]
+        char, fingerprint = target.window[index], target.anchor.window[index]
         if not 0 <= index + shift < len(coded) or coded[index + shift] != char:
             return False
-        if not line_print & TRIVIAL:
-            return not line_print & REPEATED and char in target.text.single_lines
+        if not fingerprint & TRIVIAL:
+            return not fingerprint & REPEATED and char in target.text.single_lines
     return False
 
 

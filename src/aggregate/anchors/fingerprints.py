@@ -1,6 +1,6 @@
 """Fingerprints of lines: some five characters a line instead of its text.
 
-A print is a 32-bit number: 29 bits of the CRC-32 of the stripped line and three flags. Equal prints guide the search
+A fingerprint is a 32-bit number: 29 bits of the CRC-32 of the stripped line and two flags. Equal ones guide the search
 for a slice; they never prove that a text is the same, which is for the SHA-256 of the slice alone.
 """
 
@@ -45,7 +45,7 @@ def is_trivial(line: str) -> bool:
 
 
 def line_fingerprints(lines: Sequence[str]) -> list[int]:
-    """Return the print of every line of a whole text."""
+    """Return the fingerprint of every line of a whole text."""
     codes = [line_code(line) for line in lines]
     counts = Counter(codes)
     return [
@@ -54,9 +54,9 @@ def line_fingerprints(lines: Sequence[str]) -> list[int]:
     ]
 
 
-def pack(prints: Sequence[int]) -> str:
-    """Write prints as one string of letters and digits."""
-    return base64.b64encode(struct.pack(f">{len(prints)}I", *prints)).decode("ascii")
+def pack(fingerprints: Sequence[int]) -> str:
+    """Write fingerprints as one string of letters and digits."""
+    return base64.b64encode(struct.pack(f">{len(fingerprints)}I", *fingerprints)).decode("ascii")
 
 
 def unpack(packed: str) -> list[int]:
@@ -71,5 +71,5 @@ def unpack(packed: str) -> list[int]:
 
 
 def code_of(value: int) -> int:
-    """Return the 29-bit number of the line from its print."""
+    """Return the 29-bit number of the line from its fingerprint."""
     return value & _CODE_BITS

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from aggregate.anchors.align import Pairs, align, find_seeds, longest_chain
+from aggregate.anchors.align import Pairs, align, find_seeds, longest_rising_part
 from aggregate.anchors.fingerprints import TRIVIAL, code_of
 from aggregate.anchors.scoring import likeness, score_context
 from aggregate.anchors.search_text import SearchText
@@ -38,8 +38,8 @@ def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:
     anchor, seeds = target.anchor, find_seeds(target)
     own_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
     places = set()
-    for chosen in (seeds, own_seeds):
-        pairs = align(target, longest_chain(chosen)) if chosen else {}
+    for start_from in (seeds, own_seeds):
+        pairs = align(target, longest_rising_part(start_from)) if start_from else {}
         span = _span(target, pairs)
         if span is not None:
             places.add(_place(target, pairs, own_seeds, *span))

@@ -62,7 +62,7 @@ def likeness(
 ) -> float:
     """Return how alike two runs of lines are, 0.0 to 1.0: the paired lines by their text, weighted by their length.
 
-    ``None`` is a line whose text was not kept: paired with an equal line by its print, so alike where it is paired.
+    ``None`` is a line whose text was not kept: paired with an equal line by its fingerprint, so alike where it is.
     """
     clip = thresholds.compared_characters
     old_lines = [None if line is None else comparable(line, clip) for line in old]

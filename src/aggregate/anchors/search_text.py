@@ -71,17 +71,17 @@ class SearchText:
 
     @classmethod
     def of(cls, anchor: Anchor, text: IndexedText, thresholds: Thresholds) -> "SearchText":
-        """Lay the window of ``anchor`` beside ``text``."""
+        """Return ``text`` with the window of ``anchor`` in its characters."""
         missing: dict[int, str] = {}
         window = []
-        for line_print in anchor.window:
-            code = code_of(line_print)
+        for fingerprint in anchor.window:
+            code = code_of(fingerprint)
             char = text.characters.get(code)
             if char is None:
                 char = missing.setdefault(code, _character(len(text.characters) + len(missing)))
             window.append(char)
         flagged = zip(window, anchor.window, strict=True)
-        trivial = frozenset(char for char, line_print in flagged if line_print & TRIVIAL)
+        trivial = frozenset(char for char, fingerprint in flagged if fingerprint & TRIVIAL)
         return cls(anchor, text, thresholds, "".join(window), trivial)
 
     @property

@@ -12,13 +12,13 @@ class Thresholds:
     """
 
     window_lines: int = 32
-    """Lines above and below a slice whose prints are kept: 0.7 points against four."""
+    """Lines above and below a slice whose fingerprints are kept: 0.7 points against four."""
     anchor_lines: int = 4
     """Telling lines above and below whose text is kept (LHDiff, ICSM 2013, takes four): 1.0 points."""
     end_lines: int = 12
     """Lines at each end of a slice whose text is kept: 0.4 points; all lines of longer slices are worth nothing."""
     stored_characters: int = 200
-    """A bound: longer lines are known by their print, so that no minified file lands in the configuration."""
+    """A bound: longer lines are known by their fingerprint, so that no minified file lands in the configuration."""
 
     context_fade: float = 6
     """Distance in lines at which a line of context weighs half as much as the nearest one: 0.3 points."""

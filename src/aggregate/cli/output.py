@@ -11,7 +11,7 @@ from typing import TextIO
 import click
 
 from aggregate.errors import OutputError
-from aggregate.text.grouped_warnings import folded
+from aggregate.text.grouped_warnings import group_warnings
 from aggregate.text.terminal import printable
 
 
@@ -83,7 +83,7 @@ def warn(sentence: str) -> None:
 
 def warn_all(sentences: Sequence[str], *, more: str = "") -> None:
     """Write warnings, of those of one kind that are many only the first and their number; ``more`` has them all."""
-    for sentence in folded(sentences, more=more):
+    for sentence in group_warnings(sentences, more=more):
         warn(sentence)
 
 

@@ -206,10 +206,10 @@ def _tell(ready: "PreparedTurn", done: "CompletedTurn") -> None:
 
 
 def _told_by_diffs(ready: "PreparedTurn") -> str:
-    from aggregate.text.nearest import some
+    from aggregate.text.nearest import short_list
 
     older, extra = ready.ordered.older, ready.ordered.extra
-    return f"shown as the cache holds them, with diffs ({extra:+,} tokens): {some(older)}"
+    return f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
 
 
 def _cost(ready: "PreparedTurn", usage: "Usage") -> "Decimal | None":

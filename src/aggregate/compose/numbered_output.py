@@ -4,13 +4,13 @@ import glob
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 
-from aggregate.disk.writing import confined, create_private, private_folder
+from aggregate.disk.writing import TEMPORARY_SUFFIX, confined, temporary_name, write_to_free
 from aggregate.errors import OutputError
 
-_TEMPORARY = ".tmp"
 _LEFTOVER_SECONDS = 3600
 """No run writes one prompt for an hour: what is older was left by a run that was killed."""
 
@@ -38,11 +38,9 @@ def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
 def write_numbered(output_dir: Path, namespace: str, text: str | Iterable[str], *, project: Path | None = None) -> Path:
     """Write ``text``, whole or in pieces, to ``<namespace>_<NNN>.md``, the next free number; return its path.
 
-    The text goes to a temporary file in the same folder first and is then linked to its name, which fails where
-    another process took the number meanwhile: then the next one is tried. So no two runs share a number, no file is
-    overwritten, and a kill at any moment leaves no torn output. The disk is not waited for: after a power failure the
-    newest prompt may be missing, and a run makes it again. The file, and folders that are made for it, are for the user
-    alone.
+    No two runs share a number, no file is overwritten, and a kill at any moment leaves no torn output. The disk is not
+    waited for: after a power failure the newest prompt may be missing, and a run makes it again. The file, and folders
+    that are made for it, are for the user alone.
 
     Args:
         output_dir: The folder.
@@ -56,16 +54,10 @@ def write_numbered(output_dir: Path, namespace: str, text: str | Iterable[str], 
     confined(output_dir, project)
     if not namespace or re.search(r"[/\\\0]", namespace):
         raise OutputError(f"the namespace {namespace!r} is no file name: set [output] namespace to a plain word")
-    temporary = output_dir / f".{namespace}-{os.urandom(8).hex()}{_TEMPORARY}"
+    pieces = (text,) if isinstance(text, str) else text
     try:
-        private_folder(output_dir)
-        try:
-            pieces = (text,) if isinstance(text, str) else text
-            with os.fdopen(create_private(temporary), "wb") as file:
-                file.writelines(piece.encode() for piece in pieces)
-            return _link_to_next(temporary, output_dir, namespace)
-        finally:
-            temporary.unlink(missing_ok=True)
+        paths = _free_paths(output_dir, namespace)
+        return write_to_free(paths, pieces, temporary_name(output_dir, namespace))
     except OSError as error:
         raise OutputError(f"cannot write to {output_dir}: {error.strerror or error}") from error
 
@@ -103,30 +95,13 @@ def reply_path(prompt: Path) -> Path:
 
 
 def _leftovers(output_dir: Path, namespace: str) -> list[Path]:
-    names = sorted(output_dir.glob(f".{glob.escape(namespace)}-*{_TEMPORARY}"))
+    names = sorted(output_dir.glob(f".{glob.escape(namespace)}-*{TEMPORARY_SUFFIX}"))
     return [path for path in names if path.lstat().st_mtime < time.time() - _LEFTOVER_SECONDS]
 
 
-def _link_to_next(temporary: Path, output_dir: Path, namespace: str) -> Path:
-    number = find_next_increment(output_dir, namespace)
-    while True:
+def _free_paths(output_dir: Path, namespace: str) -> Iterator[Path]:
+    """Yield the next names; that of an answer whose prompt is gone stays taken."""
+    for number in count(find_next_increment(output_dir, namespace)):
         path = output_dir / f"{namespace}_{number:03d}.md"
-        has_reply = os.path.lexists(reply_path(path))  # an answer whose prompt is gone keeps its number
-        if not has_reply and _take_name(temporary, path):
-            return path
-        number += 1
-
-
-def _take_name(temporary: Path, path: Path) -> bool:
-    """Give the text its name; ``False`` where that is taken."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        return False
-    except OSError:  # a file system without links: take the name, then move the text over it in one step
-        try:
-            os.close(create_private(path))
-        except FileExistsError:
-            return False
-        temporary.replace(path)
-    return True
+        if not os.path.lexists(reply_path(path)):
+            yield path

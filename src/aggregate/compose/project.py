@@ -18,7 +18,7 @@ from aggregate.models.file_item import FileItem
 from aggregate.models.scope import Scope
 from aggregate.sources.history_reader import find_history_file, load_history
 from aggregate.sources.path_resolution import OUTSIDE
-from aggregate.text.nearest import did_you_mean, some
+from aggregate.text.nearest import did_you_mean, short_list
 
 if TYPE_CHECKING:
     from aggregate.presets.store import ContextPresetManager
@@ -136,7 +136,7 @@ def find_persona(project: Project, name: str) -> PersonaTable:
         return PersonaTable()
     personas = {**shared_personas(), **project.config.personas}
     if name not in personas:
-        known = f"known are {some(sorted(personas))}" if personas else f"write a table [personas.{name}]"
+        known = f"known are {short_list(sorted(personas))}" if personas else f"write a table [personas.{name}]"
         path = str(project.path) if project.path else None
         raise ConfigError(f'there is no persona "{name}": {known}', path=path, key="personas")
     return personas[name]

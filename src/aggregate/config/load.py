@@ -21,6 +21,7 @@ _LOCATED = 500_000
 """Characters up to which lines are looked up, which takes longer than reading; beyond, the key alone says where."""
 
 _SHORT = 120
+"""Characters of a value or a name in a message, so that it stays on a line or two."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -107,21 +108,21 @@ def validate_table(model: type[Model], data: Mapping[str, Any], *, path: Path | 
 
         problems = error.errors(include_url=False, include_context=False)
         lines = key_lines(text) if 0 < len(text) <= _LOCATED else {}
-        located = [(nearest_line(lines, _keys(problem["loc"])), problem) for problem in problems]
-        line, problem = min(located, key=lambda at: at[0] or 0)
+        with_lines = [(nearest_line(lines, _keys(problem["loc"])), problem) for problem in problems]
+        line, problem = min(with_lines, key=lambda pair: pair[0] or 0)
         keys = _keys(problem["loc"])
-        more = f" (and {len(located) - 1:,} more)" if len(located) > 1 else ""
+        more = f" (and {len(problems) - 1:,} more)" if len(problems) > 1 else ""
         message = _explain(model, keys, problem) + more
         raise ConfigError(message, path=str(path) if path else None, key=_dotted(keys), line=line) from None
 
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
     """Return the keys of an error's location, which has a tag behind the number of a turn."""
-    return tuple(
-        key
-        for i, key in enumerate(location)
-        if not (key in UNION_TAGS and i > 1 and location[i - 2] == "history" and isinstance(location[i - 1], int))
-    )
+    keys = list(location)
+    for i in range(len(location) - 1, 1, -1):
+        if location[i] in UNION_TAGS and location[i - 2] == "history" and isinstance(location[i - 1], int):
+            del keys[i]
+    return tuple(keys)
 
 
 def _explain(model: type[BaseModel], keys: tuple[str | int, ...], error: Mapping[str, Any]) -> str:
@@ -158,12 +159,9 @@ def _known_keys(model: type[BaseModel], keys: Sequence[str | int]) -> set[str]:
 
 def _table(annotation: object) -> type[BaseModel] | None:
     """Return the table in a field's type: ``list[Table]``, ``dict[str, Table]`` or the table itself."""
-    return next((one for one in _flat(annotation) if isinstance(one, type) and issubclass(one, BaseModel)), None)
-
-
-def _flat(annotation: object) -> list[object]:
-    inner = get_args(annotation)
-    return [leaf for one in inner for leaf in _flat(one)] if inner else [annotation]
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((table for inner in get_args(annotation) if (table := _table(inner))), None)
 
 
 def _dotted(keys: Sequence[str | int]) -> str:

@@ -14,8 +14,8 @@ MaskName = Literal["def", "sig", "hide"]
 BEADS_MODE = "beads"
 """The ``execution_mode`` that adds the section of beads."""
 
-
 _NAME_BYTES = 200
+"""Of a namespace: file systems take names of 255 bytes, and numbers and endings are put behind it."""
 _PATH_BYTES, _PART_BYTES = 4_000, 255
 """What common file systems take; a longer path is a mistake, or made to break a program."""
 

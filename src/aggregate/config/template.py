@@ -27,12 +27,13 @@ def first_config(name: str, files: Sequence[str], code_suffixes: Sequence[str], 
 
 def _globs(files: Sequence[str], suffixes: frozenset[str]) -> list[str]:
     """Return a glob per top folder and kind of code, the largest first within a folder."""
-    found: Counter[tuple[str, str]] = Counter()
+    sizes: Counter[tuple[str, str]] = Counter()
     for file in files:
         path = PurePosixPath(file)
         if path.suffix.lower() in suffixes and not path.parts[0].startswith("."):
-            found[(path.parts[0] if len(path.parts) > 1 else "", path.suffix)] += 1
-    ordered = sorted(found, key=lambda key: (key[0], -found[key], key[1]))
+            folder = path.parts[0] if len(path.parts) > 1 else ""
+            sizes[folder, path.suffix] += 1
+    ordered = sorted(sizes, key=lambda kind: (kind[0], -sizes[kind], kind[1]))
     return [f"{_escaped(folder)}/**/*{suffix}" if folder else f"*{suffix}" for folder, suffix in ordered]
 
 

@@ -33,7 +33,7 @@ def parse_untrusted_toml(text: str) -> dict[str, Any]:
     for token in _TOKEN.finditer(text):
         if token.lastgroup != "text":
             line = text.count("\n", 0, token.start()) + 1
-            raise ValueError(f"{_EXCESS[token.lastgroup or ''](token)} (at line {line})")
+            raise ValueError(f"{_EXCESS[str(token.lastgroup)]} (at line {line})")
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -41,6 +41,6 @@ def parse_untrusted_toml(text: str) -> dict[str, Any]:
 
 
 _EXCESS = {
-    "parts": lambda _: f"a key has more than {MOST_PARTS} parts",
-    "word": lambda _: f"a number or name has more than {MOST_CHARACTERS:,} characters",
+    "parts": f"a key has more than {MOST_PARTS} parts",
+    "word": f"a number or name has more than {MOST_CHARACTERS:,} characters",
 }

@@ -1,9 +1,12 @@
-"""Writing files in one step: for the user's own files, and for ours, which follow no link and are private."""
+"""Writing files in one step: for the user's own files, and for ours, which follow no link and are private.
+
+Whatever replaces a file, or gives a new one its content under a name that others look at, does it here.
+"""
 
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,14 +17,18 @@ ALLOW = 'trust the project ("aggregate trust"), or allow it with --allow-outside
 """What a user does who wants a project to reach out of its own folder."""
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 """Modes of what we write for ourselves: prompts and records hold what nobody else on the machine should read."""
+TEMPORARY_SUFFIX = ".tmp"
+"""What the names of files end with that are not whole yet."""
+_STEM_CHARACTERS = 50
+"""Of a file's name in its temporary one, which must not have more than 255 bytes: a character has up to four."""
 
 
 def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
     """Replace the user's file at ``path`` by ``text`` in one step: a kill leaves the old or the new one, whole.
 
     A link is written through, so that it stays one; where it could be a stranger's, ask ``confined`` before. The file
-    keeps its permissions. With ``durable`` off the disk is
-    not waited for: after a power failure the file may be missing, so it is for what a program can write again.
+    keeps its permissions. With ``durable`` off the disk is not waited for: after a power failure the file may be
+    missing, so it is for what a program can write again.
 
     Raises:
         OutputError: It cannot be written.
@@ -49,6 +56,29 @@ def replace_own(path: Path, data: str | bytes, *, durable: bool = False) -> None
         _replace(path, data.encode() if isinstance(data, str) else data, mode=PRIVATE_FILE, durable=durable)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def write_to_free(paths: Iterable[Path], pieces: Iterable[str], temporary: Path) -> Path:
+    """Write a new file of ours, whole or not at all, under the first of ``paths`` that is free, and return that path.
+
+    Each name is taken only if nothing bears it at that moment, so that no two programs share one and no file is
+    overwritten. The disk is not waited for.
+
+    Args:
+        paths: Names in the order in which they are tried; they do not end.
+        pieces: What is written.
+        temporary: Where it is written first: a new name in the same folder, which is made where it is missing.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    private_folder(temporary.parent)
+    try:
+        with os.fdopen(create_private(temporary), "wb") as file:
+            file.writelines(piece.encode() for piece in pieces)
+        return next(path for path in paths if _take_name(temporary, path))
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def private_folder(folder: Path) -> None:
@@ -111,9 +141,29 @@ def create_private(path: Path) -> int:
     return os.open(path, flags, PRIVATE_FILE)
 
 
+def temporary_name(folder: Path, stem: str) -> Path:
+    """Return a hidden name in ``folder`` that nothing bears, for what is moved to its own name once it is whole."""
+    return folder / f".{stem}-{os.urandom(8).hex()}{TEMPORARY_SUFFIX}"
+
+
+def _take_name(temporary: Path, path: Path) -> bool:
+    """Move a file to ``path``, or leave it; ``False`` where that name is taken."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links: the name is taken first, then the text moved over it
+        try:
+            os.close(create_private(path))
+        except FileExistsError:
+            return False
+        temporary.replace(path)
+    return True
+
+
 def _replace(target: Path, data: bytes, *, mode: int | None, durable: bool) -> None:
     """Put ``data`` in the place of ``target`` itself; ``mode`` ``None`` leaves the user's default."""
-    temporary = target.with_name(f".{target.name[:100]}-{os.urandom(8).hex()}.tmp")
+    temporary = temporary_name(target.parent, target.name[:_STEM_CHARACTERS])
     try:
         opened = temporary.open("xb") if mode is None else os.fdopen(create_private(temporary), "wb")
         with opened as file:

@@ -1,8 +1,11 @@
 """Folders that tools fill: dependencies, outputs, caches. Outside of git nothing else says that they are no source."""
 
+from functools import cache
 from typing import Final
 
-DEPENDENCY_FOLDERS: Final = (
+from aggregate.paths.ignore_rules import IgnoreRules
+
+_FOLDERS: Final = (
     # dependencies
     "node_modules", "bower_components", "jspm_packages", "venv", ".venv", "virtualenv", "site-packages", "Pods",
     ".bundle", ".yarn", ".pnpm-store", "elm-stuff", ".eggs", "*.egg-info",
@@ -18,3 +21,9 @@ DEPENDENCY_FOLDERS: Final = (
 """Names of folders, as patterns of ``.gitignore``."""
 MARKERS: Final = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
 """Files that mark a folder as a Python environment, and as a cache (https://bford.info/cachedir/)."""
+
+
+@cache
+def dependency_rules() -> IgnoreRules:
+    """Return the rules that ignore folders of these names, as a ``.gitignore`` above all others would."""
+    return IgnoreRules().below("", [f"{name}/" for name in _FOLDERS])

@@ -12,7 +12,7 @@ from aggregate.paths.wildcards import Token, name_expression, path_expression
 MOST_CHARACTERS = 4096
 """Of a pattern; no path is longer."""
 MOST_ALTERNATIVES = 1000
-"""Of one name of a pattern: ``{a,b}{c,d}`` are four."""
+"""Of one name of a pattern: ``{a,b}{c,d}`` are four. They are multiplied, so a short pattern could have millions."""
 _MAGIC = re.compile(r"[*?\[{]")
 
 
@@ -63,26 +63,26 @@ def _alternatives(part: str) -> list[list[Token]]:
     """Return the ways to write one name of a pattern, none where a brace stays open."""
     # Of each brace that is open, the outermost being the name itself: the alternatives that are complete, and the ways
     # to write the one that has begun.
-    open_: list[tuple[list[list[Token]], list[list[Token]]]] = [([], [[]])]
+    braces: list[tuple[list[list[Token]], list[list[Token]]]] = [([], [[]])]
     i = 0
     while i < len(part):
         char = part[i]
         i += 1
-        complete, begun = open_[-1]
+        complete, begun = braces[-1]
         if char == "[" and (end := part.find("]", i + 1 + (part[i : i + 1] == "!"))) > 0:
             _extend(begun, _class(part[i:end]))
             i = end + 1
         elif char == "{" and "}" in part[i:]:
-            open_.append(([], [[]]))
-        elif char == "}" and len(open_) > 1:
-            open_.pop()
-            _combine(open_[-1][1], complete + begun)
-        elif char == "," and len(open_) > 1:
+            braces.append(([], [[]]))
+        elif char == "}" and len(braces) > 1:
+            braces.pop()
+            _combine(braces[-1][1], complete + begun)
+        elif char == "," and len(braces) > 1:
             complete += begun
-            open_[-1] = (complete, [[]])
+            braces[-1] = (complete, [[]])
         else:
             _extend(begun, None if char == "*" else "[^/]" if char == "?" else re.escape(char))
-    return open_[0][1] if len(open_) == 1 else []
+    return braces[0][1] if len(braces) == 1 else []
 
 
 def _extend(ways: list[list[Token]], token: Token) -> None:

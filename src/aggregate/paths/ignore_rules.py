@@ -3,6 +3,9 @@
 A rule is matched against a path itself, never against the folders around it: those are asked about on their own, from
 the top down, and what stands below an ignored one cannot be taken back. Names are compared byte by byte. The syntax is
 that of https://git-scm.com/docs/gitignore; lines that can match nothing (``!``, an unclosed class) are no error.
+
+The matcher is our own because pathspec (1.1.1) answers otherwise than git: it takes ``!dir/f`` back although ``dir`` is
+ignored, and knows no ``[[:alpha:]]``.
 """
 
 import re
@@ -101,9 +104,9 @@ class _Level:
         patterns: tuple[list[tuple[int, _IgnoreRule]], list[tuple[int, _IgnoreRule]]] = ([], [])
         for number, rule in enumerate(rules):
             if rule.suffix is not None:
-                _note(self._suffixes, rule.suffix, number, rule)
+                _add(self._suffixes, rule.suffix, number, rule)
             elif rule.text is not None:
-                _note(self._names if rule.anywhere else self._paths, rule.text, number, rule)
+                _add(self._names if rule.anywhere else self._paths, rule.text, number, rule)
             else:
                 patterns[rule.anywhere].append((number, rule))
         self._path_patterns, self._name_patterns = map(_Patterns, patterns)
@@ -124,10 +127,10 @@ class _Level:
         return None if last < 0 else not self._takes_back[last]
 
 
-def _note(numbers: _Numbers, key: str, number: int, rule: _IgnoreRule) -> None:
-    """Note a rule behind those that were noted before."""
-    before = numbers.get(key, _NONE)
-    numbers[key] = (before[0] if rule.folders_only else number, number)
+def _add(numbers: _Numbers, key: str, number: int, rule: _IgnoreRule) -> None:
+    """Add a rule behind those that were added before."""
+    last_for_files, _ = numbers.get(key, _NONE)
+    numbers[key] = (last_for_files if rule.folders_only else number, number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,14 +229,16 @@ def _names(pattern: str) -> list[list[Token] | None] | None:
                 continue
             i = end
         elif char == "[":
-            found = _CLASS.match(pattern, i)
-            expression = _class(found[0]) if found else _NEVER
-            i = found.end() if found else len(pattern)
+            in_brackets = _CLASS.match(pattern, i)
+            expression = _class(in_brackets[0]) if in_brackets else _NEVER
+            i = in_brackets.end() if in_brackets else len(pattern)
         elif char == "\\":
-            expression = pattern[i + 1 : i + 2] or _NEVER
-            expression, i = re.escape(expression) if len(expression) == 1 else expression, i + 2
+            escaped = pattern[i + 1 : i + 2]
+            expression = re.escape(escaped) if escaped else _NEVER
+            i += 2
         else:
-            expression, i = "[^/]" if char == "?" else re.escape(char), i + 1
+            expression = "[^/]" if char == "?" else re.escape(char)
+            i += 1
         if expression == _NEVER:
             return None
         if expression == "/":
@@ -254,9 +259,9 @@ def _class(text: str) -> str:
     members = ""
     for name, first, last in _CLASS_PART.findall(text[1 + negated : -1]):
         low, high = first[-1:], last[-1:]
-        if name and name not in _NAMED:
-            return _NEVER
         if name:
+            if name not in _NAMED:
+                return _NEVER
             members += _NAMED[name]
         elif low < high:
             members += f"{re.escape(low)}-{re.escape(high)}"

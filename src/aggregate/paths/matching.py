@@ -19,7 +19,7 @@ class MatchedPaths:
 
     def __init__(self, paths: Sequence[str]) -> None:
         self.paths = paths
-        self._asked = 0
+        self._patterns_matched = 0
         self._text = ""
         self._starts: list[int] = []
 
@@ -30,8 +30,8 @@ class MatchedPaths:
             ValueError: The pattern is too long, or has too many alternatives.
         """
         matches = compile_glob(pattern).match
-        self._asked += 1
-        paths = self.paths if self._asked <= _FEW else self._candidates(pattern)
+        self._patterns_matched += 1
+        paths = self.paths if self._patterns_matched <= _FEW else self._candidates(pattern)
         return [path for path in paths if matches(path)]
 
     def _candidates(self, pattern: str) -> Sequence[str]:
@@ -46,9 +46,9 @@ class MatchedPaths:
                 self._starts.append(end)
                 end += len(path) + 1
         candidates: list[str] = []
-        at = self._text.find(literal)
-        while at >= 0:
-            index = bisect_right(self._starts, at) - 1
+        position = self._text.find(literal)
+        while position >= 0:
+            index = bisect_right(self._starts, position) - 1
             candidates.append(self.paths[index])
-            at = self._text.find(literal, self._starts[index] + len(self.paths[index]))
+            position = self._text.find(literal, self._starts[index] + len(self.paths[index]))
         return candidates

@@ -43,20 +43,17 @@ def is_secret(path: str) -> bool:
         path: Relative to where the project begins, with ``/``.
     """
     folder, _, name = path.lower().rpartition("/")
-    return (
-        (name in NAMES or name.startswith(BEGINNINGS) or name.endswith(ENDS) or _is_key(name))
-        and not _PUBLIC.fullmatch(name)
-    ) or _holds_secrets(folder, name)
-
-
-def _is_key(name: str) -> bool:
-    return name.endswith(".json") and _KEYS.fullmatch(name) is not None
-
-
-def _holds_secrets(folder: str, name: str) -> bool:
-    if "." not in folder:
+    if _is_secret_name(name) and not _PUBLIC.fullmatch(name):
+        return True
+    if "." not in folder:  # quick: all names of folders and all places have one
         return False
     return _is_secret_folder(folder) or f"/{folder}/{name}".endswith(tuple(f"/{place}" for place in PLACES))
+
+
+def _is_secret_name(name: str) -> bool:
+    if name in NAMES or name.startswith(BEGINNINGS) or name.endswith(ENDS):
+        return True
+    return name.endswith(".json") and _KEYS.fullmatch(name) is not None
 
 
 @lru_cache(maxsize=4096)

@@ -15,7 +15,7 @@ from aggregate.errors import PresetError
 from aggregate.models.file_item import FileItem
 from aggregate.models.preset import ContextPreset
 from aggregate.paths.globs import is_glob
-from aggregate.text.nearest import some
+from aggregate.text.nearest import short_list
 
 TABLE = "context_presets"
 
@@ -145,7 +145,7 @@ class ContextPresetManager:
         raise PresetError(f'there is no file for the scope "{scope}": use project, or global with a global file')
 
     def _unknown(self, name: str) -> PresetError:
-        known = some(tuple(self.load_all())) or "none"
+        known = short_list(tuple(self.load_all())) or "none"
         return PresetError(f'there is no context preset "{name}": known presets: {known}')
 
 

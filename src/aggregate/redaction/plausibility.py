@@ -28,15 +28,23 @@ _SHORT_PIECES = 2.9
 _MARKS = ("[REDACTED", "***")
 
 
+_LEAST_BITS, _LEAST_BITS_OF_SHORT, _SHORT = 3.0, 2.5, 12
+"""Bits per character of a secret: eight characters that occur equally often have 3.0, words and runs less. A value of
+fewer than twelve characters can hardly reach that: six different ones have 2.6."""
+_LEAST_TOKEN, _LEAST_RANDOM = 12, 20
+"""Characters of a token behind its known beginning, and of one without. Services' tokens have 16 and more, of which a
+word that occurs by chance takes some."""
+
+
 def is_mixed(value: str, _group: int = 1) -> bool:
     """Tell whether a value with a known beginning has letters and digits in a random order, as tokens have."""
     rest = _WORDS.sub("", value)
-    return len(rest) >= 12 and _has_digit(rest) and _has_letter(rest) and entropy(rest) >= 3.0
+    return len(rest) >= _LEAST_TOKEN and _has_digit(rest) and _has_letter(rest) and entropy(rest) >= _LEAST_BITS
 
 
 def is_random(value: str, _group: int = 1) -> bool:
     """Tell whether a long value without a known beginning is random."""
-    return len(value) >= 20 and is_mixed(value) and not _REFERENCE.search(value) and not _is_spelled(value)
+    return len(value) >= _LEAST_RANDOM and is_mixed(value) and not _REFERENCE.search(value) and not _is_spelled(value)
 
 
 def is_password(value: str, _group: int = 1) -> bool:
@@ -55,8 +63,11 @@ def is_password(value: str, _group: int = 1) -> bool:
         return False
     if not _has_digit(rest) and not (len(rest) >= 10 and (special or _is_scrambled(rest))):
         return False
-    kinds = lower + upper + 2 * _has_digit(rest) + any(not character.isalnum() for character in rest)
-    return kinds >= 2 + _has_digit(rest) and entropy(rest) >= (2.5 if len(rest) < 12 else 3.0)
+    other = any(not character.isalnum() for character in rest)
+    # Two kinds of characters, digits among them or not: a word alone is no password, and digits alone are a number.
+    if lower + upper + other < (1 if _has_digit(rest) else 2):
+        return False
+    return entropy(rest) >= (_LEAST_BITS_OF_SHORT if len(rest) < _SHORT else _LEAST_BITS)
 
 
 def is_login(value: str, _group: int = 1) -> bool:
@@ -91,7 +102,7 @@ def _is_scrambled(name: str) -> bool:
         return True
     changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(name))
     pieces = _PIECES.findall(name)
-    return entropy(name) >= 3.0 and (changes >= 4 or len(name) / len(pieces) < _SHORT_PIECES)
+    return entropy(name) >= _LEAST_BITS and (changes >= 4 or len(name) / len(pieces) < _SHORT_PIECES)
 
 
 def _is_spelled(value: str) -> bool:

@@ -24,11 +24,12 @@ def key_blocks(data: bytes, markers: list[tuple[int, int]]) -> Iterator[list[tup
         markers: Where ``MARKER`` matches, in order.
     """
     for (start, end), (next_start, _) in zip(markers, [*markers[1:], (len(data), 0)], strict=True):
-        if data.startswith(_BEGINS, start):
-            ends = next_start < len(data) and not data.startswith(_BEGINS, next_start)
-            runs = list(_runs(data, end, next_start, whole=ends))
-            if sum(b - a for a, b in runs) >= _LEAST:
-                yield runs
+        if not data.startswith(_BEGINS, start):
+            continue
+        has_end = next_start < len(data) and not data.startswith(_BEGINS, next_start)
+        runs = list(_runs(data, end, next_start, whole=has_end))
+        if sum(run_end - run_start for run_start, run_end in runs) >= _LEAST:
+            yield runs
 
 
 def _runs(data: bytes, start: int, end: int, *, whole: bool) -> Iterator[tuple[int, int]]:

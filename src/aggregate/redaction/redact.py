@@ -13,6 +13,7 @@ SHORT, SHORTEST = b"[REDACTED]", b"***"
 _GROWTH = 0.2
 """The redacted text is longer than the text by this part at the most, at every point of it."""
 _PASSES = 4
+"""How often a text is searched again before lines that hold secrets go as a whole: ordinary texts need one pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +69,20 @@ def redact(text: str, redaction: Redaction) -> Redacted:
     ``[REDACTED]`` or ``***``. Redacting once more changes nothing.
     """
     data = text.encode("utf-8", "surrogatepass")
-    secrets = _wanted(data, redaction)
+    secrets = _not_allowed(data, redaction)
     if not secrets:
         return Redacted(text)
     findings = _findings(data, secrets)
     data = _replaced(data, secrets, room=_GROWTH)
     # What stood before a secret may now stand before something else, so that a rule finds it there.
     for _ in range(_PASSES):
-        secrets = _wanted(data, redaction)
+        secrets = _not_allowed(data, redaction)
         if not secrets:
             break
         findings += _findings(data, secrets)
         data = _replaced(data, secrets, room=0.0)
     else:
-        while secrets := _wanted(data, redaction):
+        while secrets := _not_allowed(data, redaction):
             findings += _findings(data, secrets)
             data = _blanked(data, secrets)
     findings.sort(key=lambda finding: finding.line)
@@ -93,7 +94,7 @@ def digest_of(value: bytes) -> str:
     return f"sha256:{hashlib.sha256(value).hexdigest()}"
 
 
-def _wanted(data: bytes, redaction: Redaction) -> list[Secret]:
+def _not_allowed(data: bytes, redaction: Redaction) -> list[Secret]:
     """Return the secrets that are not allowed."""
     secrets: list[Secret] = []
     end, allowed = -1, False

@@ -24,7 +24,6 @@ class SecretRule:
 
     Attributes:
         id: Stands in the placeholder, ``[REDACTED:id]``.
-        finds: What it finds, in a few words.
         pattern: RE2 syntax; at most one of its groups takes part in a match.
         example: A made-up line that it finds, in pieces to be joined.
         accepts: Tells whether a matched value is likely a secret, with the 1-based number of its group.
@@ -32,13 +31,13 @@ class SecretRule:
     """
 
     id: str
-    finds: str
     pattern: str
     example: tuple[str, ...]
     accepts: Callable[[str, int], bool] | None = None
     guessable: bool = False
 
 
+# Made-up values, cut to the length that a rule's example needs.
 _B64 = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0U1v2W3x4Y5z6A7b8C9d0E1f2G3h4I5j6K7l8M9n0O1p2Q3r4S5t6U7v8W9x0"
 _HEX = "3f9a1c7e5b2d8f604a6c9e1b7d3f5082c4e6a8091b3d5f7e9a2c4e6f8b0d1a3c"
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
@@ -51,281 +50,227 @@ _KEYWORD = (
     r"(?:api|access|private|auth|encryption|encrypt|signing|signature|master|account|shared|service|app|license|"
     r"webhook|session|cookie|hmac|jwt|admin|storage|root|deploy|fernet)[ _.-]?key)"
 )
+"""What names of secrets hold; a key alone is none, ``sort_key`` and ``key=`` are everywhere."""
 _ASSIGNED = r"(?::[ \t]*[A-Za-z_&][\w.<>\[\]|&' ]*=|[ \t][\w.*&\[\]]+[ \t]*=|:=|=>|==?|:)[ \t]*(?:\[\]byte\()?"
+"""Between a name and its value: an assignment, also with a type as in Go, Rust and TypeScript, or a mapping's colon."""
 _BESIDE = r"(?:,|\(|\|\|?|\?\?|\bor\b)[ \t]*"
+"""Between a name and a default beside it: ``getenv("TOKEN", "...")``, ``token || "..."``."""
 _SAID = r"(?:[ \t]+(?:is|was|to|as)?:?[ \t]*)"
+"""Between a name and its value in prose and SQL: ``password is``, ``identified by``."""
 _QUOTED = r"""(?:[a-zA-Z]{1,2})?(?:"([^"\s]{8,})"|'([^'\s]{8,})'|`([^`\s]{8,})`|\\"([^"\s\\]{8,})\\")"""
+"""A value in quotes. From eight characters on: shorter ones are mostly words and numbers."""
 _BARE = r"""([^\s"'`<>(){}\[\],;&|\\]{8,})(?:[\s,;&"'`)\]}\\]|$)"""
+"""A value without quotes, as long, up to what ends a value in some language."""
+
+
+def _token(
+    rule: str, pattern: str, example: tuple[str, ...], accepts: Callable[[str, int], bool] | None = None
+) -> SecretRule:
+    """Return the rule for a token that is known by how it begins."""
+    return SecretRule(rule, _START + pattern, example, accepts)
+
 
 RULES: tuple[SecretRule, ...] = (
     # Clouds
-    SecretRule(
+    _token(
         "aws-access-key",
-        "an AWS access key id",
-        _START + r"((?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16})\b",
+        r"((?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16})\b",
         ("AKIA", "QX4BN7TZLM2WRD5K"),
         lambda value, _: not value.endswith("EXAMPLE"),
     ),
+    # An AWS secret access key beside its name.
     SecretRule(
         "aws-secret-key",
-        "an AWS secret access key beside its name",
         r"(?i:aws[\w.-]*(?:secret|private)|secret_?-?access_?-?key|aws_?sk)[^\n]{0,30}?[\"'\s=:>,]"
         r"([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)",
         ("aws_secret_access_key = ", "wQ8rZk3TnB5yLd7Vx/", "uP2mHs6Fj9+GcE4aRtN1oK"),
         is_mixed,
     ),
+    # An AWS session token beside its name.
     SecretRule(
         "aws-session-token",
-        "an AWS session token beside its name",
         r"(?i:session_?-?token)[\"'\]]{0,2}[ \t]*[:=][ \t]*[\"']?([A-Za-z0-9/+=]{100,})",
         ("aws_session_token=", "FwoGZXIvYXdzE", _B64),
     ),
-    SecretRule(
-        "aws-bedrock-key",
-        "an Amazon Bedrock API key",
-        _START + r"(ABSK[A-Za-z0-9+/]{80,}={0,2})",
-        ("ABSK", _B64),
-    ),
-    SecretRule(
+    _token("aws-bedrock-key", r"(ABSK[A-Za-z0-9+/]{80,}={0,2})", ("ABSK", _B64)),
+    _token(
         "google-api-key",
-        "a Google API key",
-        _START + r"(AIza[A-Za-z0-9_-]{35})",
+        r"(AIza[A-Za-z0-9_-]{35})",
         ("AIza", "SyB4k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0a"),
     ),
-    SecretRule(
+    # The secret of a Google OAuth client, or a token of one.
+    _token(
         "google-oauth-secret",
-        "the secret of a Google OAuth client, or a token of one",
-        _START + r"(GOCSPX-[A-Za-z0-9_-]{24,}|ya29\.[A-Za-z0-9_-]{30,}|1//0[A-Za-z0-9_-]{40,})",
+        r"(GOCSPX-[A-Za-z0-9_-]{24,}|ya29\.[A-Za-z0-9_-]{30,}|1//0[A-Za-z0-9_-]{40,})",
         ("GOCSPX", "-k9XqT2mVw7RzN1pLd8HsJ3uFc6Ge"),
     ),
+    # A key in an Azure connection string.
     SecretRule(
         "azure-key",
-        "a key in an Azure connection string",
         r"(?i:accountkey|sharedaccesskey|sharedsecret|accesskey)=([A-Za-z0-9+/]{40,}={0,2})",
         ("AccountName=shop;AccountKey", "=", _B64[:86], "=="),
         is_mixed,
     ),
+    # The signature of an Azure shared access link.
     SecretRule(
         "azure-sas",
-        "the signature of an Azure shared access link",
         r"[?&;]sig=([A-Za-z0-9%/+]{40,}={0,2})",
         ("https://shop.blob.core.windows.net/a?sv=2023-01-03&sig", "=", _B64[:43], "%3D"),
         is_mixed,
     ),
-    SecretRule(
+    # The secret of an Azure application.
+    _token(
         "azure-client-secret",
-        "the secret of an Azure application",
-        _START + r"([A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})",
+        r"([A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})",
         ("aB3", "8Q~", "k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5"),
     ),
-    SecretRule(
-        "digitalocean-token",
-        "a DigitalOcean token",
-        _START + r"(do[opr]_v1_[a-f0-9]{64})",
-        ("dop_", "v1_", _HEX),
-    ),
+    _token("digitalocean-token", r"(do[opr]_v1_[a-f0-9]{64})", ("dop_", "v1_", _HEX)),
     SecretRule(
         "heroku-key",
-        "a Heroku API key",
         _START + r"(HRKU-[A-Za-z0-9_-]{30,})|(?i:heroku[\w.\"'-]{0,30}[ \t]*[:=][ \t]*[\"']?)(" + _UUID + ")",
         ("HEROKU_API_KEY=", "4f8a2c6e-1b3d-4e5f-9a7b-", "0c2d4e6f8a1b"),
     ),
-    SecretRule(
+    _token(
         "alibaba-access-key",
-        "an Alibaba Cloud access key id",
-        _START + r"(LTAI[A-Za-z0-9]{17,21})\b",
+        r"(LTAI[A-Za-z0-9]{17,21})\b",
         ("LTAI", "5tK9XqT2mVw7RzN1pLd8"),
         is_mixed,
     ),
     SecretRule(
         "cloudflare-key",
-        "a Cloudflare token",
         _START + r"(v1\.0-[0-9a-f]{24}-[0-9a-f]{146})|"
         r"(?i:(?:cloudflare|cf)_[\w.-]*(?:key|token)[\"']?[ \t]*[:=][ \t]*[\"']?)([A-Za-z0-9_-]{37,40})\b",
         ("CLOUDFLARE_API_TOKEN=", "k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5Zt4Qr2"),
         is_random,
     ),
-    SecretRule(
+    _token(
         "vault-token",
-        "a HashiCorp Vault token",
-        _START + r"(hv[sbr]\.[A-Za-z0-9_-]{24,})",
+        r"(hv[sbr]\.[A-Za-z0-9_-]{24,})",
         ("hvs", ".CAESIk9XqT2mVw7RzN1pLd8HsJ3u"),
     ),
-    SecretRule(
+    _token(
         "terraform-token",
-        "a Terraform Cloud token",
-        _START + r"([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,})",
+        r"([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,})",
         (_B64[:14], ".atlas", "v1.", _B64[:67]),
     ),
-    SecretRule(
-        "pulumi-token",
-        "a Pulumi token",
-        _START + r"(pul-[0-9a-f]{40})\b",
-        ("pul", "-", _HEX[:40]),
-    ),
-    SecretRule(
+    _token("pulumi-token", r"(pul-[0-9a-f]{40})\b", ("pul", "-", _HEX[:40])),
+    _token(
         "doppler-token",
-        "a Doppler token",
-        _START + r"(dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{40,})",
+        r"(dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{40,})",
         ("dp", ".pt.", _B64[:43]),
     ),
-    SecretRule(
+    _token(
         "planetscale-token",
-        "a PlanetScale password or token",
-        _START + r"(pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_=.-]{32,})",
+        r"(pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_=.-]{32,})",
         ("pscale_", "pw_", _B64[:43]),
     ),
-    SecretRule(
+    _token(
         "supabase-key",
-        "a Supabase key",
-        _START + r"(sbp_[0-9a-f]{40}|sb_secret_[A-Za-z0-9_-]{20,})",
+        r"(sbp_[0-9a-f]{40}|sb_secret_[A-Za-z0-9_-]{20,})",
         ("sbp", "_", _HEX[:40]),
     ),
-    SecretRule(
-        "databricks-token",
-        "a Databricks token",
-        _START + r"(dapi[0-9a-f]{32}(?:-[0-9])?)\b",
-        ("dapi", _HEX[:32]),
-    ),
+    _token("databricks-token", r"(dapi[0-9a-f]{32}(?:-[0-9])?)\b", ("dapi", _HEX[:32])),
     # Code and packages
-    SecretRule(
+    _token(
         "github-token",
-        "a GitHub token",
-        _START + r"(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
+        r"(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
         ("ghp", "_", _B64[:36]),
     ),
-    SecretRule(
+    _token(
         "gitlab-token",
-        "a GitLab token",
-        _START
-        + r"(gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas|imt|ffct)-[A-Za-z0-9_.=-]{20,}|GR1348941[A-Za-z0-9_-]{20,})",
+        r"(gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas|imt|ffct)-[A-Za-z0-9_.=-]{20,}|GR1348941[A-Za-z0-9_-]{20,})",
         ("glpat", "-", "k9XqT2mVw7RzN1pLd8Hs"),
     ),
-    SecretRule(
+    _token(
         "npm-token",
-        "an npm token",
-        _START + r"(npm_[A-Za-z0-9]{36,})|_auth(?:Token)?[ \t]*=[ \t]*\"?([A-Za-z0-9_+/=.-]{16,})",
+        r"(npm_[A-Za-z0-9]{36,})|_auth(?:Token)?[ \t]*=[ \t]*\"?([A-Za-z0-9_+/=.-]{16,})",
         ("npm", "_", _B64[:36]),
         is_mixed,
     ),
-    SecretRule(
-        "pypi-token",
-        "a PyPI token",
-        _START + r"(pypi-[A-Za-z0-9_-]{50,})",
-        ("pypi", "-AgEIcHlwaS5vcmc", _B64),
-    ),
-    SecretRule(
-        "rubygems-key",
-        "a RubyGems key",
-        _START + r"(rubygems_[0-9a-f]{48})\b",
-        ("rubygems", "_", _HEX[:48]),
-    ),
-    SecretRule(
-        "crates-token",
-        "a crates.io token",
-        _START + r"(cio[A-Za-z0-9]{32})\b",
-        ("cio", _B64[:32]),
-        is_random,
-    ),
-    SecretRule(
+    _token("pypi-token", r"(pypi-[A-Za-z0-9_-]{50,})", ("pypi", "-AgEIcHlwaS5vcmc", _B64)),
+    _token("rubygems-key", r"(rubygems_[0-9a-f]{48})\b", ("rubygems", "_", _HEX[:48])),
+    _token("crates-token", r"(cio[A-Za-z0-9]{32})\b", ("cio", _B64[:32]), is_random),
+    _token(
         "nuget-key",
-        "a NuGet key",
-        _START + r"(oy2[a-z0-9]{43})\b",
+        r"(oy2[a-z0-9]{43})\b",
         ("oy2", "k9xqt2mvw7rzn1pld8hsj3ufc6gey0awb5zt4qr2m7d"),
     ),
-    SecretRule(
+    # A Docker token, or the login in a Docker configuration.
+    _token(
         "docker-token",
-        "a Docker token, or the login in a Docker configuration",
-        _START + r"(dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,})|\"auth\"[ \t]*:[ \t]*\"([A-Za-z0-9+/]{16,}={0,2})\"",
+        r"(dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,})|\"auth\"[ \t]*:[ \t]*\"([A-Za-z0-9+/]{16,}={0,2})\"",
         ("dckr_", "pat_", "k9XqT2mVw7RzN1pLd8HsJ3uFc6G"),
     ),
-    SecretRule(
+    _token(
         "artifactory-key",
-        "an Artifactory key",
-        _START + r"(AKCp[A-Za-z0-9]{60,}|cmVmdGtu[A-Za-z0-9]{50,})",
+        r"(AKCp[A-Za-z0-9]{60,}|cmVmdGtu[A-Za-z0-9]{50,})",
         ("AKCp", _B64[:69]),
     ),
-    SecretRule(
+    # An Atlassian or Bitbucket token.
+    _token(
         "atlassian-token",
-        "an Atlassian or Bitbucket token",
-        _START + r"(AT[AC]TT3[A-Za-z0-9_=-]{50,}|ATBB[A-Za-z0-9]{24,})",
+        r"(AT[AC]TT3[A-Za-z0-9_=-]{50,}|ATBB[A-Za-z0-9]{24,})",
         ("ATATT3", "xFfGF0", _B64, "=3F9A1C7E"),
     ),
-    SecretRule(
-        "linear-key",
-        "a Linear key",
-        _START + r"(lin_(?:api|oauth)_[A-Za-z0-9]{32,})",
-        ("lin_", "api_", _B64[:40]),
-    ),
-    SecretRule(
+    _token("linear-key", r"(lin_(?:api|oauth)_[A-Za-z0-9]{32,})", ("lin_", "api_", _B64[:40])),
+    _token(
         "notion-token",
-        "a Notion token",
-        _START + r"(ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43})\b",
+        r"(ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43})\b",
         ("ntn", "_", _B64[:46]),
         is_mixed,
     ),
-    SecretRule(
-        "figma-token",
-        "a Figma token",
-        _START + r"(figd_[A-Za-z0-9_-]{36,})",
-        ("figd", "_", _B64[:40]),
-    ),
-    SecretRule(
+    _token("figma-token", r"(figd_[A-Za-z0-9_-]{36,})", ("figd", "_", _B64[:40])),
+    _token(
         "airtable-token",
-        "an Airtable token",
-        _START + r"(pat[A-Za-z0-9]{14}\.[0-9a-f]{64})\b",
+        r"(pat[A-Za-z0-9]{14}\.[0-9a-f]{64})\b",
         ("pat", _B64[:14], ".", _HEX),
     ),
-    SecretRule(
+    _token(
         "postman-key",
-        "a Postman key",
-        _START + r"(PMAK-[0-9a-f]{24}-[0-9a-f]{34})\b",
+        r"(PMAK-[0-9a-f]{24}-[0-9a-f]{34})\b",
         ("PMAK", "-", _HEX[:24], "-", _HEX[:34]),
     ),
     # Models
-    SecretRule(
+    _token(
         "anthropic-key",
-        "an Anthropic key",
-        _START + r"(sk-ant-[a-z0-9]+-[A-Za-z0-9_-]{20,})",
+        r"(sk-ant-[a-z0-9]+-[A-Za-z0-9_-]{20,})",
         ("sk-", "ant-", "api03-", _B64[:93], "AA"),
     ),
-    SecretRule(
+    # A key of OpenAI, or of a service that writes them likewise.
+    _token(
         "openai-key",
-        "a key of OpenAI, or of a service that writes them likewise",
-        _START + r"(sk-(?:proj|svcacct|admin|None|or-v1|lf)-[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9]{32,})",
+        r"(sk-(?:proj|svcacct|admin|None|or-v1|lf)-[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9]{32,})",
         ("sk-", "proj-", _B64[:48]),
         is_mixed,
     ),
-    SecretRule(
+    _token(
         "huggingface-token",
-        "a Hugging Face token",
-        _START + r"((?:hf_|api_org_)[A-Za-z0-9]{30,})",
+        r"((?:hf_|api_org_)[A-Za-z0-9]{30,})",
         ("hf", "_", _B64[:34]),
         is_mixed,
     ),
-    SecretRule(
+    # A key of Groq, xAI, Perplexity, Replicate, NVIDIA or Fireworks.
+    _token(
         "model-key",
-        "a key of Groq, xAI, Perplexity, Replicate, NVIDIA or Fireworks",
-        _START + r"((?:gsk_|xai-|pplx-|r8_|nvapi-|fw_)[A-Za-z0-9_-]{24,})",
+        r"((?:gsk_|xai-|pplx-|r8_|nvapi-|fw_)[A-Za-z0-9_-]{24,})",
         ("gsk", "_", _B64[:52]),
         is_random,
     ),
     # Messages and mail
-    SecretRule(
+    _token(
         "slack-token",
-        "a Slack token",
-        _START + r"(xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{20,}|xapp-[0-9]-[A-Za-z0-9-]{20,})",
+        r"(xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{20,}|xapp-[0-9]-[A-Za-z0-9-]{20,})",
         ("xoxb", "-2847561039", "-2847561040-", _B64[:24]),
     ),
+    # The address of a Slack webhook.
     SecretRule(
         "slack-webhook",
-        "the address of a Slack webhook",
         r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_+-]{20,})",
         ("https://hooks.slack", ".com/services/T02AB4CD6", "/B08EF1GH3/", _B64[:24]),
     ),
+    # A Discord bot's token, or the address of a webhook.
     SecretRule(
         "discord-token",
-        "a Discord bot's token, or the address of a webhook",
         _START + r"([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,})|"
         r"discord(?:app)?\.com/api/webhooks/([0-9]{15,}/[A-Za-z0-9_-]{40,})",
         ("MTE4k9XqT2mVw7RzN1pLd8Hs", ".Gx7k2P.", "k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5Zt4Q"),
@@ -333,13 +278,11 @@ RULES: tuple[SecretRule, ...] = (
     ),
     SecretRule(
         "telegram-token",
-        "a Telegram bot's token",
         r"(?:\b|\bbot)([0-9]{8,10}:AA[A-Za-z0-9_-]{32,33})\b",
         ("5948371620", ":AA", "Gk9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aW"),
     ),
     SecretRule(
         "teams-webhook",
-        "the address of a Microsoft Teams webhook",
         r"webhook\.office\.com/webhookb2/([0-9a-fA-F@/-]{36,}/IncomingWebhook/[0-9a-zA-Z/-]{32,})",
         (
             "https://acme.webhook.office",
@@ -348,156 +291,116 @@ RULES: tuple[SecretRule, ...] = (
             _HEX,
         ),
     ),
-    SecretRule(
+    _token(
         "sendgrid-key",
-        "a SendGrid key",
-        _START + r"(SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,})",
+        r"(SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,})",
         ("SG", ".k9XqT2mVw7RzN1pLd8HsJ3.", _B64[:43]),
     ),
-    SecretRule(
+    _token(
         "mailgun-key",
-        "a Mailgun key",
-        _START
-        + r"(key-[0-9a-f]{32})\b|(?i:mailgun[\w.\"' -]*[:=(,][ \t]*[\"']?)([0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})\b",
+        r"(key-[0-9a-f]{32})\b|(?i:mailgun[\w.\"' -]*[:=(,][ \t]*[\"']?)([0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})\b",
         ("key", "-", _HEX[:32]),
     ),
-    SecretRule(
-        "mailchimp-key",
-        "a Mailchimp key",
-        _START + r"([0-9a-f]{32}-us[0-9]{1,2})\b",
-        (_HEX[:32], "-us", "14"),
-    ),
-    SecretRule(
+    _token("mailchimp-key", r"([0-9a-f]{32}-us[0-9]{1,2})\b", (_HEX[:32], "-us", "14")),
+    _token(
         "brevo-key",
-        "a Brevo key",
-        _START + r"(xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16})\b",
+        r"(xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16})\b",
         ("xkeysib", "-", _HEX, "-", _B64[:16]),
     ),
-    SecretRule(
+    _token(
         "twilio-key",
-        "a Twilio key or token",
-        _START + r"(SK[0-9a-f]{32})\b|(?i:twilio[\w.\"' -]{0,30}[:=(,][ \t]*[\"']?)([0-9a-f]{32})\b",
+        r"(SK[0-9a-f]{32})\b|(?i:twilio[\w.\"' -]{0,30}[:=(,][ \t]*[\"']?)([0-9a-f]{32})\b",
         ("SK", _HEX[:32]),
     ),
     # Shops and payments
-    SecretRule(
+    # A secret key of Stripe, or of a webhook.
+    _token(
         "stripe-key",
-        "a secret key of Stripe, or of a webhook",
-        _START + r"((?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
+        r"((?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
         ("sk_", "live_", "51", _B64[:40]),
         is_mixed,
     ),
-    SecretRule(
-        "shopify-token",
-        "a Shopify token",
-        _START + r"(shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32})\b",
-        ("shpat", "_", _HEX[:32]),
-    ),
-    SecretRule(
+    _token("shopify-token", r"(shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32})\b", ("shpat", "_", _HEX[:32])),
+    _token(
         "square-token",
-        "a Square token",
-        _START + r"(EAAA[A-Za-z0-9_-]{60}|sq0[a-z]{3}-[A-Za-z0-9_-]{22,})",
+        r"(EAAA[A-Za-z0-9_-]{60}|sq0[a-z]{3}-[A-Za-z0-9_-]{22,})",
         ("sq0", "csp-", _B64[:43]),
         is_mixed,
     ),
-    SecretRule(
-        "facebook-token",
-        "a Facebook access token",
-        _START + r"(EAA[A-Z][A-Za-z0-9]{80,})\b",
-        ("EAAC", _B64[:98]),
-        is_mixed,
-    ),
-    SecretRule(
-        "dropbox-token",
-        "a Dropbox token",
-        _START + r"(sl\.(?:u\.)?[A-Za-z0-9_-]{120,})",
-        ("sl", ".", _B64, _B64[:36]),
-    ),
+    _token("facebook-token", r"(EAA[A-Z][A-Za-z0-9]{80,})\b", ("EAAC", _B64[:98]), is_mixed),
+    _token("dropbox-token", r"(sl\.(?:u\.)?[A-Za-z0-9_-]{120,})", ("sl", ".", _B64, _B64[:36])),
     # Watching
+    # A Datadog key beside its name.
     SecretRule(
         "datadog-key",
-        "a Datadog key beside its name",
         r"(?i:(?:datadog|dd)_?-?(?:api|app|application|client)?_?-?(?:key|token)[\"']?[ \t]*[:=][ \t]*[\"']?)"
         r"((?:pub)?[0-9a-f]{32}(?:[0-9a-f]{8})?)\b",
         ("DD_API_KEY=", _HEX[:32]),
     ),
-    SecretRule(
+    _token(
         "new-relic-key",
-        "a New Relic key",
-        _START + r"(NR(?:AK|II|IQ|RA|SP)-[A-Za-z0-9_-]{25,}|[0-9a-f]{36}(?:NRAL|FFFFNRAL))\b",
+        r"(NR(?:AK|II|IQ|RA|SP)-[A-Za-z0-9_-]{25,}|[0-9a-f]{36}(?:NRAL|FFFFNRAL))\b",
         ("NRAK", "-", "K9XQT2MVW7RZN1PLD8HSJ3UFC6G"),
     ),
-    SecretRule(
+    _token(
         "grafana-token",
-        "a Grafana token",
-        _START + r"(gl(?:c|sa)_[A-Za-z0-9+/=_]{32,})",
+        r"(gl(?:c|sa)_[A-Za-z0-9+/=_]{32,})",
         ("glsa", "_", _B64[:32], "_3f9a1c7e"),
     ),
-    SecretRule(
-        "sentry-token",
-        "a Sentry token",
-        _START + r"(sntry[us]_[A-Za-z0-9+/=_]{40,})",
-        ("sntryu", "_", _HEX),
-    ),
-    SecretRule(
-        "posthog-key",
-        "a PostHog personal key",
-        _START + r"(ph[xs]_[A-Za-z0-9]{40,})\b",
-        ("phx", "_", _B64[:43]),
-    ),
+    _token("sentry-token", r"(sntry[us]_[A-Za-z0-9+/=_]{40,})", ("sntryu", "_", _HEX)),
+    # A PostHog personal key.
+    _token("posthog-key", r"(ph[xs]_[A-Za-z0-9]{40,})\b", ("phx", "_", _B64[:43])),
     SecretRule(
         "okta-token",
-        "an Okta token",
         r"(?i:okta[\w.\"' -]{0,30}[:=][ \t]*[\"']?|SSWS[ \t]+)(00[A-Za-z0-9_-]{40})\b",
         ("OKTA_API_TOKEN=", "00", _B64[:40]),
     ),
     # Forms that many services share
-    SecretRule(
+    # A secret key of age.
+    _token(
         "age-key",
-        "a secret key of age",
-        _START + r"(AGE-SECRET-KEY-1[0-9A-Z]{58})\b",
+        r"(AGE-SECRET-KEY-1[0-9A-Z]{58})\b",
         ("AGE-SECRET", "-KEY-1", "QX4BN7TZLM2WRD5KQX4BN7TZLM2WRD5KQX4BN7TZLM2WRD5KQX4BN7TZLM"),
     ),
+    # A private key in base64, as in Kubernetes' configurations.
     SecretRule(
         "encoded-private-key",
-        "a private key in base64, as in Kubernetes' configurations",
         _START + r"(LS0tLS1CRUdJTi(?:BSU0Eg|BFQyB|BPUEVOU1NI|BFTkNS|BEU0Eg|BQUklW)[A-Za-z0-9+/]{40,}={0,2})|"
         r"client-key-data[\"']?[ \t]*:[ \t]*[\"']?([A-Za-z0-9+/]{40,}={0,2})",
         ("LS0tLS1CRUdJ", "TiBSU0EgUFJJVkFURSBLRVkt", _B64),
     ),
-    SecretRule(
+    _token(
         "jwt",
-        "a JSON web token",
-        _START + r"(eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})",
+        r"(eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})",
         ("eyJhbGciOiJIUzI1NiJ9", ".eyJzdWIiOiI4NDcxIn0", ".k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5Zt4Qr2M7d"),
     ),
+    # The credentials in an Authorization header.
     SecretRule(
         "authorization",
-        "the credentials in an Authorization header",
         r"(?i:\b(?:bearer|basic|token|ssws)[ \t]+)([A-Za-z0-9._~+/-]{20,}={0,2})",
         ("Authorization: Bearer ", "k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aW"),
         is_random,
     ),
+    # The password in a URL.
     SecretRule(
         "url-password",
-        "the password in a URL",
         r"[A-Za-z][A-Za-z0-9+.-]+://[^\s/:@\"'<>`]*:([^\s/@\"'<>`]{6,})@[\w.\[$%{-]|"
         r"://([A-Za-z0-9_-]{20,})(?::[^\s/@\"'<>`]*)?@[\w\[]",
         ("postgresql://shop:", "vT7rKq2Lw9", "@db.internal:5432/shop"),
         is_login,
         guessable=True,
     ),
+    # The password in a connection string.
     SecretRule(
         "connection-password",
-        "the password in a connection string",
         r"(?i:;[ \t]*(?:password|pwd)[ \t]*=[ \t]*)([^;\"'\s]{6,})",
         ("Server=db;Database=shop;User Id=app;Password=", "vT7rKq2Lw9", ";"),
         is_password,
         guessable=True,
     ),
+    # The password in the configuration of Redis, LDAP, mail and PostgreSQL.
     SecretRule(
         "service-password",
-        "the password in the configuration of Redis, LDAP, mail and PostgreSQL",
         r"\b(?:requirepass|masterauth|bindpw|rootpw)[ \t]+[\"']?([^\s\"']{6,})|"
         r"\b[\w.+-]+@[\w-]+\.[\w.-]+:([^\s/\"'@:]{8,})(?:\s|$)|"
         r"(?m:^)[\w.*-]+:(?:[0-9]+|\*):[\w.*-]+:[\w.*-]+:([^\s/:]{6,})(?m:$)",
@@ -505,33 +408,33 @@ RULES: tuple[SecretRule, ...] = (
         is_unquoted_password,
         guessable=True,
     ),
+    # A Google app password in its four groups of letters.
     SecretRule(
         "app-password",
-        "a Google app password in its four groups of letters",
         r"(?i:" + _KEYWORD + r"[\w.-]*[\"'\])\\]{0,4}[ \t]*[:=][ \t]*[\"']?)([a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4})\b",
         ("password: ", "mcdr zwjx nrop qnvt"),
         guessable=True,
     ),
+    # The secret that a JSON web token or an HMAC is made with.
     SecretRule(
         "signing-secret",
-        "the secret that a JSON web token or an HMAC is made with",
         r"(?i:\bjwt\.(?:sign|verify|encode|decode)\(|createHmac\(|\bhmac\.new\()[^\n\"'`]*(?:\"sha[0-9]+\"|'sha[0-9]+')?[^\n\"'`]*[\"'`]"
         r"([^\s\"'`]{8,})[\"'`]",
         ("jwt.sign(payload, ", "'vT7rKq2Lw9xB4cN8'", ")"),
         is_password,
         guessable=True,
     ),
+    # The password in a netrc line.
     SecretRule(
         "netrc-password",
-        "the password in a netrc line",
         r"\bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+password[ \t]+(\S{6,})",
         ("machine api.internal login deploy password ", "vT7rKq2Lw9"),
         is_password,
         guessable=True,
     ),
+    # A secret that stands as value beside or below its name, as in Kubernetes and Terraform.
     SecretRule(
         "listed-secret",
-        "a secret that stands as value beside or below its name, as in Kubernetes and Terraform",
         r"(?i:\b(?:name|key)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*" + _KEYWORD + r"[\w.-]*[\"']?,?[ \t]*(?:\r?\n)?"
         r"[ \t]*[\"']?value[\"']?[ \t]*[:=][ \t]*[\"']?)([^\s\"']{8,})|"
         r"(?i:\bvariable[ \t]+\"[\w-]*"
@@ -542,9 +445,9 @@ RULES: tuple[SecretRule, ...] = (
         is_password,
         guessable=True,
     ),
+    # A password in the options of curl, mysql, ldapsearch and the like.
     SecretRule(
         "login-option",
-        "a password in the options of curl, mysql, ldapsearch and the like",
         r"[ \t](?:-u|--user)[ \t=]+[\"']?(?:[\w.@-]+:([^\s\"'@]{6,})|([A-Za-z0-9_-]{20,}):)|"
         r"\bmysql\w*[ \t][^\n]*[ \t]-p([^\s\"'-][^\s\"']{5,})|"
         r"\b(?:sshpass|htpasswd|ldap\w+|docker|twine|mongo\w*|redis-cli)[ \t][^\n]*-(?:p|w|a|bc?[ \t]+\S+[ \t]+\S+)"
@@ -553,34 +456,34 @@ RULES: tuple[SecretRule, ...] = (
         is_password,
         guessable=True,
     ),
+    # A secret in an XML element.
     SecretRule(
         "xml-secret",
-        "a secret in an XML element",
         r"(?i:[<\"'][\w.:-]*" + _KEYWORD + r"[\w.:-]*(?:[\"'][^<>\n]*)?>[ \t]*)([^<>\s]{8,})[ \t]*</",
         ("<apiSecret>", "vT7rKq2Lw9xB", "</apiSecret>"),
         is_password,
         guessable=True,
     ),
+    # A password behind a user's name, in a call that logs in or connects.
     SecretRule(
         "login-secret",
-        "a password behind a user's name, in a call that logs in or connects",
         r"(?i:auth|login|connect|connection|credentials?|pdo|account|user)[\w.]*[ \t]*[=(:][^\n]*"
         r"[\"'][\w.@-]*[\"'][ \t]*,[ \t]*(?:\"([^\"\s]{8,})\"|'([^'\s]{8,})')[ \t]*[),\]]",
         ("requests.get(url, auth=('deploy', ", "'vT7rKq2Lw9xB'", "))"),
         is_scrambled_password,
         guessable=True,
     ),
+    # A secret given as a program's option.
     SecretRule(
         "option-secret",
-        "a secret given as a program's option",
         r"(?i:[ \t\"']--?[\w-]*" + _KEYWORD + r")[ \t]+[\"']?([^\s\"'<>$(){}-][^\s\"'<>$(){}]{7,})",
         ("mysqldump --password ", "vT7rKq2Lw9xB", " shop"),
         is_unquoted_password,
         guessable=True,
     ),
+    # A random value that is assigned to a name such as password, secret, token or api_key.
     SecretRule(
         "secret",
-        "a random value that is assigned to a name such as password, secret, token or api_key",
         "(?i:"
         + _KEYWORD
         + r"[\w.-]*[\"'\])\\]{0,4}[ \t]*)(?:"
@@ -595,9 +498,9 @@ RULES: tuple[SecretRule, ...] = (
         is_password,
         guessable=True,
     ),
+    # The same in a line that is nothing but a variable and its value, whatever signs the value has.
     SecretRule(
         "env-secret",
-        "the same in a line that is nothing but a variable and its value, whatever signs the value has",
         r"(?m:^)[ \t]*(?:-[ \t]+)?(?:(?:export|ENV|ARG|set)[ \t]+)?(?i:\w*"
         + _KEYWORD
         + r"\w*)=([^\s\"'`<>$(){}]{8,})\r?(?m:$)",
@@ -605,9 +508,9 @@ RULES: tuple[SecretRule, ...] = (
         is_unquoted_password,
         guessable=True,
     ),
+    # The same without quotes, as in .env, YAML and properties.
     SecretRule(
         "bare-secret",
-        "the same without quotes, as in .env, YAML and properties",
         "(?i:" + _KEYWORD + r"[\w.-]*[\"'\])\\]{0,4}[ \t]*)" + _ASSIGNED + _BARE + "|"
         r"(?i:\b(?:env|set -x)[ \t]+\w*" + _KEYWORD + r"\w*[ \t]+)" + _BARE,
         ("db_password: ", "vT7rKq2Lw9xB"),

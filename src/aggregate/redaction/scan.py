@@ -1,11 +1,12 @@
 """Where the secrets of a text are."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
-from typing import Final, Protocol
+from operator import itemgetter
+from typing import Final
 
 import re2
 
@@ -16,7 +17,7 @@ _COUNTED: Final = re.compile(r"(?<!\\)\{(\d+)(?:,\d*)?\}")
 _MEMORY: Final = 64 << 20
 """Bytes that the automaton of all rules may take; in 8 MB it is built anew again and again, three times as slow."""
 _MOST_JUDGED: Final = 1_000
-"""Bytes of a value that are looked at to tell whether it is a secret."""
+"""Bytes of a value that are looked at to tell whether it is a secret: a bound for values of megabytes."""
 _PLACEHOLDERS: Final = (b"[REDACTED", b"***")
 
 
@@ -39,27 +40,14 @@ class Secret:
         """Where it begins."""
         return self.runs[0][0]
 
+    @property
+    def end(self) -> int:
+        """Behind its last byte."""
+        return self.runs[-1][1]
+
     def value(self, data: bytes) -> bytes:
         """Return the secret, its lines put together."""
         return b"".join(data[start:end] for start, end in self.runs)
-
-
-class _Match(Protocol):
-    lastindex: int | None
-
-    def span(self, group: int = 0) -> tuple[int, int]: ...
-
-
-class _Pattern(Protocol):
-    def finditer(self, text: bytes) -> "Iterator[_Match]": ...
-
-
-class _Set(Protocol):
-    def Add(self, pattern: str) -> int: ...  # noqa: N802 - the library's name
-
-    def Compile(self) -> None: ...  # noqa: N802 - the library's name
-
-    def Match(self, text: bytes) -> list[int] | None: ...  # noqa: N802 - the library's name
 
 
 def find_secrets(data: bytes) -> list[Secret]:
@@ -69,7 +57,7 @@ def find_secrets(data: bytes) -> list[Secret]:
     """
     candidates: list[tuple[int, Secret]] = []
     patterns = _patterns()
-    for index in _set().Match(data) or ():
+    for index in _patterns_in()(data) or ():
         if index == len(RULES):
             markers = [match.span() for match in patterns[index].finditer(data)]
             candidates += [(-1, Secret(PRIVATE_KEY, tuple(runs))) for runs in key_blocks(data, markers)]
@@ -78,7 +66,7 @@ def find_secrets(data: bytes) -> list[Secret]:
     return _without_overlaps(candidates)
 
 
-def _of_rule(rule: SecretRule, pattern: "_Pattern", data: bytes) -> Iterator[Secret]:
+def _of_rule(rule: SecretRule, pattern: re.Pattern[bytes], data: bytes) -> Iterator[Secret]:
     for match in pattern.finditer(data):
         group = match.lastindex or 0
         start, end = match.span(group)
@@ -91,42 +79,43 @@ def _of_rule(rule: SecretRule, pattern: "_Pattern", data: bytes) -> Iterator[Sec
 
 def _without_overlaps(candidates: Sequence[tuple[int, Secret]]) -> list[Secret]:
     """Return the secrets in the order of the text; of two that overlap the one whose rule comes first."""
-    taken: list[Secret] = []
-    for _, group in groupby(sorted(candidates, key=lambda one: (one[0], one[1].start)), key=lambda one: one[0]):
-        taken = _merged(taken, [secret for _, secret in group])
-    return taken
+    secrets: list[Secret] = []
+    by_rule_and_start = sorted(candidates, key=lambda candidate: (candidate[0], candidate[1].start))
+    for _, of_rule in groupby(by_rule_and_start, key=itemgetter(0)):
+        secrets = _merged(secrets, [secret for _, secret in of_rule])
+    return secrets
 
 
-def _merged(taken: Sequence[Secret], more: Sequence[Secret]) -> list[Secret]:
+def _merged(secrets: Sequence[Secret], more: Sequence[Secret]) -> list[Secret]:
     """Return the secrets of two lists in order, without those of the second one that overlap one of the first."""
-    ends: list[tuple[int, int]] = [(secret.start, secret.runs[-1][1]) for secret in taken]
     free: list[Secret] = []
     position = 0
     for secret in more:
-        start, end = secret.start, secret.runs[-1][1]
-        while position < len(ends) and ends[position][1] <= start:
+        while position < len(secrets) and secrets[position].end <= secret.start:
             position += 1
-        if position == len(ends) or ends[position][0] >= end:
+        if position == len(secrets) or secrets[position].start >= secret.end:
             free.append(secret)
-    return sorted([*taken, *free], key=lambda secret: secret.start)
+    return sorted([*secrets, *free], key=lambda secret: secret.start)
 
 
 @cache
-def _patterns() -> "tuple[_Pattern, ...]":
+def _patterns() -> tuple[re.Pattern[bytes], ...]:
+    """Return the compiled patterns; what RE2 compiles has no types of its own and is used as what ``re`` compiles."""
     return tuple(re2.compile(pattern, _options()) for pattern in _sources())
 
 
 @cache
-def _set() -> "_Set":
-    """Return one automaton for all patterns, which tells in one pass which of them a text may have at all.
+def _patterns_in() -> Callable[[bytes], list[int] | None]:
+    """Return what tells in one pass, by one automaton for all patterns, which of them a text may have at all.
 
     Counts are left out: they would make it too large to be quick, and a set that is too large finds nothing.
     """
-    patterns: _Set = re2.Set.SearchSet(_options(memory=_MEMORY))
+    patterns = re2.Set.SearchSet(_options(memory=_MEMORY))
     for pattern in _sources():
         patterns.Add(_COUNTED.sub(lambda count: "*" if count[1] == "0" else "+", pattern))
     patterns.Compile()
-    return patterns
+    match: Callable[[bytes], list[int] | None] = patterns.Match
+    return match
 
 
 def _sources() -> list[str]:

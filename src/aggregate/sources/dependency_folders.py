@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from aggregate.paths.dependency_names import DEPENDENCY_FOLDERS, MARKERS
-from aggregate.paths.ignore_rules import IgnoreRules
+from aggregate.paths.dependency_names import MARKERS, dependency_rules
 from aggregate.sources.git import tracked_files
 from aggregate.sources.walk import walk_tree
 
 _MOST_FOLDERS = 5000
+"""Folders that are looked into where git does not tell: a project without a repository is seldom larger."""
 
 
 def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
@@ -22,32 +22,30 @@ def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
     tracked = tracked_files(folder)
     if tracked is None:
         return sorted(set(_on_disk(folder)))
-    kept = {parent for name in tracked for parent in _parents(name)}
-    rules = _rules()
-    folders = {parent for name in files for parent in _parents(name)} - kept
-    marked = {name.rpartition("/")[0] for name in files if name.rpartition("/")[2] in MARKERS} & folders
-    return sorted({_pattern(name, rules) for name in folders if name in marked or rules.ignores(name, is_folder=True)})
+    source_folders = {parent for name in tracked for parent in _parents(name)}
+    folders = {parent for name in files for parent in _parents(name)} - source_folders
+    marked = {name.rpartition("/")[0] for name in files if name.rpartition("/")[2] in MARKERS}
+    return sorted({_pattern(name) for name in folders if name in marked or _is_known(name)})
 
 
 def _on_disk(folder: str) -> Iterator[str]:
-    rules = _rules()
     for walked, (prefix, folders, names) in enumerate(walk_tree(folder)):
         path = prefix.removesuffix("/")
-        if path and (not MARKERS.isdisjoint(names) or rules.ignores(path, is_folder=True)):
-            yield _pattern(path, rules)
+        if path and (not MARKERS.isdisjoint(names) or _is_known(path)):
+            yield _pattern(path)
             folders.clear()
         if walked > _MOST_FOLDERS:
             folders.clear()
 
 
-def _pattern(path: str, rules: IgnoreRules) -> str:
+def _pattern(path: str) -> str:
     """Return the pattern for a folder: by its name, or by its path where only a marker told what it is."""
-    return f"{path.rpartition('/')[2]}/" if rules.ignores(path, is_folder=True) else f"/{path}/"
+    return f"{path.rpartition('/')[2]}/" if _is_known(path) else f"/{path}/"
 
 
 def _parents(name: str) -> Iterator[str]:
     return (name[:at] for at, char in enumerate(name) if char == "/")
 
 
-def _rules() -> IgnoreRules:
-    return IgnoreRules().below("", [f"{name}/" for name in DEPENDENCY_FOLDERS])
+def _is_known(folder: str) -> bool:
+    return dependency_rules().ignores(folder, is_folder=True)

@@ -18,8 +18,9 @@ _BOMS = (
 )
 _IS_FOLDER = "is a directory: name its files or use a glob such as dir/**"
 _BINARY_PROBE = 8192
-_SURE_BYTES = 64
-_MOST_CHAOS = 5.0
+"""What of a file a NUL is looked for in: as much as git looks at, and then some."""
+_SURE_BYTES, _MOST_CHAOS = 64, 5.0
+"""From so many bytes on, and with so many percent of unlikely characters, a guess of the encoding counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,9 +39,11 @@ GUARD_VARIABLES: Final = {
 }
 _INHERITED = ("GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
 _LOOK_SECONDS = 0.4
+"""Between two looks at a process that has not answered yet."""
 _LOOKS = 3
 """How often in a row a process is seen to sleep before it counts as waiting for what never comes."""
 _MOST_MEMORY = 1_000_000_000
+"""Bytes: far more than a list of names takes, and soon reached by what reads an endless file."""
 _SECONDS, _PROCESSOR_SECONDS = 60, 5
 """What a command may take, in all and of a processor (Linux): those of the largest repositories take two or three."""
 _RULE_SECONDS = 1
@@ -75,32 +77,32 @@ _USUAL = _Limits()
 
 
 def git(
-    folder: str, *arguments: str, given: bytes = b"", may_say_no: bool = False, limits: _Limits = _USUAL
+    folder: str, *arguments: str, stdin: bytes = b"", may_say_no: bool = False, limits: _Limits = _USUAL
 ) -> bytes | None:
     """Return what ``git ARGUMENTS`` prints in ``folder``, ``None`` where git or a repository is missing or it fails.
 
     Args:
         folder: Where it runs.
         arguments: A command of git's plumbing and its options.
-        given: What it reads from standard input.
+        stdin: What it reads from standard input.
         may_say_no: Whether the exit code 1 is an answer too.
         limits: What it may take.
     """
     try:
-        return _asked(folder, arguments, given=given, may_say_no=may_say_no, limits=limits)
+        return _run(folder, arguments, stdin=stdin, may_say_no=may_say_no, limits=limits)
     except StoppedError:
         return None
 
 
-def _asked(
+def _run(
     folder: str,
     arguments: Sequence[str],
     *,
-    given: bytes = b"",
+    stdin: bytes = b"",
     may_say_no: bool = False,
     limits: _Limits = _USUAL,
 ) -> bytes | None:
-    """Do what ``git`` does.
+    """Do what ``git`` does, and tell a command that was ended from one that failed.
 
     Raises:
         StoppedError: It was ended before it had answered.
@@ -123,10 +125,11 @@ def _asked(
     except OSError:
         return None
     with process:
-        output = _answer(process, given, limits)
+        output = _answer(process, stdin, limits)
     if process.returncode < 0:
         raise StoppedError
-    return output if process.returncode in ((0, 1) if may_say_no else (0,)) else None
+    answered = process.returncode == 0 or (may_say_no and process.returncode == 1)
+    return output if answered else None
 
 
 def guarded_environment(folder: str, environ: Mapping[str, str]) -> dict[str, str]:
@@ -138,9 +141,10 @@ def guarded_environment(folder: str, environ: Mapping[str, str]) -> dict[str, st
     inherited = {
         name: value for name, value in environ.items() if not name.startswith("GIT_") or name.startswith(_INHERITED)
     }
-    given = inherited.get("GIT_CONFIG_COUNT", "")
-    settings = {"GIT_CONFIG_COUNT": str((int(given) if given.isdecimal() else 0) + len(GUARDS))}
-    for number, (name, value) in enumerate(GUARDS.items(), start=int(settings["GIT_CONFIG_COUNT"]) - len(GUARDS)):
+    inherited_count = inherited.get("GIT_CONFIG_COUNT", "")
+    own_from = int(inherited_count) if inherited_count.isdecimal() else 0
+    settings = {"GIT_CONFIG_COUNT": str(own_from + len(GUARDS))}
+    for number, (name, value) in enumerate(GUARDS.items(), start=own_from):
         settings |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     path = search_path(outside=(folder,), path=environ.get("PATH", ""))
     return {**inherited, **settings, **GUARD_VARIABLES, "PATH": path}
@@ -159,7 +163,7 @@ def list_files(folder: str) -> list[str] | None:
     if tracked is None:
         return None
     limits = _Limits.for_rules(tracked=len(tracked))
-    others = _asked(folder, ["ls-files", "-z", "--others", "--exclude-standard"], limits=limits)
+    others = _run(folder, ["ls-files", "-z", "--others", "--exclude-standard"], limits=limits)
     # By its whole path: asked about ".", git takes even the empty rule "/" for a match.
     if others is None or (not _is_root(folder) and ignores(folder, real_path(folder))):
         return None
@@ -191,7 +195,7 @@ def touched_files(folder: str, *, commits: int = 400) -> list[list[str]]:
     if not hashes:
         return []
     options = ("-z", "--name-only", "--no-renames", "--relative")
-    changes = git(folder, "diff-tree", "--stdin", "-r", "--root", *options, "--", ".", given=hashes)
+    changes = git(folder, "diff-tree", "--stdin", "-r", "--root", *options, "--", ".", stdin=hashes)
     return [names for names in (_uncommitted(folder, options), *_by_commit(changes or b"", hashes)) if names]
 
 
@@ -213,16 +217,16 @@ def _uncommitted(folder: str, options: tuple[str, ...]) -> list[str]:
 
 def _by_commit(changes: bytes, hashes: bytes) -> Iterator[list[str]]:
     """Yield the names behind each commit's hash."""
-    coming = iter([*_decoded(hashes).split(), ""])
-    expected = next(coming)
-    names: list[str] = []
+    commits = iter([*_decoded(hashes).split(), ""])
+    next_commit = next(commits)
+    files: list[str] = []
     for name in _names(changes):
-        if name == expected:
-            yield names
-            names, expected = [], next(coming)
+        if name == next_commit:
+            yield files
+            files, next_commit = [], next(commits)
         else:
-            names.append(name)
-    yield names
+            files.append(name)
+    yield files
 
 
 def _names(listed: bytes) -> list[str]:
@@ -245,15 +249,15 @@ def _in_repository(folder: str) -> bool:
     ``safe.bareRepository``.
     """
     start = Path(real_path(folder))
-    for one in (start, *start.parents):
-        if os.path.lexists(one / ".git"):
+    for parent in (start, *start.parents):
+        if os.path.lexists(parent / ".git"):
             return True
-        if (one / "HEAD").exists() and (one / "objects").exists() and (one / "refs").exists():
+        if all((parent / name).exists() for name in ("HEAD", "objects", "refs")):
             return False
     return False
 
 
-def _answer(process: subprocess.Popen[bytes], given: bytes, limits: _Limits) -> bytes:
+def _answer(process: subprocess.Popen[bytes], stdin: bytes, limits: _Limits) -> bytes:
     """Return what ``process`` prints; it is killed if it waits for a FIFO, or takes too long or too much memory."""
     _limit(process.pid, limits.processor)
     end = time.monotonic() + limits.elapsed
@@ -261,7 +265,7 @@ def _answer(process: subprocess.Popen[bytes], given: bytes, limits: _Limits) -> 
     try:
         while time.monotonic() < end:
             try:
-                return process.communicate(given, timeout=_LOOK_SECONDS)[0]
+                return process.communicate(stdin, timeout=_LOOK_SECONDS)[0]
             except subprocess.TimeoutExpired:
                 looks = [*looks, _sleeps(process.pid)][-_LOOKS:]
                 if looks[0] is not None and looks == [looks[0]] * _LOOKS:

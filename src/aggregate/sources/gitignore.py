@@ -22,8 +22,8 @@ def unignored(folder: Path, names: Iterable[str]) -> list[str]:
     except OSError:
         lines = []
     rules = IgnoreRules().below("", lines)
-    asked = [name for name in names if not rules.ignores(name, is_folder=True)]
-    return [name for name in asked if not ignores(str(folder), f"{name}/")]
+    unnamed = [name for name in names if not rules.ignores(name, is_folder=True)]
+    return [name for name in unnamed if not ignores(str(folder), f"{name}/")]
 
 
 def append_folders(folder: Path, names: Iterable[str]) -> None:
@@ -35,12 +35,13 @@ def append_folders(folder: Path, names: Iterable[str]) -> None:
     path = folder / NAME
     text = "".join(f"{name}/\n" for name in names)
     try:
-        before = read_bytes(path) if path.exists() else b""
+        content = read_bytes(path) if path.exists() else b""
+        line_end = b"" if not content or content.endswith(b"\n") else b"\n"
         descriptor = os.open(path, _FLAGS, 0o644)
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise OSError(errno.EINVAL, "is no regular file")
-            os.write(descriptor, ("" if not before or before.endswith(b"\n") else "\n").encode() + text.encode())
+            os.write(descriptor, line_end + text.encode())
         finally:
             os.close(descriptor)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Adding turns to the discussion's own file."""
+"""Adding turns to the discussion's own file; apart from reading it, since each run reads and tomlkit takes 20 ms."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ from tomlkit.items import Array
 from aggregate.disk.reading import read_text
 from aggregate.disk.writing import exclusive_access, replace_text
 from aggregate.errors import ConfigError, OutputError
+from aggregate.models.jsonable import escape_surrogates
 from aggregate.sources.history_reader import HISTORY_BYTES, find_history_file, load_history
 
 _KEY = "history"
@@ -42,19 +43,20 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
 
 def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:
     """Return the text of the file with the new turns, which is sure to hold them and the old ones."""
-    before: list[Any] = []
+    old_turns: list[Any] = []
     text = ""
     if path.exists():
-        before = load_history(path)  # explains what is wrong with it
+        old_turns = load_history(path)  # explains what is wrong with it
         text = read_text(path, limit=HISTORY_BYTES)
     try:
         written = _with_turns(text, turns)
-        kept = _held(tomllib.loads(written))
+        all_turns = _turns_in(tomllib.loads(written))
     except (TOMLKitError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(
             f"turns cannot be added to this layout ({error}): write [[history]] tables", path=str(path)
         ) from None
-    if kept != [*before, *(dict(turn) for turn in turns)] or not _is_unicode(written):
+    is_unicode = escape_surrogates(written) == written  # bytes that were no text become lone surrogates
+    if all_turns != [*old_turns, *map(dict, turns)] or not is_unicode:
         raise OutputError(f"cannot add a turn to {path}: TOML does not hold its text unchanged")
     return written
 
@@ -64,27 +66,28 @@ def _with_turns(text: str, turns: Sequence[Mapping[str, str]]) -> str:
     document = tomlkit.parse(text)
     inside = _KEY not in document and "discussion" in document
     table: Any = document["discussion"] if inside else document
-    held = table.get(_KEY)
-    if isinstance(held, Array):
-        if len(held):
-            return _with_values(document, held, turns)
+    array = table.get(_KEY)
+    if isinstance(array, Array):
+        if len(array):
+            return _with_values(document, array, turns)
         table.remove(_KEY)
         text = tomlkit.dumps(document)
     name = f"discussion.{_KEY}" if inside else _KEY
     end = "\r\n" if "\r\n" in text else "\n"
-    tables = [
-        end.join([f"[[{name}]]", *(f"{key} = {_string(value)}" for key, value in turn.items())]) for turn in turns
-    ]
-    return (end * 2).join([*([text.rstrip("\r\n")] if text.strip() else []), *tables]) + end
+    blocks = [text.rstrip("\r\n")] if text.strip() else []
+    for turn in turns:
+        values = [f"{key} = {_string(value)}" for key, value in turn.items()]
+        blocks.append(end.join([f"[[{name}]]", *values]))
+    return (end * 2).join(blocks) + end
 
 
-def _with_values(document: tomlkit.TOMLDocument, held: Array, turns: Sequence[Mapping[str, str]]) -> str:
+def _with_values(document: tomlkit.TOMLDocument, array: Array, turns: Sequence[Mapping[str, str]]) -> str:
     for turn in turns:
         value = tomlkit.inline_table()
         value.update(turn)
-        held.append(value)
-    if "\n" not in held.as_string():
-        held.multiline(multiline=True)
+        array.append(value)
+    if "\n" not in array.as_string():
+        array.multiline(multiline=True)
     return tomlkit.dumps(document)
 
 
@@ -97,16 +100,7 @@ def _string(value: str) -> str:
     return text if value.startswith("\n") else '"""\n' + text.removeprefix('"""')
 
 
-def _is_unicode(text: str) -> bool:
-    """Tell whether a text can be written as UTF-8: bytes that were no text become lone surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _held(data: Mapping[str, Any]) -> list[Any]:
+def _turns_in(data: Mapping[str, Any]) -> list[Any]:
     """Return the turns that a file's data hold."""
     table = data if _KEY in data else data["discussion"]
     return list(table[_KEY])

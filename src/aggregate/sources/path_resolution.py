@@ -18,13 +18,14 @@ from aggregate.sources.walk import Walked, walk_files, walk_tree
 
 OUTSIDE = f"outside the project, so not read: allow it with {ALLOW_OUTSIDE} or aggregate trust"
 SECRET = f"looks like a secret, so not read: allow it with {ALLOW_SECRETS}"
-_LEAVES = "a link that leaves the folder; name it without a wildcard to take it"
+_LINK_LEAVES = "a link that leaves the folder; name it without a wildcard to take it"
 _UNREADABLE = "a folder that cannot be read"
 _STOPPED = (
     "git took too long to list it and was stopped, so files that are not tracked are taken as the .gitignore files in "
     "it say, not as those above it and other settings of git do: look for ignore rules with many wildcards"
 )
 _MOST_SEARCHED = 50_000
+"""Entries of a folder that are looked through for what a glob would match if nothing were ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class FolderListing:
     """
 
     scope: Scope = field(default_factory=Scope)
-    _files: dict[str, Walked] = field(default_factory=dict)
+    _walked: dict[str, Walked] = field(default_factory=dict)
     _stopped: list[str] = field(default_factory=list)
     _matched: dict[str, MatchedPaths] = field(default_factory=dict)
     _searched: dict[str, MatchedPaths] = field(default_factory=dict)
@@ -71,7 +72,7 @@ class FolderListing:
         Raises:
             ConfigError: An ignore file cannot be used.
         """
-        return self._walked(folder).files
+        return self._walk(folder).files
 
     def resolve(self, base_dir: str | Path, entry: str) -> ResolvedPath:
         """Return the files that ``entry`` stands for (rule M-2).
@@ -87,7 +88,7 @@ class FolderListing:
         base = str(base_dir)
         entry = entry.replace("\\", "/") if os.sep == "\\" else entry
         if not is_glob(entry) or is_file(os.path.join(base, entry)):  # a name may hold brackets
-            refused, real = self._checked(os.path.join(base, entry))
+            refused, real = self._check(os.path.join(base, entry))
             return ResolvedPath(base, () if is_history(entry) else (entry,), refused=refused, real=real)
         root, pattern = split_root(entry)
         folder = os.path.normpath(os.path.join(base, root))
@@ -99,7 +100,7 @@ class FolderListing:
             names = self._matched[folder].matching(pattern)
         except ValueError as error:
             return ResolvedPath(folder, (), is_glob=True, refused=str(error))
-        return self._sorted_out(folder, names)
+        return self._take(folder, names)
 
     def ignored(self, base_dir: str | Path, entry: str) -> list[str]:
         """Return some files that a glob matches, whatever ignores them, up to three; a large folder is not searched."""
@@ -112,36 +113,34 @@ class FolderListing:
 
     def problems(self) -> list[tuple[str, str]]:
         """Return the folders that could not be listed, or not as git does, each with what is wrong."""
-        folders = {f"{folder}/{name}" for folder, walked in self._files.items() for name in walked.unreadable}
-        return [
-            *((folder, _STOPPED) for folder in self._stopped),
-            *((folder, _UNREADABLE) for folder in sorted(folders)),
-        ]
+        unreadable = {f"{folder}/{name}" for folder, walked in self._walked.items() for name in walked.unreadable}
+        problems = [(folder, _STOPPED) for folder in self._stopped]
+        return problems + [(folder, _UNREADABLE) for folder in sorted(unreadable)]
 
-    def _walked(self, folder: str) -> Walked:
-        if folder not in self._files:
+    def _walk(self, folder: str) -> Walked:
+        if folder not in self._walked:
             try:
                 listed = list_files(folder)
-                self._files[folder] = walk_files(folder, defaults=True) if listed is None else Walked(listed)
+                self._walked[folder] = walk_files(folder, defaults=True) if listed is None else Walked(listed)
             except StoppedError:
                 walked = walk_files(folder, defaults=True)
-                self._files[folder] = replace(walked, files=sorted({*walked.files, *(tracked_files(folder) or ())}))
+                self._walked[folder] = replace(walked, files=sorted({*walked.files, *(tracked_files(folder) or ())}))
                 self._stopped.append(folder)
-        return self._files[folder]
+        return self._walked[folder]
 
-    def _sorted_out(self, folder: str, matching: Sequence[str]) -> ResolvedPath:
+    def _take(self, folder: str, matching: Sequence[str]) -> ResolvedPath:
         """Return the files below ``folder`` that a glob stands for, of those that match it."""
         names: list[str] = []
         skipped: list[tuple[str, str]] = []
         secrets: list[str] = []
-        place = self._place(folder)
+        location = self._below_root(real_path(folder)).rstrip("/") + "/" if self.scope.root else ""
         plain = _PlainFolders(folder)
         verdicts = self._verdicts.setdefault(folder, {})  # of files that other globs have met
         for name in matching:
             if is_history(name):
                 continue
             if name not in verdicts:
-                verdicts[name] = SECRET if is_secret(place + name) else _why_not(folder, name, plain)
+                verdicts[name] = SECRET if is_secret(location + name) else _reason_to_skip(folder, name, plain)
             reason = verdicts[name]
             if reason is None:
                 names.append(name)
@@ -151,7 +150,7 @@ class FolderListing:
                 skipped.append((name, reason))
         return ResolvedPath(folder, tuple(names), tuple(skipped), tuple(secrets), is_glob=True)
 
-    def _checked(self, path: str) -> tuple[str, str]:
+    def _check(self, path: str) -> tuple[str, str]:
         """Return why a file that is named may not be read, and its real path; both are ``""`` where all is allowed."""
         scope = self.scope
         if scope.allow_outside and scope.allow_secrets:
@@ -159,17 +158,16 @@ class FolderListing:
         real = real_path(path)
         if not scope.allow_outside and not is_inside(real, scope.root):
             return OUTSIDE, real
-        if not scope.allow_secrets and any(is_secret(self._shown(one)) for one in (os.path.abspath(path), real)):
+        names = (self._below_root(os.path.abspath(path)), self._below_root(real))
+        if not scope.allow_secrets and any(map(is_secret, names)):
             return SECRET, real
         return "", real
 
-    def _shown(self, path: str) -> str:
+    def _below_root(self, path: str) -> str:
         """Return what of a path tells of secrets: below the root only, so that not all of ``~/.aws/app`` does."""
-        inside = is_inside(path, self.scope.root) if self.scope.root else False
-        return (path[len(self.scope.root) :] if inside else path).replace(os.sep, "/")
-
-    def _place(self, folder: str) -> str:
-        return self._shown(real_path(folder)).rstrip("/") + "/" if self.scope.root else ""
+        if self.scope.root and is_inside(path, self.scope.root):
+            path = path[len(self.scope.root) :]
+        return path.replace(os.sep, "/")
 
 
 def resolve_paths(base_dir: Path, entry: str) -> list[Path]:
@@ -177,16 +175,16 @@ def resolve_paths(base_dir: Path, entry: str) -> list[Path]:
 
     See ``FolderListing.resolve``; nothing is read here.
     """
-    found = FolderListing().resolve(base_dir, entry)
-    return [Path(found.folder, name) for name in sorted((*found.names, *found.secrets))]
+    resolved = FolderListing().resolve(base_dir, entry)
+    return [Path(resolved.folder, name) for name in sorted((*resolved.names, *resolved.secrets))]
 
 
 def is_history(name: str) -> bool:
     """Tell whether a file holds discussion history, which is never aggregated as a file."""
-    if name[-12:].lower() != "history.toml":
+    if name[-len("history.toml") :].lower() != "history.toml":  # quick: this is asked of each file
         return False
-    last = name.replace("\\", "/").rsplit("/", 1)[-1].lower()
-    return last == "history.toml" or last.endswith("_history.toml")
+    file_name = name.replace("\\", "/").rpartition("/")[2].lower()
+    return file_name == "history.toml" or file_name.endswith("_history.toml")
 
 
 def _some_files(folder: str) -> list[str]:
@@ -220,7 +218,7 @@ class _PlainFolders:
         return plain
 
 
-def _why_not(folder: str, name: str, plain: _PlainFolders) -> str | None:
+def _reason_to_skip(folder: str, name: str, plain: _PlainFolders) -> str | None:
     """Return ``None`` for a file to take, ``""`` for what is no file, or the reason for leaving it out."""
     path = f"{folder}/{name}"
     try:
@@ -235,7 +233,7 @@ def _why_not(folder: str, name: str, plain: _PlainFolders) -> str | None:
         return ""
     target = real_path(path)
     if not is_inside(target, real_path(folder)):
-        return _LEAVES
+        return _LINK_LEAVES
     if is_secret(target.replace(os.sep, "/").removeprefix(real_path(folder))):
         return "a link to what looks like a secret"
     return None if os.path.isfile(target) else ""  # noqa: PTH113 - real_path gives text

@@ -3,11 +3,10 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 
 from aggregate.disk.reading import UnreadableError, read_bytes
 from aggregate.errors import ConfigError
-from aggregate.paths.dependency_names import DEPENDENCY_FOLDERS, MARKERS
+from aggregate.paths.dependency_names import MARKERS, dependency_rules
 from aggregate.paths.ignore_rules import IgnoreRules, TooManyRulesError
 
 _RULES_FILE = ".gitignore"
@@ -42,10 +41,10 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
     Raises:
         ConfigError: An ignore file has too many rules.
     """
-    found: list[str] = []
+    files: list[str] = []
     unreadable: list[str] = []
-    stack: list[tuple[str, IgnoreRules]] = [("", _default_rules() if defaults else IgnoreRules())]
-    total = 0
+    stack: list[tuple[str, IgnoreRules]] = [("", dependency_rules() if defaults else IgnoreRules())]
+    rules_read = 0
     while stack:
         prefix, rules = stack.pop()
         try:
@@ -56,10 +55,10 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
         if defaults and prefix and not MARKERS.isdisjoint(entries):
             continue
         if entries.get(_RULES_FILE) is False:
-            above = len(rules)
+            rules_above = len(rules)
             rules = _with_file(rules, prefix, f"{folder}/{prefix}{_RULES_FILE}")
-            total += len(rules) - above
-            if total > _MOST_RULES:
+            rules_read += len(rules) - rules_above
+            if rules_read > _MOST_RULES:
                 raise ConfigError(f"the .gitignore files have more than {_MOST_RULES:,} rules together", path=folder)
         for name, is_folder in entries.items():
             path = prefix + name
@@ -68,8 +67,8 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
             if is_folder:
                 stack.append((path + "/", rules))
             else:
-                found.append(path)
-    return Walked(sorted(found), tuple(sorted(unreadable)))
+                files.append(path)
+    return Walked(sorted(files), tuple(sorted(unreadable)))
 
 
 def walk_tree(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -88,11 +87,6 @@ def walk_tree(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
         folders = sorted(name for name, is_folder in entries if is_folder and name != ".git")
         yield prefix, folders, [name for name, is_folder in entries if not is_folder]
         stack += [f"{prefix}{name}/" for name in reversed(folders)]
-
-
-@cache
-def _default_rules() -> IgnoreRules:
-    return IgnoreRules().below("", [f"{name}/" for name in DEPENDENCY_FOLDERS])
 
 
 def _with_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules:

@@ -74,9 +74,8 @@ class Module:
 
     def header(self, definition: Definition) -> str:
         """Return a definition up to its body, with the indentation of its first line."""
-        return self.text(self._line_start(definition.start), definition.header_end).rstrip() + self._late_name(
-            definition
-        )
+        written = self.text(self._line_start(definition.start), definition.header_end)
+        return written.rstrip() + self._late_name(definition)
 
     def _late_name(self, definition: Definition) -> str:
         """Return a definition's names, behind a space, that stand behind the body only, as a ``typedef``'s do."""
@@ -93,13 +92,15 @@ class Module:
 
     def signature(self, definition: Definition) -> str:
         """Return a definition's signature on one line, without comments, the opening of its body or a semicolon."""
-        start, pieces = definition.start, []
-        for remark, end in definition.remarks:
-            pieces.append(self.text(start, remark))
-            start = end
-        pieces.append(self.text(start, definition.header_end))
-        laid_out = _BEFORE_CLOSING.sub(_unless_line_break, _AFTER_OPENING.sub("", "".join(pieces)))
-        text = laid_out + self._late_name(definition)
+        pieces: list[str] = []
+        position = definition.start
+        for remark_start, remark_end in definition.remarks:
+            pieces.append(self.text(position, remark_start))
+            position = remark_end
+        pieces.append(self.text(position, definition.header_end))
+        header = _AFTER_OPENING.sub("", "".join(pieces))
+        header = _BEFORE_CLOSING.sub(_unless_line_break, header)
+        text = header + self._late_name(definition)
         return " ".join(text.split()).rstrip("{;,\\ ").removesuffix(":").removesuffix(" do")
 
 

@@ -95,11 +95,12 @@ def _cut_body(source: bytes, start: int, end: int, captured: _Captured, language
 
 def _indented(source: bytes, cut: Elision, start: int) -> Elision:
     """Return ``cut`` with its placeholder indented as the body at ``start`` is: comments in it may be less so."""
-    line, indent = _line_start(source, cut.start), source[_line_start(source, start) : start]
-    present = source[line : cut.start]
-    if present == indent or present.strip() or indent.strip():
+    line_start = _line_start(source, cut.start)
+    before_cut = source[line_start : cut.start]
+    before_body = source[_line_start(source, start) : start]
+    if before_cut == before_body or before_cut.strip() or before_body.strip():
         return cut
-    return Elision(line, cut.end, indent + cut.placeholder)
+    return Elision(line_start, cut.end, before_body + cut.placeholder)
 
 
 def _end_of_remark(source: bytes, doc_end: int, end: int) -> int:
@@ -107,8 +108,8 @@ def _end_of_remark(source: bytes, doc_end: int, end: int) -> int:
     rest = doc_end + _leading(source[doc_end:end], b" \t")
     if source[rest : rest + 1] in (b"", b"\r", b"\n", b";"):
         return doc_end
-    at = min(end, _line_end(source, rest))
-    return at - (source[at - 1 : at] == b"\r")
+    remark_end = min(end, _line_end(source, rest))
+    return remark_end - (source[remark_end - 1 : remark_end] == b"\r")
 
 
 def _start_of_leads(source: bytes, start: int, lead_start_by_end: dict[int, int]) -> int:
@@ -136,7 +137,7 @@ def _leading(text: bytes, characters: bytes) -> int:
 def _replace(source: bytes, start: int, end: int, language: Language) -> list[Elision]:
     """Return the cut of one run, or none where its placeholder would be longer or would swallow what follows it."""
     placeholder = language.placeholder.encode()
-    if end - start < 4 * len(placeholder):
+    if end - start < 4 * len(placeholder):  # beyond, it is longer whatever its characters: they have up to four bytes
         removed = source[start:end].decode(errors="replace")
         if len(removed) < len(placeholder) or removed == language.placeholder:
             return []
@@ -150,8 +151,8 @@ def _line_start(source: bytes, position: int) -> int:
 
 
 def _line_end(source: bytes, position: int) -> int:
-    found = source.find(b"\n", position)
-    return len(source) if found < 0 else found
+    line_end = source.find(b"\n", position)
+    return len(source) if line_end < 0 else line_end
 
 
 def _apply(source: bytes, cuts: list[Elision]) -> tuple[list[bytes], list[Span]]:
@@ -164,13 +165,13 @@ def _apply(source: bytes, cuts: list[Elision]) -> tuple[list[bytes], list[Span]]
     position, line, source_line = 0, 1, 1
     run, source_run = 1, 1  # where the lines that map one to one began
     for cut in cuts:
-        kept = source.count(b"\n", position, cut.start)
-        line += kept
-        source_line += kept
+        lines_before = source.count(b"\n", position, cut.start)
+        line += lines_before
+        source_line += lines_before
         pieces += (source[position : cut.start], cut.placeholder)
         position = cut.end
-        gone = source.count(b"\n", cut.start, cut.end)
-        if not gone:
+        lines_cut = source.count(b"\n", cut.start, cut.end)
+        if not lines_cut:
             continue
         first = source_line
         if line >= run:
@@ -178,7 +179,7 @@ def _apply(source: bytes, cuts: list[Elision]) -> tuple[list[bytes], list[Span]]
                 spans.append(Span(run, line - 1, source_run, source_line - 1))
         else:
             first = spans.pop().source_start  # a second cut on this line
-        source_line += gone
+        source_line += lines_cut
         spans.append(Span(line, line, first, source_line))
         run, source_run = line + 1, source_line + 1
     pieces.append(source[position:])

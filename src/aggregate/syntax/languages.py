@@ -23,9 +23,8 @@ class Language:
     """One language.
 
     Attributes:
-        name: The name that users type; also the stem of ``queries/<name>.scm``.
+        name: The name that users type, the tag of fences, and the stem of ``queries/<name>.scm``.
         suffixes: Lower-case file suffixes.
-        fence: The language tag for fences.
         module: The grammar's import name.
         function: The function in that module that returns the grammar.
         placeholder: What stands for a body that was cut out.
@@ -38,7 +37,6 @@ class Language:
 
     name: str
     suffixes: tuple[str, ...]
-    fence: str
     module: str
     placeholder: str = "{ /* ... */ }"
     function: str = "language"
@@ -58,71 +56,63 @@ LANGUAGES = (
     Language(
         "python",
         (".py", ".pyi", ".pyw"),
-        "python",
         "tree_sitter_python",
         placeholder="...",
         interpreters=("python", "pypy"),
     ),
-    Language("c", (".c", ".h"), "c", "tree_sitter_c", hidden=hidden_in_c),
+    Language("c", (".c", ".h"), "tree_sitter_c", hidden=hidden_in_c),
     Language(
         "cpp",
         (".cpp", ".hpp", ".cc", ".hh", ".cxx", ".hxx", ".c++", ".h++", ".ipp", ".tpp", ".inl", ".cu", ".cuh"),
-        "cpp",
         "tree_sitter_cpp",
         hidden=hidden_in_c,
     ),
     Language(
         "javascript",
         (".js", ".jsx", ".mjs", ".cjs"),
-        "javascript",
         "tree_sitter_javascript",
         interpreters=("node", "nodejs"),
     ),
     Language(
         "typescript",
         (".ts", ".mts", ".cts"),
-        "typescript",
         "tree_sitter_typescript",
         function="language_typescript",
         interpreters=("deno", "bun", "ts-node", "tsx"),
     ),
-    Language("tsx", (".tsx",), "tsx", "tree_sitter_typescript", function="language_tsx"),
-    Language("go", (".go",), "go", "tree_sitter_go"),
-    Language("rust", (".rs",), "rust", "tree_sitter_rust"),
-    Language("java", (".java",), "java", "tree_sitter_java"),
+    Language("tsx", (".tsx",), "tree_sitter_typescript", function="language_tsx"),
+    Language("go", (".go",), "tree_sitter_go"),
+    Language("rust", (".rs",), "tree_sitter_rust"),
+    Language("java", (".java",), "tree_sitter_java"),
     Language(
         "csharp",
         (".cs", ".csx"),
-        "csharp",
         "tree_sitter_c_sharp",
     ),
     Language(
         "ruby",
         (".rb", ".rake", ".gemspec", ".ru"),
-        "ruby",
         "tree_sitter_ruby",
         placeholder="# ...",
         own_line=True,
         names=("gemfile", "rakefile", "vagrantfile", "guardfile", "podfile", "fastfile"),
         interpreters=("ruby", "jruby"),
     ),
-    Language("php", (".php", ".phtml"), "php", "tree_sitter_php", function="language_php", interpreters=("php",)),
+    Language("php", (".php", ".phtml"), "tree_sitter_php", function="language_php", interpreters=("php",)),
     Language(
         "bash",
         (".sh", ".bash"),
-        "bash",
         "tree_sitter_bash",
         placeholder="{ : ...; }",
         names=(".bashrc", ".bash_profile", ".profile"),
         interpreters=("bash", "sh", "dash", "ash", "ksh", "zsh"),
     ),
-    Language("markdown", (".md", ".markdown"), "markdown", "tree_sitter_markdown", kind=LanguageKind.DATA),
-    Language("html", (".html", ".htm", ".xhtml"), "html", "tree_sitter_html", kind=LanguageKind.DATA),
-    Language("css", (".css",), "css", "tree_sitter_css", kind=LanguageKind.DATA),
+    Language("markdown", (".md", ".markdown"), "tree_sitter_markdown", kind=LanguageKind.DATA),
+    Language("html", (".html", ".htm", ".xhtml"), "tree_sitter_html", kind=LanguageKind.DATA),
+    Language("css", (".css",), "tree_sitter_css", kind=LanguageKind.DATA),
     Language(
         "json",
         (".json", ".jsonc", ".jsonl", ".ndjson", ".geojson", ".ipynb", ".webmanifest"),
-        "json",
         "tree_sitter_json",
         kind=LanguageKind.DATA,
         names=("composer.lock", "pipfile.lock"),
@@ -130,14 +120,12 @@ LANGUAGES = (
     Language(
         "yaml",
         (".yaml", ".yml"),
-        "yaml",
         "tree_sitter_yaml",
         kind=LanguageKind.DATA,
     ),
     Language(
         "toml",
         (".toml",),
-        "toml",
         "tree_sitter_toml",
         kind=LanguageKind.DATA,
         names=("cargo.lock", "pipfile", "poetry.lock", "uv.lock"),
@@ -151,79 +139,28 @@ _HEADER_IS_CPP = re.compile(
 
 # Fence tags of kinds of file that have no grammar here.
 _PLAIN_FENCES = {
-    ".bat": "bat",
-    ".cfg": "ini",
-    ".clj": "clojure",
-    ".cmake": "cmake",
-    ".conf": "ini",
-    ".csv": "csv",
-    ".dart": "dart",
-    ".desktop": "ini",
-    ".diff": "diff",
-    ".dockerfile": "dockerfile",
-    ".erl": "erlang",
-    ".ex": "elixir",
-    ".exs": "elixir",
-    ".fs": "fsharp",
-    ".gradle": "groovy",
-    ".graphql": "graphql",
-    ".groovy": "groovy",
-    ".hs": "haskell",
-    ".ini": "ini",
-    ".jl": "julia",
-    ".kt": "kotlin",
-    ".kts": "kotlin",
-    ".less": "less",
-    ".lua": "lua",
-    ".m": "objectivec",
-    ".mk": "makefile",
-    ".ml": "ocaml",
-    ".nim": "nim",
-    ".patch": "diff",
-    ".pl": "perl",
-    ".proto": "protobuf",
-    ".ps1": "powershell",
-    ".r": "r",
-    ".rst": "rst",
-    ".sass": "sass",
-    ".scala": "scala",
-    ".scm": "scheme",
-    ".scss": "scss",
-    ".sql": "sql",
-    ".svelte": "svelte",
-    ".svg": "xml",
-    ".swift": "swift",
-    ".tf": "hcl",
-    ".tsv": "tsv",
-    ".vue": "vue",
-    ".xml": "xml",
-    ".zig": "zig",
-}
+    ".bat": "bat", ".cfg": "ini", ".clj": "clojure", ".cmake": "cmake", ".conf": "ini",
+    ".csv": "csv", ".dart": "dart", ".desktop": "ini", ".diff": "diff",
+    ".dockerfile": "dockerfile", ".erl": "erlang", ".ex": "elixir", ".exs": "elixir",
+    ".fs": "fsharp", ".gradle": "groovy", ".graphql": "graphql", ".groovy": "groovy",
+    ".hs": "haskell", ".ini": "ini", ".jl": "julia", ".kt": "kotlin", ".kts": "kotlin",
+    ".less": "less", ".lua": "lua", ".m": "objectivec", ".mk": "makefile", ".ml": "ocaml",
+    ".nim": "nim", ".patch": "diff", ".pl": "perl", ".proto": "protobuf", ".ps1": "powershell",
+    ".r": "r", ".rst": "rst", ".sass": "sass", ".scala": "scala", ".scm": "scheme",
+    ".scss": "scss", ".sql": "sql", ".svelte": "svelte", ".svg": "xml", ".swift": "swift",
+    ".tf": "hcl", ".tsv": "tsv", ".vue": "vue", ".xml": "xml", ".zig": "zig",
+}  # fmt: skip
 _PLAIN_NAMES = {
-    ".editorconfig": "ini",
-    ".gitattributes": "gitattributes",
-    ".gitconfig": "ini",
-    ".gitignore": "gitignore",
-    ".gitmodules": "ini",
-    "cmakelists.txt": "cmake",
-    "containerfile": "dockerfile",
-    "dockerfile": "dockerfile",
-    "gnumakefile": "makefile",
+    ".editorconfig": "ini", ".gitattributes": "gitattributes", ".gitconfig": "ini",
+    ".gitignore": "gitignore", ".gitmodules": "ini", "cmakelists.txt": "cmake",
+    "containerfile": "dockerfile", "dockerfile": "dockerfile", "gnumakefile": "makefile",
     "makefile": "makefile",
-}
+}  # fmt: skip
 _PLAIN_INTERPRETERS = {
-    "awk": "awk",
-    "elixir": "elixir",
-    "gawk": "awk",
-    "groovy": "groovy",
-    "julia": "julia",
-    "lua": "lua",
-    "make": "makefile",
-    "perl": "perl",
-    "pwsh": "powershell",
-    "rscript": "r",
+    "awk": "awk", "elixir": "elixir", "gawk": "awk", "groovy": "groovy", "julia": "julia",
+    "lua": "lua", "make": "makefile", "perl": "perl", "pwsh": "powershell", "rscript": "r",
     "tclsh": "tcl",
-}
+}  # fmt: skip
 _LONGEST_SHEBANG = 256  # as much as a system reads of it
 
 
@@ -235,12 +172,14 @@ def language_of(path: str, text: str = "") -> Language | None:
     """
     by_name, by_suffix, by_interpreter = _index()
     name, suffix = _name_and_suffix(path)
-    found = by_name.get(name) or by_suffix.get(suffix)
-    if found is None and text.startswith("#!") and not _plain_tag(name, suffix):
-        found = by_interpreter.get(_interpreter(text))
-    if found is not None and found.name == "c" and name.endswith(".h") and _HEADER_IS_CPP.search(text):
+    language = by_name.get(name) or by_suffix.get(suffix)
+    if language is None and text.startswith("#!") and not _plain_tag(name, suffix):
+        language = by_interpreter.get(_interpreter(text))
+    if language is None:
+        return None
+    if language.name == "c" and suffix == ".h" and _HEADER_IS_CPP.search(text):
         return language_named("cpp")
-    return found
+    return language
 
 
 def language_named(name: str) -> Language | None:
@@ -252,9 +191,11 @@ def fence_tag(path: str, text: str = "") -> str:
     """Return the tag for a fence around ``text``, the file at ``path``; ``"text"`` where nothing better is known."""
     language = language_of(path, text[:_LONGEST_SHEBANG] if text.startswith("#!") else "")
     if language is not None:
-        return language.fence
-    by_name = _plain_tag(*_name_and_suffix(path))
-    return by_name or (text.startswith("#!") and _PLAIN_INTERPRETERS.get(_interpreter(text))) or "text"
+        return language.name
+    tag = _plain_tag(*_name_and_suffix(path))
+    if tag is None and text.startswith("#!"):
+        tag = _PLAIN_INTERPRETERS.get(_interpreter(text))
+    return tag or "text"
 
 
 def _plain_tag(name: str, suffix: str) -> str | None:

@@ -12,13 +12,10 @@ from functools import cache
 
 def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
     """Yield the spans of ``source`` that a parser must not see, in order and apart."""
-    macros = [
-        (match.start(group), match.start(group) + len(match[group].rstrip()))
-        for match in _macros().finditer(source)
-        if match.lastindex
-        for group in range(1, match.lastindex + 1)
-        if match.start(group) >= 0
-    ]
+    macros: list[tuple[int, int]] = []
+    for match in _macros().finditer(source):
+        starts = [(match.start(group), match[group]) for group in range(1, (match.lastindex or 0) + 1)]
+        macros += [(start, start + len(text.rstrip())) for start, text in starts if start >= 0]
     spans = [*macros, *_comments_in_macros(source), *_broken_conditions(without(source, macros))]
     done = 0
     for start, end in sorted(spans):
@@ -61,6 +58,7 @@ _BLANKS = re.compile(rb"(?:\s|//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z))*+")
 _IS_FALSE = re.compile(rb"\#[ \t]*+if[ \t]++0\s*+$")
 _LABEL = re.compile(rb"\b(?:public|protected|private|default|case\b[^\n]*|[A-Z][A-Z_]*)\s*:\Z")
 _LONGEST_LABEL = 80
+"""Bytes that are looked at to tell a label from another colon: a bound for ``case`` and its value."""
 _TAIL = re.compile(rb"(?:const|volatile|noexcept|override|final|requires|throw|try)\b|[^\w~:]")
 """What continues a declaration behind its parameters."""
 _REQUIRES = re.compile(rb"requires\b")

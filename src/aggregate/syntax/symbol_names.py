@@ -20,8 +20,9 @@ def without_arguments(name: str) -> str:
     """Return a qualified name without type arguments, and a conversion operator's without its parameters."""
     if ("<" not in name and "(" not in name) or len(name) > _LONGEST:
         return name
-    at = _OPERATOR.search(name)
-    head, operator = (name[: at.start()], name[at.start() :]) if at else (name, "")
+    keyword = _OPERATOR.search(name)
+    split = keyword.start() if keyword else len(name)
+    head, operator = name[:split], name[split:]
     while (shorter := _ARGUMENTS.sub("", head)) != head:
         head = shorter
     return head + _CONVERSION.sub(r"\1", operator)

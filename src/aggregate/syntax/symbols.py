@@ -1,10 +1,9 @@
 """From a source text to what it defines, by its language's query."""
 
 import re
-import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from tree_sitter import Node
@@ -19,8 +18,9 @@ _DEFINITION = "definition."
 _LEVEL = "level."
 _NOTICE = re.compile(r"copyright|licen[cs]e|spdx-|all rights reserved", re.IGNORECASE)
 _NOTICE_WITHIN = 400
-_NEVER = sys.maxsize
+"""Characters of a comment in which a notice says what it is; a text that documents a file may name a licence later."""
 _MOST_ITEMS_READ = 10_000
+"""Children of a list or mapping up to which each is looked at; reading more takes longer than the rest of the view."""
 _MOST_NAMES = 100
 """Names of a path, the inner ones: in a text that nests ten thousand levels all of them would take gigabytes."""
 _MOST_COMMENTS = 1_000
@@ -30,6 +30,38 @@ _TEXTS = ("import", "constant", "constant.member", "package")
 _WANTED = frozenset({*_NAMING, "body", "members", "keep", "doc.module", "doc.leading", *_TEXTS})
 
 
+@dataclass(slots=True)
+class _Captured:
+    """What the query found.
+
+    Attributes:
+        definitions: By where their signature ends, which tells apart those that several patterns match.
+        texts: For each capture in ``_TEXTS``, the texts by their first byte.
+        docs: Comments and strings that may document the file, by their first byte.
+        bodies: First byte and end of what no definition inside is told of, ``kept`` ones excepted.
+    """
+
+    definitions: dict[int, Definition] = field(default_factory=dict)
+    texts: dict[str, dict[int, str]] = field(default_factory=lambda: {name: {} for name in _TEXTS})
+    docs: dict[int, Node] = field(default_factory=dict)
+    bodies: set[tuple[int, int]] = field(default_factory=set)
+    kept: set[tuple[int, int]] = field(default_factory=set)
+
+    def add(self, match: dict[str, list[Node]]) -> None:
+        """Add the nodes of one match."""
+        self.bodies.update((node.start_byte, node.end_byte) for node in match.get("body", ()))
+        self.kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
+        for capture, nodes in match.items():
+            if capture.startswith(_DEFINITION):
+                _add(self.definitions, _definition(capture.removeprefix(_DEFINITION), nodes, match))
+            elif capture in self.texts:
+                self.texts[capture].update((node.start_byte, _text(node)) for node in nodes)
+            elif capture == "doc.module":
+                self.docs.update((node.start_byte, node) for node in nodes)
+            elif capture == "doc.leading":
+                self.docs.update((comment.start_byte, comment) for node in nodes for comment in _run_of(node))
+
+
 def read_module(text: str, language: Language) -> Module:
     """Parse ``text`` and return what it defines; a syntax error costs only what stands in it.
 
@@ -37,37 +69,25 @@ def read_module(text: str, language: Language) -> Module:
         DeadlineError: It takes far longer than any program of this size does.
     """
     source = text.encode(errors="surrogatepass")
-    found: dict[int, Definition] = {}
-    texts: dict[str, dict[int, str]] = {name: {} for name in _TEXTS}
-    docs: dict[int, Node] = {}
-    bodies: set[tuple[int, int]] = set()
-    kept: set[tuple[int, int]] = set()
     deadline = Deadline(len(source))
     macros = macros_by_end(source, language)
     tree = parse_source(source, language, macros, deadline=deadline)
+    captured = _Captured()
     for match in query_matches(tree, language, _WANTED, deadline):
-        bodies.update((node.start_byte, node.end_byte) for node in match.get("body", ()))
-        kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
-        for capture, nodes in match.items():
-            if capture.startswith(_DEFINITION):
-                _add(found, _definition(capture.removeprefix(_DEFINITION), nodes, match))
-            elif capture in texts:
-                texts[capture].update((node.start_byte, _text(node)) for node in nodes)
-            elif capture == "doc.module":
-                docs.update((node.start_byte, node) for node in nodes)
-            elif capture == "doc.leading":
-                docs.update((comment.start_byte, comment) for node in nodes for comment in _run_of(node))
+        captured.add(match)
+    found = list(captured.definitions.values())
     if macros:
         conditions = sorted((start, end) for end, start in macros.items() if source.startswith(b"#", start))
-        found = {at: _without_conditions(_with_macros(one, source, macros), conditions) for at, one in found.items()}
-    ordered = _reach(sorted(found.values(), key=lambda one: (one.start, -one.end, one.header_end)), source)
-    definitions = _nest(ordered, sorted(bodies - kept))
+        found = [_without_conditions(_with_macros(each, source, macros), conditions) for each in found]
+    found.sort(key=lambda definition: (definition.start, -definition.end, definition.header_end))
+    definitions = _nest(_with_sections(found, source), sorted(captured.bodies - captured.kept))
+    texts = captured.texts
     return Module(
         source,
         definitions,
         imports=_once(texts["import"]),
         constants=_once(_outside(texts["constant"], definitions) | texts["constant.member"]),
-        doc=_doc(docs, source),
+        doc=_doc(captured.docs, source),
         package=tuple(name for text in texts["package"].values() for name in split_symbol(text)),
     )
 
@@ -78,35 +98,48 @@ def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]]) -> D
     ``@name`` is a name or a path of names, ``@title`` one name whatever stands in it, ``@items`` the node whose
     children are counted.
     """
-    parts = [_text(part) for part in (*match.get("receiver", ()), *match.get("name", ())[:1])]
-    parts = [name for part in parts for name in split_symbol(without_arguments(part))]
-    parts += [_text(part) for part in match.get("title", ())[:1]]
-    begin, node = nodes[0], nodes[-1]
-    opening = min((n.start_byte for n in (*match.get("body", ()), *match.get("members", ()))), default=node.end_byte)
-    first, last = begin.start_point.row + 1, node.end_point.row + (node.end_point.column > 0)
-    level = next((int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)), 0)
-    items = next((_items(one) for one in match.get("items", ())), None)
-    remarks = tuple(_remarks(node, opening)) if first < last and opening < node.end_byte else ()
-    aliases = tuple(_text(one) for one in match.get("alias", ()))
-    place = (begin.start_byte, node.end_byte, opening, 0, first, max(first, last))
-    return Definition(kind, tuple(parts), *place, level, items, remarks, aliases)
+    qualified = [_text(node) for node in (*match.get("receiver", ()), *match.get("name", ())[:1])]
+    path = [name for text in qualified for name in split_symbol(without_arguments(text))]
+    path += [_text(title) for title in match.get("title", ())[:1]]
+    first, last = nodes[0], nodes[-1]
+    header_end = min(
+        (node.start_byte for node in (*match.get("body", ()), *match.get("members", ()))), default=last.end_byte
+    )
+    first_line = first.start_point.row + 1
+    last_line = max(first_line, last.end_point.row + (last.end_point.column > 0))
+    has_long_header = first_line < last_line and header_end < last.end_byte
+    return Definition(
+        kind,
+        tuple(path),
+        first.start_byte,
+        last.end_byte,
+        header_end,
+        depth=0,
+        first_line=first_line,
+        last_line=last_line,
+        level=next((int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)), 0),
+        items=next((_items(node) for node in match.get("items", ())), None),
+        remarks=tuple(_remarks(last, header_end)) if has_long_header else (),
+        aliases=tuple(_text(node) for node in match.get("alias", ())),
+    )
 
 
-def _with_macros(one: Definition, source: bytes, macros: dict[int, int]) -> Definition:
+def _with_macros(definition: Definition, source: bytes, macros: dict[int, int]) -> Definition:
     """Return a definition that begins with the macros directly before it on its line."""
-    start = one.start
-    while (begin := macros.get(_end_before(source, start))) is not None:
-        start = begin
-    return one if start == one.start else replace(one, start=start)
+    start = definition.start
+    while (macro := macros.get(_end_before(source, start))) is not None:
+        start = macro
+    return definition if start == definition.start else replace(definition, start=start)
 
 
-def _without_conditions(one: Definition, conditions: list[tuple[int, int]]) -> Definition:
+def _without_conditions(definition: Definition, conditions: list[tuple[int, int]]) -> Definition:
     """Return a definition whose signature lacks the ``conditions`` in it, as it lacks comments."""
-    inside = conditions[bisect_left(conditions, (one.start, 0)) : bisect_left(conditions, (one.header_end, 0))]
+    first = bisect_left(conditions, (definition.start, 0))
+    inside = conditions[first : bisect_left(conditions, (definition.header_end, 0))]
     if not inside:
-        return one
-    remarks = [remark for remark in one.remarks if not any(a <= remark[0] < b for a, b in inside)]
-    return replace(one, remarks=tuple(sorted([*remarks, *inside])))
+        return definition
+    remarks = [remark for remark in definition.remarks if not any(start <= remark[0] < end for start, end in inside)]
+    return replace(definition, remarks=tuple(sorted([*remarks, *inside])))
 
 
 def _end_before(source: bytes, position: int) -> int:
@@ -118,14 +151,13 @@ def _end_before(source: bytes, position: int) -> int:
 
 def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
     """Yield where comments stand in ``node`` before the byte ``end``, in order."""
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
+    stack = [node]
+    while stack:
+        node = stack.pop()
         if node.type.endswith("comment"):
             yield node.start_byte, node.end_byte
         else:
-            children = takewhile(lambda child: child.start_byte < end, node.named_children)
-            waiting += reversed(list(children))
+            stack += reversed(list(takewhile(lambda child: child.start_byte < end, node.named_children)))
 
 
 def _run_of(first: Node) -> Iterator[Node]:
@@ -169,81 +201,86 @@ def _doc(docs: dict[int, Node], source: bytes) -> str:
     return next((text for text in texts if not _NOTICE.search(text[:_NOTICE_WITHIN])), "")
 
 
-def _reach(definitions: list[Definition], source: bytes) -> list[Definition]:
+def _with_sections(definitions: list[Definition], source: bytes) -> list[Definition]:
     """Return the definitions, each heading reaching to the next of its level or above or to its container's end."""
-    if not any(one.level for one in definitions):
+    if not any(definition.level for definition in definitions):
         return definitions
     ends: dict[int, int] = {}
-    frames: list[tuple[int, list[int]]] = [(len(source), [])]  # each container's end and the headings open in it
-    for index, one in enumerate(definitions):
-        while frames[-1][0] <= one.start:
-            end, headings = frames.pop()
+    containers: list[tuple[int, list[int]]] = [(len(source), [])]  # the end of each, and the headings open in it
+    for index, definition in enumerate(definitions):
+        while containers[-1][0] <= definition.start:
+            end, headings = containers.pop()
             ends.update(dict.fromkeys(headings, end))
-        headings = frames[-1][1]
-        if not one.level:
-            frames.append((one.end, []))
+        headings = containers[-1][1]
+        if not definition.level:
+            containers.append((definition.end, []))
             continue
-        while headings and definitions[headings[-1]].level >= one.level:
-            ends[headings.pop()] = one.start
+        while headings and definitions[headings[-1]].level >= definition.level:
+            ends[headings.pop()] = definition.start
         headings.append(index)
-    for end, headings in frames:
+    for end, headings in containers:
         ends.update(dict.fromkeys(headings, end))
-    return [_reaching(one, ends[index], source) if one.level else one for index, one in enumerate(definitions)]
+    return [
+        _section(definition, ends[index], source) if definition.level else definition
+        for index, definition in enumerate(definitions)
+    ]
 
 
-def _reaching(one: Definition, end: int, source: bytes) -> Definition:
+def _section(heading: Definition, end: int, source: bytes) -> Definition:
     """Return a heading's definition that ends at ``end``, without the blank lines there."""
-    while end > one.start and source[end - 1] in b" \t\r\n":
+    while end > heading.start and source[end - 1] in b" \t\r\n":
         end -= 1
-    last = one.first_line + source.count(b"\n", one.start, end)
-    return replace(one, end=end, header_end=min(one.header_end, end), last_line=last)
+    last_line = heading.first_line + source.count(b"\n", heading.start, end)
+    return replace(heading, end=end, header_end=min(heading.header_end, end), last_line=last_line)
 
 
-def _add(found: dict[int, Definition], one: Definition) -> None:
+def _add(definitions: dict[int, Definition], new: Definition) -> None:
     """Keep one definition per signature: the widest, which has the decorators; of two as wide, the one with a name.
 
     Names that are declared together, as in ``int *f(int), g(int);``, are one definition with aliases.
     """
-    known = found.get(one.header_end)
-    if known is None or (one.start, not one.path) < (known.start, not known.path):
-        found[one.header_end] = one
-    elif (one.kind, one.start, one.end) == (known.kind, known.start, known.end) and one.path != known.path:
-        others = dict.fromkeys((*known.aliases, *one.path[-1:], *one.aliases))
-        found[one.header_end] = replace(known, aliases=tuple(name for name in others if name not in known.path))
+    known = definitions.get(new.header_end)
+    if known is None or (new.start, not new.path) < (known.start, not known.path):
+        definitions[new.header_end] = new
+    elif (new.kind, new.start, new.end) == (known.kind, known.start, known.end) and new.path != known.path:
+        aliases = dict.fromkeys((*known.aliases, *new.path[-1:], *new.aliases))
+        others = tuple(name for name in aliases if name not in known.path)
+        definitions[new.header_end] = replace(known, aliases=others)
 
 
 def _nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple[Definition, ...]:
     """Return the definitions outside of bodies, each with its full path and depth."""
     nested: list[Definition] = []
     around: list[Definition] = []
-    body_end, upcoming = 0, iter([*bodies, (_NEVER, _NEVER)])
-    body = next(upcoming)
-    for one in definitions:
-        while body[0] <= one.start:
-            body_end = max(body_end, body[1])
-            body = next(upcoming)
-        if one.start < body_end:
+    upcoming = iter(bodies)
+    body = next(upcoming, None)
+    bodies_end = 0
+    for definition in definitions:
+        while body and body[0] <= definition.start:
+            bodies_end = max(bodies_end, body[1])
+            body = next(upcoming, None)
+        if definition.start < bodies_end:
             continue
-        while around and around[-1].end <= one.start:
+        while around and around[-1].end <= definition.start:
             around.pop()
-        if around and (around[-1].start, around[-1].path[-1:]) == (one.start, one.path):
+        if around and (around[-1].start, around[-1].path[-1:]) == (definition.start, definition.path):
             continue  # the head of a definition, which some grammars take for a declaration
-        outer = around[-1].path if around else ()
-        full = replace(one, path=(outer + one.path)[-_MOST_NAMES:], depth=len(around))
-        nested.append(full)
-        around.append(full)
+        outer_path = around[-1].path if around else ()
+        path = (outer_path + definition.path)[-_MOST_NAMES:]
+        nested.append(replace(definition, path=path, depth=len(around)))
+        around.append(nested[-1])
     return tuple(nested)
 
 
 def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> dict[int, str]:
     """Return those texts that stand in no definition."""
-    ends = {one.start: one.end for one in definitions if not one.depth}
+    ends = {definition.start: definition.end for definition in definitions if not definition.depth}
     starts = sorted(ends)
     outside: dict[int, str] = {}
-    for at, text in texts.items():
-        index = bisect_right(starts, at)
-        if not index or ends[starts[index - 1]] <= at:
-            outside[at] = text
+    for position, text in texts.items():
+        index = bisect_right(starts, position)
+        if not index or ends[starts[index - 1]] <= position:
+            outside[position] = text
     return outside
 
 

@@ -7,6 +7,8 @@ closed from inside, whatever the content's own indentation.
 
 import re
 
+from aggregate.text.terminal import escape_character
+
 _RUN_AT_LINE_START = re.compile(r"^[ \t>]*(`{3,})", re.MULTILINE)
 # str.splitlines() and editors break lines at more than \n; a renderer that does so must not find a fence there either.
 RARE_BREAKS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -35,9 +37,4 @@ def _fence_length(content: str) -> int:
 
 def heading_text(text: str) -> str:
     r"""Return ``text`` fit for one heading line: control characters and line breaks become ``\xNN`` or ``\uNNNN``."""
-    return _CONTROL.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    return _CONTROL.sub(escape_character, text)

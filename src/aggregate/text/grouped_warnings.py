@@ -1,11 +1,12 @@
-"""Many sentences of a few kinds as a few: ten thousand files that are missing are told in one line, not in as many."""
+"""Many warnings of a few kinds as a few lines: ten thousand missing files are one line."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
 MOST_OF_A_KIND: Final = 20
-"""Sentences of one kind that are told one by one."""
+"""Sentences of one kind that have a line each: as many as one reads."""
 MOST_LINES: Final = 60
 """Lines in all, whatever the kinds: a name with a colon in it makes a kind of its own."""
 _LABEL: Final = re.compile(r"(?:ERROR|NOTE): ")
@@ -13,7 +14,7 @@ _VARIABLE: Final = re.compile(r'sha256:[0-9a-f]+|"[^"]*"|\d[\d,.]*')
 """What differs between sentences of one kind."""
 
 
-def folded(sentences: Sequence[str], *, more: str = "") -> list[str]:
+def group_warnings(sentences: Sequence[str], *, more: str = "") -> list[str]:
     """Return ``sentences``, of kinds that have more than 20 only the first one, with how many follow, 60 lines in all.
 
     Args:
@@ -22,17 +23,15 @@ def folded(sentences: Sequence[str], *, more: str = "") -> list[str]:
     """
     where = f" ({more} lists them)" if more else ""
     kinds = [_kind(sentence) for sentence in sentences]
-    numbers: dict[str, int] = {}
-    for kind in kinds:
-        numbers[kind] = numbers.get(kind, 0) + 1
+    numbers = Counter(kinds)
     lines: list[str] = []
-    told: set[str] = set()
+    grouped: set[str] = set()
     for sentence, kind in zip(sentences, kinds, strict=True):
         if numbers[kind] <= MOST_OF_A_KIND:
             lines.append(sentence)
-        elif kind not in told:
+        elif kind not in grouped:
             lines.append(f"{sentence}; and {numbers[kind] - 1:,} more of this kind{where}")
-            told.add(kind)
+            grouped.add(kind)
     rest = len(lines) - MOST_LINES
     return lines if rest <= 0 else [*lines[:MOST_LINES], f"and {rest:,} more of other kinds{where}"]
 

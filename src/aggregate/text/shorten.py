@@ -17,6 +17,8 @@ def shorten(text: str, most: int) -> str:
 
 def first_of(sentences: Sequence[str], most: int, characters: int) -> tuple[str, ...]:
     """Return the first ``most`` sentences, each with at most ``characters`` of its own, and how many more there are."""
-    shown = [shorten(message_text(one), characters) for one in sentences[:most]]
-    left = len(sentences) - len(shown)
-    return (*shown, f"... and {left:,} more, {len(sentences):,} in all") if left else tuple(shown)
+    listed = [shorten(message_text(sentence), characters) for sentence in sentences[:most]]
+    more = len(sentences) - len(listed)
+    if more:
+        listed.append(f"... and {more:,} more, {len(sentences):,} in all")
+    return tuple(listed)

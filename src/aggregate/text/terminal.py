@@ -25,10 +25,11 @@ def printable(text: str, *, body: bool = False) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return re.sub(_IN_BODY if body else _IN_LINE, _escape, text)
+    return re.sub(_IN_BODY if body else _IN_LINE, escape_character, text)
 
 
-def _escape(match: re.Match[str]) -> str:
+def escape_character(match: re.Match[str]) -> str:
+    r"""Return the character that was matched as ``\xNN``, ``\uNNNN`` or ``\UNNNNNNNN``, the shortest that holds it."""
     code = ord(match.group())
     if code < 0x100:
         return f"\\x{code:02x}"

@@ -24,7 +24,7 @@ _LONGEST = 60
 _HEADING = re.compile(r"^[^\w\n]*discussion[ \t]+(?:excerpt|history)", re.IGNORECASE | re.MULTILINE)
 _RULE = re.compile(r"^[ \t>]*-(?:[ \t]*-){2,}[ \t]*$", re.MULTILINE)
 _LABEL = re.compile(rf"^[^\w\n]*(\w[^\n:]{{0,{_LONGEST}}}?)[^\w\n:]{{0,8}}:", re.MULTILINE)
-_SAID = re.compile(rf"(\w[^\n:]{{0,{_LONGEST}}}): *")
+_ROLE_AND_COLON = re.compile(rf"(\w[^\n:]{{0,{_LONGEST}}}): *")
 _FENCED = re.compile(r"(?:(?:(?!: )[^\n])*:\n\n)?`{3,}text(?:\n|\Z)")
 """A text that begins like a turn that is fenced; no role holds a colon and a blank."""
 _INVISIBLE = re.compile(
@@ -40,29 +40,29 @@ def turn_texts(history: Sequence[object]) -> list[str]:
     Args:
         history: Texts and mappings with ``role`` and ``content``, mixed at will; anything else is shown as ``str``.
     """
-    roles = _USUAL | {_name(_shown_role(entry)) for entry in history if isinstance(entry, Mapping)}
+    roles = _USUAL | {_name(_role_of(entry)) for entry in history if isinstance(entry, Mapping)}
     return [_turn(entry, roles) for entry in history]
 
 
 def _turn(entry: object, roles: AbstractSet[str]) -> str:
     """Return the text of a turn."""
     if isinstance(entry, Mapping):
-        name, content = _shown_role(entry), entry.get("content")
+        name, content = _role_of(entry), entry.get("content")
         text = "" if content is None else str(content).strip()
         # The first line stands behind the role.
         return f"{name}:\n\n{fence(text, 'text')}" if _misleads(text, roles, behind=True) else f"{name}: {text}"
     text = str(entry).strip()
     if not (_misleads(text, roles) or _FENCED.match(text)):
         return text
-    said = _SAID.match(text)
-    if said and _name(said[1]) in roles:
-        return f"{said[1]}:\n\n{fence(text[said.end() :], 'text')}"
+    label = _ROLE_AND_COLON.match(text)
+    if label and _name(label[1]) in roles:
+        return f"{label[1]}:\n\n{fence(text[label.end() :], 'text')}"
     return fence(text, "text")
 
 
-def _shown_role(turn: Mapping[Any, Any]) -> str:
+def _role_of(turn: Mapping[Any, Any]) -> str:
     role = turn.get("role")
-    return _role("Unknown" if role is None else str(role))
+    return _safe_role("Unknown" if role is None else str(role))
 
 
 def _misleads(text: str, roles: AbstractSet[str], *, behind: bool = False) -> bool:
@@ -95,7 +95,7 @@ def _name(role: str) -> str:
     return text[first.start() : len(text) - last.start()].casefold() if first and last else ""
 
 
-def _role(role: str) -> str:
+def _safe_role(role: str) -> str:
     r"""Return a role that is one line, ends at its colon, and begins no heading, rule or fence.
 
     What would is written as ``\xNN``, and so is a backslash that would read like one of these.

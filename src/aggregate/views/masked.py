@@ -51,7 +51,7 @@ def masked(request: ViewRequest) -> View:
             spans.append(Span(len(lines) + 1, len(lines) + len(new_lines), piece.first_line, last_line))
         lines += new_lines
     problems = [block.text for block in blocks if isinstance(block, Piece)]
-    return View("\n".join(lines), tuple(spans), language.fence if language else "text", tuple(problems))
+    return View("\n".join(lines), tuple(spans), language.name if language else "text", tuple(problems))
 
 
 def _pieces(blocks: Sequence[_MaskedBlock | Piece], module: Module | None, mark: str) -> list[Piece]:

@@ -14,13 +14,16 @@ from typing import IO
 from aggregate.disk.programs import find_program
 from aggregate.errors import BeadsError
 from aggregate.models.bead import Board
-from aggregate.sources.beads.record import BoardBuilder
+from aggregate.sources.beads.record import board_of
 from aggregate.sources.git import guarded_environment
 
 NAME = "bd"
 TIMEOUT_SECONDS = 10.0
+"""After which bd is given up: it may wait for a lock or a network, and somebody waits for the prompt."""
 _MAX_OUTPUT = 256 * 1024 * 1024
+"""Bytes of a list that are read into memory: a bead has a kilobyte or two."""
 _MAX_MESSAGE = 200
+"""Characters of what bd says went wrong: a line or two of a warning."""
 # --all lists closed beads too and lifts the limit of 50; gates are hidden by default, but they block others.
 _LIST = ("list", "--json", "--all", "--limit", "0")
 _CURRENT = ("--readonly", *_LIST, "--include-gates")
@@ -126,15 +129,12 @@ def _board(output: bytes) -> Board:
         raise BeadsError(f"{NAME} printed no list of beads")
     records = records or []
     _require_dependencies(records)
-    builder = BoardBuilder(NAME)
-    for number, record in enumerate(records, start=1):
-        builder.add(record, f"entry {number}")
-    return builder.board()
+    return board_of(records, NAME)
 
 
 def _require_dependencies(records: list[object]) -> None:
     """Refuse a list that counts dependencies and does not show one: no bead would ever be blocked."""
-    known = [record for record in records if isinstance(record, dict)]
-    counted = any(record.get("dependency_count") for record in known)
-    if counted and not any(record.get("dependencies") for record in known):
+    beads = [record for record in records if isinstance(record, dict)]
+    counted = any(bead.get("dependency_count") for bead in beads)
+    if counted and not any(bead.get("dependencies") for bead in beads):
         raise BeadsError(f"{NAME} does not list dependencies; update it to see what is blocked")

@@ -84,12 +84,9 @@ def first_readable(readers: Sequence[BeadsReader]) -> Board:
 
 def _file_readers(files: BeadsFiles) -> list[FileReader]:
     """Return the readers of the files, the newest file first and JSONL before a database of the same time."""
-    found = [
-        FileReader(path, parse)
-        for path, parse in ((files.jsonl, read_jsonl), (files.database, read_sqlite), (files.mock, read_json_list))
-        if path
-    ]
-    return sorted(found, key=lambda reader: -_changed(reader.path))
+    parsers = ((files.jsonl, read_jsonl), (files.database, read_sqlite), (files.mock, read_json_list))
+    readers = [FileReader(path, parse) for path, parse in parsers if path]
+    return sorted(readers, key=lambda reader: -_changed(reader.path))
 
 
 def _changed(path: Path) -> int:

@@ -16,10 +16,9 @@ from aggregate.disk.reading import read_bytes
 from aggregate.disk.roots import is_inside, real_path
 
 _LINE_BYTES = 65_536
+"""The most bytes of a file that holds a path in a line: no system takes a path of that length."""
 _MOCK_DIR = ".beads_mock"
 _MOCK_FILE = "beads.json"
-_BACKUP_MARK = ".backup"
-_VERSION_CONTROL_DB = "vc.db"
 _DOLT_DIRS = ("dolt", "embeddeddolt")
 _PREFERRED_JSONL = ("issues.jsonl", "beads.jsonl")
 _OTHER_JSONL = frozenset(
@@ -73,9 +72,11 @@ def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFile
     start = base_dir.resolve()
     root = _git_root(start)
     own = next((files for folder in _upwards(start, root) if (files := _in_folder(folder))), None)
-    main = _main_checkout(root) if root and not (own and own.readable) else None
-    shared = _in_folder(main) if main else None
+    if own and own.readable:
+        return own
     # Tracked files of a .beads directory are checked out in a worktree, its database is not.
+    main = _main_checkout(root) if root else None
+    shared = _in_folder(main) if main else None
     return shared if shared and (own is None or shared.readable) else own
 
 
@@ -84,7 +85,7 @@ def is_own(files: BeadsFiles, root: str) -> bool:
     main = _main_checkout(Path(root))
     roots = [root, *([os.path.realpath(main)] if main else [])]
     paths = [path for path in (files.directory, files.jsonl, files.database, files.mock) if path]
-    return all(any(is_inside(real_path(path), one) for one in roots) for path in paths)
+    return all(any(is_inside(real_path(path), folder) for folder in roots) for path in paths)
 
 
 def _in_folder(folder: Path) -> BeadsFiles | None:
@@ -118,7 +119,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _is_database(name: str) -> bool:
-    return name.endswith(".db") and _BACKUP_MARK not in name and name != _VERSION_CONTROL_DB
+    return name.endswith(".db") and ".backup" not in name and name != "vc.db"  # that of version control
 
 
 def _jsonl_names(names: list[str]) -> list[str]:
@@ -133,10 +134,10 @@ def _follow_redirect(directory: Path) -> Path:
         lines = _line_file(directory / "redirect").splitlines()
     except OSError:
         return directory
-    target = next((line.strip() for line in lines if line.strip() and not line.strip().startswith("#")), "")
+    target = next((line for line in map(str.strip, lines) if line and not line.startswith("#")), "")
     try:
-        found = directory.parent / target
-        return found if target and found.is_dir() else directory
+        redirected = directory.parent / target
+        return redirected if target and redirected.is_dir() else directory
     except ValueError:  # a NUL character in the path
         return directory
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from aggregate.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.errors import BeadsError
 from aggregate.models.bead import Board
-from aggregate.sources.beads.record import BoardBuilder
+from aggregate.sources.beads.record import BoardBuilder, board_of
 
 
 def read_jsonl(path: Path, *, name: str) -> Board:
@@ -17,23 +17,16 @@ def read_jsonl(path: Path, *, name: str) -> Board:
         BeadsError: The file cannot be read at all.
     """
     builder = BoardBuilder(name)
-    try:
-        data = read_bytes(path, limit=CONTENT_BYTES)
-    except OSError as error:
-        raise BeadsError(f"{name} cannot be read ({error.strerror}); check the file and its permissions") from error
-    for number, line in enumerate(io.BytesIO(data), start=1):
-        if line.strip():
-            _add_line(builder, line, f"line {number}")
+    for number, line in enumerate(io.BytesIO(_content(path, name)), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            builder.warn(f"line {number} is not JSON and was left out")
+        else:
+            builder.add(record, f"line {number}")
     return builder.board()
-
-
-def _add_line(builder: BoardBuilder, line: bytes, where: str) -> None:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        builder.warn(f"{where} is not JSON and was left out")
-    else:
-        builder.add(record, where)
 
 
 def read_json_list(path: Path, *, name: str) -> Board:
@@ -42,15 +35,17 @@ def read_json_list(path: Path, *, name: str) -> Board:
     Raises:
         BeadsError: The file cannot be read or holds no JSON list.
     """
-    builder = BoardBuilder(name)
     try:
-        records = json.loads(read_bytes(path, limit=CONTENT_BYTES))
-    except OSError as error:
-        raise BeadsError(f"{name} cannot be read ({error.strerror}); check the file and its permissions") from error
+        records = json.loads(_content(path, name))
     except (ValueError, RecursionError) as error:
         raise BeadsError(f"{name} is not JSON; write a list of beads into it") from error
     if not isinstance(records, list):
         raise BeadsError(f"{name} is not a JSON list; write a list of beads into it")
-    for number, record in enumerate(records, start=1):
-        builder.add(record, f"entry {number}")
-    return builder.board()
+    return board_of(records, name)
+
+
+def _content(path: Path, name: str) -> bytes:
+    try:
+        return read_bytes(path, limit=CONTENT_BYTES)
+    except OSError as error:
+        raise BeadsError(f"{name} cannot be read ({error.strerror}); check the file and its permissions") from error

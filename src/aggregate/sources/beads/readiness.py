@@ -52,9 +52,9 @@ def assess(beads: Iterable[Bead], *, now: datetime) -> tuple[Standing, ...]:
         beads: All beads of the project; a dependency on one that is not among them counts as resolved.
         now: Compared with ``defer_until`` and with nothing else.
     """
-    known = {bead.id: bead for bead in beads}
-    blockers = _blockers(known)
-    deferred = _deferred(known, now)
+    by_id = {bead.id: bead for bead in beads}
+    blockers = _blockers(by_id)
+    deferred = _deferred(by_id, now)
     standings = [
         Standing(
             bead,
@@ -62,7 +62,7 @@ def assess(beads: Iterable[Bead], *, now: datetime) -> tuple[Standing, ...]:
             blockers=blockers.get(bead.id, ()),
             deferred=bead.id in deferred,
         )
-        for bead in known.values()
+        for bead in by_id.values()
         if not bead.completed
     ]
     return tuple(sorted(standings, key=lambda standing: _rank(standing.bead)))
@@ -106,12 +106,12 @@ def _is_done(bead: Bead) -> bool:
     return bead.completed or bead.status == "pinned"
 
 
-def _blockers(known: Mapping[str, Bead]) -> dict[str, tuple[str, ...]]:
+def _blockers(by_id: Mapping[str, Bead]) -> dict[str, tuple[str, ...]]:
     """Return what each blocked bead waits for: first the direct reasons, then parents that are blocked themselves."""
-    children = _children(known)
-    open_beads = {bead.id: bead for bead in known.values() if not _is_done(bead)}
+    children = _children(by_id)
+    open_beads = {bead.id: bead for bead in by_id.values() if not _is_done(bead)}
     direct = {
-        bead.id: {need.target: None for need in bead.dependencies if _holds_back(need, known, children)}
+        bead.id: {need.target: None for need in bead.dependencies if _holds_back(need, by_id, children)}
         for bead in open_beads.values()
     }
     blocked = {id_: reasons for id_, reasons in direct.items() if reasons}
@@ -125,7 +125,7 @@ def _blockers(known: Mapping[str, Bead]) -> dict[str, tuple[str, ...]]:
                 blocked[child.id] = {}
                 waiting.append(child.id)
             blocked[child.id][parent] = None
-    return {id_: _in_order(known[id_], reasons) for id_, reasons in blocked.items()}
+    return {id_: _in_order(by_id[id_], reasons) for id_, reasons in blocked.items()}
 
 
 def _in_order(bead: Bead, reasons: Mapping[str, None]) -> tuple[str, ...]:
@@ -133,19 +133,19 @@ def _in_order(bead: Bead, reasons: Mapping[str, None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(need.target for need in bead.dependencies if need.target in reasons))
 
 
-def _children(known: Mapping[str, Bead]) -> dict[str, list[Bead]]:
+def _children(by_id: Mapping[str, Bead]) -> dict[str, list[Bead]]:
     children: dict[str, list[Bead]] = {}
-    for bead in known.values():
+    for bead in by_id.values():
         for need in bead.dependencies:
             if need.kind == _PARENT:
                 children.setdefault(need.target, []).append(bead)
     return children
 
 
-def _holds_back(need: Dependency, known: Mapping[str, Bead], children: Mapping[str, list[Bead]]) -> bool:
+def _holds_back(need: Dependency, by_id: Mapping[str, Bead], children: Mapping[str, list[Bead]]) -> bool:
     """Whether ``need`` alone blocks its bead; a blocked parent is not seen here."""
     if need.kind in _BLOCKING:
-        target = known.get(need.target)
+        target = by_id.get(need.target)
         return target is not None and not _is_done(target)
     if need.kind != "waits-for":
         return False
@@ -155,11 +155,11 @@ def _holds_back(need: Dependency, known: Mapping[str, Bead], children: Mapping[s
     return any(not _is_done(child) for child in gated)
 
 
-def _deferred(known: Mapping[str, Bead], now: datetime) -> set[str]:
+def _deferred(by_id: Mapping[str, Bead], now: datetime) -> set[str]:
     """Return the beads that are put off, and the children of such beads; grandchildren are not (as in bd)."""
-    later = {bead.id for bead in known.values() if bead.defer_until and bead.defer_until > now}
+    later = {bead.id for bead in by_id.values() if bead.defer_until and bead.defer_until > now}
     return {
         bead.id
-        for bead in known.values()
+        for bead in by_id.values()
         if bead.id in later or any(need.kind == _PARENT and need.target in later for need in bead.dependencies)
     }

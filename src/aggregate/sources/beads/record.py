@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from aggregate.models.bead import Bead, Board, Dependency
@@ -53,6 +53,14 @@ class BoardBuilder:
         return Board(self._source, tuple(self._beads.values()), len(self._deleted), tuple(self._warnings))
 
 
+def board_of(records: Iterable[object], source: str) -> Board:
+    """Return the board of a list of records; ``source`` is its name."""
+    builder = BoardBuilder(source)
+    for number, record in enumerate(records, start=1):
+        builder.add(record, f"entry {number}")
+    return builder.board()
+
+
 def bead_from_record(record: Mapping[str, object]) -> Bead:
     """Return the bead that ``record`` describes; unusable fields take their defaults, a missing id is ``""``."""
     return Bead(
@@ -90,7 +98,7 @@ def parse_time(value: object) -> datetime | None:
 
 def _text(value: object) -> str:
     """Return ``value`` as text that can be written as UTF-8; ``None`` is empty."""
-    text = value if isinstance(value, str) else "" if value is None else str(value)
+    text = "" if value is None else str(value)
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -101,12 +109,12 @@ def _priority(value: object) -> int:
 
 def _dependencies(record: Mapping[str, object]) -> tuple[Dependency, ...]:
     """Return the dependencies; ``parent`` alone, as ``bd`` prints it, stands for a ``parent-child`` one."""
-    listed = record.get("dependencies")
-    found = [_dependency(entry) for entry in listed] if isinstance(listed, list) else []
+    entries = record.get("dependencies")
+    dependencies = [_dependency(entry) for entry in entries] if isinstance(entries, list) else []
     parent = _text(record.get("parent")).strip()
-    if parent and not any(dependency.kind == "parent-child" for dependency in found):
-        found.append(Dependency(parent, "parent-child"))
-    return tuple(dependency for dependency in found if dependency.target)
+    if parent and not any(dependency.kind == "parent-child" for dependency in dependencies):
+        dependencies.append(Dependency(parent, "parent-child"))
+    return tuple(dependency for dependency in dependencies if dependency.target)
 
 
 def _dependency(entry: object) -> Dependency:

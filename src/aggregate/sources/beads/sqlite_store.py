@@ -16,21 +16,12 @@ from aggregate.models.bead import Board
 from aggregate.sources.beads.record import BoardBuilder
 
 _ISSUE_COLUMNS = (
-    "id",
-    "title",
-    "description",
-    "status",
-    "priority",
-    "issue_type",
-    "created_at",
-    "closed_at",
-    "defer_until",
-    "pinned",
-    "ephemeral",
-    "is_template",
-)
+    "id", "title", "description", "status", "priority", "issue_type", "created_at", "closed_at",
+    "defer_until", "pinned", "ephemeral", "is_template",
+)  # fmt: skip
 _DEPENDENCY_COLUMNS = ("issue_id", "depends_on_id", "type", "metadata")
 _WAIT_SECONDS = 1.0
+"""For another program's lock; it holds one while it writes a bead."""
 _READ_SECONDS = 1.5
 """A database of 50,000 beads takes a fifth of it."""
 
@@ -81,8 +72,7 @@ def _read(connection: sqlite3.Connection, name: str) -> Board:
     needs: dict[object, list[dict[str, object]]] = {}
     for row in _rows(connection, "dependencies", _DEPENDENCY_COLUMNS):
         needs.setdefault(row.get("issue_id"), []).append(row)
-    issues = list(_rows(connection, "issues", _ISSUE_COLUMNS))
-    for number, row in enumerate(issues, start=1):
+    for number, row in enumerate(_rows(connection, "issues", _ISSUE_COLUMNS), start=1):
         builder.add({**row, "dependencies": needs.get(row.get("id"), [])}, f"row {number}")
     return builder.board()
 
@@ -91,18 +81,15 @@ def _rows(connection: sqlite3.Connection, table: str, wanted: tuple[str, ...]) -
     """Yield the rows of ``table`` with those of the ``wanted`` columns that it has; none where there is no table."""
     if not is_plain_table(connection, table):
         return
-    there = _columns(connection, table)
-    columns = [column for column in wanted if column in there]
-    if columns:
-        order = ", ".join(columns[:3])  # the keys come first: the order does not depend on the file's layout
-        size = 0
-        for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"):
-            # A damaged file can show the same page as many rows.
-            size += sum(len(value) for value in row if isinstance(value, str | bytes))
-            if size > CONTENT_BYTES:
-                raise sqlite3.DataError(f"it has more than {CONTENT_BYTES:,} bytes of text")
-            yield dict(zip(columns, row, strict=True))
-
-
-def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
-    return {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+    present = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+    columns = [column for column in wanted if column in present]
+    if not columns:
+        return
+    order = ", ".join(columns[:3])  # the keys come first: the order does not depend on the file's layout
+    size = 0
+    for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"):
+        # A damaged file can show the same page as many rows.
+        size += sum(len(value) for value in row if isinstance(value, str | bytes))
+        if size > CONTENT_BYTES:
+            raise sqlite3.DataError(f"it has more than {CONTENT_BYTES:,} bytes of text")
+        yield dict(zip(columns, row, strict=True))

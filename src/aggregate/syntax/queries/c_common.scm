@@ -1,4 +1,13 @@
-; What C and C++ share.
+; What C and C++ share. Function bodies are not gone into; conditionals, linkage blocks and damaged regions are.
+[
+  (ERROR)
+  (preproc_if)
+  (preproc_ifdef)
+  (preproc_else)
+  (preproc_elif)
+  (preproc_elifdef)
+  (declaration_list)
+] @scope
 (linkage_specification body: (_) @scope)
 
 ; A body with a function in it lost its own end in unbalanced branches of a conditional: nothing of it may go.
@@ -31,6 +40,57 @@
     name: (type_identifier)? @alias
     body: (enumerator_list) @members)
   declarator: [(type_identifier) @name (_ declarator: (type_identifier) @name)]) @definition.enum
+
+(declaration
+  declarator: [
+    (function_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))
+    (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))
+    (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))))
+    (_ (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))))
+  ]) @definition.prototype
+
+; A type by itself, and one that is defined where a variable or a member is declared.
+(struct_specifier
+  name: (_) @name
+  body: (field_declaration_list) @members @scope) @definition.struct
+(union_specifier
+  name: (_) @name
+  body: (field_declaration_list) @members @scope) @definition.union
+(enum_specifier
+  name: (_) @name
+  body: (enumerator_list) @members) @definition.enum
+(declaration
+  type: [
+    (struct_specifier name: (_) @name body: (field_declaration_list) @members @scope) @definition.struct
+    (union_specifier name: (_) @name body: (field_declaration_list) @members @scope) @definition.union
+    (enum_specifier name: (_) @name body: (enumerator_list) @members) @definition.enum
+  ])
+(field_declaration
+  type: [
+    (struct_specifier name: (_) @name body: (field_declaration_list) @members @scope) @definition.struct
+    (union_specifier name: (_) @name body: (field_declaration_list) @members @scope) @definition.union
+    (enum_specifier name: (_) @name body: (enumerator_list) @members) @definition.enum
+  ])
+
+; Another name for a type that is defined elsewhere.
+(type_definition
+  type: (_ !body)
+  declarator: [
+    (type_identifier) @name
+    (primitive_type) @name
+    (_ declarator: (type_identifier) @name)
+    (_ declarator: (_ declarator: (type_identifier) @name))
+    (_ declarator: (_ declarator: (_ declarator: (type_identifier) @name)))
+    (_ declarator: (parenthesized_declarator (type_identifier) @name))
+    (_ declarator: (_ declarator: (parenthesized_declarator (type_identifier) @name)))
+    (_ declarator: (_ declarator: (_ declarator: (parenthesized_declarator (type_identifier) @name))))
+    (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name)))
+    (_ declarator: (parenthesized_declarator (_ declarator: (_ declarator: (type_identifier) @name))))
+    (_ declarator: (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name))))
+    (_ declarator: (_ declarator: (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name)))))
+  ]) @definition.typedef
+
 (preproc_function_def
   name: (identifier) @name
   value: (preproc_arg)? @members) @definition.macro

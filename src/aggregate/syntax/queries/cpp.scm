@@ -1,13 +1,7 @@
-; C++. Function bodies are not gone into; what can hold members or declarations is.
+; C++.
 ; inherits: c_common
+
 [
-  (ERROR)
-  (preproc_if)
-  (preproc_ifdef)
-  (preproc_else)
-  (preproc_elif)
-  (preproc_elifdef)
-  (declaration_list)
   (template_declaration)
   (friend_declaration)
   (labeled_statement)
@@ -99,15 +93,12 @@
 (ERROR "class" @definition.class . (type_identifier) @name @definition.class . (base_class_clause)? . "{")
 (ERROR "struct" @definition.struct . (type_identifier) @name @definition.struct . (base_class_clause)? . "{")
 
-; Declarations of functions.
+; Declarations of functions that C does not know.
 (declaration
   declarator: [
-    (function_declarator declarator: [(identifier) (qualified_identifier) (destructor_name) (operator_name)] @name)
-    (pointer_declarator declarator: (function_declarator declarator: [(identifier) (qualified_identifier) (operator_name)] @name))
+    (function_declarator declarator: [(qualified_identifier) (destructor_name) (operator_name)] @name)
+    (pointer_declarator declarator: (function_declarator declarator: [(qualified_identifier) (operator_name)] @name))
     (reference_declarator (function_declarator declarator: [(identifier) (qualified_identifier) (operator_name)] @name))
-    (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))
-    (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))))
-    (_ (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))))
     (operator_cast) @name
   ]) @definition.prototype
 (template_declaration
@@ -137,15 +128,6 @@
 (class_specifier
   name: (_) @name
   body: (field_declaration_list) @members @scope) @definition.class
-(struct_specifier
-  name: (_) @name
-  body: (field_declaration_list) @members @scope) @definition.struct
-(union_specifier
-  name: (_) @name
-  body: (field_declaration_list) @members @scope) @definition.union
-(enum_specifier
-  name: (_) @name
-  body: (enumerator_list) @members) @definition.enum
 (template_declaration
   (class_specifier
     name: (_) @name
@@ -167,30 +149,6 @@
     name: (_) @name
     body: (field_declaration_list) @members @scope) @definition.class)
 (declaration
-  type: (struct_specifier
-    name: (_) @name
-    body: (field_declaration_list) @members @scope) @definition.struct)
-(field_declaration
-  type: (struct_specifier
-    name: (_) @name
-    body: (field_declaration_list) @members @scope) @definition.struct)
-(declaration
-  type: (union_specifier
-    name: (_) @name
-    body: (field_declaration_list) @members @scope) @definition.union)
-(field_declaration
-  type: (union_specifier
-    name: (_) @name
-    body: (field_declaration_list) @members @scope) @definition.union)
-(declaration
-  type: (enum_specifier
-    name: (_) @name
-    body: (enumerator_list) @members) @definition.enum)
-(field_declaration
-  type: (enum_specifier
-    name: (_) @name
-    body: (enumerator_list) @members) @definition.enum)
-(declaration
   type: [
     (class_specifier !name body: (field_declaration_list) @scope)
     (struct_specifier !name body: (field_declaration_list) @scope)
@@ -204,34 +162,8 @@
   ])
 
 (type_definition
-  type: [
-    (type_identifier)
-    (primitive_type)
-    (sized_type_specifier)
-    (struct_specifier !body)
-    (union_specifier !body)
-    (enum_specifier !body)
-    (class_specifier !body)
-    (qualified_identifier)
-    (template_type)
-    (decltype)
-    (dependent_type)
-  ]
-  declarator: [
-    (type_identifier) @name
-    (primitive_type) @name
-    (_ declarator: (type_identifier) @name)
-    (reference_declarator (type_identifier) @name)
-    (_ declarator: (_ declarator: (type_identifier) @name))
-    (_ declarator: (_ declarator: (_ declarator: (type_identifier) @name)))
-    (_ declarator: (parenthesized_declarator (type_identifier) @name))
-    (_ declarator: (_ declarator: (parenthesized_declarator (type_identifier) @name)))
-    (_ declarator: (_ declarator: (_ declarator: (parenthesized_declarator (type_identifier) @name))))
-    (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name)))
-    (_ declarator: (parenthesized_declarator (_ declarator: (_ declarator: (type_identifier) @name))))
-    (_ declarator: (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name))))
-    (_ declarator: (_ declarator: (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name)))))
-  ]) @definition.typedef
+  type: (_ !body)
+  declarator: (reference_declarator (type_identifier) @name)) @definition.typedef
 (alias_declaration name: (type_identifier) @name) @definition.using
 (template_declaration (alias_declaration name: (type_identifier) @name)) @definition.using
 (namespace_alias_definition name: (_) @name) @definition.using
