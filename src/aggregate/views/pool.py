@@ -9,7 +9,11 @@ from aggregate.views.rendering import render_view
 from aggregate.views.table import PARSED
 
 _WORTH_CHARACTERS = 2_000_000
+"""Of files to parse, from which processes of our own pay: they take some tenths of a second to start."""
 _BATCH_SECONDS = 60.0
+"""Far above what a batch takes, which is under a second: only a parser that hangs comes so far."""
+_MOST_WORKERS = 8
+"""Each one holds an interpreter with its grammars, and the caller takes the views in order, one by one."""
 
 
 def render_all(
@@ -27,8 +31,8 @@ def render_all(
         on_done: Called with the number of views that have become ready.
         patience: Seconds that a worker process has for a batch of about 300,000 characters before it is given up.
     """
-    workers = _worth_it(requests) if workers is None else workers
-    if workers < 2:
+    workers = _worthwhile_workers(requests) if workers is None else workers
+    if workers < 2 or os.name != "posix":  # elsewhere no pipe can be read under a deadline
         for request in requests:
             yield render_view(request)
             if on_done:
@@ -39,9 +43,9 @@ def render_all(
     yield from render_in_processes(requests, workers=workers, on_done=on_done, patience=patience)
 
 
-def _worth_it(requests: Sequence[ViewRequest]) -> int:
+def _worthwhile_workers(requests: Sequence[ViewRequest]) -> int:
     parsed = sum(len(request.text) for request in requests if request.mode in PARSED)
     if parsed < _WORTH_CHARACTERS or not sys.executable:
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, 8)
+    return min(cores, _MOST_WORKERS)
