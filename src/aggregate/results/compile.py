@@ -16,7 +16,7 @@ from aggregate.results.compilers import (
     CategoryCompiler,
     ResultCompiler,
     built_in,
-    free_key,
+    free_tool_key,
     utc_text,
 )
 from aggregate.text.shorten import shorten
@@ -45,7 +45,7 @@ class _Report:
         """Put entries into a section; a key that is taken gets ``__<tool>``, then a number (rule R-X3)."""
         present = self.sections.setdefault(section, {})
         for key, value in pairs:
-            present[free_key(present, key, tool)] = value
+            present[free_tool_key(present, key, tool)] = value
 
 
 class MetadataBasedResultCompiler:
@@ -169,7 +169,7 @@ def _note(report: _Report, tool: str, result: dict[str, Any]) -> None:
         report.warnings.append(f"{tool}: priority {_shown(metadata['priority'])} is not a number")
     keys = jsonable(metadata.get("output_keys"))
     if isinstance(keys, list):
-        report.output_keys[free_key(report.output_keys, tool, tool)] = keys
+        report.output_keys[free_tool_key(report.output_keys, tool, tool)] = keys
         present = {message_text(key) for key in result}
         missing = [name for key in keys if (name := message_text(key)) not in present]
         if missing:

@@ -45,11 +45,10 @@ def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
     a few words around it; others stay text.
     """
     keyed: dict[str, Value] = {}
-    tries: dict[str, int] = {}
+    last_numbers: dict[str, int] = {}
     worded: list[str] = []
     for position, item in enumerate(outputs):
-        wanted = item.label or str(position)
-        key = free_key(keyed, tries, wanted) if wanted in keyed else wanted
+        key = free_key(keyed, item.label or str(position), last_numbers)
         keyed[key] = _as_json(item, worded)
     return Merged(keyed, _left_out(worded))
 
