@@ -67,7 +67,7 @@ class SubagentSession:
             )
         self.session_key = session_key
         self._group_timeout = _seconds(group_timeout)
-        self._admit = admit or (lambda _request: None)
+        self._admit = admit
         self._ledger = SessionState(
             session_key, _on_error(on_error), new_id or (lambda number: f"{session_key}-{number}")
         )
@@ -116,7 +116,9 @@ class SubagentSession:
         name = (label or "").strip() or None
         seconds = _seconds(timeout)
         self._check_task(task)
-        refusal = self._admit(SpawnRequest(task, name, want.variable_name, dict(options or {})))
+        refusal = None
+        if self._admit is not None:
+            refusal = self._admit(SpawnRequest(task, name, want.variable_name, dict(options or {})))
         run, group = self._ledger.spawn(want, name)
         try:
             if group is not None and self._group_timeout is not None:
