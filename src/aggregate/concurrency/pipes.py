@@ -58,35 +58,34 @@ def send_message(pipe: int, data: bytes, deadline: float) -> None:
             unsent = unsent[written:]
 
 
-def receive_message(pipe: int, deadline: float, *, most: int, watch: Callable[[], None], every: float) -> bytes:
+def receive_message(
+    pipe: int, deadline: float, *, most: int, watch: Callable[[], None] | None = None, every: float = math.inf
+) -> bytes:
     """Read one message from a non-blocking pipe; ``watch`` is called every so many seconds meanwhile.
 
     Raises:
         DeadlinePassed: It is not there at ``deadline``.
         OSError: The other side ended, or announces more than ``most`` bytes.
     """
-
-    def read(size: int) -> bytes:
-        return _read(pipe, size, deadline, watch, every)
-
-    size = int.from_bytes(read(HEADER_BYTES), "big")
-    if size > most:
-        raise OSError("the answer is too long")
-    return read(size)
-
-
-def _read(pipe: int, size: int, deadline: float, watch: Callable[[], None], every: float) -> bytes:
     received = bytearray()
+    size: int | None = None  # unknown until the header is there
     next_watch = time.monotonic() + every
-    while len(received) < size:
-        if time.monotonic() >= next_watch:
+    while size is None or len(received) < size:
+        if watch is not None and time.monotonic() >= next_watch:
             watch()
             next_watch = time.monotonic() + every
-        if _ready(pipe, select.POLLIN, deadline, until=next_watch):
-            part = os.read(pipe, min(CHUNK_BYTES, size - len(received)))
-            if not part:
-                raise OSError("it ended without an answer")
-            received += part
+        if not _ready(pipe, select.POLLIN, deadline, until=next_watch):
+            continue
+        missing = (HEADER_BYTES if size is None else size) - len(received)
+        part = os.read(pipe, min(CHUNK_BYTES, missing))
+        if not part:
+            raise OSError("it ended without an answer")
+        received += part
+        if size is None and len(received) == HEADER_BYTES:
+            size = int.from_bytes(received, "big")
+            received.clear()
+            if size > most:
+                raise OSError("the answer is too long")
     return bytes(received)
 
 

@@ -1,17 +1,13 @@
 """Child processes that answer framed requests: at most so many, killed at their deadline, replaced when they die."""
 
-import math
 import os
 import subprocess
 import time
 from collections.abc import Callable
+from math import inf
 from threading import BoundedSemaphore, Lock
 
 from aggregate.concurrency.pipes import receive_message, send_message
-
-
-def _no_watch() -> None:
-    """Look at nothing while waiting."""
 
 
 class WorkerProcess:
@@ -35,13 +31,7 @@ class WorkerProcess:
         return self._process.pid
 
     def ask(
-        self,
-        request: bytes,
-        *,
-        seconds: float,
-        most: int,
-        watch: Callable[[], None] = _no_watch,
-        every: float = math.inf,
+        self, request: bytes, *, seconds: float, most: int, watch: Callable[[], None] | None = None, every: float = inf
     ) -> bytes:
         """Send a request and return the answer; after any error the worker is of no use any more: kill it.
 
@@ -62,7 +52,7 @@ class WorkerProcess:
 
     def greeting(self, *, seconds: float, most: int) -> bytes:
         """Return what the process says before any request; raises as ``ask`` does."""
-        return receive_message(self._answers, time.monotonic() + seconds, most=most, watch=_no_watch, every=math.inf)
+        return receive_message(self._answers, time.monotonic() + seconds, most=most)
 
     def kill_and_read_errors(self, most: int) -> str:
         """Kill the process and return at most ``most`` bytes of what it wrote to its standard error, a pipe."""
@@ -89,9 +79,10 @@ class WorkerPool:
         self._start = start
         self._size = size
         self._idle: list[WorkerProcess] = []
-        self._reset()
+        self.after_fork()
 
-    def _reset(self) -> None:
+    def after_fork(self) -> None:
+        """Begin anew in a forked child; the parent's workers stay the parent's and are held, not ended."""
         self._lock = Lock()
         self._slots = BoundedSemaphore(self._size)
         self._of_parent, self._idle = self._idle, []
@@ -99,7 +90,9 @@ class WorkerPool:
     def ask(self, request: bytes, *, seconds: float, most: int) -> bytes:
         """Let an idle or a new worker answer, as ``WorkerProcess.ask`` does; one that fails is killed."""
         with self._slots:
-            worker = self._idle_worker() or self._start()
+            with self._lock:
+                idle = self._idle.pop() if self._idle else None
+            worker = idle or self._start()
             try:
                 answer = worker.ask(request, seconds=seconds, most=most)
             except BaseException:
@@ -109,16 +102,8 @@ class WorkerPool:
                 self._idle.append(worker)
             return answer
 
-    def _idle_worker(self) -> WorkerProcess | None:
-        with self._lock:
-            return self._idle.pop() if self._idle else None
-
     def close(self) -> None:
         """Kill the idle workers; a worker that is asked at this moment goes on."""
         with self._lock:
             while self._idle:
                 self._idle.pop().kill()
-
-    def after_fork(self) -> None:
-        """Begin anew in a forked child; the parent's workers stay the parent's and are held, not ended."""
-        self._reset()

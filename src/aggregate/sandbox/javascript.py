@@ -115,17 +115,14 @@ def _start_worker() -> WorkerProcess:
             start_new_session=True,
             bufsize=0,
         )
-        return _when_ready(WorkerProcess(process))
-    except (OSError, DeadlinePassed) as error:
+    except OSError as error:
         raise SandboxError(f"the JavaScript worker does not start: {error}", kind=Stopped.CRASH) from None
-
-
-def _when_ready(worker: WorkerProcess) -> WorkerProcess:
+    worker = WorkerProcess(process)
     try:
         worker.greeting(seconds=START_SECONDS, most=GREETING_BYTES)
-    except BaseException:
+    except (OSError, DeadlinePassed) as error:
         worker.kill()
-        raise
+        raise SandboxError(f"the JavaScript worker does not start: {error}", kind=Stopped.CRASH) from None
     return worker
 
 
