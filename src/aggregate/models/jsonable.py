@@ -22,6 +22,7 @@ from aggregate.models.values import LONG, MOST_REPEATED, MOST_REPEATED_TEXT, Val
 DEPTH: Final = 100
 """Levels of nesting that are shown; no real data has more, and a JSON writer recurses once a level."""
 KEY_DEPTH: Final = 3
+"""Levels of a key or an enumeration's value: enough for a tuple of tuples, and no key becomes a page."""
 MOST_ITEMS: Final = 300_000
 """Items taken of a container that is no list or dictionary: its iterator may never end."""
 _MORE: Final = f"<more than {MOST_ITEMS:,} items>"
@@ -31,8 +32,6 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ADDRESS: Final = re.compile(r" at 0x[0-9A-Fa-f]+")
 NO_REASON: Final = "no reason given"
 UNREADABLE: Final = "its message cannot be read"
-
-
 _LEAVES: Final = (str, int, float, Enum, date, time, bytes, bytearray, memoryview, BaseException)
 """Kinds that have no parts."""
 
@@ -160,7 +159,9 @@ class JsonCopy:
             return value if value.bit_length() <= MOST_BITS else hex(value)
         if self._stored or math.isfinite(value):
             return value
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        if math.isnan(value):
+            return "NaN"
+        return "Infinity" if value > 0 else "-Infinity"
 
     def _leaf(self, value: Value, kind: type) -> Value:
         if issubclass(kind, Enum):

@@ -3,7 +3,7 @@
 Four fences stand around the code: namespaces (no file but read-only libraries, no network, no other process), a
 seccomp filter (``seccomp``), limits that the program inside sets on itself for good (``bubblewrap_runner``), and this
 process, which watches the clock, the memory and the threads, reads no more of the answer than was agreed, and ends
-everything in the end. The code may forge its answer, which is its own result; it is read as data (``answers``).
+everything in the end. The code may forge its answer, which is its own result; it is read as data (``responses``).
 """
 
 import math
@@ -171,20 +171,20 @@ def _command(bwrap: str, forbidden: int) -> list[str]:
 
 def _system() -> list[str]:
     """Return the arguments that show the system's libraries and this Python, read-only."""
-    shown = ["--ro-bind", "/usr", "/usr"]
+    arguments = ["--ro-bind", "/usr", "/usr"]
     for name in SYSTEM:
         path = Path(name)
         if path.is_symlink():
-            shown += ["--symlink", str(path.readlink()), name]
+            arguments += ["--symlink", str(path.readlink()), name]
         elif path.is_dir():
-            shown += ["--ro-bind", name, name]
+            arguments += ["--ro-bind", name, name]
     # Settings of this machine's programs, which may hold their keys.
     for folder in filter(os.path.isdir, ("/usr/etc", "/usr/local/etc")):
-        shown += ["--tmpfs", folder, "--remount-ro", folder]
+        arguments += ["--tmpfs", folder, "--remount-ro", folder]
     for folder in dict.fromkeys((sys.base_prefix, *_libraries())):
         if not Path(folder).is_relative_to("/usr"):
-            shown += ["--ro-bind", folder, folder]
-    return shown
+            arguments += ["--ro-bind", folder, folder]
+    return arguments
 
 
 def _libraries() -> tuple[str, ...]:
