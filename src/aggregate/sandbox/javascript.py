@@ -33,6 +33,7 @@ from aggregate.sandbox.responses import parse_answer, parse_reply
 from aggregate.sandbox.seccomp import MACHINES, seccomp_filter
 
 MAX_WORKERS: Final = 4
+"""At one time; each may take ``WORKER_BYTES`` of address space, and stays for the next call."""
 GRACE: Final = 0.25
 """Seconds after the limit until a worker is killed."""
 START_SECONDS: Final = 10.0
