@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from aggregate.compose.request import Request
 from aggregate.compose.selection import (
+    Note,
+    ReadFile,
     ResolvedFile,
     Selection,
     exclude_filter,
@@ -26,10 +28,6 @@ from aggregate.text.invisible import find_invisible
 
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
-
-ReadFile = tuple[ResolvedFile, SourceFile]
-Note = tuple[str, str]
-"""A place, and what is doubtful there."""
 
 
 @dataclass(frozen=True, slots=True)

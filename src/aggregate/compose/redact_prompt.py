@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aggregate.compose.file_rendering import Note, ReadFile
-from aggregate.compose.selection import ResolvedFile
+from aggregate.compose.selection import Note, ReadFile, ResolvedFile
 from aggregate.models.prompt import Prompt, Section, Segment
 from aggregate.redaction.redact import Finding, Redaction, redact
 

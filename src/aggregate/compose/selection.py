@@ -14,6 +14,7 @@ from aggregate.models.file_item import FileItem
 from aggregate.models.scope import ALLOW_SECRETS
 from aggregate.models.view import ViewMode
 from aggregate.paths.ignore_rules import IgnoreRules, TooManyRulesError
+from aggregate.sources.file_content import SourceFile
 from aggregate.sources.path_resolution import FolderListing, ResolvedPath
 from aggregate.text.fences import heading_text
 
@@ -61,6 +62,12 @@ class ResolvedFile:
     def with_slices(self, slices: list[dict[str, Any]]) -> "ResolvedFile":
         """Return the file with other slices for the custom view."""
         return replace(self, entry=replace(self.entry, item=replace(self.item, custom_slices=slices)))
+
+
+ReadFile = tuple[ResolvedFile, SourceFile]
+"""A file and what reading it gave."""
+Note = tuple[str, str]
+"""A place, and what is doubtful there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ def render_all(
     """
     if workers is None:
         workers = _worthwhile_workers(requests)
-    if workers < 2:
+    if workers < 2 or os.name != "posix":  # elsewhere no pipe can be read under a deadline
         for request in requests:
             yield render_view(request)
             if on_done:

@@ -10,9 +10,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from threading import Timer, local
 
+from aggregate.concurrency.pipes import DeadlinePassed
+from aggregate.concurrency.worker_pool import WorkerPool, WorkerProcess
 from aggregate.models.view import PackedView, View, ViewRequest
 
 _BATCH_CHARACTERS = 300_000
@@ -29,16 +29,20 @@ def render_in_processes(
     patience: float,
 ) -> Iterator[View | str]:
     """Yield the views of ``requests`` as ``render_all`` does, made by ``workers`` processes, two or more."""
-    processes = _Workers(patience)
+    pool = WorkerPool(_start_worker, workers)
+
+    def render(batch: list[ViewRequest]) -> list[View | str]:
+        return _render_batch(pool, batch, patience)
+
     with ThreadPoolExecutor(workers) as threads:
         try:
-            for views in threads.map(processes.render, _batches(requests)):
+            for views in threads.map(render, _batches(requests)):
                 yield from views
                 if on_done:
                     on_done(len(views))
         finally:
             threads.shutdown(wait=True, cancel_futures=True)
-            processes.close()
+            pool.close()
 
 
 def _batches(requests: Sequence[ViewRequest]) -> Iterator[list[ViewRequest]]:
@@ -54,65 +58,26 @@ def _batches(requests: Sequence[ViewRequest]) -> Iterator[list[ViewRequest]]:
         yield batch
 
 
-@dataclass(slots=True)
-class _Workers:
-    """One worker process per thread, started when the thread gets its first batch."""
-
-    patience: float
-    _of_thread: local = field(default_factory=local)
-    _all: list["_RenderProcess"] = field(default_factory=list)
-
-    def render(self, batch: list[ViewRequest]) -> list[View | str]:
-        """Return the views of a batch; after a crash each file is tried alone, to find the one at fault."""
-        views = self._ask(batch)
-        if views is not None:
-            return views
-        alone = [self._ask([request]) for request in batch]
-        return [views[0] if views else _LOST.format(self.patience) for views in alone]
-
-    def close(self) -> None:
-        for worker in self._all:
-            worker.close()
-
-    def _ask(self, batch: list[ViewRequest]) -> list[View | str] | None:
-        worker: _RenderProcess | None = getattr(self._of_thread, "worker", None)
-        if worker is None:
-            worker = self._of_thread.worker = _RenderProcess(self.patience)
-            self._all.append(worker)
-        views = worker.ask(batch)
-        if views is None:
-            self._of_thread.worker = None
+def _render_batch(pool: WorkerPool, batch: list[ViewRequest], patience: float) -> list[View | str]:
+    """Return the views of a batch; after a crash each file is tried alone, to find the one at fault."""
+    views = _ask(pool, batch, patience)
+    if views is not None:
         return views
+    alone = [_ask(pool, [request], patience) for request in batch]
+    return [views[0] if views else _LOST.format(patience) for views in alone]
 
 
-class _RenderProcess:
-    """A child process that renders batches."""
+def _ask(pool: WorkerPool, batch: list[ViewRequest], patience: float) -> list[View | str] | None:
+    """Return the views of a batch, or ``None`` when the process died or had to be killed."""
+    request = pickle.dumps(batch, protocol=pickle.HIGHEST_PROTOCOL)
+    try:
+        answer = pool.ask(request, seconds=patience, most=sys.maxsize)
+        packed: list[PackedView | str] = pickle.loads(answer)  # noqa: S301 - a private pipe from our own child
+    except (DeadlinePassed, OSError, EOFError, pickle.UnpicklingError):
+        return None
+    return [view if isinstance(view, str) else View.unpack(view) for view in packed]
 
-    def __init__(self, patience: float) -> None:
-        self._patience = patience
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _SERVE, *sys.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
 
-    def ask(self, batch: list[ViewRequest]) -> list[View | str] | None:
-        """Return the views of a batch, or ``None`` when the process died or had to be killed."""
-        watchdog = Timer(self._patience, self._process.kill)
-        watchdog.start()
-        try:
-            stdin, stdout = self._process.stdin, self._process.stdout
-            if stdin is None or stdout is None:
-                return None
-            pickle.dump(batch, stdin, protocol=pickle.HIGHEST_PROTOCOL)
-            stdin.flush()
-            plain: list[PackedView | str] = pickle.load(stdout)  # noqa: S301 - a private pipe from our own child
-        except (OSError, EOFError, pickle.UnpicklingError):
-            self.close()
-            return None
-        finally:
-            watchdog.cancel()
-        return [view if isinstance(view, str) else View.unpack(view) for view in plain]
-
-    def close(self) -> None:
-        self._process.kill()
-        with self._process:
-            pass  # closes the pipes and reaps the process
+def _start_worker() -> WorkerProcess:
+    command = [sys.executable, "-P", "-c", _SERVE, *sys.path]
+    return WorkerProcess(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0))

@@ -1,1 +1,1 @@
-"""Threads."""
+"""Threads, and child processes that answer requests."""

@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from datetime import date, time
 from enum import Enum
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from aggregate.models.reference import DataReference
 from aggregate.models.values import LONG, MOST_REPEATED, MOST_REPEATED_TEXT, Value, long_text
@@ -22,6 +22,7 @@ from aggregate.models.values import LONG, MOST_REPEATED, MOST_REPEATED_TEXT, Val
 DEPTH: Final = 100
 """Levels of nesting that are shown; no real data has more, and a JSON writer recurses once a level."""
 KEY_DEPTH: Final = 3
+"""Levels of a key or an enumeration's value: enough for a tuple of tuples, and no key becomes a page."""
 MOST_ITEMS: Final = 300_000
 """Items taken of a container that is no list or dictionary: its iterator may never end."""
 _MORE: Final = f"<more than {MOST_ITEMS:,} items>"
@@ -31,6 +32,8 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ADDRESS: Final = re.compile(r" at 0x[0-9A-Fa-f]+")
 NO_REASON: Final = "no reason given"
 UNREADABLE: Final = "its message cannot be read"
+_LEAVES: Final = (str, int, float, Enum, date, time, bytes, bytearray, memoryview, BaseException)
+"""Kinds that have no parts."""
 
 
 class StandIn(str):
@@ -108,8 +111,8 @@ class JsonCopy:
         """
         self.cut = ""
         self._stored = stored
-        self._above: set[int] = set()
-        self._known: dict[int, Value] = {}
+        self._ancestors: set[int] = set()
+        self._copied: dict[int, Value] = {}
         self._repeated = 0
         self._repeated_text = 0
 
@@ -120,12 +123,12 @@ class JsonCopy:
             return value if len(value) <= LONG else self._counted(value, value)
         if kind is bool or value is None:
             return value
-        if self._repeated_text > MOST_REPEATED_TEXT and id(value) in self._known:
+        if self._repeated_text > MOST_REPEATED_TEXT and id(value) in self._copied:
             return self._too_often(value)  # before the same text is made once more
         try:
             if kind is int or kind is float:
                 return self._counted(self._number(value), value)
-            if _is_leaf(kind):
+            if issubclass(kind, _LEAVES):
                 return self._counted(self._leaf(value, kind), value)
             return self._nested(value, kind, depth)
         except KeyboardInterrupt:
@@ -140,11 +143,11 @@ class JsonCopy:
         """
         size = long_text(copy)
         if size:
-            if id(source) in self._known or id(copy) in self._known:
+            if id(source) in self._copied or id(copy) in self._copied:
                 self._repeated_text += size
                 if self._repeated_text > MOST_REPEATED_TEXT:
                     return self._too_often(source)
-            self._known[id(source)], self._known[id(copy)] = source, copy
+            self._copied[id(source)], self._copied[id(copy)] = source, copy
         return copy
 
     def _too_often(self, value: Value) -> StandIn:
@@ -156,7 +159,9 @@ class JsonCopy:
             return value if value.bit_length() <= MOST_BITS else hex(value)
         if self._stored or math.isfinite(value):
             return value
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        if math.isnan(value):
+            return "NaN"
+        return "Infinity" if value > 0 else "-Infinity"
 
     def _leaf(self, value: Value, kind: type) -> Value:
         if issubclass(kind, Enum):
@@ -177,102 +182,101 @@ class JsonCopy:
         """Copy a container, unless it is inside itself or too deep; anything else is shown by its own text."""
         if kind is DataReference:
             return value
-        parts = _parts(value, kind)
-        if parts is None:
+        copy_parts = self._copier(kind)
+        if copy_parts is None:
             return self._counted(_own_text(value, kind), value)
-        if id(value) in self._above:
+        if id(value) in self._ancestors:
             self.cut = self.cut or "it contains itself"
             return _stand_in(value, " that holds itself")
         if depth <= 0:
             self.cut = self.cut or f"it is nested deeper than {DEPTH} levels"
             return _stand_in(value, f" deeper than {DEPTH} levels")
-        if id(value) in self._known:
+        if id(value) in self._copied:
             self._repeated += 1
             if self._repeated > MOST_REPEATED:
                 return self._too_often(value)
-        self._known[id(value)] = value  # held, so that no other value gets its id
-        self._above.add(id(value))
+        self._copied[id(value)] = value  # held, so that no other value gets its id
+        self._ancestors.add(id(value))
         try:
-            return parts(self, value, depth - 1)
+            return copy_parts(value, depth - 1)
         finally:
-            self._above.discard(id(value))
+            self._ancestors.discard(id(value))
 
-    def mapping(self, value: Value, depth: int) -> dict[str, Value]:
-        """Copy a mapping; a key that is taken as a text gets ``-2``, ``-3``, ..."""
+    def _copier(self, kind: type) -> Callable[[Value, int], Value] | None:
+        """Return what copies the parts of a container of this kind, ``None`` for what is no container."""
+        if issubclass(kind, Mapping):
+            return self._mapping
+        if issubclass(kind, list | tuple):
+            return self._items
+        if issubclass(kind, set | frozenset):
+            return self._set
+        if isinstance(getattr(kind, "__pydantic_fields__", None), dict):
+            return self._pydantic_model
+        if is_dataclass(kind) and not issubclass(kind, type):
+            return self._dataclass
+        if hasattr(kind, "dtype") and hasattr(kind, "tolist"):
+            return self._array
+        return self._items if issubclass(kind, Collection) and kind is not range else None
+
+    def _mapping(self, value: Value, depth: int) -> dict[str, Value]:
         return self._keyed(entries(value), depth)
 
+    def _items(self, value: Value, depth: int) -> list[Value]:
+        return [self.of(item, depth) for item in members(value)]
+
+    def _set(self, value: Value, depth: int) -> list[Value]:
+        """Copy a set in an order that does not depend on hashes."""
+        copies = self._items(value, depth)
+        kinds = {type(copy) for copy in copies}
+        comparable = kinds <= {int, float} or kinds == {str}
+        return sorted(copies) if comparable else sorted(copies, key=json_text)
+
+    def _dataclass(self, value: Value, depth: int) -> dict[str, Value]:
+        return self._keyed(((field.name, _attribute(value, field.name)) for field in fields(value)), depth)
+
+    def _pydantic_model(self, value: Value, depth: int) -> dict[str, Value]:
+        """Copy a model's fields, and those that it was given beyond them."""
+        attributes, extra = value.__dict__, value.__pydantic_extra__ or {}
+        declared = [(name, attributes.get(name)) for name in type(value).__pydantic_fields__]
+        return self._keyed([*declared, *extra.items()], depth)
+
+    def _array(self, value: Value, depth: int) -> Value:
+        """Copy an array, or one number of an array's type."""
+        return self.of(value.tolist(), depth)
+
     def _keyed(self, pairs: Iterable[tuple[Value, Value]], depth: int) -> dict[str, Value]:
+        """Copy the entries of an object; a key that is taken as a text gets ``-2``, ``-3``, ..."""
         copy: dict[str, Value] = {}
-        tries: dict[str, int] = {}
+        last_numbers: dict[str, int] = {}
         for key, item in pairs:
             text = key if type(key) is str and len(key) <= LONG else self._key(key)
-            if text in copy:
-                text = free_key(copy, tries, text)
-            copy[text] = self.of(item, depth)
+            copy[free_key(copy, text, last_numbers)] = self.of(item, depth)
         return copy
 
     def _key(self, key: Value) -> str:
         copy = self.of(key, KEY_DEPTH)
         return copy if isinstance(copy, str) else json.dumps(copy, ensure_ascii=False)
 
-    def items(self, value: Value, depth: int) -> list[Value]:
-        """Copy a sequence in its order."""
-        return [self.of(item, depth) for item in members(value)]
 
-    def members(self, value: Value, depth: int) -> list[Value]:
-        """Copy a set in an order that does not depend on hashes."""
-        copies = self.items(value, depth)
-        kinds = {type(copy) for copy in copies}
-        return sorted(copies) if kinds <= {int, float} or kinds == {str} else sorted(copies, key=json_text)
+def free_key(
+    taken: Collection[str], wanted: str, last_numbers: dict[str, int] | None = None, *, separator: str = "-"
+) -> str:
+    """Return ``wanted``, or with ``-2``, ``-3``, ... the first key that is not taken.
 
-    def dataclass(self, value: Value, depth: int) -> dict[str, Value]:
-        """Copy a dataclass's fields."""
-        return self._keyed(((one.name, _attribute(value, one.name)) for one in fields(value)), depth)
-
-    def model(self, value: Value, depth: int) -> dict[str, Value]:
-        """Copy a pydantic model's fields, and those that it was given beyond them."""
-        held, extra = value.__dict__, value.__pydantic_extra__ or {}
-        return self._keyed(
-            [*((name, held.get(name)) for name in type(value).__pydantic_fields__), *extra.items()], depth
-        )
-
-    def array(self, value: Value, depth: int) -> Value:
-        """Copy an array, or one number of an array's type."""
-        return self.of(value.tolist(), depth)
-
-
-def free_key(taken: Mapping[str, Value], tries: dict[str, int], wanted: str) -> str:
-    """Return ``wanted``, or with ``-2``, ``-3``, ... the first that is not taken; ``tries`` keeps that quick."""
-    key, number = wanted, tries.get(wanted, 1)
-    while key in taken:
+    Args:
+        taken: Where the key has to be new.
+        wanted: The key without a number.
+        last_numbers: The number that each key was given last: kept from call to call, many same keys take no longer.
+        separator: Before the number.
+    """
+    if wanted not in taken:
+        return wanted
+    number = 2 if last_numbers is None else last_numbers.get(wanted, 1) + 1
+    while f"{wanted}{separator}{number}" in taken:
         number += 1
-        key = f"{wanted}-{number}"
-    tries[wanted] = number
-    return key
-
-
-def _is_leaf(kind: type) -> bool:
-    return issubclass(kind, str | int | float | Enum | date | time | bytes | bytearray | memoryview | BaseException)
-
-
-_Parts = Callable[[JsonCopy, Any, int], Value]
-
-
-def _parts(value: Value, kind: type) -> _Parts | None:
-    """Return how a container is copied, ``None`` for what is none."""
-    if issubclass(kind, Mapping):
-        return JsonCopy.mapping
-    if issubclass(kind, list | tuple):
-        return JsonCopy.items
-    if issubclass(kind, set | frozenset):
-        return JsonCopy.members
-    if isinstance(getattr(kind, "__pydantic_fields__", None), dict):
-        return JsonCopy.model
-    if is_dataclass(kind) and not issubclass(kind, type):
-        return JsonCopy.dataclass
-    if hasattr(kind, "dtype") and hasattr(kind, "tolist"):
-        return JsonCopy.array
-    return JsonCopy.items if issubclass(kind, Collection) and kind is not range else None
+    if last_numbers is not None:
+        last_numbers[wanted] = number
+    return f"{wanted}{separator}{number}"
 
 
 def members(value: Value) -> Iterable[Value]:

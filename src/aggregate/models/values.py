@@ -1,4 +1,4 @@
-"""Values that others returned: copies that share nothing mutable with the original."""
+"""Values that others returned: how large they are as JSON, and copies that share nothing mutable with them."""
 
 from collections.abc import Awaitable, Coroutine
 from copy import deepcopy
@@ -22,7 +22,7 @@ times is a few megabytes here, and a million of them written out."""
 LONG: Final = 100
 """Characters from which a text counts for that; the place that a shorter one takes in a list is hardly less."""
 
-_NESTS = (dict, list, tuple)
+_CONTAINERS = (dict, list, tuple)
 
 
 class Extent(NamedTuple):
@@ -46,35 +46,44 @@ class Extent(NamedTuple):
 
 def extent(value: Value) -> Extent:
     """Measure ``value``, in time that grows with the parts that exist; never raises for what the value does."""
-    sizes: dict[int, tuple[float, float, float]] = {}
+    if not issubclass(type(value), _CONTAINERS):
+        return Extent(0, 0)
+    # Of each container: itself and everything inside it, as often as it is written.
+    written: dict[int, Extent] = {}
     texts: dict[int, int] = {}
-    opened: set[int] = set()
-    pending = [value] if issubclass(type(value), _NESTS) else []
+    open_containers: set[int] = set()
+    pending = [value]
     while pending:
-        item = pending[-1]
-        if id(item) in sizes:
+        container = pending[-1]
+        if id(container) in written:
             pending.pop()
             continue
-        children = _children(item)
-        inner = [child for child in children if (kind := type(child)) not in ATOMS and issubclass(kind, _NESTS)]
-        if id(item) not in opened:
-            opened.add(id(item))
-            if ahead := [child for child in inner if id(child) not in sizes]:
-                if any(id(child) in opened for child in ahead):
-                    return Extent(inf, inf)
-                pending += ahead
-                continue
-        below = [sizes[id(child)] for child in inner]
-        written = 0
-        for text in chain(children, dict.keys(item)) if issubclass(type(item), dict) else children:
-            if size := long_text(text):
-                texts[id(text)] = size
-                written += size
-        levels = 1 + max((size[0] for size in below), default=0)
-        sizes[id(item)] = levels, 1 + sum(size[1] for size in below), written + sum(size[2] for size in below)
+        children = _children(container)
+        inner = [child for child in children if _is_container(child)]
+        unmeasured = [child for child in inner if id(child) not in written]
+        if unmeasured:
+            open_containers.add(id(container))
+            if any(id(child) in open_containers for child in unmeasured):
+                return Extent(inf, inf)
+            pending += unmeasured
+            continue
+        keys = dict.keys(container) if issubclass(type(container), dict) else ()
+        long_texts = [(id(text), size) for text in chain(children, keys) if (size := long_text(text))]
+        texts.update(long_texts)
+        below = [written[id(child)] for child in inner]
+        written[id(container)] = Extent(
+            1 + max((each.levels for each in below), default=0),
+            1 + sum(each.repeated for each in below),
+            sum(size for _, size in long_texts) + sum(each.repeated_text for each in below),
+        )
         pending.pop()
-    levels, parts, characters = sizes.get(id(value), (0, 0, 0))
-    return Extent(levels, parts - len(sizes), characters - sum(texts.values()))
+    whole = written[id(value)]
+    return Extent(whole.levels, whole.repeated - len(written), whole.repeated_text - sum(texts.values()))
+
+
+def _is_container(value: Value) -> bool:
+    kind = type(value)
+    return kind not in ATOMS and issubclass(kind, _CONTAINERS)
 
 
 def long_text(value: Value) -> int:
@@ -114,28 +123,26 @@ def isolated_copy(value: Value) -> Value:
 
 def _isolated(value: Value) -> Value:
     copies: dict[int, Value] = {}
-    top = _shallow(value, copies)
-    pending = [(value, top)] if type(value) in (dict, list) else []
-    while pending:
-        source, copy = pending.pop()
+    unfinished: list[tuple[Value, Value]] = []
+
+    def copy_of(part: Value) -> Value:
+        """Return the one copy of ``part``; the entries of a dictionary or list in it are still the original's."""
+        if id(part) not in copies:
+            if type(part) in (dict, list):
+                copies[id(part)] = part.copy()
+                unfinished.append((part, copies[id(part)]))
+            else:
+                copies[id(part)] = _deep(part)
+        return copies[id(part)]
+
+    top = copy_of(value)
+    while unfinished:
+        source, copy = unfinished.pop()
         items = source.items() if type(source) is dict else enumerate(source)
         for key, child in items:
-            if type(child) in ATOMS:
-                continue
-            known = id(child) in copies
-            copy[key] = copies[id(child)] if known else _shallow(child, copies)
-            if not known and type(child) in (dict, list):
-                pending.append((child, copy[key]))
+            if type(child) not in ATOMS:
+                copy[key] = copy_of(child)
     return top
-
-
-def _shallow(value: Value, copies: dict[int, Value]) -> Value:
-    """Return a first copy of ``value``, whose dictionary or list entries are still the original's."""
-    if type(value) in (dict, list):
-        copies[id(value)] = value.copy()
-    else:
-        copies[id(value)] = _deep(value)
-    return copies[id(value)]
 
 
 def _deep(value: Value) -> Value:

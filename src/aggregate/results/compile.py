@@ -16,7 +16,7 @@ from aggregate.results.compilers import (
     CategoryCompiler,
     ResultCompiler,
     built_in,
-    free_key,
+    free_tool_key,
     utc_text,
 )
 from aggregate.text.shorten import shorten
@@ -24,7 +24,7 @@ from aggregate.text.shorten import shorten
 GENERAL: Final = "general_results"
 UNPROCESSED: Final = "unprocessed_results"
 REPORT: Final = "analysis_metadata"
-SHOWN: Final = 100
+SHOWN_CHARACTERS: Final = 100
 """Characters of a wrong value that a warning repeats."""
 RESERVED: Final = (REPORT, INFRASTRUCTURE, GENERAL, UNPROCESSED)
 
@@ -45,7 +45,7 @@ class _Report:
         """Put entries into a section; a key that is taken gets ``__<tool>``, then a number (rule R-X3)."""
         present = self.sections.setdefault(section, {})
         for key, value in pairs:
-            present[free_key(present, key, tool)] = value
+            present[free_tool_key(present, key, tool)] = value
 
 
 class MetadataBasedResultCompiler:
@@ -81,21 +81,23 @@ class MetadataBasedResultCompiler:
         shares nothing with it.
         """
         pairs = list(tool_results.items()) if isinstance(tool_results, Mapping) else list(tool_results)
+        copies = [(message_text(tool), _own_copy(result)) for tool, result in pairs]
         report, compilers = _Report(), self._compilers
-        named = [(message_text(tool), _own(result)) for tool, result in pairs]
-        for tool, result in sorted(named, key=_priority):
-            _place(report, tool, result, compilers, context)
-        sections = {name: entries for name, entries in report.sections.items() if name not in RESERVED}
+        for tool, result in sorted(copies, key=_priority):
+            _compile_into(report, tool, result, compilers, context)
+        compiled = {name: section for name, section in report.sections.items() if name not in RESERVED}
         for name in (GENERAL, UNPROCESSED):
             if name in report.sections:
-                sections[name] = report.sections[name]
-        return {**sections, REPORT: _metadata(report, context, [tool for tool, _ in named])}
+                compiled[name] = report.sections[name]
+        return {**compiled, REPORT: _metadata(report, context, [tool for tool, _ in copies])}
 
 
-def _own(result: Value) -> Value:
+def _own_copy(result: Value) -> Value:
     """Return a copy of a result; what only behaves as a dictionary is read once, so that it cannot change its mind."""
-    foreign = issubclass(type(result), dict) and type(result) is not dict
-    return dict(dict.items(isolated_copy(result))) if foreign else isolated_copy(result)
+    copy = isolated_copy(result)
+    if type(result) is not dict and issubclass(type(result), dict):
+        return dict(dict.items(copy))
+    return copy
 
 
 def _priority(pair: tuple[str, Value]) -> float:
@@ -107,19 +109,20 @@ def _priority(pair: tuple[str, Value]) -> float:
 
 
 def _metadata_of(result: Value) -> dict[str, Any]:
-    found: Value = result.get(METADATA_KEY) if issubclass(type(result), dict) else None
-    return dict(dict.items(found)) if issubclass(type(found), dict) else {}
+    metadata: Value = result.get(METADATA_KEY) if issubclass(type(result), dict) else None
+    return dict(dict.items(metadata)) if issubclass(type(metadata), dict) else {}
 
 
-def _place(
+def _compile_into(
     report: _Report, tool: str, result: Value, compilers: Sequence[ResultCompiler], context: CompilationContext
 ) -> None:
     """Put one result where it belongs; whatever a compiler does, the result is kept."""
     if not issubclass(type(result), dict):
+        reason = unawaited(result) or f"the result is a {type_name(result)}, not an object"
         report.add(UNPROCESSED, [(tool, result)], tool)
-        report.warnings.append(f"{tool}: {unawaited(result) or f'the result is a {type_name(result)}, not an object'}")
+        report.warnings.append(f"{tool}: {reason}")
         return
-    _note(report, tool, result)
+    _check_promises(report, tool, result)
     compiler = _compiler_for(report, tool, result, compilers)
     if compiler is None:
         report.add(GENERAL, [(tool, result)], tool)
@@ -162,28 +165,25 @@ def _compiler_for(
     return None
 
 
-def _note(report: _Report, tool: str, result: dict[str, Any]) -> None:
+def _check_promises(report: _Report, tool: str, result: dict[str, Any]) -> None:
     """Record promised keys, failures and metadata that cannot be used (rules R-X1, R-X2, R-X9)."""
     metadata = _metadata_of(result)
-    if metadata.get("priority") is not None and _priority((tool, result)) == inf:
-        report.warnings.append(f"{tool}: priority {_shown(metadata['priority'])} is not a number")
-    keys = jsonable(metadata.get("output_keys"))
-    if isinstance(keys, list):
-        report.output_keys[free_key(report.output_keys, tool, tool)] = keys
+    priority = metadata.get("priority")
+    if priority is not None and _priority((tool, result)) == inf:
+        text = repr(priority) if type(priority) is str else message_text(priority)
+        report.warnings.append(f"{tool}: priority {shorten(text, SHOWN_CHARACTERS)} is not a number")
+    promised = jsonable(metadata.get("output_keys"))
+    if isinstance(promised, list):
+        report.output_keys[free_tool_key(report.output_keys, tool, tool)] = promised
         present = {message_text(key) for key in result}
-        missing = [name for key in keys if (name := message_text(key)) not in present]
+        missing = [name for name in map(message_text, promised) if name not in present]
         if missing:
             report.warnings.append(f"{tool}: promised but not there: {', '.join(missing)}")
-    elif keys is not None:
-        report.warnings.append(f"{tool}: output_keys is a {type_name(keys)}, not a list")
+    elif promised is not None:
+        report.warnings.append(f"{tool}: output_keys is a {type_name(promised)}, not a list")
     error = jsonable(result.get("error"))
     if result.get("success") is False or error:
         report.errors.append(f"{tool} failed: {failure_text(error or None)}")
-
-
-def _shown(value: Value) -> str:
-    """Return a wrong value for a warning, texts in quotes."""
-    return shorten(repr(value) if type(value) is str else message_text(value), SHOWN)
 
 
 def _metadata(report: _Report, context: CompilationContext, tools: list[str]) -> dict[str, Any]:

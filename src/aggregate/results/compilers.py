@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from aggregate.models.jsonable import free_key
 from aggregate.models.result import CompilationContext
 from aggregate.models.values import Value
 
@@ -105,20 +106,15 @@ def _beside(tool: ToolOutput, key: str, facts: Mapping[str, Value]) -> Compiled:
     """Return the result under ``key`` and facts beside it; a type called as a fact is keeps its key (rule R-X3)."""
     compiled: Compiled = {key: tool.result}
     for fact, value in facts.items():
-        compiled[free_key(compiled, fact, tool.name)] = value
+        compiled[free_tool_key(compiled, fact, tool.name)] = value
     return compiled
 
 
-def free_key(taken: Mapping[str, Value], key: str, tool: str) -> str:
+def free_tool_key(taken: Mapping[str, Value], key: str, tool: str) -> str:
     """Return ``key``, or where it is taken ``key__<tool>``, or that with the first number that is free."""
-    if key not in taken:
-        return key
-    base = key if key == tool else f"{key}__{tool}"
-    candidate, number = base, 1
-    while candidate in taken:
-        number += 1
-        candidate = f"{base}__{number}"
-    return candidate
+    if key not in taken or key == tool:
+        return free_key(taken, key, separator="__")
+    return free_key(taken, f"{key}__{tool}", separator="__")
 
 
 def _performance(tool: ToolOutput) -> Compiled:

@@ -51,7 +51,7 @@ def merge_outputs(
         outputs: Successful and failed ones (``error`` set); failed ones are counted and listed, not merged. A
             coroutine that nobody awaited is a failed one.
         strategy: One of the six.
-        custom_function: For ``custom``: see ``apply_custom``.
+        custom_function: For ``custom``: see ``apply_custom_function``.
         ending: What to write into the envelope; by default a complete group named ``$results``.
         limits: What a custom function given as text may use.
 
@@ -60,7 +60,7 @@ def merge_outputs(
     """
     chosen = known_strategy(strategy)
     end = ending or GroupOutcome()
-    outputs = [_settled(item) for item in outputs]
+    outputs = [_without_coroutine(item) for item in outputs]
     good = [item for item in outputs if item.error is None]
     built_in = BUILT_IN.get(chosen)
     merged = built_in(good) if built_in else _custom(custom_function, good, limits, now=end.completed_at)
@@ -95,7 +95,7 @@ def _custom(
     return replace(merged, value=isolated_copy(merged.value))
 
 
-def _settled(item: LabelledOutput) -> LabelledOutput:
+def _without_coroutine(item: LabelledOutput) -> LabelledOutput:
     reason = "" if item.error is not None or type(item.output) is str else unawaited(item.output)
     return replace(item, output=None, error=reason) if reason else item
 
@@ -110,6 +110,8 @@ def known_strategy(value: object) -> MergeStrategy:
     Raises:
         SpawnError: ``INVALID_MERGE_STRATEGY`` for anything else.
     """
+    if type(value) is MergeStrategy:
+        return value
     try:
         return MergeStrategy(value.strip() if isinstance(value, str) else "")
     except ValueError:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import stat
 import time
@@ -56,14 +57,15 @@ def compact_data(
         OutputError: JSON cannot hold the value (it contains itself, or is nested too deeply), or the file cannot be
             written.
     """
-    return _kept(data, _encoded(data, context_key), context_key, cache_dir, threshold)
+    return _stored_if_large(data, _stored_json(data, context_key), context_key, cache_dir, threshold)
 
 
-def _kept(data: Value, text: str, context_key: str, cache_dir: str | Path, threshold: int) -> Value:
+def _stored_if_large(data: Value, text: str, context_key: str, cache_dir: str | Path, threshold: int) -> Value:
     """Return ``data``, whose JSON is ``text``, or the reference to it."""
     if len(text) < threshold or is_reference(data):
         return data
-    ref_id = f"{_safe(context_key)}_{_digest(text.encode('ascii'))}"
+    safe_key = re.sub(r"[^A-Za-z0-9_.-]", "_", context_key)[:KEY_CHARACTERS] or "data"
+    ref_id = f"{safe_key}_{_digest(text.encode('ascii'))}"
     _write(_file(ref_id, cache_dir), text)
     return _reference(ref_id, cache_dir, len(text), data)
 
@@ -87,12 +89,16 @@ def recognise_reference(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> D
     """
     if is_reference(value):
         return value
-    ref_id = value.get("_ref_id") if type(value) is dict and value.get("_format") == REFERENCE_FORMAT else None
+    if type(value) is not dict or value.get("_format") != REFERENCE_FORMAT:
+        return None
+    ref_id = value.get("_ref_id")
     if not isinstance(ref_id, str):
         return None
     try:
-        held = _read(ref_id, cache_dir)
-        return _reference(ref_id, cache_dir, len(held), json.loads(held)) if ref_id.endswith(_digest(held)) else None
+        stored = _read(ref_id, cache_dir)
+        if not ref_id.endswith(_digest(stored)):
+            return None
+        return _reference(ref_id, cache_dir, len(stored), json.loads(stored))
     except (DataReferenceError, ValueError, RecursionError):
         return None
 
@@ -101,7 +107,7 @@ def _digest(text: bytes) -> str:
     return hashlib.md5(text, usedforsecurity=False).hexdigest()[:12]
 
 
-def _encoded(data: Value, context_key: str) -> str:
+def _stored_json(data: Value, context_key: str) -> str:
     """Return the JSON that is stored; at once where it can be, item by item where a value is odd."""
     if type(data) is str:
         return json.dumps(data)
@@ -119,10 +125,6 @@ def _encoded(data: Value, context_key: str) -> str:
     if copying.cut:
         raise OutputError(f"{context_key}: the value cannot be stored as JSON: {copying.cut}")
     return json.dumps(copy)
-
-
-def _safe(context_key: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_.-]", "_", context_key)[:KEY_CHARACTERS] or "data"
 
 
 def _file(ref_id: str, cache_dir: str | Path) -> Path:
@@ -143,10 +145,12 @@ def _refuse_link(folder: Path) -> None:
     Raises:
         OutputError: The folder is a link, or ``state`` is that it lies in by default.
     """
-    usual = folder.parts[-2:] == PurePath(CACHE_DIR).parts
-    for part in (folder, *([folder.parent] if usual else ())):
-        if part.is_symlink():
-            raise OutputError(f"{part}: values are not kept through a link: remove it")
+    folders = [folder]
+    if folder.parts[-2:] == PurePath(CACHE_DIR).parts:
+        folders.append(folder.parent)
+    for each in folders:
+        if each.is_symlink():
+            raise OutputError(f"{each}: values are not kept through a link: remove it")
 
 
 def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Value:
@@ -155,9 +159,9 @@ def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Va
     Raises:
         DataReferenceError: There is no such reference, its id is not one, or its file is damaged.
     """
-    held = _read(ref_id, cache_dir)
+    stored = _read(ref_id, cache_dir)
     try:
-        return json.loads(held)
+        return json.loads(stored)
     except (ValueError, RecursionError):
         raise DataReferenceError(f"Data reference {ref_id} is damaged: compact the value again") from None
 
@@ -191,12 +195,15 @@ def prune_data_cache(
     folder = Path(cache_dir)
     _refuse_link(folder)
     oldest = (time.time() if now is None else now) - keep_days * SECONDS_A_DAY
-    found = sorted(folder.iterdir()) if folder.is_dir() else []
-    named = [(path, path.lstat()) for path in found if _OURS.fullmatch(path.name)]
-    stale = [path for path, info in named if stat.S_ISREG(info.st_mode) and info.st_mtime < oldest]
+    cached = [path for path in folder.iterdir() if _OURS.fullmatch(path.name)] if folder.is_dir() else []
+    stale = sorted(path for path in cached if _is_older(path.lstat(), oldest))
     for path in stale:
         path.unlink(missing_ok=True)
     return tuple(stale)
+
+
+def _is_older(info: os.stat_result, oldest: float) -> bool:
+    return stat.S_ISREG(info.st_mode) and info.st_mtime < oldest
 
 
 def compact_all(
@@ -228,7 +235,8 @@ def compact_result(
     notes = _notes(name, {"errors": result.errors, "warnings": result.warnings}, cache_dir, threshold)
     if notes is None:
         return result
-    errors, warnings = (first_of(one, NOTES_SHOWN, NOTE_CHARACTERS) for one in (result.errors, result.warnings))
+    errors = first_of(result.errors, NOTES_SHOWN, NOTE_CHARACTERS)
+    warnings = first_of(result.warnings, NOTES_SHOWN, NOTE_CHARACTERS)
     return replace(result, errors=errors, warnings=warnings, notes=notes)
 
 
@@ -247,33 +255,35 @@ def compact_sections(
     compiled: Mapping[str, Any], *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD
 ) -> dict[str, Any]:
     """Return a compiled report whose large entries are references, section by section; nothing given is changed."""
-    return {
-        section: {
-            key: _compacted(value, f"{message_text(section)}_{message_text(key)}", cache_dir, threshold)
-            for key, value in entries.items()
+    compacted: dict[str, Any] = {}
+    for section, content in compiled.items():
+        name = message_text(section)
+        if type(content) is not dict:
+            compacted[section] = _compacted(content, name, cache_dir, threshold)
+            continue
+        compacted[section] = {
+            key: _compacted(value, f"{name}_{message_text(key)}", cache_dir, threshold)
+            for key, value in content.items()
         }
-        if type(entries) is dict
-        else _compacted(entries, message_text(section), cache_dir, threshold)
-        for section, entries in compiled.items()
-    }
+    return compacted
 
 
 def _compacted(value: Value, key: str, cache_dir: str | Path, threshold: int) -> Value:
     """Compact ``value``; where JSON cannot hold it, the copy that can be shown."""
     try:
-        text = _encoded(value, key)
+        text = _stored_json(value, key)
     except OutputError:
         value = jsonable(value)
-        text = _encoded(value, key)
-    return _kept(value, text, key, cache_dir, threshold)
+        text = _stored_json(value, key)
+    return _stored_if_large(value, text, key, cache_dir, threshold)
 
 
 def _notes(
     name: str, lists: Mapping[str, Sequence[str]], cache_dir: str | Path, threshold: int
 ) -> DataReference | None:
     """Store the lists that are not empty, if they are large together, and return where they are."""
-    given = {title: list(map(message_text, sentences)) for title, sentences in lists.items() if sentences}
-    if not given:
+    notes = {title: list(map(message_text, sentences)) for title, sentences in lists.items() if sentences}
+    if not notes:
         return None
-    kept = compact_data(given, f"{name}_notes", cache_dir=cache_dir, threshold=threshold)
-    return kept if is_reference(kept) else None
+    compacted = compact_data(notes, f"{name}_notes", cache_dir=cache_dir, threshold=threshold)
+    return compacted if is_reference(compacted) else None

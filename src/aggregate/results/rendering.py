@@ -27,8 +27,8 @@ def count_of(result: Value) -> int | None:
     """Return the whole number that a result is, or holds as ``result`` or ``count`` (rules D-71, X-8)."""
     if not isinstance(result, Mapping):
         return whole_number(result)
-    found = (whole_number(result.get(key)) for key in ("result", "count"))
-    return next((number for number in found if number is not None), None)
+    number = whole_number(result.get("result"))
+    return whole_number(result.get("count")) if number is None else number
 
 
 def envelope_content(result: Value) -> Value:
@@ -79,24 +79,30 @@ def _items(result: Mapping[str, Any]) -> tuple[str, list[Any]]:
     lists = {k: v for k, v in result.items() if k != DENDRITES and isinstance(v, list)}
     if not lists:
         return "Item", []
-    key = next(iter(lists))
-    singular = result.get("item_noun") or (f"{key[:-3]}y" if key.endswith("ies") else key.removesuffix("s"))
-    return str(singular).replace("_", " ").capitalize() or "Item", lists[key]
+    key, items = next(iter(lists.items()))
+    noun = str(result.get("item_noun") or _singular(key)).replace("_", " ").capitalize()
+    return noun or "Item", items
+
+
+def _singular(plural: str) -> str:
+    return f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
 
 
 def _subtask(subtask: Value) -> str:
     if isinstance(subtask, Mapping) and (subtask.get("success") is False or subtask.get("error")):
         return f"failed: {value_text(subtask.get('error') or 'no reason given', indent=None)}"
     value = envelope_content(subtask)
-    key = "items"
+    noun = "items"
     if isinstance(value, Mapping):
-        found = next(((str(k), v) for k, v in value.items() if isinstance(v, list)), None)
-        key, value = found if found else (key, value)
-    if isinstance(value, list):
-        names = [name for item in value if (name := _name(item)) is not None]
-        whole = bool(value) and len(names) == len(value)
-        return f"{', '.join(names)} ({len(value)} total)" if whole else f"{len(value)} {key}"
-    return value_lines(value).replace("\n", "; ")
+        lists = [(str(key), items) for key, items in value.items() if isinstance(items, list)]
+        if lists:
+            noun, value = lists[0]
+    if not isinstance(value, list):
+        return value_lines(value).replace("\n", "; ")
+    names = [name for item in value if (name := _name(item)) is not None]
+    if value and len(names) == len(value):
+        return f"{', '.join(names)} ({len(value)} total)"
+    return f"{len(value)} {noun}"
 
 
 def _name(item: Value) -> str | None:

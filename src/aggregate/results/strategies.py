@@ -4,22 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from deepmerge import Merger
-
 from aggregate.models.jsonable import free_key, jsonable, message_text, type_name
 from aggregate.models.result import LabelledOutput
-from aggregate.models.values import Extent, Value, behaves_as, extent, isolated_copy
+from aggregate.models.values import Value, behaves_as, extent, isolated_copy
 from aggregate.results.json_text import NotJson, parse_json_text
 from aggregate.text.shorten import shorten
 
 MAX_DEPTH: Final = 100
-"""Levels of nesting that are merged; deepmerge recurses about three frames a level."""
+"""Levels of nesting that are merged, with a call for each: no real data has more."""
 JSON_TYPES: Final = (str, int, float, bool, type(None), list, dict)
 SHOWN_KEYS: Final = 5
 """Keys or outputs that a warning names; it counts the others."""
 KEY_CHARACTERS: Final = 100
-AROUND: Final = 500
-"""Characters around a JSON fence up to which ``json`` takes a text for the JSON in it: more is a report of its own."""
+AROUND_CHARACTERS: Final = 500
+"""Around a JSON fence up to which ``json`` takes a text for the JSON in it: more is a report of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +43,10 @@ def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
     a few words around it; others stay text.
     """
     keyed: dict[str, Value] = {}
-    tries: dict[str, int] = {}
+    last_numbers: dict[str, int] = {}
     worded: list[str] = []
     for position, item in enumerate(outputs):
-        wanted = item.label or str(position)
-        key = free_key(keyed, tries, wanted) if wanted in keyed else wanted
+        key = free_key(keyed, item.label or str(position), last_numbers)
         keyed[key] = _as_json(item, worded)
     return Merged(keyed, _left_out(worded))
 
@@ -59,14 +56,14 @@ def _as_json(item: LabelledOutput, worded: list[str]) -> Value:
     if not issubclass(type(item.output), str):
         return isolated_copy(item.output)
     try:
-        held = parse_json_text(item.output)
+        parsed = parse_json_text(item.output)
     except NotJson:
         return item.output
-    if len(held.around) > AROUND:
+    if len(parsed.around) > AROUND_CHARACTERS:
         return item.output
-    if held.around:
+    if parsed.around:
         worded.append(item.name)
-    return held.value
+    return parsed.value
 
 
 def _left_out(worded: Sequence[str]) -> tuple[str, ...]:
@@ -77,8 +74,8 @@ def _left_out(worded: Sequence[str]) -> tuple[str, ...]:
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(shorten(name, KEY_CHARACTERS) or "one without a name" for name in names[:SHOWN_KEYS])
-    return shown + (", ..." if len(names) > SHOWN_KEYS else "")
+    listed = ", ".join(shorten(name, KEY_CHARACTERS) or "one without a name" for name in names[:SHOWN_KEYS])
+    return f"{listed}, ..." if len(names) > SHOWN_KEYS else listed
 
 
 def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
@@ -90,10 +87,9 @@ def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
     warnings: list[str] = []
     worded: list[str] = []
     replaced: dict[tuple[Value, ...], None] = {}
-    merger = _merger(replaced)
     for item in outputs:
         try:
-            merger.merge(merged, _object(item, worded))
+            _merge_into(merged, _object(item, worded), (), replaced)
         except NotJson as error:
             warnings.append(f"{item.name}: not merged: {error}")
         except Exception as error:  # noqa: BLE001 - keys that cannot be compared or hashed; the others are merged
@@ -107,51 +103,76 @@ def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
 
 def _object(item: LabelledOutput, worded: list[str]) -> dict[Value, Value]:
     """Return an output as a dictionary of its own, or raise ``NotJson`` saying why it is none."""
-    output = item.output
-    flat = False
+    output, around = item.output, ""
     if issubclass(type(output), str):
-        held = parse_json_text(output)
-        value, around = held.value, held.around
-        flat = output.count("{") + output.count("[") <= MAX_DEPTH
+        parsed = parse_json_text(output)
+        value, around = parsed.value, parsed.around
+    elif type(output) is not dict and behaves_as(output, Mapping):
+        value = jsonable(output)
     else:
-        foreign = type(output) is not dict and behaves_as(output, Mapping)
-        value, around = jsonable(output) if foreign else isolated_copy(output), ""
+        value = isolated_copy(output)
     if type(value) is not dict:
         raise NotJson(f"a {type_name(value)} is no object")
-    size = Extent(0, 0) if flat else extent(value)
+    if not _is_flat_json(output):
+        value = _unshared(value)
+    if around:
+        worded.append(item.name)
+    return value
+
+
+def _is_flat_json(output: Value) -> bool:
+    """Return whether a text has so few brackets that it cannot be nested too deeply."""
+    return issubclass(type(output), str) and output.count("{") + output.count("[") <= MAX_DEPTH
+
+
+def _unshared(value: dict[Value, Value]) -> dict[Value, Value]:
+    """Return ``value`` with each part its own: a key that is merged into must not change another one.
+
+    Raises:
+        NotJson: It is nested too deeply, or would be too large.
+    """
+    size = extent(value)
     if size.levels > MAX_DEPTH:
         raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
     if size.too_often:
         raise NotJson("it holds the same parts too often")
-    if around:
-        worded.append(item.name)
     return _written_out(value) if size.repeated else value
 
 
 def _written_out(value: Value) -> Value:
-    """Return a copy in which each part is its own: a key that is merged into must not change another one."""
     if type(value) is dict:
         return {key: _written_out(item) for key, item in value.items()}
-    return [_written_out(item) for item in value] if type(value) is list else value
+    if type(value) is list:
+        return [_written_out(item) for item in value]
+    return value
 
 
-def _merger(replaced: dict[tuple[Value, ...], None]) -> Merger:
-    """Return the merge policy: objects key by key, anything else replaced and noted in ``replaced`` by its path."""
+def _merge_into(
+    merged: dict[Value, Value],
+    newer: dict[Value, Value],
+    path: tuple[Value, ...],
+    replaced: dict[tuple[Value, ...], None],
+) -> None:
+    """Merge ``newer`` into ``merged``, which lies at ``path``; ``replaced`` gets the paths of what it had otherwise."""
+    for key, value in newer.items():
+        if key not in merged:
+            merged[key] = value
+            continue
+        present = merged[key]
+        if isinstance(present, dict) and isinstance(value, dict):
+            _merge_into(present, value, (*path, key), replaced)
+            continue
+        if _differ(present, value):
+            replaced[*path, key] = None
+        merged[key] = value
 
-    def replace(_config: Merger, path: list[Value], base: Value, nxt: Value) -> Value:
-        if _differ(base, nxt):
-            replaced[tuple(path)] = None
-        return nxt
 
-    return Merger([(dict, "merge"), (list, replace)], [replace], [replace])
-
-
-def _differ(base: Value, nxt: Value) -> bool:
+def _differ(present: Value, newer: Value) -> bool:
     """Compare JSON values; anything else may compare in ways of its own and counts as different."""
-    if type(base) is not type(nxt) or type(base) not in JSON_TYPES:
+    if type(present) is not type(newer) or type(present) not in JSON_TYPES:
         return True
     try:
-        return bool(base != nxt)
+        return bool(present != newer)
     except Exception:  # noqa: BLE001 - what is inside compares in a way of its own, or is too deep
         return True
 

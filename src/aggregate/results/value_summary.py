@@ -18,6 +18,8 @@ ALIKE: Final = 3
 """Entries from which an object counts as a group of like things, as the merge strategy ``json`` makes one."""
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
 
+_DATE_CHARACTERS: Final = len("2026-01-31T10:30:00.000000+00:00")
+
 
 def summarise(data: Value) -> str:
     """Return the count and the field names of the longest list in ``data``, and its first items.
@@ -50,15 +52,14 @@ def _object_summary(data: dict[str, Value]) -> str:
 def _list_summary(items: list[Value], originals: Sequence[Value], noun: str) -> str:
     fields = list(dict.fromkeys(key for item in items if isinstance(item, Mapping) for key in item))
     of_what = f" with fields: {_names(fields)}" if fields else _types(originals)
-    shown = min(SAMPLES, len(items))
-    if not shown:
+    if not items:
         return f"0 {noun}"
-    return f"{len(items)} {noun}{of_what}\nFirst {shown} {'item' if shown == 1 else 'items'}: {_sample(items[:shown])}"
-
-
-def _sample(value: Value) -> str:
-    text = json_text(value)
-    return text[:SAMPLE_CHARACTERS] + ("..." if len(text) > SAMPLE_CHARACTERS else "")
+    samples = items[:SAMPLES]
+    text = json_text(samples)
+    if len(text) > SAMPLE_CHARACTERS:
+        text = f"{text[:SAMPLE_CHARACTERS]}..."
+    count = f"First {len(samples)} {'item' if len(samples) == 1 else 'items'}"
+    return f"{len(items)} {noun}{of_what}\n{count}: {text}"
 
 
 def _types(items: Sequence[Value]) -> str:
@@ -67,8 +68,12 @@ def _types(items: Sequence[Value]) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(shorten(escape_surrogates(name), NAME_CHARACTERS) for name in names[:FIELDS])
-    return f"{shown}..." if len(names) > FIELDS else shown
+    listed = ", ".join(_field_name(name) for name in names[:FIELDS])
+    return f"{listed}..." if len(names) > FIELDS else listed
+
+
+def _field_name(name: str) -> str:
+    return shorten(escape_surrogates(name), NAME_CHARACTERS)
 
 
 # Groups of like entries
@@ -77,14 +82,18 @@ def _names(names: Sequence[str]) -> str:
 def _kind_of_all(values: Sequence[Value]) -> str:
     """Return what most of ``values`` are, at least nine in ten: ``object``, ``list`` or ``text``; else ``""``."""
     kinds = [_kind(value) for value in values]
-    return next((kind for kind in ("object", "list", "text") if kinds.count(kind) * 10 >= len(kinds) * 9), "")
+    for kind in ("object", "list", "text"):
+        if kinds.count(kind) * 10 >= len(kinds) * 9:
+            return kind
+    return ""
 
 
 def _group_summary(data: Mapping[str, Value], kind: str) -> str:
     """Return ``200 entries with fields: ...``, a line for each field, the most common ones first, and samples."""
     fields: dict[str, list[Value]] = {}
-    for entry in data.values() if kind == "object" else ():
-        for field, value in entry.items() if isinstance(entry, dict) else ():
+    objects = [entry for entry in data.values() if isinstance(entry, dict)] if kind == "object" else []
+    for entry in objects:
+        for field, value in entry.items():
             fields.setdefault(field, []).append(value)
     common = sorted(fields, key=lambda field: -len(fields[field]))
     of_what = f" with fields: {_names(common)}" if fields else f": {_range(list(data.values()))}"
@@ -92,28 +101,26 @@ def _group_summary(data: Mapping[str, Value], kind: str) -> str:
     for field in common[:DESCRIBED]:
         count = len(fields[field])
         missing = f", in {count:,} of {len(data):,}" if count < len(data) else ""
-        lines.append(f"{shorten(escape_surrogates(field), NAME_CHARACTERS)}: {_range(fields[field])}{missing}")
+        lines.append(f"{_field_name(field)}: {_range(fields[field])}{missing}")
     if len(common) > DESCRIBED:
         lines.append(f"and {len(common) - DESCRIBED:,} more fields")
-    samples = [
-        f"{shorten(escape_surrogates(key), NAME_CHARACTERS)}: "
-        f"{shorten(json_text(data[key]), SAMPLE_CHARACTERS // SAMPLES)}"
-        for key in list(data)[:SAMPLES]
-    ]
-    return "\n".join([*lines, f"First {len(samples)} entries:", *samples])
+    samples = list(data)[:SAMPLES]
+    lines.append(f"First {len(samples)} entries:")
+    lines += [f"{_field_name(key)}: {shorten(json_text(data[key]), SAMPLE_CHARACTERS // SAMPLES)}" for key in samples]
+    return "\n".join(lines)
 
 
 def _large_entries(data: Mapping[str, Value]) -> list[str]:
     """Describe the entries of an object that are more than a word; nothing where none is."""
-    if not any((isinstance(value, dict | list) and value) or _is_long(value) for value in data.values()):
+    if not any(_is_large(value) for value in data.values()):
         return []
-    return [
-        f"{shorten(escape_surrogates(key), NAME_CHARACTERS)}: {_range([data[key]])}" for key in list(data)[:DESCRIBED]
-    ]
+    return [f"{_field_name(key)}: {_range([data[key]])}" for key in list(data)[:DESCRIBED]]
 
 
-def _is_long(value: Value) -> bool:
-    return isinstance(value, str) and len(value) > NAME_CHARACTERS
+def _is_large(value: Value) -> bool:
+    if isinstance(value, str):
+        return len(value) > NAME_CHARACTERS
+    return isinstance(value, dict | list) and bool(value)
 
 
 def _kind(value: Value) -> str:
@@ -122,8 +129,11 @@ def _kind(value: Value) -> str:
     if isinstance(value, int | float):
         return "number"
     if isinstance(value, str):
-        return "date" if len(value) <= len("2026-01-31T10:30:00.000000+00:00") and _DATE.fullmatch(value) else "text"
-    return "object" if isinstance(value, dict) else "list" if isinstance(value, list) else "null"
+        is_date = len(value) <= _DATE_CHARACTERS and _DATE.fullmatch(value)
+        return "date" if is_date else "text"
+    if isinstance(value, dict):
+        return "object"
+    return "list" if isinstance(value, list) else "null"
 
 
 def _range(values: Sequence[Value]) -> str:
@@ -143,5 +153,6 @@ def _kind_range(kind: str, values: Sequence[Any]) -> str:
         return kind
     low, high = min(map(len, values)), max(map(len, values))
     if low == high:
-        return f"{kind} of {low:,} {unit if low != 1 else unit.removesuffix('s')}"
+        noun = unit.removesuffix("s") if low == 1 else unit
+        return f"{kind} of {low:,} {noun}"
     return f"{kind} of {low:,} to {high:,} {unit}"

@@ -3,7 +3,7 @@
 Four fences stand around the code: namespaces (no file but read-only libraries, no network, no other process), a
 seccomp filter (``seccomp``), limits that the program inside sets on itself for good (``bubblewrap_runner``), and this
 process, which watches the clock, the memory and the threads, reads no more of the answer than was agreed, and ends
-everything in the end. The code may forge its answer, which is its own result; it is read as data (``answers``).
+everything in the end. The code may forge its answer, which is its own result; it is read as data (``responses``).
 """
 
 import math
@@ -13,12 +13,13 @@ import platform
 import subprocess
 import sys
 import sysconfig
-import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from aggregate.concurrency.pipes import DeadlinePassed
+from aggregate.concurrency.worker_pool import WorkerProcess
 from aggregate.disk.programs import find_program
 from aggregate.errors import SandboxError, Stopped
 from aggregate.models.values import Value
@@ -32,7 +33,6 @@ from aggregate.sandbox.limits import (
     SandboxLimits,
 )
 from aggregate.sandbox.monty import PythonRun
-from aggregate.sandbox.pipes import DeadlinePassed, receive_message, send_message
 from aggregate.sandbox.process_tree import tree_usage
 from aggregate.sandbox.responses import parse_reply
 from aggregate.sandbox.seccomp import seccomp_filter
@@ -45,6 +45,8 @@ PROCESSES: Final = 3
 NOBODY: Final = "65534"
 ANSWER_FRAME: Final = 65_536
 """Bytes of an answer beside its result and what was printed: an error's text, the names of its parts."""
+ERROR_BYTES: Final = 4096
+"""Read of what bubblewrap writes to its standard error: one line, where it is not allowed to make a sandbox."""
 MISSING: Final = "code that needs full Python needs bubblewrap: install the package bubblewrap (the program bwrap)"
 
 
@@ -97,34 +99,29 @@ def _ask(payload: bytes, limits: SandboxLimits) -> bytes:
     bwrap = find_program("bwrap")
     if bwrap is None:
         raise SandboxError(MISSING, kind=Stopped.MISSING)
-    process = _start(bwrap, seccomp_filter(platform.machine()))
-    with process:
-        if process.stdin is None or process.stdout is None or process.stderr is None:
-            raise SandboxError("the sandbox has no pipes", kind=Stopped.CRASH)
-        deadline = time.monotonic() + limits.seconds
-        for pipe in (process.stdin, process.stdout):
-            os.set_blocking(pipe.fileno(), False)
-        try:
-            send_message(process.stdin.fileno(), payload, deadline)
-            watch = _watch(process.pid, limits)
-            most = limits.output_bytes + ANSWER_FRAME
-            return receive_message(process.stdout.fileno(), deadline, most=most, watch=watch, every=WATCH_SECONDS)
-        except DeadlinePassed:
-            raise SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT) from None
-        except OSError as error:
-            process.kill()
-            said = process.stderr.read(4096).decode("utf-8", errors="replace").strip()
-            raise _ended(said, error) from None
-        finally:
-            process.kill()
+    worker = _start(bwrap, seccomp_filter(platform.machine()))
+    try:
+        return worker.ask(
+            payload,
+            seconds=limits.seconds,
+            most=limits.output_bytes + ANSWER_FRAME,
+            watch=_watch(worker.pid, limits),
+            every=WATCH_SECONDS,
+        )
+    except DeadlinePassed:
+        raise SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT) from None
+    except OSError as error:
+        raise _ended(worker.kill_and_read_errors(ERROR_BYTES), error) from None
+    finally:
+        worker.kill()
 
 
-def _start(bwrap: str, forbidden: bytes) -> "subprocess.Popen[bytes]":
+def _start(bwrap: str, forbidden: bytes) -> WorkerProcess:
     reading, writing = os.pipe()
     try:
         with os.fdopen(writing, "wb") as out:
             out.write(forbidden)
-        return subprocess.Popen(
+        process = subprocess.Popen(
             _command(bwrap, reading),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -134,6 +131,7 @@ def _start(bwrap: str, forbidden: bytes) -> "subprocess.Popen[bytes]":
             bufsize=0,
             pass_fds=(reading,),
         )
+        return WorkerProcess(process)
     except OSError as error:
         raise SandboxError(f"{MISSING} ({error})", kind=Stopped.MISSING) from None
     finally:
@@ -153,9 +151,9 @@ def _watch(pid: int, limits: SandboxLimits) -> Callable[[], None]:
     return watch
 
 
-def _ended(said: str, error: OSError) -> SandboxError:
-    if said.startswith("bwrap:"):
-        return SandboxError(f"{MISSING}, and allow it to make namespaces ({said})", kind=Stopped.MISSING)
+def _ended(stderr: str, error: OSError) -> SandboxError:
+    if stderr.startswith("bwrap:"):
+        return SandboxError(f"{MISSING}, and allow it to make namespaces ({stderr})", kind=Stopped.MISSING)
     return SandboxError(f"the sandbox's process ended: {error}", kind=Stopped.CRASH)
 
 
@@ -173,20 +171,20 @@ def _command(bwrap: str, forbidden: int) -> list[str]:
 
 def _system() -> list[str]:
     """Return the arguments that show the system's libraries and this Python, read-only."""
-    shown = ["--ro-bind", "/usr", "/usr"]
+    arguments = ["--ro-bind", "/usr", "/usr"]
     for name in SYSTEM:
         path = Path(name)
         if path.is_symlink():
-            shown += ["--symlink", str(path.readlink()), name]
+            arguments += ["--symlink", str(path.readlink()), name]
         elif path.is_dir():
-            shown += ["--ro-bind", name, name]
+            arguments += ["--ro-bind", name, name]
     # Settings of this machine's programs, which may hold their keys.
     for folder in filter(os.path.isdir, ("/usr/etc", "/usr/local/etc")):
-        shown += ["--tmpfs", folder, "--remount-ro", folder]
+        arguments += ["--tmpfs", folder, "--remount-ro", folder]
     for folder in dict.fromkeys((sys.base_prefix, *_libraries())):
         if not Path(folder).is_relative_to("/usr"):
-            shown += ["--ro-bind", folder, folder]
-    return shown
+            arguments += ["--ro-bind", folder, folder]
+    return arguments
 
 
 def _libraries() -> tuple[str, ...]:

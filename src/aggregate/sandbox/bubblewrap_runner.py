@@ -19,8 +19,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-FORBIDDEN = ("open", "eval", "exec", "compile", "input", "breakpoint", "help", "exit", "quit")
-NONE = ("RLIMIT_FSIZE", "RLIMIT_CORE", "RLIMIT_MSGQUEUE", "RLIMIT_MEMLOCK")
+FORBIDDEN_BUILTINS = ("open", "eval", "exec", "compile", "input", "breakpoint", "help", "exit", "quit")
+ZERO_LIMITS = ("RLIMIT_FSIZE", "RLIMIT_CORE", "RLIMIT_MSGQUEUE", "RLIMIT_MEMLOCK")
 """What nothing may be had of: files that grow, core files, message queues, locked memory."""
 
 
@@ -36,7 +36,7 @@ def main() -> None:
     os.close(nothing)
     stop_clock(request["now"])
     random.seed(0)
-    for name, most in {**request["bounds"], **dict.fromkeys(NONE, 0)}.items():
+    for name, most in {**request["bounds"], **dict.fromkeys(ZERO_LIMITS, 0)}.items():
         resource.setrlimit(getattr(resource, name, resource.RLIMIT_CORE), (most, most))
     reply = answer(request)
     with os.fdopen(answers, "wb") as out:
@@ -52,9 +52,9 @@ def stop_clock(now: float) -> None:
     time.clock_gettime = lambda clock: now if clock in (0, 5, 11) else gettime(clock)
     time.clock_gettime_ns = lambda clock: int(time.clock_gettime(clock) * 1_000_000) * 1000
     for name in ("localtime", "gmtime", "ctime"):
-        setattr(time, name, shown_at(now, getattr(time, name)))
+        setattr(time, name, with_default_seconds(now, getattr(time, name)))
     for name in ("asctime", "strftime"):
-        setattr(time, name, shown_as(getattr(time, name)))
+        setattr(time, name, with_default_time(getattr(time, name)))
     # The types are C's and cannot be assigned to, but their namespace is a dictionary all the same. A subclass in
     # their place would not be the type of the dates that libraries make.
     methods = gc.get_referents(datetime.datetime.__dict__)[0]
@@ -63,15 +63,15 @@ def stop_clock(now: float) -> None:
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(datetime.datetime))
 
 
-def shown_at(now: float, function: Callable[..., Any]) -> Callable[..., Any]:
+def with_default_seconds(now: float, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of ``time`` that takes seconds, with ``now`` for what is left out."""
     return lambda seconds=None: function(now if seconds is None else seconds)
 
 
-def shown_as(function: Callable[..., str]) -> Callable[..., str]:
+def with_default_time(function: Callable[..., str]) -> Callable[..., str]:
     """Return a function of ``time`` whose last argument is a time, by default the present one."""
     least = 1 if function.__name__ == "strftime" else 0
-    return lambda *given: function(*given) if len(given) > least else function(*given, time.localtime())
+    return lambda *values: function(*values) if len(values) > least else function(*values, time.localtime())
 
 
 def answer(request: dict[str, Any]) -> bytes:
@@ -82,7 +82,7 @@ def answer(request: dict[str, Any]) -> bytes:
             raise FileNotFoundError(f"Data reference not found: {ref_id}")
         return request["references"][ref_id]
 
-    allowed = {name: value for name, value in vars(__import__("builtins")).items() if name not in FORBIDDEN}
+    allowed = {name: value for name, value in vars(__import__("builtins")).items() if name not in FORBIDDEN_BUILTINS}
     names = {"__builtins__": allowed, "__name__": "analysis", "load_data_reference": load_data_reference}
     names["data"] = request["data"]
     printed = io.StringIO()

@@ -120,22 +120,22 @@ def run(quickjs: ModuleType, request: dict[str, Any]) -> str:
         jobs += 1
         if jobs > request["jobs"]:
             raise quickjs.JSException("too many promise jobs")
-    found = json.loads(box.json())
-    if not isinstance(found, dict):
+    outcome = json.loads(box.json())
+    if not isinstance(outcome, dict):
         raise quickjs.JSException("the function changed how its result is read")
-    if "value" not in found:
-        raise quickjs.JSException(found.get("error", "the promise never settled"))
-    return str(found["value"])
+    if "value" not in outcome:
+        raise quickjs.JSException(outcome.get("error", "the promise never settled"))
+    return str(outcome["value"])
 
 
 def failure(text: str) -> dict[str, str]:
     """Name the kind of a JavaScript exception by QuickJS's own messages."""
-    first = text.splitlines()[0] if text else "the function failed"
-    if "interrupted" in first:
+    message = text.splitlines()[0] if text else "the function failed"
+    if "interrupted" in message:
         return {"error": "stopped at the time limit", "kind": "timeout"}
-    if "out of memory" in first:
+    if "out of memory" in message:
         return {"error": "stopped at the memory limit", "kind": "memory"}
-    return {"error": first, "kind": "syntax" if first.startswith("SyntaxError") else "runtime"}
+    return {"error": message, "kind": "syntax" if message.startswith("SyntaxError") else "runtime"}
 
 
 def write(stream: BinaryIO, data: bytes) -> None:

@@ -1,6 +1,6 @@
 """How much foreign code may use: every limit of every sandbox, with its unit and its reason.
 
-``Limits`` is the caller's; the constants below are those of the machinery around it.
+``SandboxLimits`` is the caller's; the constants below are those of the machinery around it.
 
 ================== ======================= ============================== ==========================
 limit              Monty                   bubblewrap                     QuickJS

@@ -98,14 +98,15 @@ def run_python(
     if extent([*inputs.values()]).too_often:  # what is shared here is written out for the interpreter
         raise SandboxError("Python gets its values one by one: they hold the same parts too often")
     monty = _module()
-    tag, host = secrets.token_hex(16), dict(functions or {})
-    wrapped = "".join(FUNCTION.format(tag=tag, name=name, most=ARGUMENT_BYTES) for name in host)
-    prepared = MEASURE.format(tag=tag) + wrapped
+    tag = secrets.token_hex(16)
+    host_functions = dict(functions or {})
+    wrappers = [FUNCTION.format(tag=tag, name=name, most=ARGUMENT_BYTES) for name in host_functions]
+    prepared = MEASURE.format(tag=tag) + "".join(wrappers)
     program = _program(code, tag)
     printed = monty.CollectString(max_bytes=bounds.output_bytes)
     allowed = {"max_feed_duration_secs": bounds.seconds, "max_memory": bounds.memory_bytes}
     policy = {**POLICY, "datetime": (now or datetime.now(UTC)).astimezone(UTC)}
-    lookup = {f"_host_{tag}_{name}": function for name, function in host.items()}
+    lookup = {f"_host_{tag}_{name}": function for name, function in host_functions.items()}
     try:
         with _POOL.get(monty).checkout(limits=allowed, os_policy=policy) as session:
             session.feed_run(f"{prepared}None")

@@ -20,41 +20,41 @@ def plain_copy(value: Value) -> Value:
     return _plain(value, {}, DEPTH)
 
 
-def _plain(value: Value, known: dict[int, tuple[Value, Value]], depth: int) -> Value:
+def _plain(value: Value, copies: dict[int, tuple[Value, Value]], depth: int) -> Value:
     if type(value) is str:
         return _writable(value)
     if _leaf(value):
         return value
-    if id(value) not in known:
+    if id(value) not in copies:
         # The value is held beside its copy, so that no other gets its id.
-        known[id(value)] = value, f"<{type_name(value)} that holds itself>"
-        known[id(value)] = value, _container(value, known, depth - 1)
-    return known[id(value)][1]
+        copies[id(value)] = value, f"<{type_name(value)} that holds itself>"
+        copies[id(value)] = value, _container(value, copies, depth - 1)
+    return copies[id(value)][1]
 
 
-def _container(value: Value, known: dict[int, tuple[Value, Value]], depth: int) -> Value:
+def _container(value: Value, copies: dict[int, tuple[Value, Value]], depth: int) -> Value:
     kind = type(value)
     try:
         if depth > 0 and issubclass(kind, Mapping):
-            return {_key(key): _plain(item, known, depth) for key, item in entries(value)}
+            return {_key(key): _plain(item, copies, depth) for key, item in entries(value)}
         if depth > 0 and issubclass(kind, list | tuple):
-            copies = (_plain(item, known, depth) for item in members(value))
-            return list(copies) if issubclass(kind, list) else tuple(copies)
+            items = [_plain(item, copies, depth) for item in members(value)]
+            return items if issubclass(kind, list) else tuple(items)
         if issubclass(kind, set | frozenset):
             return {_key(item) for item in members(value)}
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - the value's own code ran
-        return _shown(jsonable(value))
-    return _shown(jsonable(value))
+        return _writable_json(jsonable(value))
+    return _writable_json(jsonable(value))
 
 
-def _shown(copy: Value) -> Value:
+def _writable_json(copy: Value) -> Value:
     """Return JSON with texts that a sandbox takes."""
     if isinstance(copy, dict):
-        return {_writable(key): _shown(item) for key, item in copy.items()}
+        return {_writable(key): _writable_json(item) for key, item in copy.items()}
     if isinstance(copy, list):
-        return [_shown(item) for item in copy]
+        return [_writable_json(item) for item in copy]
     return _writable(copy) if isinstance(copy, str) else copy
 
 

@@ -154,23 +154,23 @@ def seccomp_filter(machine: str) -> bytes:
     Raises:
         SandboxError: The machine's calls are not known here.
     """
-    known = MACHINES.get(machine)
-    if known is None:
+    calls = MACHINES.get(machine)
+    if calls is None:
         reason = f"full Python is confined on {', '.join(MACHINES)} only, not on {machine or 'this machine'}"
         raise SandboxError(reason, kind=Stopped.MISSING)
-    program = [(_LOAD, 0, 0, _ARCHITECTURE), (_JUMP_EQUAL, 1, 0, known.architecture), (_RETURN, 0, 0, KILL)]
+    program = [(_LOAD, 0, 0, _ARCHITECTURE), (_JUMP_EQUAL, 1, 0, calls.architecture), (_RETURN, 0, 0, KILL)]
     # Numbers from LAST on hold also those of the x32 calls, which are the same ones by other names.
     program += [(_LOAD, 0, 0, _NUMBER), (_JUMP_FROM, 0, 1, LAST + 1), (_RETURN, 0, 0, NOT_KNOWN)]
     program += [(_JUMP_EQUAL, 0, 1, CLONE3), (_RETURN, 0, 0, NOT_KNOWN)]
     for numbers in REFUSED.values():
-        number = numbers[known.column]
+        number = numbers[calls.column]
         if number is not None:
             program += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, NOT_PERMITTED)]
     threads_only = [(_JUMP_BITS, 1, 0, CLONE_THREAD), (_RETURN, 0, 0, NOT_PERMITTED)]
-    program += _for_call(known.clone, _FIRST, threads_only)
+    program += _for_call(calls.clone, _FIRST, threads_only)
     local_only = [(_JUMP_EQUAL, 1, 0, AF_UNIX), (_RETURN, 0, 0, NOT_PERMITTED)]
-    program += _for_call(known.socketpair, _FIRST, local_only)
-    for call, refused in ((known.ioctl, TERMINAL_REQUESTS), (known.fcntl, FILE_COMMANDS)):
+    program += _for_call(calls.socketpair, _FIRST, local_only)
+    for call, refused in ((calls.ioctl, TERMINAL_REQUESTS), (calls.fcntl, FILE_COMMANDS)):
         steps = [step for bad in refused for step in ((_JUMP_EQUAL, 0, 1, bad), (_RETURN, 0, 0, NOT_PERMITTED))]
         program += _for_call(call, _SECOND, steps)
     program.append((_RETURN, 0, 0, ALLOW))

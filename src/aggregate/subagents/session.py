@@ -65,7 +65,7 @@ class SubagentSession:
             )
         self.session_key = session_key
         self._group_timeout = read_timeout(group_timeout)
-        self._admit = admit or (lambda _request: None)
+        self._admit = admit
         new_id = new_id or (lambda number: f"{session_key}-{number}")
         clock = clock or (lambda: datetime.now(UTC))
         self._state = SessionState(session_key, read_failure_policy(on_error), new_id)
@@ -111,7 +111,9 @@ class SubagentSession:
         name = (label or "").strip() or None
         seconds = read_timeout(timeout)
         self._check_task(task)
-        refusal = self._admit(SpawnRequest(task, name, spec.variable_name, dict(options or {})))
+        refusal = None
+        if self._admit is not None:
+            refusal = self._admit(SpawnRequest(task, name, spec.variable_name, dict(options or {})))
         run, group = self._state.spawn(spec, name)
         try:
             if group is not None and self._group_timeout is not None:
