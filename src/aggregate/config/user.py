@@ -34,4 +34,4 @@ def is_trusted(root: str) -> bool:
     Raises:
         ConfigError: The user's configuration cannot be used.
     """
-    return any(real_path(os.path.expanduser(one)) == root for one in trusted_projects())  # noqa: PTH111
+    return any(real_path(os.path.expanduser(project)) == root for project in trusted_projects())  # noqa: PTH111
