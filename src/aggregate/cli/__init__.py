@@ -5,9 +5,9 @@ failed (a file cannot be written), ``2`` a mistake in the command or the configu
 foresaw, ``130`` interrupted.
 """
 
+from aggregate.cli.program import run_process
+
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
-    from aggregate.cli.program import run_process
-
     raise SystemExit(run_process())

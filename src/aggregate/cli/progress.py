@@ -5,12 +5,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from aggregate.cli import lazy
 from aggregate.cli.output import is_terminal
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _LONG_WORK = 200
+"""Files below which a run is over before a bar could be read."""
 
 
 @dataclass(slots=True)
@@ -38,8 +40,5 @@ def progress(title: str, *, hidden: bool) -> Iterator[Bar]:
     if hidden or not is_terminal(err=True):
         yield Bar(title)
         return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as rich:
+    with lazy.Progress(console=lazy.Console(stderr=True), transient=True) as rich:
         yield Bar(title, rich)
