@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aggregate.cli import lazy
@@ -15,23 +14,23 @@ _LONG_WORK = 200
 """Files below which a run is over before a bar could be read."""
 
 
-@dataclass(slots=True)
 class Bar:
     """A bar that appears once there is much to do; without a terminal it does nothing."""
 
-    title: str
-    rich: "Progress | None" = None
-    task: "TaskID | None" = None
+    def __init__(self, title: str, rich: "Progress | None" = None) -> None:
+        self._title = title
+        self._rich = rich
+        self._task: TaskID | None = None
 
     def start(self, total: int) -> None:
         """Say how much there is to do."""
-        if self.rich is not None and total >= _LONG_WORK:
-            self.task = self.rich.add_task(self.title, total=total)
+        if self._rich is not None and total >= _LONG_WORK:
+            self._task = self._rich.add_task(self._title, total=total)
 
     def advance(self, done: int) -> None:
         """Say how much more is done."""
-        if self.rich is not None and self.task is not None:
-            self.rich.advance(self.task, done)
+        if self._rich is not None and self._task is not None:
+            self._rich.advance(self._task, done)
 
 
 @contextmanager
