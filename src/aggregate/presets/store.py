@@ -120,12 +120,11 @@ class ContextPresetManager:
         images_dir = folder / (config.screenshots.base_dir if config else ".")
         warnings: list[str] = []
         for name, preset in presets.items():
-            named = [(item.path, files_dir) for item in preset.files] + [(p, images_dir) for p in preset.screenshots]
-            warnings += [
-                f'preset "{name}": {path} does not exist: restore it or take it out of the preset'
-                for path, base in named
-                if not is_glob(path) and not os.path.lexists(base / path)
-            ]
+            named = [(item.path, files_dir) for item in preset.files]
+            named += [(path, images_dir) for path in preset.screenshots]
+            for path, base in named:
+                if not is_glob(path) and not os.path.lexists(base / path):
+                    warnings.append(f'preset "{name}": {path} does not exist: restore it or take it out of the preset')
         return presets, warnings
 
     def _path(self, scope: str) -> Path:
@@ -173,11 +172,11 @@ def _entry(item: FileItem) -> str | InlineTable:
         return item.path
     table = tomlkit.inline_table()
     for key, value in changed.items():
-        table[key] = [without_none(piece) for piece in value] if key == "custom_slices" else value
+        table[key] = [_without_none(piece) for piece in value] if key == "custom_slices" else value
     return table
 
 
-def without_none(piece: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(piece: Mapping[str, Any]) -> dict[str, Any]:
     """Return a mapping without the keys whose value is ``None``."""
     return {key: value for key, value in piece.items() if value is not None}
 
