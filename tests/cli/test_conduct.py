@@ -1,4 +1,4 @@
-"""``aggregate conduct`` and ``aggregate worker`` from outside."""
+"""``aggregate conduct`` from outside."""
 
 import os
 import pty
@@ -40,23 +40,23 @@ def test_a_run_and_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     folder = track_project(
         tmp_path, TICKETS, **{f"conductor/tracks/{TRACK}/answers.toml": '[answers]\na = "one is 1"\n'}
     )
-    assert aggregate(folder, "conduct", "demo", "--plain")[0] == 0
+    assert aggregate(folder, "conduct", "run", "demo", "--plain")[0] == 0
     first = capsys.readouterr()
     report = Path(first.out.strip())
     assert report == folder / "md_gen" / f"{TRACK}_001" / "report.md"
     assert first.err == "started  a\ndone     a\nstarted  b\ndone     b\n"
     assert "```text\na: one is 1\n```" in report.read_text()
-    assert aggregate(folder, "conduct", TRACK, "--places", "2", "--no-lead")[0] == 0
+    assert aggregate(folder, "conduct", "run", TRACK, "--places", "2", "--no-lead")[0] == 0
     second = Path(capsys.readouterr().out.strip())
     assert second.parent.name == f"{TRACK}_002"
     assert second.read_bytes() == report.read_bytes()
-    assert aggregate(folder, "conduct", TRACK, "--status")[0] == 0
+    assert aggregate(folder, "conduct", "status", TRACK)[0] == 0
     assert capsys.readouterr().out == f"demo/{TRACK}/002: finished, 2 of 2 tickets have ended\n  a: done\n  b: done\n"
     assert aggregate(folder, "conduct")[0] == 0
     assert capsys.readouterr().out == f"[x] {TRACK}: A demo\n"
-    assert aggregate(folder, "conduct", TRACK, "--forget")[0] == 0
+    assert aggregate(folder, "conduct", "forget", TRACK)[0] == 0
     assert capsys.readouterr().out == f"forgot demo/{TRACK}/001\nforgot demo/{TRACK}/002\n"
-    assert aggregate(folder, "conduct", TRACK, "--forget")[0] == 0
+    assert aggregate(folder, "conduct", "forget", TRACK)[0] == 0
     assert capsys.readouterr().out == "no run that is over\n"
 
 
@@ -64,7 +64,7 @@ def test_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Order, contexts and tokens are shown; nothing is written and no database made."""
     folder = track_project(tmp_path, TICKETS)
     before = sorted(folder.rglob("*"))
-    assert aggregate(folder, "conduct", "demo", "--dry-run")[0] == 0
+    assert aggregate(folder, "conduct", "run", "demo", "--dry-run")[0] == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.rpartition("  ")[0] for line in lines[:3]] == ["  1  a -> $found", "     ", "  2  b <- a"]
     assert lines[1].strip() == "one.py"
@@ -85,29 +85,29 @@ def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixtur
     script = tmp_path / "script.json"
     script.write_text('{"answers": {"a": {"fail": "no\\nway \\u001b[2J", "refuse": true}}}')
     folder = track_project(tmp_path / "p", TICKETS)
-    assert aggregate(folder, "conduct", "demo", "--worker", f"scripted:{script}", "--on-error", "fail")[0] == 1
+    assert aggregate(folder, "conduct", "run", "demo", "--worker", f"scripted:{script}", "--on-error", "fail")[0] == 1
     captured = capsys.readouterr()
     assert captured.err == (
         'started  a\nfailed   a: no way \\x1b[2J\nnot run  b: not run: it depends on "a", which failed\n'
     )
     assert "a: no way" in Path(captured.out.strip()).read_text()
-    assert aggregate(folder, "conduct", "demo", "--status")[0] == 0
+    assert aggregate(folder, "conduct", "status", "demo")[0] == 0
     assert capsys.readouterr().out.splitlines()[1:] == ["  a: failed (no way \\x1b[2J)", "  b: not run"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["gone"], f"there is no track gone: it has {TRACK}"),
+        (["run", "gone"], f"there is no track gone: it has {TRACK}"),
         (
-            ["demo", "--worker", "oracle"],
+            ["run", "demo", "--worker", "oracle"],
             "there is no worker 'oracle': take scripted",
         ),
-        (["demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here: correct its name\n"),
-        (["demo", "--resume"], f"{TRACK}: no run to resume: all are over"),
-        (["demo", "--cancel"], f"{TRACK}: there is no run to cancel: all are over"),
+        (["run", "demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here: correct its name\n"),
+        (["resume", "demo"], f"{TRACK}: no run to resume: all are over"),
+        (["cancel", "demo"], f"{TRACK}: there is no run to cancel: all are over"),
         (["demo", "--dry-run", "--resume"], "--dry-run, --status, --resume, --cancel and --forget exclude each other"),
-        (["demo", "--database", "mysql://h/d"], "mysql://... is no database that runs can use"),
+        (["run", "demo", "--database", "mysql://h/d"], "mysql://... is no database that runs can use"),
     ],
 )
 def test_mistakes(tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,14 +120,70 @@ def test_mistakes(tmp_path: Path, arguments: list[str], message: str, capsys: py
     assert not (folder / "md_gen").exists()
 
 
+def test_a_track_that_is_called_like_a_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is reached behind ``run``; what is not needed for a list or a dry run is not asked for."""
+    folder = track_project(tmp_path, TICKETS)
+    (folder / f"conductor/tracks/{TRACK}").rename(folder / "conductor/tracks/status")
+    register = folder / "conductor/tracks.md"
+    register.write_text(register.read_text().replace(TRACK, "status"))
+    assert aggregate(folder, "conduct", "run", "status", "--dry-run")[0] == 0
+    assert capsys.readouterr().out.startswith("  1  a -> $found")
+    assert aggregate(folder, "conduct", "status")[0] == 2
+    assert "Missing argument 'TRACK'" in capsys.readouterr().err
+    assert run_program(["conduct", "-c", str(folder / "manual_slop.toml"), "status", "status"]) == 0
+    assert capsys.readouterr() == ("no run yet\n", "")
+
+
+NOTICE = "aggregate {} is now aggregate {}: the old spelling goes with the next release\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (["demo", "--dry-run", "--no-lead"], ["run", "demo", "--dry-run", "--no-lead"]),
+        (["--places", "2", "demo", "--worker", "oracle"], ["run", "demo", "--worker", "oracle"]),
+        (["demo", "--status", "--plain"], ["status", "demo"]),
+        (["--status", "demo"], ["status", "demo"]),
+        (["demo", "--resume"], ["resume", "demo"]),
+        (["--cancel", "demo", "--places", "3"], ["cancel", "demo"]),
+        (["demo", "--forget"], ["forget", "demo"]),
+        (["gone"], ["run", "gone"]),
+    ],
+)
+def test_the_spelling_of_the_last_release(
+    tmp_path: Path, old: list[str], new: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A track and flags do what the new commands do, with one line that names the new command."""
+    folder = track_project(tmp_path, TICKETS)
+    code = aggregate(folder, "conduct", *new)[0]
+    expected = capsys.readouterr()
+    assert aggregate(folder, "conduct", *old)[0] == code
+    output = capsys.readouterr()
+    track = "gone" if "gone" in old else "demo"
+    flag = "" if new[0] == "run" else f" --{new[0]}"
+    assert output.out == expected.out
+    assert output.err == NOTICE.format(f"conduct {track}{flag}", f"conduct {new[0]} {track}") + expected.err
+
+
+def test_mistakes_in_the_spelling_of_the_last_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Flags exclude each other, without a track they list the tracks, and an unknown one is a mistake."""
+    folder = track_project(tmp_path, TICKETS)
+    assert aggregate(folder, "conduct", "--status")[0] == 0
+    assert capsys.readouterr() == (f"[ ] {TRACK}: A demo\n", "")
+    assert aggregate(folder, "conduct", "demo", "--stauts")[0] == 2
+    assert "No such option '--stauts'. Did you mean" in capsys.readouterr().err
+    assert run_program(["worker"]) == 2
+    assert "Missing option '--database'" in capsys.readouterr().err
+
+
 def test_a_missing_focus_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is refused before the run exists: the plan keeps its marks, and there is nothing to resume."""
     folder = track_project(tmp_path, TICKETS.replace("one.py", "none.py"))
     plan = (folder / f"conductor/tracks/{TRACK}/plan.md").read_bytes()
-    assert aggregate(folder, "conduct", "demo")[0] == 2
+    assert aggregate(folder, "conduct", "run", "demo")[0] == 2
     assert 'the ticket "a" has the focus file none.py, which is not there' in capsys.readouterr().err
     assert (folder / f"conductor/tracks/{TRACK}/plan.md").read_bytes() == plan
-    assert aggregate(folder, "conduct", "demo", "--status")[0] == 0
+    assert aggregate(folder, "conduct", "status", "demo")[0] == 0
     assert capsys.readouterr().out == "no run yet\n"
 
 
@@ -136,7 +192,7 @@ def test_interrupted_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[s
     folder = track_project(
         tmp_path, TICKETS, **{f"conductor/tracks/{TRACK}/answers.toml": "[answers.a]\nseconds = 60\n"}
     )
-    with begin(folder, "conduct", "demo", "--plain", load=CONDUCTOR) as begun:
+    with begin(folder, "conduct", "run", "demo", "--plain", load=CONDUCTOR) as begun:
         assert begun.err.readline() == b"started  a\n"
         time.sleep(0.3)
         since = time.monotonic()
@@ -145,19 +201,26 @@ def test_interrupted_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert time.monotonic() - since < 10
     assert (code, errors) == (130, b"\naggregate: interrupted\n")
     (folder / f"conductor/tracks/{TRACK}/answers.toml").unlink()
-    assert aggregate(folder, "conduct", "demo", "--resume")[0] == 0
+    assert aggregate(folder, "conduct", "resume", "demo")[0] == 0
     assert capsys.readouterr().err.splitlines()[0] == f"going on with demo/{TRACK}/001"
 
 
-def test_workers_in_other_processes(tmp_path: Path) -> None:
-    """A coordinator that does no work itself ends when a worker has done it; a worker ends at SIGTERM."""
+@pytest.mark.parametrize(
+    ("spelling", "said"),
+    [(["conduct", "worker"], ""), (["worker"], NOTICE.format("worker", "conduct worker"))],
+)
+def test_workers_in_other_processes(tmp_path: Path, spelling: list[str], said: str) -> None:
+    """A coordinator that does no work itself ends when a worker has done it; a worker ends at SIGTERM.
+
+    The spelling of the last release says the new one first.
+    """
     folder = track_project(tmp_path, TICKETS)
     database = str(tmp_path / "shared.sqlite")
-    with begin(tmp_path, "worker", "--database", database, load=CONDUCTOR) as worker:
-        assert aggregate(folder, "conduct", "demo", "--no-work", "--database", database)[0] == 0
+    with begin(tmp_path, *spelling, "--database", database, load=CONDUCTOR) as worker:
+        assert aggregate(folder, "conduct", "run", "demo", "--no-work", "--database", database)[0] == 0
         worker.command.interrupt(signal.SIGTERM)
         errors, code = worker.err.read(), worker.command.wait()
-    assert (code, errors.startswith(b"working as ")) == (0, True)
+    assert (code, errors.startswith(f"{said}working as ".encode())) == (0, True)
 
 
 def test_the_track_of_this_project(tmp_path: Path) -> None:
@@ -166,7 +229,7 @@ def test_the_track_of_this_project(tmp_path: Path) -> None:
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     config = '[project]\nname = "portrait"\n\n[files]\npaths = ["src/aggregate/errors.py"]\n'
     (tmp_path / "manual_slop.toml").write_text(config)
-    code, out, table = on_a_terminal(tmp_path, "conduct", "self_portrait")
+    code, out, table = on_a_terminal(tmp_path, "conduct", "run", "self_portrait")
     assert code == 0
     report = (tmp_path / out.strip()).read_text()
     assert "4 of 4 tickets done" in report

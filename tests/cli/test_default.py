@@ -10,7 +10,7 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from aggregate.cli.commands import COMMANDS, load
+from aggregate.cli.commands import COMMANDS, CONDUCT
 from aggregate.cli.program import program, run_program
 from aggregate.config.discover import nearest_config
 from tests.cli.command_line import Ended
@@ -84,6 +84,9 @@ def test_completion_knows_commands_and_the_options_of_run() -> None:
     assert [item.value for item in complete.get_completions([], "st")] == ["stats"]
     assert {"--help", "--version", "--stdout"} <= {item.value for item in complete.get_completions([], "--")}
     assert "--focus" in {item.value for item in complete.get_completions(["-q"], "--f")}
+    assert [item.value for item in complete.get_completions([], "wo")] == []  # an old spelling
+    assert [item.value for item in complete.get_completions(["conduct"], "re")] == ["resume"]
+    assert [item.value for item in complete.get_completions(["conduct", "run"], "--pla")] == ["--places", "--plain"]
 
 
 def commands(group: click.Group, *path: str) -> list[tuple[str, click.Command]]:
@@ -91,7 +94,7 @@ def commands(group: click.Group, *path: str) -> list[tuple[str, click.Command]]:
     context = click.Context(group)
     found = []
     for name in group.list_commands(context):
-        command = load(name) if group is program else group.get_command(context, name)
+        command = group.get_command(context, name)
         assert command is not None
         found += [(" ".join((*path, name)), command)]
         found += commands(command, *path, name) if isinstance(command, click.Group) else []
@@ -100,7 +103,7 @@ def commands(group: click.Group, *path: str) -> list[tuple[str, click.Command]]:
 
 def test_help_texts_are_whole_sentences() -> None:
     """Each command and option is described by a sentence that begins large, ends with a point and is not cut off."""
-    texts = [(name, text) for name, (_, text) in COMMANDS.items()]
+    texts = [(name, row.summary) for name, row in (*COMMANDS.items(), *CONDUCT.items())]
     for name, command in commands(program):
         texts.append((name, (command.help or "").strip()))
         options = [one for one in command.params if isinstance(one, click.Option)]

@@ -28,7 +28,7 @@ PRINTERS = {"echo", "secho", "print", "style", "prompt", "confirm", "pager", "ec
 def test_there_is_no_other_way_to_a_terminal() -> None:
     """Nothing in the command line prints but ``cli/output``, and rich where a test below looks at it."""
     others = set()
-    for path in Path(aggregate.cli.__file__).parent.glob("*.py"):
+    for path in Path(aggregate.cli.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and path.name != "output.py":
                 name = getattr(node.func, "attr", getattr(node.func, "id", ""))

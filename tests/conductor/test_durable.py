@@ -538,7 +538,7 @@ def test_tickets_that_changed_under_a_run(tmp_path: Path, url: str) -> None:
     assert len(result.lines) == 3
     assert told == [
         f"going on with p/{TRACK}/001",
-        "its tickets were others when it began: it goes on with these; --cancel ends it",
+        "its tickets were others when it began: it goes on with these; aggregate conduct cancel ends it",
     ]
 
 

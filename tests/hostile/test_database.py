@@ -155,12 +155,12 @@ def test_a_database_in_the_project_is_not_opened(tmp_path: Path, capsys: pytest.
     engine.dispose()
     before = committed.read_bytes()
     config = ["-c", str(folder / "manual_slop.toml")]
-    for option in ("--status", "--forget", "--plain"):
-        assert run_program(["conduct", TRACK, option, *config]) == 0
+    for command in ("status", "forget", "run"):
+        assert run_program(["conduct", command, TRACK, *config]) == 0
         assert f"{committed} is not opened, for it may have come with the project" in capsys.readouterr().err
     assert not witness.exists()
     assert committed.read_bytes() == before
-    assert run_program(["conduct", TRACK, "--status", *config, "--database", str(committed)]) == 0
+    assert run_program(["conduct", "status", TRACK, *config, "--database", str(committed)]) == 0
     assert not witness.exists()
 
 

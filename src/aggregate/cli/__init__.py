@@ -7,12 +7,11 @@ foresaw, ``130`` interrupted.
 
 import os
 
+from aggregate.cli.program import run_process
+
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     # Plugins of pydantic could only watch this program; looking for them reads the metadata of everything installed.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-
-    from aggregate.cli.program import run_process
-
     raise SystemExit(run_process())

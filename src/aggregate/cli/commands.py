@@ -1,33 +1,68 @@
-"""The table of commands, so that a list of them loads none of them."""
+"""The tables of commands, so that a list of them loads none of them."""
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from click.exceptions import NoSuchCommand
 
+from aggregate.cli import lazy
+from aggregate.errors import StateError
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    "run": ("run", "Compose the prompt and write it to the next numbered file; print its path."),
-    "send": ("send", "Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion."),
-    "diff": ("diff", "Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it."),
-    "goal": ("goal", "Reach GOAL step by step and print the answer."),
-    "conduct": ("conduct", "Run the tickets of TRACK, or go on with its unfinished run; print the report's path."),
-    "worker": ("conduct", "Work on the tickets of every track on a database until interrupted."),
-    "init": ("init", "Write a commented manual_slop.toml for the project in this folder."),
-    "preset": ("preset", "List, show, save, apply and delete named compositions of files and screenshots."),
-    "trust": ("trust", "Let the project around PATH read files outside of it; print its root."),
-    "stats": ("stats", "Show the files by folder: lines, definitions, and tokens in each view."),
-    "view": ("view", "Print one file as a view shows it."),
-    "prune": ("run", "Delete all but the newest prompts; print what was deleted."),
-    "results": ("results", "Fold the results of many producers, one file each, into one."),
-    "languages": ("view", "List the languages with their suffixes."),
-    "schema": ("view", "Print the JSON Schema of manual_slop.toml."),
+
+class Row(NamedTuple):
+    """A command that is not loaded yet.
+
+    Attributes:
+        module: The module below ``aggregate.cli`` that holds the command under its name.
+        summary: The first sentence of the command's help, which a test compares with it.
+        needs_dbos: Whether the module cannot be loaded without the extra ``agents``.
+        hidden: Whether it is left out of lists: an old spelling.
+    """
+
+    module: str
+    summary: str
+    needs_dbos: bool = False
+    hidden: bool = False
+
+
+COMMANDS: Mapping[str, Row] = {
+    "run": Row("run", "Compose the prompt and write it to the next numbered file; print its path."),
+    "send": Row("send", "Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion."),
+    "diff": Row("diff", "Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it."),
+    "goal": Row("goal", "Reach GOAL step by step and print the answer."),
+    "conduct": Row("conduct.group", "Run the tickets of a track by many workers, and look after such runs."),
+    "worker": Row(
+        "conduct.old_spelling", "Work on the tickets of every track on a database until interrupted.", hidden=True
+    ),
+    "init": Row("init", "Write a commented manual_slop.toml for the project in this folder."),
+    "preset": Row("preset", "List, show, save, apply and delete named compositions of files and screenshots."),
+    "trust": Row("trust", "Let the project around PATH read files outside of it; print its root."),
+    "stats": Row("stats", "Show the files by folder: lines, definitions, and tokens in each view."),
+    "view": Row("view", "Print one file as a view shows it."),
+    "prune": Row("prune", "Delete all but the newest prompts; print what was deleted."),
+    "results": Row("results", "Fold the results of many producers, one file each, into one."),
+    "languages": Row("languages", "List the languages with their suffixes."),
+    "schema": Row("schema", "Print the JSON Schema of manual_slop.toml."),
 }
-"""Each command's module here, and what the list says of it, which a test compares with the command's own help."""
+
+CONDUCT: Mapping[str, Row] = {
+    "run": Row("conduct.run", "Run the tickets of TRACK, or go on with its unfinished run; print the report's path."),
+    "status": Row("conduct.status", "Show how the latest run of TRACK stands.", needs_dbos=True),
+    "resume": Row("conduct.resume", "Go on with the unfinished run of TRACK, and never begin one.", needs_dbos=True),
+    "cancel": Row("conduct.cancel", "End the run of TRACK that is under way.", needs_dbos=True),
+    "forget": Row(
+        "conduct.forget", "Delete the runs of TRACK that are over from the database; their files stay.", needs_dbos=True
+    ),
+    "worker": Row(
+        "conduct.worker", "Work on the tickets of every track on a database until interrupted.", needs_dbos=True
+    ),
+}
 
 DEFAULT = "run"
 """The command that is meant where none is named."""
@@ -41,27 +76,44 @@ class Described(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(self.sentences().items()))
+            formatter.write_dl(list(self.summaries().items()))
 
-    def sentences(self) -> dict[str, str]:
+    def summaries(self) -> dict[str, str]:
         """Return what the list says, by command."""
         return {name: command.get_short_help_str(_WHOLE) for name, command in self.commands.items()}
 
 
-class Commands(Described):
-    """A group whose commands are loaded when they are asked for; options alone are those of the default command."""
+class LazyGroup(Described):
+    """A group whose commands are loaded when they are asked for; lists and completion come from its table."""
+
+    table: Mapping[str, Row] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the table's order."""
-        return list(COMMANDS)
+        return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load one command."""
-        return load(cmd_name) if cmd_name in COMMANDS else None
+        return load(cmd_name, self.table) if cmd_name in self.table else None
 
-    def sentences(self) -> dict[str, str]:
+    def summaries(self) -> dict[str, str]:
         """Return the list from the table."""
-        return {name: text for name, (_, text) in COMMANDS.items()}
+        return {name: row.summary for name, row in self.table.items() if not row.hidden}
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Complete the names of commands and the group's own options."""
+        names = [
+            lazy.CompletionItem(name, help=summary)
+            for name, summary in self.summaries().items()
+            if name.startswith(incomplete)
+        ]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
+
+
+class Commands(LazyGroup):
+    """The program's commands; options alone are those of the default command."""
+
+    table = COMMANDS
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Hand over to the default command where the first argument is an option of its own, or there is none."""
@@ -75,8 +127,8 @@ class Commands(Described):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; one that is mistyped is answered with the nearest."""
-        if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            raise NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
+        if args[0] not in self.table and not ctx.resilient_parsing:
+            raise NoSuchCommand(args[0], possibilities=self.table, ctx=ctx)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
@@ -90,7 +142,24 @@ class Commands(Described):
             return items + [item for item in default.shell_complete(context, incomplete) if item.value not in known]
 
 
-def load(name: str) -> click.Command:
-    """Return the command called ``name``, which is also its name in its module."""
-    command: click.Command = getattr(import_module(f"aggregate.cli.{COMMANDS[name][0]}"), name)
+def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
+    """Return the command called ``name``, which is also its name in its module.
+
+    Raises:
+        StateError: The module needs DBOS, which is not installed.
+    """
+    row = table[name]
+    if row.needs_dbos:
+        require_dbos()
+    command: click.Command = getattr(import_module(f"aggregate.cli.{row.module}"), name)
     return command
+
+
+def require_dbos() -> None:
+    """Make sure that runs of tracks are possible.
+
+    Raises:
+        StateError: DBOS is not installed.
+    """
+    if find_spec("dbos") is None:
+        raise StateError("running tracks needs DBOS: install it with: pip install 'manual-slop[agents]'")

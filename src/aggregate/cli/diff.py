@@ -4,8 +4,12 @@ from pathlib import Path
 
 import click
 
+from aggregate.chat.request_log import find_prompt, read_request
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_rows
+from aggregate.compose.project import open_project, request_for
+from aggregate.errors import ConfigError
+from aggregate.prompt_cache.prefix_diff import compare_prefixes
 
 
 @click.command()
@@ -17,11 +21,6 @@ def diff(earlier: str, later: str, config: Path) -> None:
 
     Both are numbers or paths of prompts that run or send has written.
     """
-    from aggregate.chat.request_log import find_prompt, read_request
-    from aggregate.compose.project import open_project, request_for
-    from aggregate.errors import ConfigError
-    from aggregate.prompt_cache.prefix_diff import compare_prefixes
-
     request = request_for(open_project(config), with_history=False)
     fingerprints = []
     for name in (earlier, later):

@@ -2,16 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from aggregate.agent import ChatModel, GoalResult, Model, NeuronAgent, read_script
+from aggregate.cli import lazy
+from aggregate.cli.instruction_file import read_instruction
 from aggregate.cli.options import json_option, redact_option
 from aggregate.cli.output import say, warn, write_result
-
-if TYPE_CHECKING:
-    from aggregate.agent import GoalResult, Model
-    from aggregate.tools import ToolRegistry
+from aggregate.clients.providers import open_client
+from aggregate.clients.redacting_client import with_redaction
+from aggregate.compose.project import redaction_for
+from aggregate.tools import ToolRegistry, standard_tools
 
 
 @click.command()
@@ -31,7 +33,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Ask this provider: scripted, anthropic, gemini, gemini-cli, deepseek, minimax, openai or compatible.",
 )
-@click.option("--model", metavar="NAME", default="", help="Ask this model, by the provider's name of it.")
+@click.option(
+    "--model",
+    metavar="NAME",
+    default="",
+    help="Ask this model, by the provider's name of it; by default its usual one.",
+)
 @click.option("--base-url", metavar="URL", default="", help="Reach the provider at this address.")
 @click.option(
     "--script",
@@ -75,80 +82,68 @@ def goal(
 
     The exit code is 1 where no step gave something usable.
     """
-    from aggregate.agent import NeuronAgent
-
-    wanted = _wanted(goal, instruction)
-    client = make_client(provider, model=model, base_url=base_url, script=script, redact=redact)
-    agent = NeuronAgent(client, make_tools(folder, allow=allow, roots=root, state_dir=state_dir), state_dir=state_dir)
-    result = agent.execute_goal(wanted)
+    text = _read_goal(goal, instruction)
+    client = _open_model(provider, model=model, base_url=base_url, script=script, redact=redact)
+    agent = NeuronAgent(client, _open_tools(folder, allow=allow, roots=root, state_dir=state_dir), state_dir=state_dir)
+    result = agent.execute_goal(text)
     if trace:
-        from aggregate.cli.trace_tree import draw_trace
-
-        draw_trace(result.trace)
+        lazy.draw_trace(result.trace)
     for warning in result.warnings:
         warn(warning)
     _print(result, as_json=as_json)
 
 
-def make_client(
-    provider: str, *, model: str = "", base_url: str = "", script: Path | None = None, redact: bool | None = None
-) -> "Model":
-    """Return what answers the engine's questions; secrets in these are replaced as the user's configuration says.
+def _read_goal(goal: str | None, instruction: Path | None) -> str:
+    """Return the goal, from the command line or a file.
+
+    Raises:
+        UsageError: There is none, or there are two.
+        ConfigError: The file cannot be used.
+    """
+    if (goal is None) == (instruction is None):
+        raise click.UsageError("give a goal or --instruction FILE, one of them")
+    if instruction is not None:
+        contents = read_instruction(instruction)
+        for key in contents.ignored:
+            warn(f"{instruction}: {key} is not used")
+        goal = contents.goal
+    if not goal or not goal.strip():
+        raise click.UsageError("the goal is empty: say what is wanted")
+    return goal
+
+
+def _open_model(provider: str, *, model: str, base_url: str, script: Path | None, redact: bool | None) -> Model:
+    """Return what answers the agent's questions; secrets in these are replaced as the user's configuration says.
 
     Raises:
         UsageError: The scripted provider has no script.
         ClientSetupError: There is no such provider, or a key or an address is missing.
     """
-    from aggregate.agent import ChatModel, read_script
-
-    if provider != "scripted":
-        from aggregate.clients.providers import open_client
-        from aggregate.clients.redacting_client import with_redaction
-        from aggregate.compose.project import redaction_for
-
-        client = open_client(provider, model=model, base_url=base_url)
-        redaction = redaction_for(sending=True, wanted=redact)
-        if redaction is None:
-            return ChatModel(client, model)
-        return ChatModel(with_redaction(client, allow=redaction.allow, tell=warn), model)
-    if script is None:
-        raise click.UsageError("--provider scripted needs --script FILE: a JSON object of answers by question")
-    return read_script(script)
+    if provider == "scripted":
+        if script is None:
+            raise click.UsageError("--provider scripted needs --script FILE: a JSON object of answers by question")
+        return read_script(script)
+    client = open_client(provider, model=model, base_url=base_url)
+    redaction = redaction_for(sending=True, wanted=redact)
+    if redaction is None:
+        return ChatModel(client, model)
+    return ChatModel(with_redaction(client, allow=redaction.allow, tell=warn), model)
 
 
-def make_tools(
+def _open_tools(
     folder: Path | None, *, allow: tuple[str, ...], roots: tuple[str, ...], state_dir: Path
-) -> "ToolRegistry":
+) -> ToolRegistry:
     """Return the tools that come with the package and those in ``folder``."""
-    from aggregate.tools import standard_tools
-
     registry = standard_tools(state_dir=state_dir, roots=roots, permissions=("read", *allow))
     if folder is not None:
         registry.discover(folder)
     return registry
 
 
-def _wanted(goal: str | None, instruction: Path | None) -> str:
-    from aggregate.cli.instruction_file import read_instruction
-
-    if (goal is None) == (instruction is None):
-        raise click.UsageError("give a goal or --instruction FILE, one of them")
-    if instruction is None:
-        wanted = goal or ""
-    else:
-        read = read_instruction(instruction)
-        for key in read.ignored:
-            warn(f"{instruction}: {key} is not used")
-        wanted = read.goal
-    if not wanted.strip():
-        raise click.UsageError("the goal is empty: say what is wanted")
-    return wanted
-
-
-def _print(result: "GoalResult", *, as_json: bool) -> None:
+def _print(result: GoalResult, *, as_json: bool) -> None:
     if as_json:
-        told = {**result.as_dict(), "warnings": list(result.warnings), "tokens": result.trace.tokens}
-        write_result(json.dumps(told, indent=2, ensure_ascii=False))
+        data = {**result.as_dict(), "warnings": list(result.warnings), "tokens": result.trace.tokens}
+        write_result(json.dumps(data, indent=2, ensure_ascii=False))
     elif result.success:
         write_result(result.text or "\n")
     if not result.success:

@@ -11,6 +11,7 @@ from aggregate.disk.reading import read_text
 from aggregate.errors import ConfigError
 
 USED: Final = ("goal", "description")
+_ESCAPES: Final = {"n": "\n", "t": "\t"}
 _KEY: Final = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?")
 
 
@@ -84,11 +85,13 @@ def _scalar(text: str) -> str:
     if quoted is None:
         return re.sub(r"\s+#.*$", "", text)
     if quoted.group("double") is not None:
-        return re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t"}.get(found[1], found[1]), quoted.group("double"))
+        return re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), quoted.group("double"))
     return str(quoted.group("single")).replace("''", "'")
 
 
 def _joined(value: str, lines: list[str]) -> str:
     if value in ("|", "|-", "|+"):
         return "\n".join(lines).strip()
-    return " ".join(one for one in ("" if value in (">", ">-", ">+") else value, *lines) if one)
+    if value in (">", ">-", ">+"):
+        value = ""
+    return " ".join(part for part in (value, *lines) if part)

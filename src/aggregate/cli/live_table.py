@@ -3,7 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
 
 from aggregate.cli.output import is_terminal, say
 from aggregate.conductor.tickets import Ticket
@@ -11,10 +15,8 @@ from aggregate.conductor.track_run import TicketEvent, TicketState
 from aggregate.sections.subagent_results import one_line
 from aggregate.text.terminal import printable
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 _ROWS = 20
+"""Tickets that are shown: they fit onto a terminal of 24 lines."""
 _WAITING = "waiting"
 _COLOURS = {
     TicketState.STARTED: "yellow",
@@ -30,12 +32,13 @@ def watch(tickets: Sequence[Ticket], *, plain: bool) -> Iterator[Callable[[Ticke
     if plain or not is_terminal(err=True):
         yield _print
         return
-    from rich.console import Console
-    from rich.live import Live
-
     states: dict[str, TicketEvent] = {}
+
+    def observe(event: TicketEvent) -> None:
+        states[event.ticket.id] = event
+
     with Live(console=Console(stderr=True), refresh_per_second=8, get_renderable=lambda: _table(tickets, states)):
-        yield lambda event: states.__setitem__(event.ticket.id, event)
+        yield observe
 
 
 def _print(event: TicketEvent) -> None:
@@ -43,17 +46,14 @@ def _print(event: TicketEvent) -> None:
     say(f"{event.state.value:<8} {event.ticket.id}{detail}")
 
 
-def _table(tickets: Sequence[Ticket], states: dict[str, TicketEvent]) -> "Table":
+def _table(tickets: Sequence[Ticket], states: dict[str, TicketEvent]) -> Table:
     """Return the tickets that a person wants to see: what is under way or failed, then the rest, as far as rows go."""
-    from rich.table import Table
-    from rich.text import Text
-
-    counts = Counter(states[one.id].state.value if one.id in states else _WAITING for one in tickets)
+    counts = Counter(states[ticket.id].state.value if ticket.id in states else _WAITING for ticket in tickets)
     summary = ", ".join(f"{number:,} {state}" for state, number in sorted(counts.items()))
     table = Table(caption=summary, box=None, pad_edge=False)
     for column in ("ticket", "title", "state"):
         table.add_column(column)
-    for ticket in sorted(tickets, key=lambda one: _urgency(states.get(one.id)))[:_ROWS]:
+    for ticket in sorted(tickets, key=lambda ticket: _urgency(states.get(ticket.id)))[:_ROWS]:
         event = states.get(ticket.id)
         state = Text(_WAITING)
         if event:

@@ -68,12 +68,12 @@ def write_rows(*rows: str) -> None:
 
 def say(*lines: str) -> None:
     """Write lines to standard error, each of which stays one line."""
-    _tell("".join(f"{printable(line)}\n" for line in lines))
+    _write_error("".join(f"{printable(line)}\n" for line in lines))
 
 
 def say_body(text: str) -> None:
     """Write a text of many lines to standard error."""
-    _tell(printable(text, body=True))
+    _write_error(printable(text, body=True))
 
 
 def warn(sentence: str) -> None:
@@ -129,11 +129,11 @@ def _write(data: str | bytes) -> None:
         raise OutputError(_unwritable(error)) from None
 
 
-def _tell(text: str) -> None:
+def _write_error(text: str) -> None:
     try:
         click.echo(text, nl=False, err=True)
     except (OSError, ValueError):
-        # Nobody can be told that nobody can be told; the result and the exit code still say how it ended.
+        # Where standard error is gone, nothing can say so; the result and the exit code still say how it ended.
         _drop(sys.stderr)
 
 

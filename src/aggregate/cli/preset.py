@@ -1,17 +1,19 @@
 """``preset``: list, show, save, apply and delete context presets."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from aggregate.cli.commands import Described
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, warn_all, write_result, write_rows
-
-if TYPE_CHECKING:
-    from aggregate.models.preset import ContextPreset
-    from aggregate.presets.store import ContextPresetManager
+from aggregate.cli.path_arguments import from_here
+from aggregate.compose.project import open_project, request_for
+from aggregate.config.load import load_config
+from aggregate.config.user import global_config_path
+from aggregate.models.file_item import FileItem
+from aggregate.models.preset import ContextPreset
+from aggregate.presets.store import ContextPresetManager, preset_toml
 
 
 @click.group(cls=Described)
@@ -26,8 +28,9 @@ def list_(config: Path) -> None:
     manager = _manager(config)
     presets, warnings = manager.reload_context_presets()
     scopes = manager.scopes()
-    for name, one in presets.items():
-        write_rows("\t".join([name, scopes[name], _files(one), one.description]).rstrip())
+    for name, preset in presets.items():
+        columns = (name, scopes[name], _file_count(preset), preset.description)
+        write_rows("\t".join(columns).rstrip())
     warn_all(warnings)
 
 
@@ -36,8 +39,6 @@ def list_(config: Path) -> None:
 @config_option
 def show(name: str, config: Path) -> None:
     """Print a preset as TOML."""
-    from aggregate.presets.store import preset_toml
-
     write_result(preset_toml(_manager(config).get(name)))
 
 
@@ -46,28 +47,20 @@ def show(name: str, config: Path) -> None:
 @click.argument("paths", nargs=-1)
 @config_option
 @click.option("--description", default="", help="Describe it in one line, for lists.")
-@click.option("--global", "is_global", is_flag=True, help="Store it for all projects.")
+@click.option(
+    "--global", "is_global", is_flag=True, help="Store it for all projects; by default in this project's configuration."
+)
 def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_global: bool) -> None:
     """Save PATHS, or the project's present files and screenshots, under NAME."""
-    from aggregate.cli.path_arguments import from_here
-    from aggregate.compose.project import open_project, request_for
-    from aggregate.config.load import load_config
-    from aggregate.models.file_item import FileItem
-    from aggregate.models.preset import ContextPreset
-
     if paths:
-        base_dir = config.parent
-        if config.exists():
-            base_dir /= load_config(config).config.files.base_dir
-        files = [FileItem(path) for path in from_here(paths, base_dir)]
-        made = ContextPreset(name, files, description=description)
+        preset = ContextPreset(name, _typed_files(paths, config), description=description)
     else:
         request = request_for(open_project(config), with_history=False)
         files = [entry.item for entry in request.entries]
-        made = ContextPreset(name, files, list(request.screenshots), description)
+        preset = ContextPreset(name, files, list(request.screenshots), description)
     manager = _manager(config)
-    manager.save_preset(made, scope="global" if is_global else "project")
-    say(f'saved "{name}": {_files(made)}')
+    manager.save_preset(preset, scope="global" if is_global else "project")
+    say(f'saved "{name}": {_file_count(preset)}')
     warnings = manager.reload_context_presets()[1]
     warn_all([warning for warning in warnings if warning.startswith(f'preset "{name}": ')])
 
@@ -77,8 +70,8 @@ def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_g
 @config_option
 def apply(name: str, config: Path) -> None:
     """Make NAME the active composition of the project."""
-    made = _manager(config).apply_preset(name)
-    say(f'"{name}" is active: {_files(made)}')
+    preset = _manager(config).apply_preset(name)
+    say(f'"{name}" is active: {_file_count(preset)}')
 
 
 @preset.command()
@@ -90,12 +83,17 @@ def delete(name: str, config: Path) -> None:
     say(f'deleted "{name}"')
 
 
-def _manager(config: Path) -> "ContextPresetManager":
-    from aggregate.config.user import global_config_path
-    from aggregate.presets.store import ContextPresetManager
+def _typed_files(paths: tuple[str, ...], config: Path) -> list[FileItem]:
+    """Return the paths that were typed, as the configuration writes them; it need not exist yet."""
+    base_dir = config.parent
+    if config.exists():
+        base_dir /= load_config(config).config.files.base_dir
+    return [FileItem(path) for path in from_here(paths, base_dir)]
 
+
+def _manager(config: Path) -> ContextPresetManager:
     return ContextPresetManager(config, global_config_path())
 
 
-def _files(preset: "ContextPreset") -> str:
+def _file_count(preset: ContextPreset) -> str:
     return "1 file" if len(preset.files) == 1 else f"{len(preset.files):,} files"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from aggregate.cli import lazy
 from aggregate.cli.commands import Commands
 from aggregate.cli.output import finish_streams, prepare_streams, say, say_body
 from aggregate.errors import (
@@ -92,9 +93,7 @@ def _with_notes(message: str, error: BaseException) -> str:
 
 def _fail(message: str, code: int, error: Exception | None = None) -> int:
     if error is not None and os.environ.get(DEBUG):
-        import traceback
-
-        say_body("".join(traceback.format_exception(error)))
+        say_body("".join(lazy.format_exception(error)))
     say(f"aggregate: {message}")
     return code
 

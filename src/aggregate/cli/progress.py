@@ -2,34 +2,35 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from aggregate.cli import lazy
 from aggregate.cli.output import is_terminal
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _LONG_WORK = 200
+"""Files below which a run is over before a bar could be read."""
 
 
-@dataclass(slots=True)
 class Bar:
     """A bar that appears once there is much to do; without a terminal it does nothing."""
 
-    title: str
-    rich: "Progress | None" = None
-    task: "TaskID | None" = None
+    def __init__(self, title: str, rich: "Progress | None" = None) -> None:
+        self._title = title
+        self._rich = rich
+        self._task: TaskID | None = None
 
     def start(self, total: int) -> None:
         """Say how much there is to do."""
-        if self.rich is not None and total >= _LONG_WORK:
-            self.task = self.rich.add_task(self.title, total=total)
+        if self._rich is not None and total >= _LONG_WORK:
+            self._task = self._rich.add_task(self._title, total=total)
 
     def advance(self, done: int) -> None:
         """Say how much more is done."""
-        if self.rich is not None and self.task is not None:
-            self.rich.advance(self.task, done)
+        if self._rich is not None and self._task is not None:
+            self._rich.advance(self._task, done)
 
 
 @contextmanager
@@ -38,8 +39,5 @@ def progress(title: str, *, hidden: bool) -> Iterator[Bar]:
     if hidden or not is_terminal(err=True):
         yield Bar(title)
         return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as rich:
+    with lazy.Progress(console=lazy.Console(stderr=True), transient=True) as rich:
         yield Bar(title, rich)

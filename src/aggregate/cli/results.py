@@ -11,6 +11,14 @@ import click
 from aggregate.cli.commands import Described
 from aggregate.cli.output import warn, write_result
 from aggregate.errors import ConfigError
+from aggregate.models.jsonable import json_text
+from aggregate.models.result import CompilationContext, LabelledOutput
+from aggregate.results.compile import compile_results
+from aggregate.results.merge import merge_outputs
+from aggregate.sections.subagent_results import one_line, results_segments
+from aggregate.sources.file_content import read_file
+from aggregate.subagents import envelope
+from aggregate.text.result_text import result_text
 
 _FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 _TEXT = click.option(
@@ -46,12 +54,6 @@ def merge(files: tuple[Path, ...], strategy: str, function: str | None, label_fr
     """
     if (strategy == "custom") != (function is not None):
         raise click.UsageError("--function goes with --strategy custom, and custom needs one")
-    from aggregate.models.jsonable import json_text
-    from aggregate.models.result import LabelledOutput
-    from aggregate.results.merge import merge_outputs
-    from aggregate.subagents import envelope
-    from aggregate.text.result_text import result_text
-
     outputs = []
     for file in files:
         output, error = _read(file)
@@ -74,17 +76,16 @@ def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_tex
 
     A file that cannot be read counts as a failed result and is listed. The exit code is 1 if all failed.
     """
-    from aggregate.models.jsonable import json_text
-    from aggregate.models.result import CompilationContext
-    from aggregate.results.compile import compile_results
-    from aggregate.sections.subagent_results import results_segments
-
-    read = [(file.stem, *_read(file)) for file in files]
-    pairs = [(tool, {"success": False, "error": error} if error else output) for tool, output, error in read]
-    context = CompilationContext(prompt, [tool for tool, _ in pairs], _time(timestamp))
-    report = compile_results(pairs, context)
+    outputs: list[tuple[str, Any]] = []
+    unread = []
+    for file in files:
+        output, error = _read(file)
+        if error:
+            output = {"success": False, "error": error}
+            unread.append(f"{file}: {error}")
+        outputs.append((file.stem, output))
+    report = compile_results(outputs, CompilationContext(prompt, [file.stem for file in files], _time(timestamp)))
     write_result(results_segments(report)[1].text if as_text else json_text(report, indent=2))
-    unread = [f"{file}: {error}" for file, (_, _, error) in zip(files, read, strict=True) if error]
     _warn(unread)
     if len(unread) == len(files):
         raise click.exceptions.Exit(1)
@@ -92,16 +93,12 @@ def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_tex
 
 def _warn(sentences: Iterable[str]) -> None:
     """Say on standard error what went wrong, one line each, also where it stands in the JSON."""
-    from aggregate.sections.subagent_results import one_line
-
     for sentence in sentences:
         warn(one_line(sentence))
 
 
 def _read(file: Path) -> tuple[Any, str]:
     """Return a file's value and ``""``, or why there is none."""
-    from aggregate.sources.file_content import read_file
-
     source = read_file(file)
     if source.error or file.suffix.lower() != ".json":
         return source.text, source.error

@@ -5,6 +5,8 @@ from pathlib import Path
 import click
 
 from aggregate.cli.output import write_path
+from aggregate.config.edit import set_trust
+from aggregate.config.user import trusted_projects
 
 
 @click.command()
@@ -19,9 +21,6 @@ def trust(path: Path, remove: bool, show: bool) -> None:
     """
     if remove and show:
         raise click.UsageError("--remove and --list exclude each other: take one of them")
-    from aggregate.config.user import trusted_projects
-    from aggregate.presets.trusted_projects import set_trust
-
     if show:
         for root in trusted_projects():
             write_path(Path(root))

@@ -1,12 +1,15 @@
-"""``view``, ``languages`` and ``schema``: look at one file, at what is supported, at the configuration's schema."""
+"""``view``: look at one file."""
 
-import json
 import re
 from pathlib import Path
 
 import click
 
-from aggregate.cli.output import say, write_result, write_rows
+from aggregate.cli.output import say, write_result
+from aggregate.errors import SyntaxViewError
+from aggregate.models.view import ViewMode, ViewRequest
+from aggregate.sources.file_content import read_file
+from aggregate.views.table import render
 
 
 @click.command()
@@ -23,56 +26,43 @@ from aggregate.cli.output import say, write_result, write_rows
     metavar="NAME[=sig]",
     help="Show this symbol, in full or with =sig by its signature. Repeatable.",
 )
-@click.option("--lines", "runs", multiple=True, metavar="A-B", help="Show these lines. Repeatable.")
-def view(path: Path, mode: str | None, symbols: tuple[str, ...], runs: tuple[str, ...]) -> None:
+@click.option("--lines", "line_ranges", multiple=True, metavar="A-B", help="Show these lines. Repeatable.")
+def view(path: Path, mode: str | None, symbols: tuple[str, ...], line_ranges: tuple[str, ...]) -> None:
     """Print one file as a view shows it."""
-    from aggregate.errors import SyntaxViewError
-    from aggregate.models.view import ViewMode, ViewRequest
-    from aggregate.sources.file_content import read_file
-    from aggregate.views.table import render
-
     source = read_file(path)
     if source.error:
         raise SyntaxViewError(f"{source.error}: {path}")
     mask = dict(_symbol(symbol) for symbol in symbols)
-    slices = tuple(_lines(run) for run in runs)
-    for given, option, needed in ((mask, "--symbol", "masked"), (slices, "--lines", "custom")):
-        if given and (mode := mode or needed) != needed:
-            raise click.UsageError(f"{option} goes with --mode {needed}")
-    request = ViewRequest(str(path), source.text, ViewMode(mode or "skeleton"), mask, slices)
-    made = render(request)
-    write_result(made.text)
-    if made.problems:
-        say(*(f"aggregate: {problem.removeprefix('ERROR: ')}" for problem in made.problems))
+    slices = tuple(_line_range(lines) for lines in line_ranges)
+    request = ViewRequest(str(path), source.text, _view_mode(mode, mask, slices), mask, slices)
+    rendered = render(request)
+    write_result(rendered.text)
+    if rendered.problems:
+        say(*(f"aggregate: {problem.removeprefix('ERROR: ')}" for problem in rendered.problems))
         raise click.exceptions.Exit(1)
 
 
-@click.command()
-def languages() -> None:
-    """List the languages with their suffixes."""
-    from aggregate.syntax.languages import LANGUAGES
+def _view_mode(mode: str | None, mask: dict[str, str], slices: tuple[dict[str, int], ...]) -> ViewMode:
+    """Return the view that was named, or that the other options imply.
 
-    width = max(len(language.name) for language in LANGUAGES)
-    for language in LANGUAGES:
-        write_rows(
-            f"{language.name:<{width}}  {language.kind.value}  {' '.join((*language.suffixes, *language.names))}"
-        )
-
-
-@click.command()
-def schema() -> None:
-    """Print the JSON Schema of manual_slop.toml."""
-    from aggregate.config.schema import json_schema
-
-    write_result(json.dumps(json_schema(), indent=2))
+    Raises:
+        UsageError: They need another one.
+    """
+    for values, option, needed in ((mask, "--symbol", "masked"), (slices, "--lines", "custom")):
+        if not values:
+            continue
+        mode = mode or needed
+        if mode != needed:
+            raise click.UsageError(f"{option} goes with --mode {needed}")
+    return ViewMode(mode or "skeleton")
 
 
 def _symbol(option: str) -> tuple[str, str]:
-    name, _, shown = option.partition("=")
-    return name, shown or "def"
+    name, _, shows = option.partition("=")
+    return name, shows or "def"
 
 
-def _lines(option: str) -> dict[str, int]:
+def _line_range(option: str) -> dict[str, int]:
     match = re.fullmatch(r"(\d{1,9})-(\d{1,9})", option)
     if match is None:
         raise click.BadParameter(f"{option!r} is no run of lines: write A-B, such as 10-20", param_hint="--lines")

@@ -230,10 +230,10 @@ def _entered(
     if run is not None and run.state == RUNNING:
         tell(f"going on with {run.run_id}")
         if run.tickets != wanted:
-            tell("its tickets were others when it began: it goes on with these; --cancel ends it")
+            tell("its tickets were others when it began: it goes on with these; aggregate conduct cancel ends it")
         return run
     if wish.resume:
-        raise TrackError(f"{track.track_id}: no run to resume: all are over; run it without --resume")
+        raise TrackError(f"{track.track_id}: no run to resume: all are over; begin one with aggregate conduct run")
     for ticket in wanted.tickets:
         contexts.check(ticket)
     return runs.begin(wanted, max(number, run.number if run else 0) + 1)

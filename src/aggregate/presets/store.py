@@ -8,9 +8,8 @@ from typing import Any
 import tomlkit
 from tomlkit.items import InlineTable, Table
 
-from aggregate.config.load import load_config, parse_toml, read_toml_text, validate
-from aggregate.config.user import global_config_path as global_config_path
-from aggregate.disk.writing import replace_text
+from aggregate.config.edit import open_document, write_document
+from aggregate.config.load import load_config, parse_toml, validate
 from aggregate.errors import PresetError
 from aggregate.models.file_item import FileItem
 from aggregate.models.preset import ContextPreset
@@ -91,7 +90,7 @@ class ContextPresetManager:
         presets[preset.name] = _table(preset)
         text = tomlkit.dumps(document)
         validate(parse_toml(text, path), path=path, text=text)  # what cannot be loaded again is not written
-        replace_text(path, text)
+        write_document(path, document)
 
     def delete_preset(self, name: str) -> None:
         """Remove the preset in force under ``name`` from its file; a global one that it hid is in force again.
@@ -106,7 +105,7 @@ class ContextPresetManager:
             del document[TABLE]
         if document.get("project", {}).get("active_preset") == name and name not in _stored(self.global_path):
             del document["project"]["active_preset"]
-        replace_text(path, tomlkit.dumps(document))
+        write_document(path, document)
 
     def apply_preset(self, name: str) -> ContextPreset:
         """Make ``name`` the project's active composition, in force instead of its files and screenshots; return it.
@@ -117,7 +116,7 @@ class ContextPresetManager:
         preset = self.get(name)
         document = open_document(self.project_path)
         document.setdefault("project", tomlkit.table())["active_preset"] = name
-        replace_text(self.project_path, tomlkit.dumps(document))
+        write_document(self.project_path, document)
         return preset
 
     def reload_context_presets(self) -> tuple[dict[str, ContextPreset], list[str]]:
@@ -129,12 +128,11 @@ class ContextPresetManager:
         images_dir = folder / (config.screenshots.base_dir if config else ".")
         warnings: list[str] = []
         for name, preset in presets.items():
-            named = [(item.path, files_dir) for item in preset.files] + [(p, images_dir) for p in preset.screenshots]
-            warnings += [
-                f'preset "{name}": {path} does not exist: restore it or take it out of the preset'
-                for path, base in named
-                if not is_glob(path) and not os.path.lexists(base / path)
-            ]
+            named = [(item.path, files_dir) for item in preset.files]
+            named += [(path, images_dir) for path in preset.screenshots]
+            for path, base in named:
+                if not is_glob(path) and not os.path.lexists(base / path):
+                    warnings.append(f'preset "{name}": {path} does not exist: restore it or take it out of the preset')
         return presets, warnings
 
     def _path(self, scope: str) -> Path:
@@ -161,19 +159,6 @@ def _stored(path: Path | None) -> Mapping[str, Any]:
     return load_config(path).config.context_presets
 
 
-def open_document(path: Path) -> tomlkit.TOMLDocument:
-    """Return a configuration for editing, with its comments; an empty one where there is no file.
-
-    Raises:
-        ConfigError: It cannot be read.
-    """
-    if not path.exists():
-        return tomlkit.document()
-    text = read_toml_text(path)
-    parse_toml(text, path)  # for its message
-    return tomlkit.parse(text)
-
-
 def _table(preset: ContextPreset) -> Table:
     """Return a preset as TOML, without what has its default value; TOML has no null (rule M-X10)."""
     table = tomlkit.table()
@@ -195,11 +180,11 @@ def _entry(item: FileItem) -> str | InlineTable:
         return item.path
     table = tomlkit.inline_table()
     for key, value in changed.items():
-        table[key] = [without_none(piece) for piece in value] if key == "custom_slices" else value
+        table[key] = [_without_none(piece) for piece in value] if key == "custom_slices" else value
     return table
 
 
-def without_none(piece: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(piece: Mapping[str, Any]) -> dict[str, Any]:
     """Return a mapping without the keys whose value is ``None``."""
     return {key: value for key, value in piece.items() if value is not None}
 

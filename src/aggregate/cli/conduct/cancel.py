@@ -1,0 +1,21 @@
+"""``conduct cancel``: end a run."""
+
+from pathlib import Path
+
+import click
+
+from aggregate.cli.conduct.open_runs import open_runs
+from aggregate.cli.conduct.options import database_option, track_argument
+from aggregate.cli.options import config_option
+from aggregate.cli.output import write_rows
+from aggregate.conductor import service
+
+
+@click.command()
+@track_argument
+@config_option
+@database_option
+def cancel(track: str, config: Path, database: str) -> None:
+    """End the run of TRACK that is under way."""
+    run_id = service.cancel(open_runs(config, database), track, database=database)
+    write_rows(f"cancelled {run_id}")

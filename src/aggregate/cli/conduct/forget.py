@@ -1,0 +1,24 @@
+"""``conduct forget``: delete runs from the database."""
+
+from pathlib import Path
+
+import click
+
+from aggregate.cli.conduct.open_runs import open_runs
+from aggregate.cli.conduct.options import database_option, track_argument
+from aggregate.cli.options import config_option
+from aggregate.cli.output import write_rows
+from aggregate.conductor import service
+
+
+@click.command()
+@track_argument
+@config_option
+@database_option
+def forget(track: str, config: Path, database: str) -> None:
+    """Delete the runs of TRACK that are over from the database; their files stay."""
+    forgotten = service.forget(open_runs(config, database), track, database=database)
+    if not forgotten:
+        write_rows("no run that is over")
+    for run_id in forgotten:
+        write_rows(f"forgot {run_id}")

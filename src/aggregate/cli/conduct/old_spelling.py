@@ -1,0 +1,63 @@
+"""``conduct TRACK`` with flags, and ``worker``, as the last release spelled them; they go with the next one."""
+
+from typing import Any
+
+import click
+
+from aggregate.cli import lazy
+from aggregate.cli.commands import CONDUCT, load
+from aggregate.cli.conduct.options import lease_option, run_options, worker_option
+from aggregate.cli.output import say
+
+_COMMANDS = ("status", "resume", "cancel", "forget")
+"""What were flags that exclude each other and ``--dry-run``."""
+
+
+BY_TRACK = "TRACK"
+
+
+@click.command(BY_TRACK, hidden=True)
+@click.argument("track", required=False, metavar="")
+@run_options
+@click.option("--dry-run", is_flag=True, help="Show order, contexts and tokens; run nothing.")
+@click.option("--status", is_flag=True, help="Show how the latest run stands.")
+@click.option("--resume", is_flag=True, help="Go on with an unfinished run; never begin one.")
+@click.option("--cancel", is_flag=True, help="End the run that is under way.")
+@click.option("--forget", is_flag=True, help="Delete runs that are over from the database; their files stay.")
+@click.pass_context
+def by_track(context: click.Context, /, track: str | None, dry_run: bool, **options: Any) -> None:  # noqa: ANN401
+    """Run the tickets of TRACK, or what a flag says; write a command before TRACK instead."""
+    flags = [name for name in _COMMANDS if options[name]]
+    if len(flags) + dry_run > 1:
+        raise click.UsageError(
+            "--dry-run, --status, --resume, --cancel and --forget exclude each other: take one of them"
+        )
+    if track is None:
+        lazy.print_tracks(options["config"])
+        return
+    name = flags[0] if flags else "run"
+    old = f"conduct {track} --{name}" if flags else f"conduct {track}"
+    _say_new_spelling(old, f"conduct {name} {track}")
+    _forward(context, name, context.params)
+
+
+@click.command(hidden=True)
+@click.option("--database", required=True, metavar="URL", help="Use the database that `aggregate conduct run` uses.")
+@worker_option
+@lease_option
+@click.pass_context
+def worker(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - passed on as they are
+    """Work on the tickets of every track on a database until interrupted."""
+    _say_new_spelling("worker", "conduct worker")
+    _forward(context, "worker", options)
+
+
+def _say_new_spelling(old: str, new: str) -> None:
+    say(f"aggregate {old} is now aggregate {new}: the old spelling goes with the next release")
+
+
+def _forward(context: click.Context, name: str, options: dict[str, Any]) -> None:
+    """Invoke a command of ``conduct`` with those of the options that it has."""
+    command = load(name, CONDUCT)
+    own = {parameter.name for parameter in command.params}
+    context.invoke(command, **{key: value for key, value in options.items() if key in own})

@@ -1,0 +1,16 @@
+"""The list of a project's tracks."""
+
+from pathlib import Path
+
+from aggregate.cli.output import say, write_rows
+from aggregate.compose.project import open_project
+from aggregate.conductor.track import list_tracks
+
+
+def print_tracks(config: Path) -> None:
+    """Print the tracks of the project with this configuration, each with its mark."""
+    tracks = list_tracks(open_project(config).folder)
+    if not tracks:
+        say("no tracks: each is a line of conductor/tracks.md and a folder in conductor/tracks/")
+    for track in tracks:
+        write_rows(f"[{track.mark.value}] {track.track_id or '(no link)'}: {track.description}")

@@ -1,0 +1,41 @@
+"""What commands seldom need and what takes long to load: each name is loaded on first use.
+
+Commands write ``lazy.name`` for these; all else they import at their top.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # for readers and type checkers; the same names as in the table, which a test compares
+    from traceback import format_exception as format_exception
+
+    from click.shell_completion import CompletionItem as CompletionItem
+    from rich.console import Console as Console
+    from rich.progress import Progress as Progress
+
+    from aggregate.cli.conduct.start import start_track as start_track
+    from aggregate.cli.conduct.track_list import print_tracks as print_tracks
+    from aggregate.cli.trace_tree import draw_trace as draw_trace
+    from aggregate.clients.context_window import exceeded_window as exceeded_window
+    from aggregate.compose.file_stats import largest_folders as largest_folders
+    from aggregate.tokens.count import count_prompt as count_prompt
+
+HOMES = {
+    "CompletionItem": "click.shell_completion",  # while a shell completes alone
+    "Console": "rich.console",  # rich adds a twelfth to the time of a run, and draws on a terminal alone
+    "Progress": "rich.progress",
+    "count_prompt": "aggregate.tokens.count",  # a quiet run tells of no tokens
+    "draw_trace": "aggregate.cli.trace_tree",
+    "exceeded_window": "aggregate.clients.context_window",  # one run in thousands is that large
+    "format_exception": "traceback",  # for who debugs
+    "largest_folders": "aggregate.compose.file_stats",
+    "print_tracks": "aggregate.cli.conduct.track_list",  # so that the help of conduct is quick
+    "start_track": "aggregate.cli.conduct.start",  # needs DBOS, without which a dry run works
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+    """Load a name of the table."""
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(HOMES[name]), name)

@@ -1,0 +1,75 @@
+"""What ``run`` tells of a prompt: its tokens and files, and what was left out."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aggregate.cli import lazy
+from aggregate.cli.output import say, warn, warn_all
+from aggregate.compose.assemble import Composition
+
+if TYPE_CHECKING:
+    from aggregate.tokens.count import PromptTokens
+
+_LARGEST = 8
+"""Files that are listed one by one: these and the sections fit onto a small terminal."""
+
+_ALWAYS_FITS = 1_000_000
+"""Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load."""
+
+
+def report_warnings(composition: Composition, tokens: "PromptTokens") -> list[str]:
+    """Return what was left out or is doubtful, and whether no model that is known takes the prompt."""
+    warnings = list(composition.warnings)
+    if tokens.document <= _ALWAYS_FITS:
+        return warnings
+    window = lazy.exceeded_window(tokens.document)
+    if window is None:
+        return warnings
+    folders = ", ".join(f"{folder} {number:,}" for folder, number in lazy.largest_folders(tokens.files))
+    warnings.append(
+        f"the prompt has {tokens.document:,} tokens and the largest known context window {window:,}: "
+        f"leave files out or show less of them; aggregate stats lists their sizes, the largest folders are {folders}"
+    )
+    return warnings
+
+
+def print_report(composition: Composition, tokens: "PromptTokens", warnings: Sequence[str]) -> None:
+    """Print to standard error the warnings, and the tokens of the document, its sections and largest files."""
+    warn_all(warnings, more="--json")
+    if not composition.records:
+        warn("no files: name some under [files] paths in the configuration")
+    lines = [f"{tokens.document:>11,} tokens (o200k)"]
+    lines += [f"{number:>11,} in {section.value}" for section, number in tokens.sections.items()]
+    largest = sorted(tokens.files.items(), key=lambda item: (-item[1], item[0]))
+    lines += [f"{number:>11,}   {path}" for path, number in largest[:_LARGEST]]
+    if len(largest) > _LARGEST:
+        rest = sum(number for _, number in largest[_LARGEST:])
+        lines.append(f"{rest:>11,}   in {len(largest) - _LARGEST:,} smaller files (--json lists them)")
+    say(*lines)
+
+
+def report_data(
+    path: Path | None, composition: Composition, tokens: "PromptTokens", warnings: Sequence[str]
+) -> dict[str, Any]:
+    """Return the report as JSON data."""
+    return {
+        "path": str(path),
+        "tokens": {
+            "encoding": "o200k_base",
+            "document": tokens.document,
+            "sections": {section.value: number for section, number in tokens.sections.items()},
+        },
+        "files": [
+            {
+                "path": record["path"],
+                "entry": record["entry"],
+                "view_mode": record["view_mode"],
+                "auto_aggregate": record["auto_aggregate"],
+                "error": record["error"],
+                "tokens": tokens.files.get(record["path"], 0),
+            }
+            for record in composition.records
+        ],
+        "warnings": list(warnings),
+    }

@@ -1,0 +1,68 @@
+"""What ``send --dry-run`` shows: the blocks of the request, its breakpoints, and what the cache is expected to do."""
+
+from typing import Any
+
+from aggregate.chat.turn import PreparedTurn
+from aggregate.cli.send_report import diffs_sentence, dollars, price
+
+
+def plan_lines(turn: PreparedTurn) -> list[str]:
+    """Return the plan as a person reads it."""
+    data = plan_data(turn)
+    lines = [f"{'tokens':>10} {'segments':>9}  block"]
+    for block in data["blocks"]:
+        first, last = block["sources"][0], block["sources"][-1]
+        sources = first if first == last else f"{first} … {last}"
+        lines.append(f"{block['tokens']:>10,} {block['segments']:>9,}  {sources}")
+        if block["marked"]:
+            lines.append(f"{'':>10} {'':>9}  ── breakpoint, {block['up_to']:,} tokens ──")
+    usage = turn.expected
+    model = f"{turn.client.provider} {turn.client.model}".strip()
+    address = f" at {turn.address}" if turn.address else ""
+    lines.append(f"{turn.plan.total:>10,} {len(turn.prompt.segments):>9,}  in all, to {model}{address}")
+    lines.append(
+        f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
+        f"{dollars(price(turn, usage))} for the input"
+    )
+    if turn.ordered.older:
+        lines.append(diffs_sentence(turn))
+    if turn.report:
+        lines.append(turn.report.sentence)
+    return lines
+
+
+def plan_data(turn: PreparedTurn) -> dict[str, Any]:
+    """Return the plan as JSON data."""
+    usage = turn.expected
+    amount = price(turn, usage)
+    return {
+        "provider": turn.client.provider,
+        "model": turn.client.model,
+        "address": turn.address,
+        "tokens": turn.plan.total,
+        "blocks": _blocks(turn),
+        "expected": {"fresh": usage.fresh, "cache_write": usage.cache_write, "cache_read": usage.cache_read},
+        "cost": None if amount is None else float(amount),
+        "prefix": turn.report.sentence if turn.report else None,
+        "diffs": list(turn.ordered.older),
+    }
+
+
+def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
+    """Return the blocks of the request that hold tokens."""
+    layout, segments = turn.plan.layout, turn.fingerprint.segments
+    blocks = []
+    for start, end in zip((0, *layout.ends), layout.ends, strict=False):
+        block = [segment for segment in segments[start:end] if segment.tokens]
+        if not block:
+            continue
+        blocks.append(
+            {
+                "sources": [segment.source or f"[{segment.section}]" for segment in block],
+                "segments": len(block),
+                "tokens": sum(segment.tokens for segment in block),
+                "up_to": turn.plan.tokens[end - 1],
+                "marked": end in layout.breakpoints,
+            }
+        )
+    return blocks

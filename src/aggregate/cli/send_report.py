@@ -1,0 +1,79 @@
+"""What ``send`` tells of a turn: its answer as JSON, and what was sent, read from the cache and paid."""
+
+from decimal import Decimal
+from typing import Any
+
+from aggregate.chat.turn import CompletedTurn, PreparedTurn
+from aggregate.cli.output import say, warn
+from aggregate.clients.pricing import cost
+from aggregate.models.usage import Usage
+from aggregate.text.nearest import short_list
+
+
+def answer_data(turn: PreparedTurn, completed: CompletedTurn) -> dict[str, Any]:
+    """Return the answer and its usage as JSON data."""
+    reply, usage = completed.reply, completed.reply.usage
+    amount = price(turn, usage)
+    return {
+        "text": reply.text,
+        "stop": reply.stop.value,
+        "model": reply.model,
+        "path": str(completed.path),
+        "history": str(completed.history),
+        "answer": str(completed.answer),
+        "warnings": [*turn.warnings, *completed.warnings],
+        "usage": {
+            "fresh": usage.fresh,
+            "cache_write": usage.cache_write,
+            "cache_read": usage.cache_read,
+            "output": usage.output,
+        },
+        "cost": None if amount is None else float(amount),
+        "prefix": turn.report.sentence if turn.report else None,
+        "diffs": list(turn.ordered.older),
+    }
+
+
+def print_report(turn: PreparedTurn, completed: CompletedTurn) -> None:
+    """Print to standard error what is doubtful, what was sent and paid, and where it was written."""
+    reply = completed.reply
+    for warning in completed.warnings:
+        warn(warning)
+    if turn.ordered.older:
+        say(diffs_sentence(turn))
+    if turn.report:
+        say(turn.report.sentence)
+    if reply.stop.value != "end":
+        warn(f"the answer is not complete ({reply.stop.value})")
+    say(_usage_sentence(turn, reply.usage))
+    say(f"{completed.path}, {completed.history}")
+
+
+def _usage_sentence(turn: PreparedTurn, usage: Usage) -> str:
+    if not usage.input and not usage.output:
+        return f"{turn.client.provider} reports no tokens; about {turn.plan.total:,} were sent"
+    share = f"{usage.cache_share:.0%}"
+    if usage.cache_read < turn.expected.cache_read:
+        share += f", {turn.expected.cache_read:,} expected"
+    hypothetical = " if it had been asked" if turn.client.provider == "scripted" else ""
+    return (
+        f"{usage.input:,} tokens in: {usage.cache_read:,} read from the cache ({share}), "
+        f"{usage.cache_write:,} written, {usage.fresh:,} fresh; "
+        f"{usage.output:,} out; {dollars(price(turn, usage))}{hypothetical}"
+    )
+
+
+def diffs_sentence(turn: PreparedTurn) -> str:
+    """Return which files are sent as the cache holds them, and what their diffs cost."""
+    older, extra = turn.ordered.older, turn.ordered.extra
+    return f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
+
+
+def price(turn: PreparedTurn, usage: Usage) -> Decimal | None:
+    """Return what ``usage`` costs at the turn's provider in US dollars, ``None`` where no price is known."""
+    return cost(usage, turn.client.model, provider=turn.client.provider)
+
+
+def dollars(amount: Decimal | None) -> str:
+    """Return an amount as a person reads it."""
+    return "price unknown" if amount is None else f"${amount:.4f}"

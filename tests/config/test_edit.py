@@ -1,0 +1,40 @@
+"""Editing configurations that people write."""
+
+from pathlib import Path
+
+import pytest
+
+from aggregate.config.edit import open_document, set_trust, write_document
+from aggregate.config.user import global_config_path, is_trusted, trusted_projects
+from aggregate.errors import ConfigError
+
+
+def test_what_is_not_changed_keeps_its_bytes(tmp_path: Path) -> None:
+    """Comments, order and spaces stay; what is no TOML is refused."""
+    path = tmp_path / "manual_slop.toml"
+    text = '# mine\n[project]\nname  = "demo"   # the name\n\n[files]\npaths = []\n'
+    path.write_text(text, encoding="utf-8")
+    document = open_document(path)
+    document["project"]["name"] = "other"
+    write_document(path, document)
+    assert path.read_text(encoding="utf-8") == text.replace('"demo"', '"other"')
+    path.write_text("[project\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="is no valid TOML"):
+        open_document(path)
+
+
+def test_trust_is_given_once_and_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list stands in the user's own configuration, whose other lines stay."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("APPDATA", str(tmp_path / "xdg"))
+    global_config_path().parent.mkdir(parents=True)
+    global_config_path().write_text("# mine\n[redaction]\nrun = true\n", encoding="utf-8")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    root = set_trust(folder, trusted=True)
+    assert set_trust(folder, trusted=True) == root
+    assert trusted_projects() == (root,)
+    assert is_trusted(root)
+    assert set_trust(folder, trusted=False) == root
+    assert trusted_projects() == ()
+    assert global_config_path().read_text(encoding="utf-8").startswith("# mine\n[redaction]\nrun = true\n")
