@@ -16,7 +16,7 @@ from aggregate.conductor.track import Track, open_track
 from aggregate.errors import AggregateError, DataReferenceError, ToolError, TrackError
 from aggregate.presets.store import ContextPresetManager
 from aggregate.results.references import load_data_reference
-from aggregate.sources.beads import find_beads_dir
+from aggregate.sources.beads.find import find_beads_files
 from aggregate.tools.discovery import tools_in
 from tests.fakes.beads_project import record, write_jsonl
 from tests.fakes.conducting import TIME, TRACK, track_project
@@ -148,7 +148,9 @@ def test_a_redirect_of_beads_ends(tree: Path, kind: Kind) -> None:
     write_jsonl(tree / ".beads/issues.jsonl", [record("bd-1")])
     kind(tree / ".beads/redirect")
     with ends():
-        assert find_beads_dir(tree, environ={}) == tree / ".beads"
+        files = find_beads_files(tree, environ={})
+    assert files is not None
+    assert files.directory == tree / ".beads"
 
 
 @any_kind
@@ -159,7 +161,7 @@ def test_a_worktree_pointer_ends(tree: Path, kind: Kind, name: str) -> None:
     (tree / "main" / name).unlink()
     kind(tree / "main" / name)
     with ends():
-        assert find_beads_dir(tree, environ={}) is None
+        assert find_beads_files(tree, environ={}) is None
 
 
 @no_folder

@@ -1,11 +1,17 @@
 """Where the beads of a project are found."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from aggregate.sources.beads import find_beads_dir
 from aggregate.sources.beads.find import find_beads_files
+
+
+def find_beads_dir(base_dir: Path, *, environ: Mapping[str, str]) -> Path | None:
+    """Return the directory of beads that is found from ``base_dir``."""
+    files = find_beads_files(base_dir, environ=environ)
+    return files.directory if files else None
 
 
 def make(root: Path, *names: str) -> Path:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.models.bead import Bead, Dependency
-from aggregate.sources.beads import Hidden, assess, completion_order, hidden, ready
+from aggregate.sources.beads import Hidden, assess, completion_order, hidden
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)
@@ -26,7 +26,7 @@ def bead(id_: str, *needs: str, **fields: object) -> Bead:
 
 def ready_ids(*beads: Bead) -> str:
     """Return the ids of the ready beads, joined by spaces."""
-    return " ".join(item.id for item in ready(beads, now=NOW))
+    return " ".join(standing.bead.id for standing in assess(beads, now=NOW) if standing.ready)
 
 
 def blockers(*beads: Bead) -> dict[str, tuple[str, ...]]:

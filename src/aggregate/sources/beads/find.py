@@ -53,19 +53,13 @@ class BeadsFiles:
         return bool(self.jsonl or self.database or self.mock)
 
 
-def find_beads_dir(base_dir: Path, *, environ: Mapping[str, str]) -> Path | None:
-    """Return the directory with the beads of the project around ``base_dir``, or ``None``.
+def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFiles | None:
+    """Return what the project around ``base_dir`` keeps its beads in, or ``None`` where it has none.
 
     Args:
         base_dir: Where the search begins.
         environ: The process's environment, for ``BEADS_DIR``.
     """
-    files = find_beads_files(base_dir, environ=environ)
-    return files.directory if files else None
-
-
-def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFiles | None:
-    """Return what the project around ``base_dir`` keeps its beads in, or ``None`` where it has none."""
     named = environ.get("BEADS_DIR")
     if named and (files := _inspect(base_dir / named)):
         return files

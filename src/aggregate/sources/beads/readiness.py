@@ -68,11 +68,6 @@ def assess(beads: Iterable[Bead], *, now: datetime) -> tuple[Standing, ...]:
     return tuple(sorted(standings, key=lambda standing: _rank(standing.bead)))
 
 
-def ready(beads: Iterable[Bead], *, now: datetime) -> tuple[Bead, ...]:
-    """Return the beads that ``bd ready`` lists, in its order."""
-    return tuple(standing.bead for standing in assess(beads, now=now) if standing.ready)
-
-
 def completion_order(beads: Iterable[Bead]) -> tuple[Bead, ...]:
     """Return the completed beads, the latest last, so that a newly completed one is appended."""
     done = (bead for bead in beads if bead.completed)
