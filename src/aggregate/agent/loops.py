@@ -1,4 +1,4 @@
-"""Steps that go through a list: which list, whether each item needs a call, and the goal of one item (rules 1.4)."""
+"""Steps that go through a list: which list, whether each item needs a call, and the goal of one item."""
 
 from dataclasses import dataclass
 

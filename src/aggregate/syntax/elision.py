@@ -9,6 +9,8 @@ from aggregate.syntax.parsing import parse_source, query_matches
 
 _WANTED = frozenset({"body", "doc", "lead", "keep"})
 _BETWEEN_STATEMENTS = b" \t\r\n;"
+_BLANKS = b" \t\r\x0b\x0c"
+"""What may stand before a statement on its line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +97,22 @@ def _cut_body(source: bytes, start: int, end: int, captured: _Captured, language
 
 def _indented(source: bytes, cut: Elision, start: int) -> Elision:
     """Return ``cut`` with its placeholder indented as the body at ``start`` is: comments in it may be less so."""
-    line_start = _line_start(source, cut.start)
-    before_cut = source[line_start : cut.start]
-    before_body = source[_line_start(source, start) : start]
-    if before_cut == before_body or before_cut.strip() or before_body.strip():
+    before_cut, before_body = _indentation(source, cut.start), _indentation(source, start)
+    if before_cut is None or before_body is None or before_cut == before_body:
         return cut
-    return Elision(line_start, cut.end, before_body + cut.placeholder)
+    return Elision(cut.start - len(before_cut), cut.end, before_body + cut.placeholder)
+
+
+def _indentation(source: bytes, position: int) -> bytes | None:
+    """Return the blanks before ``position`` on its line, ``None`` where something else stands there.
+
+    It looks no further back than these: a file may be one line with thousands of bodies.
+    """
+    start = position
+    while start and source[start - 1] in _BLANKS:
+        start -= 1
+    at_line_start = start == 0 or source[start - 1 : start] == b"\n"
+    return source[start:position] if at_line_start else None
 
 
 def _end_of_remark(source: bytes, doc_end: int, end: int) -> int:
