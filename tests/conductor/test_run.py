@@ -13,7 +13,7 @@ from aggregate.clients.providers import open_client
 from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
 from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
-from aggregate.conductor.attempt import attempt_assignment, retry_delay
+from aggregate.conductor.attempt import attempt_assignment
 from aggregate.conductor.lifecycle import complete_assignment, run_worker_lifecycle
 from aggregate.conductor.merge_outcomes import merge_outcomes
 from aggregate.conductor.run_files import RunFiles
@@ -169,7 +169,6 @@ def test_attempts(tmp_path: Path) -> None:
     assert desk.waits == [1.0, 2.0]
     assert "| 1 | a | Look at a | done | 3 |" in run.report
     assert "## Failures\n\n```text\na: busy\na: busy\n```" in run.report
-    assert [retry_delay(number) for number in range(1, 6)] == [1, 2, 4, 8, 8]
 
 
 def test_a_refusal_is_not_asked_again() -> None:

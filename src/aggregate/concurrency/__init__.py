@@ -1,1 +1,1 @@
-"""Threads."""
+"""Threads, and the delays between attempts."""

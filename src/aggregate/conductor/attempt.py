@@ -1,11 +1,12 @@
 """One attempt at an assignment, within its time; whatever goes wrong becomes a value."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from queue import Empty, SimpleQueue
-from threading import Event, Thread
+from threading import Event
 from time import monotonic
 
+from aggregate.concurrency.threads import run_in_thread
 from aggregate.conductor.assignment import Assignment, TicketOutcome
 from aggregate.conductor.worker import Worker
 from aggregate.errors import WorkerError
@@ -13,8 +14,6 @@ from aggregate.models.group import RunStatus
 
 STOP_SECONDS = 0.25
 """How soon a waiting attempt sees that its process is to end."""
-BACKOFF_SECONDS = 1.0
-MAX_BACKOFF_SECONDS = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,34 +49,38 @@ def attempt_assignment(
 ) -> Attempt:
     """Ask ``worker`` once and wait at most the assignment's time.
 
-    A thread cannot be stopped: what a worker gives after its time is dropped when it comes, and its thread ends then.
+    A thread cannot be stopped: what a worker gives after its time is dropped when it comes, and
+    its thread ends then.
+
+    Args:
+        worker: Who answers.
+        assignment: What it is asked.
+        number: Which attempt this is, from 1.
+        begun: Called, in the worker's thread, when the answer begins to come.
+        stop: Set when this process is to end.
 
     Raises:
-        Stopping: ``stop`` was set meanwhile.
+        WorkerStopping: ``stop`` was set meanwhile.
     """
     numbered = replace(assignment, attempt=number)
-    ends: SimpleQueue[Attempt] = SimpleQueue()
-    Thread(
-        target=lambda: ends.put(_ask(worker, numbered, begun)), name=f"worker-{assignment.ticket}", daemon=True
-    ).start()
+    attempt = run_in_thread(f"worker-{assignment.ticket}", lambda: _ask(worker, numbered, begun))
     end = monotonic() + assignment.timeout
-    while (left := end - monotonic()) > 0:
+    while (remaining := end - monotonic()) > 0:
         if stop is not None and stop.is_set():
             raise WorkerStopping
-        try:
-            return ends.get(timeout=min(left, STOP_SECONDS))
-        except Empty:
-            continue
+        with suppress(TimeoutError):
+            return attempt.result(timeout=min(remaining, STOP_SECONDS))
     return Attempt(RunStatus.TIMEOUT, f"timeout after {assignment.timeout:g} s", again=True)
 
 
 def _ask(worker: Worker, assignment: Assignment, begun: Callable[[], None]) -> Attempt:
     try:
         reply = worker.work(assignment, begun)
-        return Attempt(RunStatus.SUCCESS, _writable(reply.text), int(reply.tokens), warning=_writable(reply.warning))
+        text, warning = _writable(reply.text), _writable(reply.warning)
+        return Attempt(RunStatus.SUCCESS, text, int(reply.tokens), warning=warning)
     except WorkerError as error:
         return Attempt(RunStatus.ERROR, _writable(str(error)), again=error.again)
-    except Exception as error:  # noqa: BLE001 - a worker's failure is the ticket's, never the run's
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a worker's failure is the ticket's, never the run's
         return Attempt(RunStatus.ERROR, _writable(f"{type(error).__name__}: {error}"), again=True)
 
 
@@ -86,14 +89,9 @@ def _writable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def retry_delay(number: int) -> float:
-    """Return the seconds to wait after the ``number``-th failed attempt: doubling, at most eight."""
-    return float(min(BACKOFF_SECONDS * 2 ** (number - 1), MAX_BACKOFF_SECONDS))
-
-
 def outcome_of(assignment: Assignment, attempts: list[Attempt]) -> TicketOutcome:
     """Return how a ticket ended after ``attempts``; the last one decides."""
     last = attempts[-1]
-    errors = tuple(one.text for one in attempts if one.status is not RunStatus.SUCCESS)
+    errors = tuple(attempt.text for attempt in attempts if attempt.status is not RunStatus.SUCCESS)
     text = last.text if last.status is RunStatus.SUCCESS else ""
     return TicketOutcome(assignment.ticket, last.status, text, last.tokens, errors, last.warning)

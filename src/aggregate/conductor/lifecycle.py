@@ -3,13 +3,19 @@
 from collections.abc import Callable, Sequence
 from time import sleep
 
+from aggregate.concurrency.backoff import doubling_delay
 from aggregate.conductor.assignment import Assignment, TicketOutcome
-from aggregate.conductor.attempt import Attempt, attempt_assignment, outcome_of, retry_delay
+from aggregate.conductor.attempt import Attempt, attempt_assignment, outcome_of
 from aggregate.conductor.merge_outcomes import merge_outcomes
 from aggregate.conductor.run_files import RunFiles
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.worker import Worker
 from aggregate.conductor.worker_context import WorkerContexts
+
+BACKOFF_SECONDS = 1.0
+"""Before the second attempt; doubled before each further one. A client has retried what passes quickly by then."""
+MAX_BACKOFF_SECONDS = 8.0
+"""The most before any attempt: a ticket has few retries, and its dependents wait meanwhile."""
 
 
 def run_worker_lifecycle(
@@ -59,6 +65,6 @@ def complete_assignment(
     """
     attempts = [once(worker, assignment, 1)]
     while attempts[-1].again and len(attempts) <= assignment.retries:
-        wait(retry_delay(len(attempts)))
+        wait(doubling_delay(len(attempts), BACKOFF_SECONDS, MAX_BACKOFF_SECONDS))
         attempts.append(once(worker, assignment, len(attempts) + 1))
     return outcome_of(assignment, attempts)
