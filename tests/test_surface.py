@@ -70,3 +70,17 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     code = f"import sys, aggregate; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_keywords_of_the_last_release_still_work(tmp_path: Path) -> None:
+    """An old keyword does what the present one does, with a warning that names it."""
+    with pytest.warns(DeprecationWarning, match="places= is now concurrency=;"):
+        options = aggregate.RunOptions(places=3)  # type: ignore[call-arg]
+    assert options == aggregate.RunOptions(concurrency=3)
+    config = tmp_path / "manual_slop.toml"
+    config.touch()
+    with (
+        pytest.warns(DeprecationWarning, match="conduct: wish= is now options=;"),
+        pytest.raises(aggregate.AggregateError, match="there is no register of tracks"),
+    ):
+        aggregate.conduct(aggregate.open_project(config), "demo", None, wish=options)  # type: ignore[call-arg]

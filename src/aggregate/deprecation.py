@@ -2,8 +2,12 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from functools import wraps
 from importlib import import_module
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
@@ -26,3 +30,27 @@ def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(home), present)
 
     return find
+
+
+def renamed_keywords(**names: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Return a decorator that lets a function take keywords of the last release, with a warning.
+
+    Args:
+        names: Each old keyword with its present name.
+    """
+
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @wraps(function)
+        def call(*arguments: _P.args, **keywords: _P.kwargs) -> _R:
+            for old in names.keys() & keywords.keys():
+                warnings.warn(
+                    f"{function.__qualname__}: {old}= is now {names[old]}=; the old keyword goes with the next release",
+                    DeprecationWarning,
+                    stacklevel=2,
+                )
+                keywords[names[old]] = keywords.pop(old)
+            return function(*arguments, **keywords)
+
+        return call
+
+    return decorate

@@ -93,8 +93,8 @@ def conduct(
     elif end_run or forget:
         _end(project, track, database, forget=forget)
     else:
-        wish = _wish(database, places, lease, on_error, resume=resume, lead=lead)
-        _run(project, track, None if no_work else spec, wish, plain=plain)
+        options = _options(database, places, lease, on_error, resume=resume, lead=lead)
+        _run(project, track, None if no_work else spec, options, plain=plain)
 
 
 @click.command()
@@ -123,7 +123,7 @@ def worker(database: str, spec: str, lease: float) -> None:
             pass
 
 
-def _wish(
+def _options(
     database: str, places: int | None, lease: float, on_error: str | None, *, resume: bool, lead: bool
 ) -> "RunOptions":
     _need_dbos()
@@ -133,7 +133,7 @@ def _wish(
 
     chosen = FailurePolicy(on_error) if on_error else None
     return RunOptions(
-        database, places=places, lease=lease, on_error=chosen, resume=resume, pace=PollingOptions(lead=lead)
+        database, concurrency=places, lease=lease, on_error=chosen, resume=resume, polling=PollingOptions(warm_up=lead)
     )
 
 
@@ -144,7 +144,7 @@ def _need_dbos() -> None:
         raise StateError("running tracks needs DBOS: install it with: pip install 'manual-slop[agents]'")
 
 
-def _run(project: "Project", name: str, spec: str | None, wish: "RunOptions", *, plain: bool) -> None:
+def _run(project: "Project", name: str, spec: str | None, options: "RunOptions", *, plain: bool) -> None:
     from aggregate.cli.live_table import watch
     from aggregate.compose.project import redaction_for
     from aggregate.conductor.service import conduct as run
@@ -164,7 +164,7 @@ def _run(project: "Project", name: str, spec: str | None, wish: "RunOptions", *,
             tell=warn,
         )
     with watch(track.tickets().tickets, plain=plain) as observe:
-        result = run(project, track.track_id, who, wish=wish, observe=observe, tell=say)
+        result = run(project, track.track_id, who, options=options, observe=observe, tell=say)
     write_path(result.report)
     if result.unmerged:
         say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")
@@ -177,7 +177,7 @@ def _preview(project: "Project", name: str, *, lead: bool) -> None:
     from aggregate.conductor.track import open_track
     from aggregate.conductor.worker_context import WorkerContexts
 
-    steps = preview(open_track(project.folder, name).tickets(), WorkerContexts(project), lead=lead)
+    steps = preview(open_track(project.folder, name).tickets(), WorkerContexts(project), warm_up=lead)
     for step in steps:
         waits = f" <- {', '.join(step.waits_for)}" if step.waits_for else ""
         into = f" -> {step.ticket.collect_into}" if step.ticket.collect_into else ""
@@ -211,7 +211,7 @@ def _status(project: "Project", name: str, database: str) -> None:
 
 
 def _tell_of_unopened(project: "Project", database: str) -> None:
-    from aggregate.conductor.service import unopened_database
+    from aggregate.conductor.durable.location import unopened_database
 
     if notice := unopened_database(project, database):
         say(notice)

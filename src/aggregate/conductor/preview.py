@@ -30,14 +30,14 @@ class PreviewStep:
     tokens: int
 
 
-def preview(tickets: Tickets, contexts: WorkerContexts, *, lead: bool = True) -> list[PreviewStep]:
+def preview(tickets: Tickets, contexts: WorkerContexts, *, warm_up: bool = True) -> list[PreviewStep]:
     """Return the steps of a run in which every ticket succeeds, in order.
 
     Raises:
         ConfigError: A focus file is missing.
     """
-    wide = contexts.share(tickets.tickets)
-    schedule = Schedule(tickets.tickets, on_error=tickets.on_error, lead=lead, wide=wide)
+    any_focus = contexts.share(tickets.tickets)
+    schedule = Schedule(tickets.tickets, on_error=tickets.on_error, warm_up=warm_up, any_focus=any_focus)
     steps: list[PreviewStep] = []
     wave = 0
     while started := schedule.start(len(tickets.tickets)):

@@ -1,13 +1,14 @@
 """Durable runs on DBOS: assignments are workflows on a queue, attempts are their steps.
 
-What is set here and in ``workplace``, and why:
+What is set here and in ``worker_process``, and why:
 
 - The executor's id is unique to the process: a second one of the same id would run again what the first is still at.
 - The application's version is fixed: a change of code would hide pending work.
 - Values are JSON, and pickles are refused: see ``serialization``.
 - A workflow's id is the assignment's key: one ticket is never begun twice.
 - An attempt is a step: an answer that was recorded is never asked for again.
-- A worker's places are counted once more: on a busy machine the queue gives out more than it should.
+- A worker counts for itself how many attempts it makes: between two polls DBOS does not count what it has taken and
+  its threads have not begun, so on a busy machine the queue gives out more than it should.
 - Results come from polling: SQLite has no LISTEN/NOTIFY.
 """
 
@@ -32,10 +33,13 @@ VERSION = "aggregate-conductor-2"
 QUEUE = "tickets"
 WORKFLOW = "ticket"
 POLL_SECONDS = 0.02
-PLACES = 8
-"""Tickets that a worker works on at one time where nobody said otherwise."""
+"""Between two looks for work: small beside any model's answer."""
+CONCURRENCY = 8
+"""Tickets that a worker works on at one time where nobody said otherwise; when it is killed, no more calls than these
+are made again."""
 MAX_STARTS = 20
-"""Starts of one ticket in processes that were killed; one that kills its workers is given up after these."""
+"""Starts of one ticket in processes that were killed; one that kills its workers is given up after these. Well above
+what restarts of a machine bring about."""
 _BEGUN = "begun"
 """The attribute of a workflow whose answer has begun to come."""
 _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
@@ -47,14 +51,15 @@ def prepare_database(engine: sa.Engine) -> None:
     Raises:
         StateError: The database cannot be reached.
     """
-    _keep_quiet()
+    # What a user should know is raised, and the rest is retried.
+    logging.getLogger("dbos").setLevel(logging.CRITICAL)
     with database_errors(str(engine.url)):
         DBOS.migrate(engine.url.render_as_string(hide_password=False))
-    DbosQueue(engine).set_places(None)
+    DbosQueue(engine).set_concurrency(None)
 
 
 class DbosQueue:
-    """A desk in a database; many processes may use it at one time."""
+    """The queue of tickets in a database; many processes may use it at one time."""
 
     def __init__(self, engine: sa.Engine) -> None:
         refuse_pickles()
@@ -65,28 +70,28 @@ class DbosQueue:
             use_listen_notify=False,
             serializer=JSON,
             lazy=True,
-            retry_connection_errors=False,
+            retry_connection_errors=False,  # DBOS would wait without an end: ``retry_while_away`` waits instead
         )
 
-    def set_places(self, places: int | None) -> None:
+    def set_concurrency(self, tickets: int | None) -> None:
         """Say how many tickets every worker on this database works on at one time; ``None`` leaves it as it was."""
         with database_errors(str(self._engine.url)):
             self._client.register_queue(
                 QUEUE,
-                worker_concurrency=places or PLACES,
+                worker_concurrency=tickets or CONCURRENCY,
                 polling_interval_sec=POLL_SECONDS,
-                on_conflict="always_update" if places else "never_update",
+                on_conflict="always_update" if tickets else "never_update",
             )
 
-    def places(self) -> int:
+    def concurrency(self) -> int:
         """Return how many tickets a worker on this database works on at one time."""
         queue = retry_while_away(self._engine, lambda: self._client.retrieve_queue(QUEUE))
-        return (queue.worker_concurrency if queue else None) or PLACES
+        return (queue.worker_concurrency if queue else None) or CONCURRENCY
 
     def known(self, keys: Collection[str]) -> dict[str, bool]:
         """Return which of ``keys`` were put here before, and whether the answer to each has begun to come."""
-        found = self._find(keys, load_output=False)
-        return {one.workflow_id: _BEGUN in (one.attributes or {}) for one in found}
+        workflows = self._find(keys, load_output=False)
+        return {workflow.workflow_id: _BEGUN in (workflow.attributes or {}) for workflow in workflows}
 
     def put(self, assignment: Assignment) -> None:
         """Enqueue an assignment; one with a known key changes nothing."""
@@ -98,42 +103,45 @@ class DbosQueue:
         }
         retry_while_away(self._engine, lambda: self._client.enqueue(options, assignment.to_json()))
 
-    def begun(self, key: str) -> None:
+    def mark_begun(self, key: str) -> None:
         """Note that the answer to an assignment has begun to come; without a database nobody needs to know."""
-        with suppress(StateError, WorkerStopping):
-            retry_while_away(
-                self._engine, lambda: self._client.update_workflow_attributes(key, {_BEGUN: True}), patience=0
-            )
 
-    def ended(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
+        def mark() -> None:
+            self._client.update_workflow_attributes(key, {_BEGUN: True})
+
+        with suppress(StateError, WorkerStopping):
+            retry_while_away(self._engine, mark, patience=0)
+
+    def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
         """Return the outcomes that there are, by key."""
-        return {one.workflow_id: _outcome(one) for one in self._find(keys, status=_ENDED)}
+        workflows = self._find(keys, status=_ENDED)
+        return {workflow.workflow_id: _outcome(workflow) for workflow in workflows}
 
     def keys(self, run_id: str) -> set[str]:
         """Return the keys of all tickets of a run that were put here, whatever they hold."""
-        found = self._list(workflow_id_prefix=f"{run_id}/", load_input=False, load_output=False)
-        return {one.workflow_id for one in found}
+        workflows = self._list(workflow_id_prefix=f"{run_id}/", load_input=False, load_output=False)
+        return {workflow.workflow_id for workflow in workflows}
 
-    def waiting(self, keys: Collection[str]) -> set[str]:
+    def unfinished(self, keys: Collection[str]) -> set[str]:
         """Return which of ``keys`` were put here and have not ended."""
-        over = {workflow.workflow_id for workflow in self._find(keys, status=_ENDED, load_output=False)}
-        return self.known(keys).keys() - over
+        ended = {workflow.workflow_id for workflow in self._find(keys, status=_ENDED, load_output=False)}
+        return self.known(keys).keys() - ended
 
-    def withdraw(self, keys: Collection[str]) -> None:
-        """Cancel what has not ended; what a worker still gives for it is dropped."""
-        waiting = sorted(self.waiting(keys))
-        if waiting:
-            retry_while_away(self._engine, lambda: self._client.cancel_workflows(waiting))
+    def cancel(self, keys: Collection[str]) -> None:
+        """Take back what has not ended; what a worker still gives for it is dropped."""
+        unfinished = sorted(self.unfinished(keys))
+        if unfinished:
+            retry_while_away(self._engine, lambda: self._client.cancel_workflows(unfinished))
 
-    def held(self, executor_id: str) -> set[str]:
+    def taken_by(self, executor_id: str) -> set[str]:
         """Return the keys of what a worker took and has not ended."""
-        found = self._client.list_workflows(
+        workflows = self._client.list_workflows(
             executor_id=executor_id, status="PENDING", queue_name=QUEUE, load_input=False, load_output=False
         )
-        return {one.workflow_id for one in found}
+        return {workflow.workflow_id for workflow in workflows}
 
-    def lay_again(self, keys: Collection[str]) -> None:
-        """Lay what has not ended down for any worker once more."""
+    def requeue(self, keys: Collection[str]) -> None:
+        """Offer what a worker took to any worker once more."""
         if keys:
             self._client.resume_workflows(sorted(keys), queue_name=QUEUE)
 
@@ -150,9 +158,9 @@ class DbosQueue:
             return []
         return self._list(workflow_ids=list(keys), status=status, load_input=False, load_output=load_output)
 
-    def _list(self, **wanted: Any) -> list[WorkflowStatus]:  # noqa: ANN401 - what list_workflows takes
+    def _list(self, **filters: Any) -> list[WorkflowStatus]:  # noqa: ANN401 - what list_workflows takes
         try:
-            return retry_while_away(self._engine, lambda: self._client.list_workflows(**wanted))
+            return retry_while_away(self._engine, lambda: self._client.list_workflows(**filters))
         except (ValueError, RecursionError):  # JSON that DBOS reads by itself, such as a workflow's attributes
             refuse_row("a ticket's row")
 
@@ -160,25 +168,22 @@ class DbosQueue:
 def _outcome(workflow: WorkflowStatus) -> TicketOutcome:
     ticket = workflow.workflow_id.rpartition("/")[2]
     if workflow.status == "SUCCESS":
-        try:
-            outcome = TicketOutcome.from_json(str(workflow.output))
-        except ValueError:
-            refuse_row(f"the outcome of {ticket}")
-        if outcome.ticket != ticket:
-            refuse_row(f"the outcome of {ticket}")
-        return outcome
+        return _recorded_outcome(ticket, str(workflow.output))
     if workflow.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
         reason = f"given up: {MAX_STARTS} workers were killed while they had it"
+    elif isinstance(workflow.error, Exception):
+        reason = f"its worker failed: {workflow.error}"
     else:
         # Where DBOS may not read an error it hands over the text of the row.
-        readable = isinstance(workflow.error, Exception)
-        reason = f"its worker failed: {workflow.error if readable else 'the reason is not JSON'}"
+        reason = "its worker failed: the reason is not JSON"
     return TicketOutcome(ticket, RunStatus.ERROR, errors=(reason,))
 
 
-def _keep_quiet() -> None:
-    """Take DBOS's own log off standard error: what a user should know is raised, and the rest is retried."""
-    log = logging.getLogger("dbos")
-    for handler in list(log.handlers):
-        log.removeHandler(handler)
-    log.addHandler(logging.NullHandler())
+def _recorded_outcome(ticket: str, text: str) -> TicketOutcome:
+    try:
+        outcome = TicketOutcome.from_json(text)
+    except ValueError:
+        refuse_row(f"the outcome of {ticket}")
+    if outcome.ticket != ticket:
+        refuse_row(f"the outcome of {ticket}")
+    return outcome
