@@ -30,7 +30,8 @@ from aggregate.conductor.durable.run_table import RunRow, RunTable
 from aggregate.conductor.durable.schema import LEASES
 from aggregate.conductor.durable.worker_process import WorkerProcess
 from aggregate.conductor.service import RunOptions, cancel, conduct, forget, status
-from aggregate.conductor.tickets import Ticket, Tickets, load_tickets
+from aggregate.conductor.tickets import Ticket, Tickets
+from aggregate.conductor.tickets_file import load_tickets
 from aggregate.conductor.track_run import PollingOptions
 from aggregate.disk.user_folders import state_folder
 from aggregate.errors import StateError, TrackError
@@ -228,13 +229,13 @@ def test_who_is_dead(engine: sa.Engine, ended: int, host: str, pid: str, age: fl
     )
     recovered: list[str] = []
     if host != "unknown":
-        Heartbeat(engine, other, recover=recovered.append).enter()
+        Heartbeat(engine, other, recover=recovered.append).renew_lease()
         with engine.begin() as connection:
             connection.execute(LEASES.update().values(until=LEASES.c.until - age))
     DbosQueue(engine).put(assignment("a"))
     pending(engine, "other", "r/a")
     mine = Heartbeat(engine, me, lease=1, recover=recovered.append)
-    mine.enter()
+    mine.renew_lease()
     assert mine.recover_dead() == (["other"] if dead else []) == recovered
 
 

@@ -237,4 +237,4 @@ def _list(project: "Project") -> None:
     if not tracks:
         say("no tracks: each is a line of conductor/tracks.md and a folder in conductor/tracks/")
     for track in tracks:
-        write_rows(f"[{track.mark.value}] {track.track_id or '(no link)'}: {track.description}")
+        write_rows(f"[{track.checkbox.value}] {track.track_id or '(no link)'}: {track.description}")

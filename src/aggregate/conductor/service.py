@@ -8,9 +8,9 @@ from time import monotonic
 
 from aggregate.conductor.checkboxes import Checkbox
 from aggregate.conductor.durable.database import database_url
+from aggregate.conductor.durable.dbos_queue import DbosQueue, open_database
 from aggregate.conductor.durable.heartbeat import LEASE_SECONDS
 from aggregate.conductor.durable.location import database_exists, locate_database, unopened_database
-from aggregate.conductor.durable.run_database import RunDatabase, open_database
 from aggregate.conductor.durable.run_table import CANCELLED, FINISHED, RUNNING, RunRow, RunTable
 from aggregate.conductor.durable.worker_process import WorkerProcess
 from aggregate.conductor.metadata_file import TrackStatus
@@ -104,20 +104,20 @@ def conduct(
     if notice := unopened_database(project, options.database):
         tell(notice)
     with ExitStack() as stack:
-        database = stack.enter_context(open_database(locate_database(project, options.database)))
-        runs = _runs(database, project, track)
+        engine = stack.enter_context(open_database(locate_database(project, options.database)))
+        queue, runs = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id)
         run = _begin_or_resume(runs, track, contexts, options=options, tell=tell)
         tickets = run.tickets
         if options.concurrency is not None:
-            database.queue.set_concurrency(options.concurrency)
+            queue.set_concurrency(options.concurrency)
         if worker is not None:
-            stack.enter_context(database.worker_process(worker, lease=options.lease))
+            stack.enter_context(WorkerProcess(engine, worker, lease=options.lease))
         track_run = TrackRun(
             run.run_id,
             track,
             tickets,
             contexts=contexts,
-            queue=database.queue,
+            queue=queue,
             files=RunFiles.of(contexts.output_dir, track.track_id, run.number, tickets.tickets),
             polling=options.polling,
             observe=observe,
@@ -139,8 +139,8 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
     url = locate_database(project, database)
     if not database_exists(url):
         raise nothing_to_cancel
-    with open_database(url) as opened:
-        queue, runs = opened.queue, _runs(opened, project, track)
+    with open_database(url) as engine:
+        queue, runs = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id)
         run = runs.latest()
         if run is None or run.state != RUNNING:
             raise nothing_to_cancel
@@ -164,14 +164,15 @@ def status(project: Project, name: str, *, database: str = "") -> TrackProgress 
     url = locate_database(project, database)
     if not database_exists(url):
         return None
-    with open_database(url) as opened:
-        run = _runs(opened, project, track).latest()
+    with open_database(url) as engine:
+        queue, runs = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id)
+        run = runs.latest()
         if run is None:
             return None
         tickets = _tickets_by_key(run)
-        outcomes = opened.queue.outcomes(tickets)
+        outcomes = queue.outcomes(tickets)
         # What was enqueued for a run that was cancelled waits for nobody any more.
-        enqueued = opened.queue.known(tickets) if run.state == RUNNING else {}
+        enqueued = queue.known(tickets) if run.state == RUNNING else {}
     lines = [ReportLine.of(ticket, outcomes[key]) for key, ticket in tickets.items() if key in outcomes]
     unfinished = {key: ticket.id for key, ticket in tickets.items() if key not in outcomes}
     waiting = [ticket_id for key, ticket_id in unfinished.items() if key in enqueued]
@@ -189,8 +190,8 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
     url = locate_database(project, database)
     if not database_exists(url):
         return []
-    with open_database(url) as opened:
-        queue, runs = opened.queue, _runs(opened, project, track)
+    with open_database(url) as engine:
+        queue, runs = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id)
         over = runs.over()
         for run in over:
             queue.forget(queue.keys(run.run_id))
@@ -205,13 +206,12 @@ def run_worker(database: str, worker: Worker, *, lease: float = LEASE_SECONDS) -
     Raises:
         StateError: The database cannot be used.
     """
-    with open_database(database_url(database)) as opened, opened.worker_process(worker, lease=lease) as process:
+    with open_database(database_url(database)) as engine, WorkerProcess(engine, worker, lease=lease) as process:
         yield process
 
 
-def _runs(opened: RunDatabase, project: Project, track: Track) -> RunTable:
-    project_name = project.config.project.name or project.folder.resolve().name
-    return opened.runs(project_name, track.track_id)
+def _project_name(project: Project) -> str:
+    return project.config.project.name or project.folder.resolve().name
 
 
 def _begin_or_resume(

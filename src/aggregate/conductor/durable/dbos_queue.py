@@ -13,8 +13,8 @@ What is set here and in ``worker_process``, and why:
 """
 
 import logging
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,7 +22,7 @@ from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 
 from aggregate.conductor.assignment import Assignment, TicketOutcome
 from aggregate.conductor.attempt import WorkerStopping
-from aggregate.conductor.durable.database import database_errors, retry_while_away
+from aggregate.conductor.durable.database import database_errors, open_engine, retry_while_away
 from aggregate.conductor.durable.serialization import JSON, refuse_pickles, refuse_row
 from aggregate.errors import StateError
 from aggregate.models.group import RunStatus
@@ -43,6 +43,21 @@ what restarts of a machine bring about."""
 _BEGUN = "begun"
 """The attribute of a workflow whose answer has begun to come."""
 _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+
+
+@contextmanager
+def open_database(url: str) -> Iterator[sa.Engine]:
+    """Yield an engine on a database with all tables in it, and close its connections afterwards.
+
+    Raises:
+        StateError: The database cannot be used.
+    """
+    engine = open_engine(url)
+    try:
+        prepare_database(engine)
+        yield engine
+    finally:
+        engine.dispose()
 
 
 def prepare_database(engine: sa.Engine) -> None:

@@ -8,7 +8,7 @@ import os
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from secrets import token_hex
 from threading import Event, Thread
@@ -107,10 +107,14 @@ class Heartbeat:
         clock = "extract(epoch from clock_timestamp())" if postgres else "((julianday('now') - 2440587.5) * 86400.0)"
         self._now: sa.ColumnElement[float] = sa.literal_column(clock, sa.Double)
 
-    def enter(self) -> None:
-        """Enter this process among the living; to be done before it takes any ticket."""
+    def renew_lease(self) -> None:
+        """Say that this process lives; to be done before it takes any ticket."""
+        until = self._now + self._lease
         with self._engine.begin() as connection:
-            self._insert(connection)
+            renewed = connection.execute(LEASES.update().where(self._is_mine).values(until=until))
+            if not renewed.rowcount:  # it is new, or another worker has deleted it
+                values = {**asdict(self.me), "until": until}
+                connection.execute(LEASES.insert().values(**values))
 
     def start(self) -> None:
         """Recover what dead workers left, and go on doing so in a thread."""
@@ -142,22 +146,11 @@ class Heartbeat:
     def _keep_beating(self) -> None:
         while not self._stop.wait(self._lease / _RENEWALS_PER_LEASE):
             try:
-                self._renew()
+                self.renew_lease()
                 self.recover_dead()
                 self._after_beat()
             except (SQLAlchemyError, dbos_errors.DBOSException):
                 continue  # the database is away: the lease runs out if it stays away, and that is right
-
-    def _renew(self) -> None:
-        with self._engine.begin() as connection:
-            renewed = connection.execute(LEASES.update().where(self._is_mine).values(until=self._now + self._lease))
-            if not renewed.rowcount:  # another worker deleted it, after a day without a sign of life
-                self._insert(connection)
-
-    def _insert(self, connection: sa.Connection) -> None:
-        me = self.me
-        until = self._now + self._lease
-        connection.execute(LEASES.insert().values(executor_id=me.executor_id, host=me.host, pid=me.pid, until=until))
 
     @property
     def _is_mine(self) -> sa.ColumnElement[bool]:

@@ -9,7 +9,8 @@ from sqlalchemy.exc import IntegrityError
 from aggregate.conductor.durable.database import retry_while_away
 from aggregate.conductor.durable.schema import RUNS
 from aggregate.conductor.durable.serialization import refuse_row
-from aggregate.conductor.tickets import Tickets, checked
+from aggregate.conductor.tickets import Tickets
+from aggregate.conductor.tickets_file import check_tickets
 from aggregate.errors import StateError
 
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
@@ -39,7 +40,7 @@ class RunRow:
             StateError: They are none, or cannot be run.
         """
         try:
-            return checked(Tickets.model_validate_json(self.tickets_json))
+            return check_tickets(Tickets.model_validate_json(self.tickets_json))
         except ValueError:  # pydantic's own error is one
             refuse_row(f"the run {self.run_id}")
 

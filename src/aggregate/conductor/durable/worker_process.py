@@ -90,7 +90,7 @@ class WorkerProcess:
             _ONLY.release()
 
     def _launch(self) -> None:
-        """Enter among the living and let DBOS take tickets.
+        """Let DBOS take tickets, once the database knows that this process lives.
 
         Raises:
             StateError: The database cannot be used.
@@ -107,7 +107,7 @@ class WorkerProcess:
             "notification_listener_polling_interval_sec": LISTEN_SECONDS,
         }
         with database_errors(str(self._engine.url)):
-            self._heartbeat.enter()
+            self._heartbeat.renew_lease()
             DBOS(config=config)
             DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MAX_STARTS)(self._workflow())
             DBOS.launch()
