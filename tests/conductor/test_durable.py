@@ -298,7 +298,7 @@ def test_a_server_that_stays_away(server: str) -> None:
 
 
 def test_tickets_of_a_dead_worker_are_taken_over(engine: sa.Engine) -> None:
-    """What a worker left when its lease ran out, another one takes up; DBOS by itself would leave it for ever."""
+    """What a worker left when its lease ran out, another one recovers; DBOS by itself would leave it for ever."""
     queue, worker = DbosQueue(engine), Says()
     queue.put(assignment("a"))
     pending(engine, "somewhere-1-abc", "r/a")

@@ -215,7 +215,7 @@ def test_an_empty_answer_is_an_answer(tmp_path: Path) -> None:
 
 
 def test_a_restart_goes_on(tmp_path: Path) -> None:
-    """A run that was stopped takes up what has ended, waits for what lies there, and asks nobody twice (O-41)."""
+    """A run that was stopped collects what has ended, waits for what is enqueued, and asks nobody twice (O-41)."""
     folder = track_project(tmp_path, FAN_OUT)
     worker = Says()
     queue = MemoryQueue(worker)
@@ -305,7 +305,7 @@ def test_focus_files_beside_the_project(tmp_path: Path) -> None:
 
 
 def test_one_lifecycle(tmp_path: Path) -> None:
-    """One ticket can be worked on alone, with results of others folded in (M-53)."""
+    """One ticket can be worked on alone, with results of others merged in (M-53)."""
     config = '[files]\npaths = ["src/*.py"]\n\n[personas.brief]\nsystem_prompt = "You are brief."\n'
     folder = track_project(tmp_path, FAN_OUT, **{"manual_slop.toml": config})
     contexts = WorkerContexts(open_project(folder / "manual_slop.toml"))
@@ -375,8 +375,8 @@ def test_an_answer_that_was_cut_off() -> None:
     worker = ModelWorker(scripted_client([Reply("Once upon", Usage(), stop=FinishReason.LENGTH)]))
     outcome = TicketOutcome.from_json(complete_assignment(worker, ASKED).to_json())
     assert (outcome.status, outcome.text) == (RunStatus.SUCCESS, "Once upon")
-    folded = merge_outcomes([Ticket(id="a", prompt="x", collect_into="$all")], [outcome])
-    assert folded["$all"].warnings == ("a: the answer is not complete (length)",)
+    merged = merge_outcomes([Ticket(id="a", prompt="x", collect_into="$all")], [outcome])
+    assert merged["$all"].warnings == ("a: the answer is not complete (length)",)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,10 @@
-"""A worker without a model: it answers by a script, or says what it was given."""
+"""A worker without a model: it answers by a script, or says what it was given.
+
+There are three doubles, one for each thing that asks, and in each a text stands for an answer. What tells the answers
+apart is what is asked: this one has them by ticket, ``agent.scripted_model`` by the kind of question, and
+``clients.scripted_client`` in the order of the requests, for a request has no name. Only here an answer may also be a
+table, with the time that it takes and the failures before it, for only here are attempts timed and repeated.
+"""
 
 import json
 import time
@@ -27,7 +33,11 @@ class ScriptedReply(BaseModel):
     refuse: bool = Field(default=False, description="The failure is a refusal: asking again does not help.")
 
 
-Scripted = Annotated[ScriptedReply, BeforeValidator(lambda one: {"text": one} if isinstance(one, str) else one)]
+def _as_table(answer: object) -> object:
+    return {"text": answer} if isinstance(answer, str) else answer
+
+
+ScriptedAnswer = Annotated[ScriptedReply, BeforeValidator(_as_table)]
 
 
 class ReplyScript(BaseModel):
@@ -35,7 +45,7 @@ class ReplyScript(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    answers: dict[str, Scripted] = Field(default_factory=dict, description="By ticket id: a text, or a table.")
+    answers: dict[str, ScriptedAnswer] = Field(default_factory=dict, description="By ticket id: a text, or a table.")
 
 
 def load_script(path: Path) -> Mapping[str, ScriptedReply]:
@@ -76,13 +86,13 @@ class ScriptedWorker:
 
 def describe_assignment(assignment: Assignment) -> str:
     """Return one paragraph on what an assignment holds."""
-    segments = assignment.prompt.segments
-    files = [one.source for one in segments if one.section is Section.FILES and one.source]
-    results = [one.source for one in segments if one.section is Section.RESULTS and one.source]
-    task = assignment.message.strip().split("\n")
-    parts = [
-        f"No model was asked: the scripted worker was given {count(assignment.text):,} tokens",
-        f"with {len(files):,} {'file' if len(files) == 1 else 'files'}",
-        f"and the results {', '.join(results)}" if results else "and no results",
-    ]
-    return f"{' '.join(parts)}. The task is: {task[-1]}"
+    sources = [(segment.section, segment.source) for segment in assignment.prompt.segments if segment.source]
+    files = [source for section, source in sources if section is Section.FILES]
+    results = [source for section, source in sources if section is Section.RESULTS]
+    task = assignment.message.strip().split("\n")[-1]
+    file_or_files = "file" if len(files) == 1 else "files"
+    and_results = f"the results {', '.join(results)}" if results else "no results"
+    return (
+        f"No model was asked: the scripted worker was given {count(assignment.text):,} tokens "
+        f"with {len(files):,} {file_or_files} and {and_results}. The task is: {task}"
+    )
