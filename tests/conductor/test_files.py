@@ -213,7 +213,7 @@ def test_conductors_that_mark_at_once(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(mark, range(8)))
-    assert first.text("plan.md") == plan.replace("[ ]", "[x]")
+    assert (first.folder / "plan.md").read_text(encoding="utf-8") == plan.replace("[ ]", "[x]")
     assert first.tracks_file.read_text(encoding="utf-8") == register.replace("[ ]", "[x]")
 
 

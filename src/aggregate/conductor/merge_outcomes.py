@@ -11,7 +11,10 @@ from aggregate.results.merge import GroupOutcome, merge_outputs
 
 
 def merge_outcomes(
-    tickets: Sequence[Ticket], outcomes: Iterable[TicketOutcome], *, on_error: FailurePolicy = FailurePolicy.REPORT
+    tickets: Sequence[Ticket],
+    outcomes: Iterable[TicketOutcome],
+    *,
+    on_error: FailurePolicy = FailurePolicy.REPORT,
 ) -> dict[str, AggregatedResult]:
     """Return one result per variable of the tickets that have an outcome, merged in the tickets' order (rule O-40).
 
@@ -41,7 +44,10 @@ def _merge(
         if ticket.collect_into == name and ticket.merge_strategy:
             strategy, custom_function = ticket.merge_strategy, ticket.custom_function
             break
-    outputs = [LabelledOutput(outcome.text, outcome.ticket, outcome.ticket, outcome.failure) for outcome in outcomes]
+    outputs = [
+        LabelledOutput(outcome.text, label=outcome.ticket, run_id=outcome.ticket, error=outcome.failure)
+        for outcome in outcomes
+    ]
     ending = GroupOutcome(name, GroupStatus.COMPLETE, None, on_error is not FailurePolicy.SKIP)
     result = merge_outputs(outputs, strategy, custom_function=custom_function, ending=ending)
     warnings = [f"{outcome.ticket}: {outcome.warning}" for outcome in outcomes if outcome.warning]

@@ -12,8 +12,9 @@ from aggregate.disk.writing import confined, replace_own
 
 def last_number(output_dir: Path, track_id: str) -> int:
     """Return the number of a track's last run that has a folder, 0 for none; its database may be another one."""
-    names = (path.name.removeprefix(f"{track_id}_") for path in output_dir.glob(f"{glob.escape(track_id)}_*"))
-    return max((int(name) for name in names if name.isdecimal()), default=0)
+    folders = output_dir.glob(f"{glob.escape(track_id)}_*")
+    numbers = [folder.name.removeprefix(f"{track_id}_") for folder in folders]
+    return max((int(number) for number in numbers if number.isdecimal()), default=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ class RunOptions:
     polling: PollingOptions = field(default_factory=PollingOptions)
 
 
+# Of a class it is the constructor that takes keywords.
 RunOptions.__init__ = renamed_keywords(places="concurrency", pace="polling")(RunOptions.__init__)  # type: ignore[method-assign]
 
 
@@ -147,7 +148,8 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
         runs.set_state(run, CANCELLED)
         dropped = queue.unfinished(queue.keys(run.run_id))
         queue.cancel(dropped)
-        with suppress(StateError):  # a run that cannot be read is ended all the same, but has no checkboxes
+        # A run that cannot be read is ended all the same, but has no checkboxes.
+        with suppress(StateError):
             tickets = [ticket for key, ticket in _tickets_by_key(run).items() if key in dropped]
             track.mark_plan({(ticket.id, ticket.name): Checkbox.OPEN for ticket in tickets})
         track.set_status(TrackStatus.CANCELLED, datetime.now(UTC))
@@ -206,7 +208,10 @@ def run_worker(database: str, worker: Worker, *, lease: float = LEASE_SECONDS) -
     Raises:
         StateError: The database cannot be used.
     """
-    with open_database(database_url(database)) as engine, WorkerProcess(engine, worker, lease=lease) as process:
+    with (
+        open_database(database_url(database)) as engine,
+        WorkerProcess(engine, worker, lease=lease) as process,
+    ):
         yield process
 
 
@@ -215,13 +220,19 @@ def _project_name(project: Project) -> str:
 
 
 def _begin_or_resume(
-    runs: RunTable, track: Track, contexts: WorkerContexts, *, options: RunOptions, tell: Callable[[str], None]
+    runs: RunTable,
+    track: Track,
+    contexts: WorkerContexts,
+    *,
+    options: RunOptions,
+    tell: Callable[[str], None],
 ) -> RunRow:
     """Return the track's unfinished run, or a new one whose tickets were checked."""
     tickets = track.tickets()
     if options.on_error:
         tickets = tickets.model_copy(update={"on_error": options.on_error})
-    # Read before the database: if another process begins a run meanwhile, both take the same number, and thus its run.
+    # Read before the database: if another process begins a run meanwhile, both take the same
+    # number, and thus its run.
     last_in_files = last_number(contexts.output_dir, track.track_id)
     run = runs.latest()
     if run is not None and run.state == RUNNING:

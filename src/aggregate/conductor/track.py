@@ -57,10 +57,6 @@ class Track:
             raise TrackError(f"{path}: the track has no tickets: write a [[tickets]] table with id and prompt for each")
         return load_tickets(path)
 
-    def text(self, name: str) -> str:
-        """Return a file of the track, such as ``spec.md``; ``""`` where it has none."""
-        return _read(self.folder / name)
-
     def mark_plan(self, checkboxes: Mapping[tuple[str, str], Checkbox]) -> None:
         """Set the checkboxes of tickets (id and title) in ``plan.md``; without such tasks nothing is written."""
         self._change(self.folder / "plan.md", lambda text: mark_tasks(text, checkboxes))

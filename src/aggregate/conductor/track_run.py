@@ -228,8 +228,8 @@ class TrackRun:
             self._plan.set(self._schedule.tickets[ticket_id], Checkbox.OPEN)
         self._plan.write(last=True)
         # A result's errors beyond those of its failed tickets are the merging's own.
-        unmerged = tuple(name for name, result in results.items() if len(result.errors) > result.failed)
-        result = TrackResult(report, lines, cancelled, unmerged)
+        unmerged = [name for name, merged in results.items() if len(merged.errors) > merged.failed]
+        result = TrackResult(report, lines, cancelled, tuple(unmerged))
         self._track.set_status(_status(result), self._clock())
         return result
 

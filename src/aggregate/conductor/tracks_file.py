@@ -43,7 +43,8 @@ def read_tracks_file(text: str) -> list[TrackEntry]:
         if entry := _ENTRY.fullmatch(line):
             group = "new" if entry["new"] else "old"
             description = (entry["what"] or entry["was"] or "").strip()
-            tracks.append(TrackEntry("", description, Checkbox(entry[group].lower()), start + entry.start(group)))
+            checkbox = Checkbox(entry[group].lower())
+            tracks.append(TrackEntry("", description, checkbox, start + entry.start(group)))
         elif tracks and not tracks[-1].track_id and (link := _LINK.search(line)):
             tracks[-1] = replace(tracks[-1], track_id=_track_id(link["link"]))
     return tracks
@@ -51,8 +52,8 @@ def read_tracks_file(text: str) -> list[TrackEntry]:
 
 def mark_track(text: str, track_id: str, checkbox: Checkbox) -> str:
     """Return the text of ``tracks.md`` with one track's checkbox set; every other byte stays."""
-    entries = read_tracks_file(text)
-    return set_checkboxes(text, {entry.offset: checkbox for entry in entries if entry.track_id == track_id})
+    offsets = [entry.offset for entry in read_tracks_file(text) if entry.track_id == track_id]
+    return set_checkboxes(text, dict.fromkeys(offsets, checkbox))
 
 
 def _track_id(link: str) -> str:

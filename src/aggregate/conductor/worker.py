@@ -67,11 +67,18 @@ class ModelWorker:
             raise WorkerError(str(error), again=False) from error
 
     def _send(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
+        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's
+        # retries alone.
         on_text = (lambda _piece: begun()) if assignment.ahead else None
         # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
         turn = RequestOptions(system=assignment.persona, seconds=assignment.timeout + _GRACE_SECONDS)
-        reply = self.client.send(assignment.prompt, assignment.message, model=self.model, on_text=on_text, turn=turn)
+        reply = self.client.send(
+            assignment.prompt,
+            assignment.message,
+            model=self.model,
+            on_text=on_text,
+            turn=turn,
+        )
         if reply.stop is FinishReason.REFUSED:
             raise WorkerError("the model refused to answer", again=False)
         warning = "" if reply.stop is FinishReason.END else f"the answer is not complete ({reply.stop.value})"
@@ -80,7 +87,8 @@ class ModelWorker:
     def _execute_goal(self, assignment: Assignment) -> WorkerReply:
         model = ChatModel(self.client, self.model, assignment.prompt)
         limits = EngineLimits(seconds=assignment.timeout + _GRACE_SECONDS)
-        agent = NeuronAgent(model, self._tools(assignment), state_dir=self.root / "state", limits=limits)
+        tools = self._tools(assignment)
+        agent = NeuronAgent(model, tools, state_dir=self.root / "state", limits=limits)
         goal = "\n\n".join(part for part in (assignment.persona, assignment.message) if part)
         result = agent.execute_goal(goal)
         if not result.success:

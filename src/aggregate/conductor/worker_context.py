@@ -130,8 +130,10 @@ class WorkerContexts:
         return _lay_out(request, rendered, late_paths)
 
     def _request(self, strategy: str) -> Request:
-        tier3 = strategy == TIER3
-        request = request_for(self._project, strategy=None if tier3 else strategy, tier=FOCUS_TIER if tier3 else None)
+        if strategy == TIER3:
+            request = request_for(self._project, tier=FOCUS_TIER)
+        else:
+            request = request_for(self._project, strategy=strategy)
         return replace(request, redaction=redaction_for(self._project, sending=True))
 
     def _project_files(self, request: Request) -> RenderedFiles:

@@ -72,14 +72,15 @@ def open_engine(url: str) -> sa.Engine:
             url,
             pool_size=_POOL_SIZE,
             max_overflow=_MAX_OVERFLOW,
-            pool_pre_ping=not sqlite,  # a server may have closed a connection that waited in the pool
+            # A server may have closed a connection that waited in the pool.
+            pool_pre_ping=not sqlite,
         )
         if sqlite:
             sa.event.listen(engine, "connect", _prepare_sqlite)
         else:
             sa.event.listen(engine, "handle_error", _mark_disconnected)
         with engine.begin() as connection:
-            # Processes that start at once would each find no tables, and all but one fail to make them.
+            # Of processes that start at once, each would find no tables and try to make them.
             lock = "BEGIN IMMEDIATE" if sqlite else f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})"
             connection.execute(sa.text(lock))
             METADATA.create_all(connection)
@@ -103,7 +104,12 @@ def database_errors(url: str) -> Iterator[None]:
         ) from error
 
 
-def retry_while_away(engine: sa.Engine, ask: Callable[[], _T], *, patience: float = PATIENCE_SECONDS) -> _T:
+def retry_while_away(
+    engine: sa.Engine,
+    ask: Callable[[], _T],
+    *,
+    patience: float = PATIENCE_SECONDS,
+) -> _T:
     """Return what ``ask`` does, which may be repeated; a server that went away is waited for.
 
     DBOS waits too, but without an end, and a run that a person looks at must say what is wrong.
@@ -143,12 +149,14 @@ def _mark_disconnected(context: sa.engine.ExceptionContext) -> None:
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
     """Set up a connection: DBOS does so only on engines of its own, and leaves out the last three."""
-    connection.isolation_level = "IMMEDIATE"  # writers take turns from their first read on, so none has to give up
+    # Writers take turns from their first read on, so none has to give up.
+    connection.isolation_level = "IMMEDIATE"
     connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
     connection.execute("PRAGMA foreign_keys=ON")
-    connection.execute("PRAGMA synchronous=NORMAL")  # enough in write-ahead mode; a sync per commit takes milliseconds
+    # In write-ahead mode this is enough to lose nothing by a kill, and commits do not wait for the disk.
+    connection.execute("PRAGMA synchronous=NORMAL")
     if sqlite3.sqlite_version_info < _SUBSEC_SINCE:
-        # From Python 3.12 on DBOS takes the time by unixepoch('subsec'), which is NULL in an older SQLite.
+        # From Python 3.12 on DBOS takes the time by unixepoch('subsec'), NULL in an older SQLite.
         connection.create_function("unixepoch", 1, lambda _: time())
     _write_ahead(connection)
 

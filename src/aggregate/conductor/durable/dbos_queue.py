@@ -85,7 +85,8 @@ class DbosQueue:
             use_listen_notify=False,
             serializer=JSON,
             lazy=True,
-            retry_connection_errors=False,  # DBOS would wait without an end: ``retry_while_away`` waits instead
+            # DBOS would wait without an end: ``retry_while_away`` waits instead.
+            retry_connection_errors=False,
         )
 
     def set_concurrency(self, tickets: int | None) -> None:
@@ -106,7 +107,10 @@ class DbosQueue:
     def known(self, keys: Collection[str]) -> dict[str, bool]:
         """Return which of ``keys`` were put here before, and whether the answer to each has begun to come."""
         workflows = self._find(keys, load_output=False)
-        return {workflow.workflow_id: _BEGUN in (workflow.attributes or {}) for workflow in workflows}
+        known: dict[str, bool] = {}
+        for workflow in workflows:
+            known[workflow.workflow_id] = _BEGUN in (workflow.attributes or {})
+        return known
 
     def put(self, assignment: Assignment) -> None:
         """Enqueue an assignment; one with a known key changes nothing."""
@@ -139,8 +143,8 @@ class DbosQueue:
 
     def unfinished(self, keys: Collection[str]) -> set[str]:
         """Return which of ``keys`` were put here and have not ended."""
-        ended = {workflow.workflow_id for workflow in self._find(keys, status=_ENDED, load_output=False)}
-        return self.known(keys).keys() - ended
+        workflows = self._find(keys, load_output=False)
+        return {workflow.workflow_id for workflow in workflows if workflow.status not in _ENDED}
 
     def cancel(self, keys: Collection[str]) -> None:
         """Take back what has not ended; what a worker still gives for it is dropped."""
@@ -151,7 +155,11 @@ class DbosQueue:
     def taken_by(self, executor_id: str) -> set[str]:
         """Return the keys of what a worker took and has not ended."""
         workflows = self._client.list_workflows(
-            executor_id=executor_id, status="PENDING", queue_name=QUEUE, load_input=False, load_output=False
+            executor_id=executor_id,
+            status="PENDING",
+            queue_name=QUEUE,
+            load_input=False,
+            load_output=False,
         )
         return {workflow.workflow_id for workflow in workflows}
 
@@ -171,12 +179,14 @@ class DbosQueue:
     ) -> list[WorkflowStatus]:
         if not keys:
             return []
-        return self._list(workflow_ids=list(keys), status=status, load_input=False, load_output=load_output)
+        ids = list(keys)
+        return self._list(workflow_ids=ids, status=status, load_input=False, load_output=load_output)
 
     def _list(self, **filters: Any) -> list[WorkflowStatus]:  # noqa: ANN401 - what list_workflows takes
         try:
             return retry_while_away(self._engine, lambda: self._client.list_workflows(**filters))
-        except (ValueError, RecursionError):  # JSON that DBOS reads by itself, such as a workflow's attributes
+        except (ValueError, RecursionError):
+            # JSON that DBOS reads by itself, such as a workflow's attributes.
             refuse_row("a ticket's row")
 
 

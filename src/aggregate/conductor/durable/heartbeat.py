@@ -29,6 +29,8 @@ _FORGOTTEN_SECONDS = 86_400
 _STOP_SECONDS = 5.0
 """What a renewal that is under way gets when the process ends."""
 _MAX_PID = (1 << 31) - 1
+_POSTGRES_CLOCK = "extract(epoch from clock_timestamp())"
+_SQLITE_CLOCK = "((julianday('now') - 2440587.5) * 86400.0)"  # 1970 is that day; days have so many seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,9 @@ class ProcessIdentity:
 
 def this_process() -> ProcessIdentity:
     """Return this process under an id that no other ever has."""
-    name, boot = socket.gethostname(), _boot()
-    return ProcessIdentity(f"{name}-{os.getpid()}-{token_hex(6)}", f"{name}:{boot}" if boot else "", os.getpid())
+    name, boot, pid = socket.gethostname(), _boot(), os.getpid()
+    host = f"{name}:{boot}" if boot else ""
+    return ProcessIdentity(f"{name}-{pid}-{token_hex(6)}", host, pid)
 
 
 def _boot() -> str:
@@ -104,7 +107,7 @@ class Heartbeat:
             schema="dbos" if postgres else None,
         )
         # The database's clock: those of two machines may differ by more than a lease.
-        clock = "extract(epoch from clock_timestamp())" if postgres else "((julianday('now') - 2440587.5) * 86400.0)"
+        clock = _POSTGRES_CLOCK if postgres else _SQLITE_CLOCK
         self._now: sa.ColumnElement[float] = sa.literal_column(clock, sa.Double)
 
     def renew_lease(self) -> None:
@@ -127,7 +130,8 @@ class Heartbeat:
         self._stop.set()
         if self._thread:
             self._thread.join(timeout=_STOP_SECONDS)
-        with suppress(SQLAlchemyError), self._engine.begin() as connection:  # else it runs out by itself
+        # Where that fails the lease runs out by itself.
+        with suppress(SQLAlchemyError), self._engine.begin() as connection:
             connection.execute(LEASES.update().where(self._is_mine).values(until=0))
 
     def recover_dead(self) -> list[str]:
@@ -150,7 +154,8 @@ class Heartbeat:
                 self.recover_dead()
                 self._after_beat()
             except (SQLAlchemyError, dbos_errors.DBOSException):
-                continue  # the database is away: the lease runs out if it stays away, and that is right
+                # The database is away: the lease runs out if it stays away, and that is right.
+                continue
 
     @property
     def _is_mine(self) -> sa.ColumnElement[bool]:
@@ -160,18 +165,19 @@ class Heartbeat:
         """Return the executors that have taken a ticket and not ended it."""
         columns = self._workflows.c
         taken = (columns.status == "PENDING") & (columns.queue_name == QUEUE)
-        executors = connection.execute(sa.select(columns.executor_id).distinct().where(taken)).scalars()
+        query = sa.select(columns.executor_id).distinct().where(taken)
+        executors = connection.execute(query).scalars()
         return {str(executor_id) for executor_id in executors if executor_id}
 
     def _is_alive(self, lease: sa.RowMapping) -> bool:
-        return (lease["remaining"] or 0) >= 0 and not self._is_gone(lease)
+        return _remaining(lease) >= 0 and not self._is_gone(lease)
 
     def _is_gone(self, lease: sa.RowMapping) -> bool:
         """Tell whether a worker's process has ended, which can be seen on this machine only."""
         pid = lease["pid"]
         if not self.me.host or lease["host"] != self.me.host:
             return False
-        # SQLite keeps any type in any column, and a number that is no process's must not end this thread.
+        # SQLite keeps any type in any column, and what is no process must not end this thread.
         if type(pid) is not int or not 0 < pid <= _MAX_PID:
             return False
         try:
@@ -183,7 +189,11 @@ class Heartbeat:
         return False
 
 
+def _remaining(lease: sa.RowMapping) -> float:
+    return lease["remaining"] or 0.0
+
+
 def _delete_forgotten(connection: sa.Connection, leases: Sequence[sa.RowMapping], working: set[str]) -> None:
     """Delete leases that ran out long ago, unless their worker still has tickets."""
-    old = {lease["executor_id"] for lease in leases if (lease["remaining"] or 0) < -_FORGOTTEN_SECONDS}
+    old = {lease["executor_id"] for lease in leases if _remaining(lease) < -_FORGOTTEN_SECONDS}
     connection.execute(LEASES.delete().where(LEASES.c.executor_id.in_(old - working)))

@@ -62,8 +62,8 @@ class RunTable:
 
     def over(self) -> list[RunRow]:
         """Return the runs that are finished or cancelled, the oldest first."""
-        query = sa.select(RUNS).where(self._of_track, RUNS.c.state != RUNNING).order_by(RUNS.c.number)
-        return [_run_row(row) for row in self._execute(query)]
+        query = sa.select(RUNS).where(self._of_track, RUNS.c.state != RUNNING)
+        return [_run_row(row) for row in self._execute(query.order_by(RUNS.c.number))]
 
     def begin(self, tickets: Tickets, number: int) -> RunRow:
         """Enter a new run; of two processes that do so at once under one number, both get the same run."""

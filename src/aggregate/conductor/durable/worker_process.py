@@ -60,7 +60,11 @@ class WorkerProcess:
         self._worker = worker
         self._queue = DbosQueue(self._engine)
         self._heartbeat = Heartbeat(
-            self._engine, this_process(), lease=lease, recover=_recover, after_beat=self._requeue_idle
+            self._engine,
+            this_process(),
+            lease=lease,
+            recover=_recover,
+            after_beat=self._requeue_idle,
         )
         self._slots = BoundedSemaphore(self._queue.concurrency())
         self._stop = Event()
@@ -103,7 +107,7 @@ class WorkerProcess:
             "executor_id": self.executor_id,
             "use_listen_notify": False,
             "serializer": JSON,
-            "log_level": "CRITICAL",  # by default DBOS sets another one than ``prepare_database`` did
+            "log_level": "CRITICAL",  # else DBOS undoes what ``prepare_database`` did
             "notification_listener_polling_interval_sec": LISTEN_SECONDS,
         }
         with database_errors(str(self._engine.url)):
@@ -120,8 +124,8 @@ class WorkerProcess:
         while self._busy and monotonic() < end:
             sleep(POLL_SECONDS)
         self._heartbeat.stop()
-        # DBOS leaves threads behind that wait for what others record; they must not reach for the database any more.
-        # It sees to that on an engine of its own only.
+        # DBOS leaves threads behind that wait for what others record; they must not reach for the
+        # database any more. It sees to that on an engine of its own only.
         sa.event.listen(self._engine, "do_connect", _refuse_connection)
         sa.event.listen(self._engine, "checkin", _disconnect)
         DBOS.destroy(destroy_registry=True)
@@ -136,11 +140,16 @@ class WorkerProcess:
             assignment = Assignment.from_json(text)
             self._busy.add(assignment.key)
             try:
-                outcome = complete_assignment(self._worker, assignment, attempt=self._record_attempt, wait=self._wait)
+                outcome = complete_assignment(
+                    self._worker,
+                    assignment,
+                    attempt=self._record_attempt,
+                    wait=self._wait,
+                )
                 return outcome.to_json()
             except SQLAlchemyError as error:
-                # Nothing could be recorded, so this is no outcome of the ticket's, which is given back. DBOS would
-                # record the error of the database as the ticket's once it is up again.
+                # Nothing could be recorded, so this is no outcome of the ticket's, which is given
+                # back. DBOS would record the database's error as the ticket's once it is up again.
                 raise WorkerStopping from error
             finally:
                 self._busy.discard(assignment.key)
@@ -158,7 +167,8 @@ class WorkerProcess:
                 self._queue.mark_begun(assignment.key)
 
         def attempt() -> dict[str, Any]:
-            return asdict(attempt_assignment(worker, assignment, number, begun=begun, stop=self._stop))
+            result = attempt_assignment(worker, assignment, number, begun=begun, stop=self._stop)
+            return asdict(result)
 
         try:
             recorded = DBOS.run_step({"name": "attempt"}, attempt)
