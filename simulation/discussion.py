@@ -12,6 +12,7 @@ import argparse
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 
 from aggregate.chat.turn import PreparedTurn
@@ -19,7 +20,7 @@ from aggregate.clients.pricing import cost
 from aggregate.compose.api import compose_prompt
 from aggregate.models.prompt import Prompt, Section
 from aggregate.models.usage import Usage
-from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import CacheLookup, CachePolicy, policy_for
 from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, charge
@@ -43,7 +44,7 @@ MODELS = (
 class Account:
     """What one provider's cache did, turn by turn, with one way of sending."""
 
-    rules: CachePolicy
+    policy: CachePolicy
     cache: SimulatedCache = field(default_factory=SimulatedCache)
     layout: BlockLayout | None = None
     usages: list[Usage] = field(default_factory=list)
@@ -61,7 +62,9 @@ class Account:
 
     def input_price(self, usages: list[Usage]) -> float:
         """Return what the input costs, in prices of one input token."""
-        return sum(one.fresh + one.cache_write * self.rules.write + one.cache_read * self.rules.read for one in usages)
+        return sum(
+            one.fresh + one.cache_write * self.policy.write + one.cache_read * self.policy.read for one in usages
+        )
 
 
 @dataclass(slots=True)
@@ -119,16 +122,18 @@ def write_config(folder: Path, replay: Replay) -> Path:
     return config
 
 
-def naive_plan(prompt: Prompt, tokens: tuple[int, ...], times: dict[str, int], rules: CachePolicy) -> RequestPlan:
+def naive_plan(prompt: Prompt, tokens: tuple[int, ...], times: dict[str, int], policy: CachePolicy) -> RequestPlan:
     """Return a request that puts the discussion first and the files by the time of their last change."""
     numbered = list(enumerate(prompt.segments))
     history = [i for i, one in numbered if one.section is Section.HISTORY]
     others = sorted((i for i, one in numbered if i not in set(history)), key=lambda i: _time(prompt, i, times))
     order = (*history, *others)
-    chain = PromptFingerprint.of(Prompt(tuple(prompt.segments[i] for i in order)), [tokens[i] for i in order])
-    sums = tuple(sum(link.tokens for link in chain.links[: end + 1]) for end in range(len(chain.links)))
-    marks = (len(sums),) if rules.caching is CacheLookup.MARKS else ()
-    return RequestPlan((), BlockLayout(chain.digests, tuple(range(1, len(sums) + 1)), marks), sums, 0, rules)
+    ordered = HashedPrompt.of(Prompt(tuple(prompt.segments[i] for i in order)), [tokens[i] for i in order])
+    fingerprint = ordered.fingerprint
+    sums = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
+    breakpoints = (len(sums),) if policy.lookup is CacheLookup.BREAKPOINTS else ()
+    layout = BlockLayout(fingerprint.digests, tuple(range(1, len(sums) + 1)), breakpoints)
+    return RequestPlan((), layout, sums, 0, policy)
 
 
 def _book(books: list[Books], ready: PreparedTurn, times: dict[str, int], *, at: float, output: int) -> None:
@@ -136,10 +141,10 @@ def _book(books: list[Books], ready: PreparedTurn, times: dict[str, int], *, at:
     tokens = count_prompt(plain).segments
     for one in books:
         one.afresh.append(Usage(fresh=sum(tokens), output=output))
-        rules, earlier = one.ours.rules, one.ours.layout
-        plan = plan_request(ready.prompt, ready.chain, rules, earlier=earlier, weights=ready.settled.weights)
+        policy, earlier = one.ours.policy, one.ours.layout
+        plan = plan_request(ready.ordered.prompt, policy, earlier=earlier, weights=ready.ordered.weights)
         one.ours.book(plan, at=at, output=output)
-        one.naive.book(naive_plan(plain, tokens, times, rules), at=at, output=output)
+        one.naive.book(naive_plan(plain, tokens, times, policy), at=at, output=output)
 
 
 def table(books: list[Books]) -> Iterator[str]:

@@ -15,10 +15,11 @@ from aggregate.clients.protocol import ChatClient
 from aggregate.clients.providers import open_client
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.prompt_cache.file_order import order_for_sending
-from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import policy_for
 from aggregate.prompt_cache.request_plan import plan_request
 from aggregate.prompt_cache.retention import CachedPrompt
+from aggregate.tokens.count import count
 
 MODEL = "claude-sonnet-5"
 ROUNDS = 42
@@ -99,10 +100,10 @@ def plans() -> Iterator[Row]:
     prompt = prompt_of(SEGMENTS, 8)
     tokens = [len(segment.text) // 4 for segment in prompt.segments]
     for provider, model in (("anthropic", MODEL), ("deepseek", "deepseek-flash")):
-        rules = policy_for(provider, model)
-        earlier = plan_request(prompt, PromptFingerprint.of(prompt, tokens), rules).layout
+        policy = policy_for(provider, model)
+        earlier = plan_request(HashedPrompt.of(prompt, tokens), policy).layout
         took = [
-            milliseconds(lambda: plan_request(prompt, PromptFingerprint.of(prompt, tokens), rules, earlier=earlier))  # noqa: B023
+            milliseconds(lambda: plan_request(HashedPrompt.of(prompt, tokens), policy, earlier=earlier))  # noqa: B023
             for _ in range(5)
         ]
         yield Row(f"planning {SEGMENTS:,} segments, {provider}", min(took), 50.0)
@@ -112,19 +113,22 @@ def orders() -> Iterator[Row]:
     """Measure putting a large prompt in order behind the last one, in which one file in a hundred has changed."""
     prompt = prompt_of(SEGMENTS, 8)
     tokens = [len(segment.text) // 4 for segment in prompt.segments]
-    rules = policy_for("anthropic", MODEL)
-    first = order_for_sending(prompt, tokens, rules, earlier=None, changes={})
-    texts = ("", *(segment.text for segment in first.prompt.segments))
-    chain = PromptFingerprint.of(first.prompt, [link.tokens for link in first.links])
-    earlier = CachedPrompt(chain, texts.__getitem__, plan_request(first.prompt, chain, rules).layout.marks)
+    policy = policy_for("anthropic", MODEL)
+
+    def order(prompt: Prompt, earlier: CachedPrompt | None) -> HashedPrompt:
+        hashed = HashedPrompt.of(prompt, tokens)
+        return order_for_sending(hashed, policy, earlier=earlier, changes={}, count=count).prompt
+
+    first = order(prompt, None)
+    texts = ("", *(part.segment.text for part in first.segments))
+    breakpoints = plan_request(first, policy).layout.breakpoints
+    earlier = CachedPrompt(first.fingerprint, texts.__getitem__, breakpoints)
     changed = (
         replace(one, text=one.text.replace("17", "18", 3)) if number % 100 == 50 else one
         for number, one in enumerate(prompt.segments)
     )
     again = Prompt(tuple(changed))
-    took = [
-        milliseconds(lambda: order_for_sending(again, tokens, rules, earlier=earlier, changes={})) for _ in range(5)
-    ]
+    took = [milliseconds(lambda: order(again, earlier)) for _ in range(5)]
     yield Row(f"ordering {SEGMENTS:,} segments, 1 % changed", min(took))
 
 

@@ -10,7 +10,7 @@ from aggregate.compose.project import open_project
 from aggregate.config.load import Project
 
 STRATEGY = "auto"
-"""How files are rendered in every simulation, whatever the configuration says (rule 3.1)."""
+"""How files are rendered in every simulation, whatever the configuration says (rule M-30)."""
 MODEL = "claude-sonnet-5"
 
 

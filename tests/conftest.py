@@ -1,11 +1,17 @@
 """Settings of all tests."""
 
+import os
+import sys
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
 from aggregate.disk.user_folders import STATE_VARIABLE
+
+# Modules are compiled once, not again in each worker and in each of the many processes that tests start.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # No test is timed: machines are shared, and the first example often loads a vocabulary or a grammar. The default run
 # draws the same examples each time, so that it fails for a change and not by chance; --hypothesis-profile explore

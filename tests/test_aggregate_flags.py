@@ -143,7 +143,10 @@ def test_view_mode_none(base: Path) -> None:
 
 def test_view_mode_custom(base: Path) -> None:
     """Only the slices are shown, each under its line, parted by a blank line (M-37, M-42)."""
-    slices = [{"start_line": 5, "end_line": 5}, {"start_line": 19, "end_line": 20, "tag": "unit", "comment": "why"}]
+    slices: list[dict[str, object]] = [
+        {"start_line": 5, "end_line": 5},
+        {"start_line": 19, "end_line": 20, "tag": "unit", "comment": "why"},
+    ]
     assert only(base, FileItem("shapes.py", view_mode="custom", custom_slices=slices))["content"] == dedent(
         """\
         --- [Slice] Lines 5-5: ---

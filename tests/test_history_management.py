@@ -48,7 +48,7 @@ def test_aggregate_blacklist(base: Path) -> None:
 
 
 def test_aggregate_includes_segregated_history(base: Path) -> None:
-    """The configuration's turns come first, then those of the history's own file (section 3.2)."""
+    """The configuration's turns come first, then those of the history's own file (M-50)."""
     markdown, _, _ = run(base / "manual_slop.toml")
     assert markdown.endswith(
         dedent(
@@ -84,7 +84,7 @@ def test_aggregate_respects_both_places_of_a_history(tmp_path: Path, name: str, 
 
 
 def test_aggregate_respects_section_order(base: Path) -> None:
-    """Files, screenshots, beads, discussion: each only if it is not empty (section 3.1, M-9, M-13)."""
+    """Files, screenshots, beads, discussion: each only if it is not empty (M-9, M-13)."""
     project(base, {".beads/issues.jsonl": '{"id":"b-1","title":"Do it","status":"open"}\n', "s.png": ""})
     markdown = build_markdown(base, ["a.py"], base, ["s.png"], ["hi"], execution_mode="beads")
     heads = [line for line in markdown.splitlines() if line.startswith("## ")]

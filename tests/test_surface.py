@@ -45,6 +45,7 @@ RENAMED = {
     "aggregate": {"Stop": "FinishReason", "Turn": "RequestOptions", "Wish": "RunOptions"},
     "aggregate.clients.scripted": {"scripted": "scripted_client"},
     "aggregate.engine": {"Answered": "Completion", "NeuronAgent": "NeuronAgent", "scripted_model": "scripted_model"},
+    "aggregate.sandbox": {"Limits": "SandboxLimits"},
     "aggregate.send": {"Choice": "ModelSelection", "prepare": "prepare_turn", "deliver": "send_turn"},
     "aggregate.subagents": {"Ending": "GroupOutcome", "merge_outputs": "merge_outputs", "OnError": "FailurePolicy"},
 }
@@ -74,13 +75,35 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 def test_keywords_of_the_last_release_still_work(tmp_path: Path) -> None:
     """An old keyword does what the present one does, with a warning that names it."""
-    with pytest.warns(DeprecationWarning, match="places= is now concurrency=;"):
+    with pytest.warns(DeprecationWarning, match=r"the keyword places of RunOptions\.__init__ is now concurrency;"):
         options = aggregate.RunOptions(places=3)  # type: ignore[call-arg]
     assert options == aggregate.RunOptions(concurrency=3)
     config = tmp_path / "manual_slop.toml"
     config.touch()
     with (
-        pytest.warns(DeprecationWarning, match="conduct: wish= is now options=;"),
+        pytest.warns(DeprecationWarning, match="the keyword wish of conduct is now options;"),
         pytest.raises(aggregate.AggregateError, match="there is no register of tracks"),
     ):
         aggregate.conduct(aggregate.open_project(config), "demo", None, wish=options)  # type: ignore[call-arg]
+
+
+def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> None:
+    """A quiet run that shows a file in full leaves parser, tokenizer, processes and results of sub-agents alone."""
+    (tmp_path / "a.py").write_text("x = 1\n", encoding="utf-8")
+    (tmp_path / "manual_slop.toml").write_text('[files]\npaths = ["a.py"]\n', encoding="utf-8")
+    needless = (
+        "tree_sitter",
+        "tiktoken",
+        "concurrent.futures",
+        "tomlkit",
+        "sqlite3",
+        "aggregate.models.result",
+    )
+    code = (
+        "import sys\nfrom aggregate.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
+        f"print([name for name in {needless} if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, "run", "-q"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1:] == ["[]"]
+    assert (tmp_path / "md_gen").is_dir()

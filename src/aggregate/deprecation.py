@@ -33,7 +33,7 @@ def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
 
 
 def renamed_keywords(**names: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Return a decorator that lets a function take keywords of the last release, with a warning.
+    """Return a decorator that lets a function be called with keywords of the last release.
 
     Args:
         names: Each old keyword with its present name.
@@ -41,15 +41,18 @@ def renamed_keywords(**names: str) -> Callable[[Callable[_P, _R]], Callable[_P, 
 
     def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
         @wraps(function)
-        def call(*arguments: _P.args, **keywords: _P.kwargs) -> _R:
-            for old in names.keys() & keywords.keys():
+        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            for old in names.keys() & kwargs.keys():
+                present = names[old]
+                if present in kwargs:  # the function says itself what it does not know
+                    continue
                 warnings.warn(
-                    f"{function.__qualname__}: {old}= is now {names[old]}=; the old keyword goes with the next release",
+                    f"the keyword {old} of {function.__qualname__} is now {present}; it goes with the next release",
                     DeprecationWarning,
                     stacklevel=2,
                 )
-                keywords[names[old]] = keywords.pop(old)
-            return function(*arguments, **keywords)
+                kwargs[present] = kwargs.pop(old)
+            return function(*args, **kwargs)
 
         return call
 

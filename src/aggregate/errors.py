@@ -66,10 +66,18 @@ class SyntaxViewError(AggregateError):
 
 
 class DeadlineError(SyntaxViewError):
-    """Parsing a text takes far longer than any program of its size does."""
+    """Parsing a text takes far longer than any program of its size does, or would.
 
-    def __init__(self) -> None:
-        super().__init__("this text takes far longer to parse than a program of its size, and was given up")
+    Args:
+        shape: What the text holds that its parser would hang or crash over, so that it was not tried.
+    """
+
+    def __init__(self, shape: str = "") -> None:
+        super().__init__(
+            f"this text has {shape}, which its parser cannot take, and was not parsed"
+            if shape
+            else "this text takes far longer to parse than a program of its size, and was given up"
+        )
 
 
 class BeadsError(AggregateError):

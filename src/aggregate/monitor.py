@@ -50,5 +50,5 @@ _monitor = Monitor()
 
 
 def get_monitor() -> Monitor:
-    """Return the process's monitor (rule M-18)."""
+    """Return the process's monitor, whose scopes time the pipeline (rule M-18)."""
     return _monitor

@@ -3,10 +3,13 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
-from tests.cli.loaded import loaded
+from tests.cli.loaded import Command, loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,43 @@ def start(folder: Path, *arguments: str, **environment: str) -> Ended:
         timeout=60,
     )
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A command at work, and the ends of its output and errors to read from; empty where they go elsewhere."""
+
+    command: Command
+    out: BinaryIO
+    err: BinaryIO
+
+
+@contextmanager
+def begin(
+    folder: Path,
+    *arguments: str,
+    load: tuple[str, ...] = (),
+    stdout: int | None = None,
+    stderr: int | None = None,
+    **environment: str,
+) -> Iterator[Begun]:
+    """Begin ``aggregate ARGUMENTS`` in ``folder`` in a copy of a process that has ``load`` loaded as well.
+
+    Its output and errors can be read, or go to a descriptor. It is ended if the block has not waited for its end.
+    """
+    with ExitStack() as stack:
+        read_out, write_out = os.pipe()
+        out = stack.enter_context(os.fdopen(read_out, "rb"))
+        read_err, write_err = os.pipe()
+        err = stack.enter_context(os.fdopen(read_err, "rb"))
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        streams = [nothing, write_out if stdout is None else stdout, write_err if stderr is None else stderr]
+        variables = program_environment(folder) | environment
+        running = loaded(*load).running(folder, list(arguments), variables, streams)
+        command = stack.enter_context(running)
+        for descriptor in (nothing, write_out, write_err):
+            os.close(descriptor)
+        yield Begun(command, out, err)
 
 
 def program_environment(folder: Path) -> dict[str, str]:

@@ -8,13 +8,15 @@ import atexit
 import gc
 import json
 import os
+import signal
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -26,31 +28,69 @@ _SECONDS = 60
 _HEADER = struct.Struct("!i")
 
 
-class Loaded:
-    """The process, from the side of the tests."""
+class Command:
+    """A command that was begun."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._code: int | None = None
+        self._pid = _receive_number(connection)
+
+    def interrupt(self, how: signal.Signals) -> None:
+        """Send it a signal."""
+        os.kill(self._pid, how)
+
+    def wait(self) -> int:
+        """Wait for its end and return its exit code, the negative number of the signal that ended it."""
+        if self._code is None:
+            self._code = _receive_number(self._connection)
+        return self._code
+
+    def end(self) -> None:
+        """Kill it if nobody has waited for its end."""
+        if self._code is None:
+            self.interrupt(signal.SIGKILL)
+            self.wait()
+
+
+class Loaded:
+    """The process, from the side of the tests. It runs one command at a time."""
+
+    def __init__(self, modules: tuple[str, ...], environment: Mapping[str, str]) -> None:
         self._connection, other = socket.socketpair()
         self._connection.settimeout(_SECONDS)
         with other:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.cli.loaded", str(other.fileno())],
+                [sys.executable, "-m", "tests.cli.loaded", str(other.fileno()), *modules],
                 pass_fds=[other.fileno()],
                 cwd=Path(__file__).parents[2],
-                env=environment | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+                env={**environment, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
                 stdin=subprocess.DEVNULL,
             )
 
     def run(self, folder: Path, arguments: list[str], environment: Mapping[str, str]) -> tuple[int, bytes, bytes]:
         """Run one command to its end and return its exit code, output and errors."""
-        request = json.dumps([str(folder), arguments, dict(environment)]).encode()
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            socket.send_fds(self._connection, [_HEADER.pack(len(request))], [out.fileno(), err.fileno()])
-            self._connection.sendall(request)
-            (code,) = _HEADER.unpack(_receive(self._connection, _HEADER.size))
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, Path(os.devnull).open("rb") as nothing:
+            streams = [nothing.fileno(), out.fileno(), err.fileno()]
+            with self.running(folder, arguments, environment, streams) as command:
+                code = command.wait()
             out.seek(0)
             err.seek(0)
             return code, out.read(), err.read()
+
+    @contextmanager
+    def running(
+        self, folder: Path, arguments: list[str], environment: Mapping[str, str], streams: list[int]
+    ) -> Iterator[Command]:
+        """Begin a command with these descriptors as its standard streams, and end it if the block has not."""
+        request = json.dumps([str(folder), arguments, dict(environment)]).encode()
+        socket.send_fds(self._connection, [_HEADER.pack(len(request))], streams)
+        self._connection.sendall(request)
+        command = Command(self._connection)
+        try:
+            yield command
+        finally:
+            command.end()
 
     def close(self) -> None:
         """End the process, which has nothing to do any more."""
@@ -60,9 +100,9 @@ class Loaded:
 
 
 @cache
-def loaded() -> Loaded:
-    """Return this process's own, started at the first call."""
-    process = Loaded({**os.environ, "PYTHONWARNINGS": "error", "PYTHONIOENCODING": "utf-8"})
+def loaded(*modules: str) -> Loaded:
+    """Return this process's own that has these modules loaded besides, started at the first call."""
+    process = Loaded(modules, {**os.environ, "PYTHONWARNINGS": "error", "PYTHONIOENCODING": "utf-8"})
     atexit.register(process.close)
     return process
 
@@ -77,14 +117,21 @@ def _receive(connection: socket.socket, size: int) -> bytes:
     return data
 
 
-def _serve(connection: socket.socket) -> None:
+def _receive_number(connection: socket.socket) -> int:
+    (number,) = _HEADER.unpack(_receive(connection, _HEADER.size))
+    return int(number)
+
+
+def _serve(connection: socket.socket, modules: list[str]) -> None:
     """Run commands, each in a copy of this process, until the tests have ended."""
     for module in ("compose.api", "cli.run", "cli.send", "cli.results", "chat.turn", "views.ast_parser"):
         import_module(f"aggregate.{module}")
+    for module in modules:
+        import_module(module)
     aggregate.count("The vocabulary is read by this.")
     gc.freeze()  # or else a copy's first collection touches, and so copies, all that it shares
     while True:
-        header, descriptors, _, _ = socket.recv_fds(connection, _HEADER.size, 2)
+        header, descriptors, _, _ = socket.recv_fds(connection, _HEADER.size, 3)
         if not header:
             return
         request = _receive(connection, _HEADER.unpack(header)[0])
@@ -92,18 +139,23 @@ def _serve(connection: socket.socket) -> None:
         if child == 0:
             connection.close()
             _become(*json.loads(request), *descriptors)
+        connection.sendall(_HEADER.pack(child))
         for descriptor in descriptors:
             os.close(descriptor)
         _, status = os.waitpid(child, 0)
         connection.sendall(_HEADER.pack(os.waitstatus_to_exitcode(status)))
 
 
-def _become(folder: str, arguments: list[str], environment: dict[str, str], out: int, err: int) -> None:
+def _become(folder: str, arguments: list[str], environment: dict[str, str], *streams: int) -> None:
     """Run one command in this copy and end as the program does."""
-    os.dup2(out, 1)
-    os.dup2(err, 2)
-    os.close(out)
-    os.close(err)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # tests that run in the background ignore it
+    for target, stream in enumerate(streams):
+        os.dup2(stream, target)
+    for stream in streams:
+        os.close(stream)
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
@@ -118,4 +170,4 @@ def _become(folder: str, arguments: list[str], environment: dict[str, str], out:
 
 if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as tests:
-        _serve(tests)
+        _serve(tests, sys.argv[2:])

@@ -4,14 +4,13 @@ import os
 import pty
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from aggregate.cli.program import run_program
+from tests.cli.command_line import begin
 from tests.fakes.conducting import TRACK, track_project
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +27,7 @@ id = "b"
 prompt = "Go on."
 depends_on = ["a"]
 """
-PROGRAM = [sys.executable, "-m", "aggregate"]
+CONDUCTOR = ("aggregate.conductor.service", "aggregate.conductor.durable.dbos_queue")
 
 
 def aggregate(folder: Path, *arguments: str) -> tuple[int, list[str]]:
@@ -137,16 +136,14 @@ def test_interrupted_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[s
     folder = track_project(
         tmp_path, TICKETS, **{f"conductor/tracks/{TRACK}/answers.toml": "[answers.a]\nseconds = 60\n"}
     )
-    command = [*PROGRAM, "conduct", "demo", "--plain", "-c", str(folder / "manual_slop.toml")]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    assert process.stderr.readline() == "started  a\n"
-    time.sleep(0.3)
-    begun = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
-    assert time.monotonic() - begun < 10
-    assert (process.returncode, errors) == (130, "\naggregate: interrupted\n")
+    with begin(folder, "conduct", "demo", "--plain", load=CONDUCTOR) as begun:
+        assert begun.err.readline() == b"started  a\n"
+        time.sleep(0.3)
+        since = time.monotonic()
+        begun.command.interrupt(signal.SIGINT)
+        errors, code = begun.err.read(), begun.command.wait()
+    assert time.monotonic() - since < 10
+    assert (code, errors) == (130, b"\naggregate: interrupted\n")
     (folder / f"conductor/tracks/{TRACK}/answers.toml").unlink()
     assert aggregate(folder, "conduct", "demo", "--resume")[0] == 0
     assert capsys.readouterr().err.splitlines()[0] == f"going on with demo/{TRACK}/001"
@@ -156,11 +153,11 @@ def test_workers_in_other_processes(tmp_path: Path) -> None:
     """A coordinator that does no work itself ends when a worker has done it; a worker ends at SIGTERM."""
     folder = track_project(tmp_path, TICKETS)
     database = str(tmp_path / "shared.sqlite")
-    worker = subprocess.Popen([*PROGRAM, "worker", "--database", database], stderr=subprocess.PIPE, text=True)
-    assert aggregate(folder, "conduct", "demo", "--no-work", "--database", database)[0] == 0
-    worker.send_signal(signal.SIGTERM)
-    _, errors = worker.communicate(timeout=30)
-    assert (worker.returncode, errors.startswith("working as ")) == (0, True)
+    with begin(tmp_path, "worker", "--database", database, load=CONDUCTOR) as worker:
+        assert aggregate(folder, "conduct", "demo", "--no-work", "--database", database)[0] == 0
+        worker.command.interrupt(signal.SIGTERM)
+        errors, code = worker.err.read(), worker.command.wait()
+    assert (code, errors.startswith(b"working as ")) == (0, True)
 
 
 def test_the_track_of_this_project(tmp_path: Path) -> None:
@@ -169,7 +166,7 @@ def test_the_track_of_this_project(tmp_path: Path) -> None:
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     config = '[project]\nname = "portrait"\n\n[files]\npaths = ["src/aggregate/errors.py"]\n'
     (tmp_path / "manual_slop.toml").write_text(config)
-    code, out, table = on_a_terminal([*PROGRAM, "conduct", "self_portrait"], tmp_path)
+    code, out, table = on_a_terminal(tmp_path, "conduct", "self_portrait")
     assert code == 0
     report = (tmp_path / out.strip()).read_text()
     assert "4 of 4 tickets done" in report
@@ -180,18 +177,17 @@ def test_the_track_of_this_project(tmp_path: Path) -> None:
     assert "4 done" in table
 
 
-def on_a_terminal(command: list[str], folder: Path) -> tuple[int, str, str]:
+def on_a_terminal(folder: Path, *arguments: str) -> tuple[int, str, str]:
     """Run a command whose standard error is a terminal; return its code, its output and what was shown."""
     master, slave = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-    process = subprocess.Popen(command, stderr=slave, stdout=subprocess.PIPE, env=environment, cwd=folder, text=True)
-    os.close(slave)
-    shown = b""
-    try:
-        while piece := os.read(master, 4096):
-            shown += piece
-    except OSError:
-        pass  # Linux reports the end of a terminal as an error
-    out, _ = process.communicate(timeout=30)
+    with begin(folder, *arguments, load=CONDUCTOR, stderr=slave, TERM="xterm") as begun:
+        os.close(slave)
+        shown = b""
+        try:
+            while piece := os.read(master, 4096):
+                shown += piece
+        except OSError:
+            pass  # Linux reports the end of a terminal as an error
+        out, code = begun.out.read(), begun.command.wait()
     os.close(master)
-    return process.returncode, out, shown.decode()
+    return code, out.decode(), shown.decode()

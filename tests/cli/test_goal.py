@@ -164,7 +164,7 @@ def test_instruction_files_of_windows(tmp_path: Path, name: str, text: str) -> N
 
 @pytest.mark.parametrize(("name", "text", "ignored"), [("i.yaml", YAML, 3), ("i.toml", TOML, 1)])
 def test_instruction_files(tmp_path: Path, name: str, text: str, ignored: int) -> None:
-    """YAML of simple lines and TOML; keys that nothing reads are named (1.10)."""
+    """YAML of simple lines and TOML; keys that nothing reads are named."""
     (tmp_path / name).write_text(text, encoding="utf-8")
     done = run(tmp_path, "--instruction", str(tmp_path / name), "--allow", "network")
     assert done.stdout == "Hello Ann\n"

@@ -2,18 +2,16 @@
 
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO
 
 import pytest
 
 from aggregate.chat.request_log import read_request
 from aggregate.cli.program import run_program
 from aggregate.sources.history_reader import load_history
+from tests.cli.command_line import Begun, begin
 from tests.fakes.senders import Dripping, dripping
 from tests.project import project
 
@@ -30,17 +28,9 @@ def folder(tmp_path: Path) -> Path:
     )
 
 
-@contextmanager
-def sending(
-    folder: Path, server: Dripping, stdout: IO[bytes] | int = subprocess.PIPE
-) -> Iterator[subprocess.Popen[bytes]]:
+def sending(folder: Path, server: Dripping, stdout: int | None = None) -> AbstractContextManager[Begun]:
     """Run ``aggregate send`` in a process of its own, and end it if it has not ended."""
-    command = [sys.executable, "-m", "aggregate", "send", "Why?", "--base-url", server.url, "--model", "m"]
-    with subprocess.Popen(command, cwd=folder, stdout=stdout, stderr=subprocess.PIPE) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+    return begin(folder, "send", "Why?", "--base-url", server.url, "--model", "m", load=("openai",), stdout=stdout)
 
 
 def answer(folder: Path) -> str:
@@ -75,15 +65,14 @@ def test_the_answer_is_kept_beside_the_prompt(folder: Path, capsys: pytest.Captu
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_what_came_before_a_signal_is_kept(folder: Path, how: signal.Signals) -> None:
     """As far as it was shown; after Ctrl-C one sentence names the file."""
-    with dripping(LINES[0]) as server, sending(folder, server) as process:
-        assert process.stdout
-        assert process.stdout.readline() == LINES[0].encode()
-        process.send_signal(how)
-        _, err = process.communicate(timeout=30)
+    with dripping(LINES[0]) as server, sending(folder, server) as begun:
+        assert begun.out.readline() == LINES[0].encode()
+        begun.command.interrupt(how)
+        err, code = begun.err.read(), begun.command.wait()
     assert answer(folder) == LINES[0]
     assert not (folder / "manual_slop_history.toml").exists()
     if how is signal.SIGINT:
-        assert process.returncode == 130
+        assert code == 130
         assert err.decode().strip() == f"aggregate: interrupted; what came of the answer is in {ANSWER}"
         assert was_recorded(folder)
 
@@ -101,15 +90,12 @@ def test_what_came_before_the_stream_broke_is_kept(folder: Path, capsys: pytest.
 
 def test_a_reader_that_leaves_loses_nothing(folder: Path) -> None:
     """As ``head -1`` does: the rest is received and kept with both turns, and one sentence says where."""
-    with dripping(LINES[0]) as server, sending(folder, server) as process:
-        assert process.stdout
-        process.stdout.readline()
-        process.stdout.close()
+    with dripping(LINES[0]) as server, sending(folder, server) as begun:
+        begun.out.readline()
+        begun.out.close()
         for piece in (*LINES[1:], None):
             server.pieces.put(piece)
-        assert process.stderr
-        err = process.stderr.read().decode()
-        code = process.wait(timeout=30)
+        err, code = begun.err.read().decode(), begun.command.wait()
     assert answer(folder) == "".join(LINES)
     said = f"aggregate: the output cannot be written: Broken pipe; the answer is in {ANSWER}"
     assert (code, err.strip()) == (1, said)
@@ -147,11 +133,11 @@ def test_a_full_output_is_no_reason_to_lose_an_answer(folder: Path) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("there is no device that is full")
-    with dripping(*LINES, None) as server, full.open("wb") as output, sending(folder, server, stdout=output) as process:
-        _, err = process.communicate(timeout=30)
+    with dripping(*LINES, None) as server, full.open("wb") as output, sending(folder, server, output.fileno()) as begun:
+        err, code = begun.err.read(), begun.command.wait()
     assert answer(folder) == "".join(LINES)
     said = f"aggregate: the output cannot be written: No space left on device; the answer is in {ANSWER}"
-    assert (process.returncode, err.decode().strip()) == (1, said)
+    assert (code, err.decode().strip()) == (1, said)
     assert (folder / "manual_slop_history.toml").exists()
 
 

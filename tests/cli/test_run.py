@@ -1,6 +1,7 @@
 """``run`` and ``prune``, as a user starts them."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -162,3 +163,21 @@ def test_an_output_folder_that_is_a_file_is_said(demo: Path) -> None:
     assert (ended.code, ended.out) == (1, "")
     assert ended.err == "aggregate: cannot write to md_gen: File exists\n"
     assert [path.name for path in demo.iterdir() if path.name.endswith(".tmp")] == []
+
+
+def test_many_files_of_one_fault_are_one_warning(tmp_path: Path) -> None:
+    """A person reads one sentence with their number, a program all of them."""
+    names = ", ".join(f'"gone{number}.py"' for number in range(50))
+    (tmp_path / "manual_slop.toml").write_text(f"[files]\npaths = [{names}]\n", encoding="utf-8")
+    said = start(tmp_path, "run").err
+    assert said.count("warning: ") == 1
+    assert "warning: file not found: gone0.py; and 49 more of this kind (--json lists them)\n" in said
+    assert len(json.loads(start(tmp_path, "run", "--json", "--quiet").out)["warnings"]) == 50
+
+
+def test_a_binary_file_whose_name_is_no_text(tmp_path: Path) -> None:
+    """Its name stands in the note of the glob, in a form that can be written."""
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\n.bin")).write_bytes(b"\0")
+    project(tmp_path, {"a.py": "x = 1\n", "manual_slop.toml": '[files]\npaths = ["*.*"]\n'})
+    assert "left out as binary (\\udcff\\x0a.bin)" in start(tmp_path, "run", "--stdout").out
+    assert start(tmp_path, "run").code == 0

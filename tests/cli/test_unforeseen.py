@@ -33,7 +33,6 @@ def deep(number: int = 0) -> int:
 @contextmanager
 def failing(error: BaseException | None) -> Iterator[click.Group]:
     """Yield a group whose only command fails."""
-    group = Commands(name="aggregate")
 
     @click.command("schema")
     def command() -> None:
@@ -42,8 +41,14 @@ def failing(error: BaseException | None) -> Iterator[click.Group]:
         else:
             raise error
 
-    group.get_command = lambda _context, _name: command  # type: ignore[method-assign]
-    yield group
+    class Failing(Commands):
+        """The group."""
+
+        def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+            """Return its only command, whatever it is called."""
+            return command
+
+    yield Failing(name="aggregate")
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from aggregate.clients.retry import Retry
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.policy import policy_for
-from tests.clients.prompts import state
 from tests.fakes.gemini import ANSWERS, HANGS, REFUSES, install
+from tests.prompt_cache.prompts import state
 
 DECORATED = state({"a.py": ("@dataclass\nclass A:\n    @property\n    def b(self): ...\n# mail me@example.org", 0)}, [])
 ONCE = Retry(attempts=1)
@@ -27,8 +27,12 @@ def client(program: Path, **more: object) -> Client:
     return Client("gemini-cli", GeminiCli(str(program), **more), retry=ONCE)  # type: ignore[arg-type]
 
 
-def test_the_prompt_arrives_whole_in_an_empty_folder(tmp_path: Path) -> None:
-    """Every ``@name`` is looked up in the working directory, so that is empty; it is gone afterwards."""
+def test_the_prompt_arrives_whole_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every ``@name`` is looked up in the working directory, so that is empty and the user's own; it is gone then.
+
+    The program reads settings in all folders above, and in the system's temporary one anybody may have put some.
+    """
+    monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "states"))
     program = install(tmp_path / "bin", ANSWERS)
     pieces: list[str] = []
     reply = client(program).send(DECORATED.prompt, "Why?", model="gemini-3.5-flash", on_text=pieces.append)
@@ -36,6 +40,8 @@ def test_the_prompt_arrives_whole_in_an_empty_folder(tmp_path: Path) -> None:
     seen = json.loads((tmp_path / "bin" / "seen.json").read_text(encoding="utf-8"))
     assert seen["text"] == DECORATED.prompt.markdown + "\n\nWhy?"
     assert (seen["names"], seen["found"]) == ([], [])
+    assert Path(seen["folder"]).is_relative_to(tmp_path / "states")
+    assert seen["mode"] == 0o700
     assert not Path(seen["folder"]).exists()
     assert seen["arguments"][-2:] == ["--model", "gemini-3.5-flash"]
 

@@ -13,7 +13,7 @@ from aggregate.clients.retry import Retry
 from aggregate.errors import ProviderError
 from aggregate.models.reply import FinishReason
 from tests.clients.conftest import ANSWER, Aimock
-from tests.clients.prompts import state
+from tests.prompt_cache.prompts import state
 
 PROMPT = state({"a.py": ("word " * 4000 + "ümlaut 🙂", 0)}, [("hello", 0)]).prompt
 PATHS = {
@@ -64,7 +64,7 @@ def test_the_answer_comes_whole_and_the_prompt_arrives_whole(aimock: Aimock, pro
 @every_provider
 def test_a_schema_and_a_temperature_are_accepted(aimock: Aimock, provider: str) -> None:
     """The server understands the first request; what it shows of those in OpenAI's form has the wish in it."""
-    reply = connect(aimock, provider).send(PROMPT, "Why?", turn=RequestOptions(temperature=0.0, schema=SCHEMA))
+    reply = connect(aimock, provider).send(PROMPT, "Why?", options=RequestOptions(temperature=0.0, schema=SCHEMA))
     assert (reply.text, reply.stop) == (ANSWER, FinishReason.END)
     (entry,) = aimock.journal()
     assert ("response_format" in entry["body"]) is (PATHS[provider] == "/v1")

@@ -8,7 +8,7 @@ import pytest
 from aggregate.clients.protocol import RequestOptions
 from aggregate.clients.providers import open_client
 from aggregate.models.prompt import Prompt
-from tests.clients.prompts import state
+from tests.prompt_cache.prompts import state
 
 xllamacpp = pytest.importorskip("xllamacpp", reason="pip install xllamacpp gguf: the tests of a real cache need it")
 SAID = [("User: what does first do?", 0), ("AI: it returns its name.", 0)]
@@ -44,7 +44,7 @@ def test_the_next_turn_reads_the_stable_prefix(llama: str, provider: str, path: 
     client = open_client(provider, model="tiny", base_url=llama + path, environ={"ANTHROPIC_API_KEY": "none-needed"})
     short = RequestOptions(max_output=4)
     prompts = turns(provider)
-    usages = [client.send(prompt, "", turn=short).usage for prompt in prompts]
+    usages = [client.send(prompt, "", options=short).usage for prompt in prompts]
     sizes = [len(prompt.markdown.encode()) for prompt in prompts]
     shared = len(prompts[1].markdown.split("return 'third'")[0].encode())
     for usage, size in zip(usages, sizes, strict=True):
@@ -65,7 +65,9 @@ SCHEMA = {
 def test_an_answer_has_the_form_of_its_schema(llama: str) -> None:
     """A model of random weights writes noise, and JSON of the schema where one is asked for."""
     client = open_client("compatible", model="tiny", base_url=f"{llama}/v1", environ={})
-    reply = client.send(Prompt(()), "Yes or no?", turn=RequestOptions(max_output=200, temperature=0.0, schema=SCHEMA))
+    reply = client.send(
+        Prompt(()), "Yes or no?", options=RequestOptions(max_output=200, temperature=0.0, schema=SCHEMA)
+    )
     answer = json.loads(reply.text)
     assert list(answer) == ["answer", "note"]
     assert isinstance(answer["answer"], bool)

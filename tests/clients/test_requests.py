@@ -1,5 +1,6 @@
 """The requests that adapters build, and what they read out of recorded answers."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from aggregate.clients.protocol import ModelRequest
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.policy import CacheLookup, CachePolicy, policy_for
-from tests.clients.prompts import request
+from tests.prompt_cache.prompts import request
 
 MARKS = policy_for("anthropic", "claude-sonnet-5")
 PREFIX = policy_for("deepseek", "deepseek-flash")
@@ -24,7 +25,7 @@ CACHED = {"cache_control": {"type": "ephemeral"}}
 
 def test_anthropic_request() -> None:
     """A text block for each block, marked where a breakpoint stands; the system prompt apart."""
-    assert anthropic_api.body_of(request(MARKS, system="Be brief.", message="Why?")) == {
+    assert anthropic_api.request_body(request(MARKS, system="Be brief.", message="Why?")) == {
         "model": "some-model",
         "max_tokens": 500,
         "system": [{"type": "text", "text": "Be brief."}],
@@ -47,7 +48,7 @@ def test_openai_request_with_marks() -> None:
     """Content parts with breakpoints, and none that the service would add on its own."""
     rules = policy_for("openai", "gpt-5.6")
     mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
-    body = openai_api.body_of(request(rules, system="Be brief."), limit="max_completion_tokens")
+    body = openai_api.request_body(request(rules, system="Be brief."), limit="max_completion_tokens")
     assert body == {
         "model": "some-model",
         "max_completion_tokens": 500,
@@ -70,7 +71,7 @@ def test_openai_request_with_marks() -> None:
 @pytest.mark.parametrize("rules", [PREFIX, CachePolicy(CacheLookup.NONE)])
 def test_openai_request_without_marks(rules: CachePolicy) -> None:
     """Plain texts, as every compatible server takes them."""
-    assert openai_api.body_of(request(rules, system="Be brief.", message="Why?")) == {
+    assert openai_api.request_body(request(rules, system="Be brief.", message="Why?")) == {
         "model": "some-model",
         "max_tokens": 500,
         "messages": [
@@ -82,7 +83,7 @@ def test_openai_request_without_marks(rules: CachePolicy) -> None:
 
 def test_gemini_request() -> None:
     """One text, the system prompt as an instruction."""
-    assert gemini_api.body_of(request(PREFIX, system="Be brief.")) == {
+    assert gemini_api.request_body(request(PREFIX, system="Be brief.")) == {
         "model": "some-model",
         "contents": [{"role": "user", "parts": [{"text": FIRST + SECOND + HEADING + EXCERPT}]}],
         "config": {"max_output_tokens": 500, "system_instruction": "Be brief."},
@@ -92,10 +93,16 @@ def test_gemini_request() -> None:
 def test_gemini_cli_request() -> None:
     """The program's arguments and its standard input; a slash at the start would be a command."""
     asked = request(PREFIX, system="/help me", message="Why?")
-    assert gemini_cli.arguments_of(asked) == ["--output-format", "stream-json", "--skip-trust", "--model", "some-model"]
+    assert gemini_cli.command_arguments(asked) == [
+        "--output-format",
+        "stream-json",
+        "--skip-trust",
+        "--model",
+        "some-model",
+    ]
     text = FIRST + SECOND + HEADING + EXCERPT
-    assert gemini_cli.text_of(asked.plan) == f"Prompt:\n\n/help me\n\n{text}\n\nWhy?"
-    assert gemini_cli.text_of(request(PREFIX).plan) == text
+    assert gemini_cli.input_text(asked.plan) == f"Prompt:\n\n/help me\n\n{text}\n\nWhy?"
+    assert gemini_cli.input_text(request(PREFIX).plan) == text
 
 
 SCHEMA = {
@@ -108,7 +115,7 @@ SCHEMA = {
 
 def typed(rules: CachePolicy, form: ResponseFormat) -> ModelRequest:
     """Return a request for an answer of a schema at a temperature."""
-    return replace(request(rules, message="Why?"), temperature=0.2, schema=SCHEMA, form=form)
+    return replace(request(rules, message="Why?"), temperature=0.2, schema=SCHEMA, response_format=form)
 
 
 def added(body: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
@@ -120,7 +127,7 @@ def added(body: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
 def test_anthropic_typed_request() -> None:
     """Its SDK has a word for the schema and none for the temperature, which MiniMax takes."""
     asked = typed(MARKS, ResponseFormat.SCHEMA)
-    assert added(anthropic_api.body_of(asked), anthropic_api.body_of(asked.plain)) == {
+    assert added(anthropic_api.request_body(asked), anthropic_api.request_body(asked.text_only)) == {
         "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
         "extra_body": {"temperature": 0.2},
     }
@@ -130,7 +137,7 @@ def test_anthropic_typed_request() -> None:
 def test_openai_typed_request(rules: CachePolicy) -> None:
     """A strict schema beside the text, which stays as it is."""
     asked = typed(rules, ResponseFormat.SCHEMA)
-    assert added(openai_api.body_of(asked), openai_api.body_of(asked.plain)) == {
+    assert added(openai_api.request_body(asked), openai_api.request_body(asked.text_only)) == {
         "temperature": 0.2,
         "response_format": {
             "type": "json_schema",
@@ -141,14 +148,14 @@ def test_openai_typed_request(rules: CachePolicy) -> None:
 
 def test_openai_request_for_an_object() -> None:
     """Where an object is all that is promised, the schema stands behind the text, with the word that DeepSeek wants."""
-    body = openai_api.body_of(typed(PREFIX, ResponseFormat.OBJECT))
+    body = openai_api.request_body(typed(PREFIX, ResponseFormat.OBJECT))
     assert body["response_format"] == {"type": "json_object"}
     assert body["messages"][-1]["content"].endswith(
         "\n\nWhy?\n\nAnswer with one JSON object of this schema:\n"
         '{"type": "object", "properties": {"answer": {"type": "boolean"}}, "required": ["answer"], '
         '"additionalProperties": false}'
     )
-    marked = openai_api.body_of(typed(policy_for("openai", "gpt-5.6"), ResponseFormat.OBJECT))["messages"][-1][
+    marked = openai_api.request_body(typed(policy_for("openai", "gpt-5.6"), ResponseFormat.OBJECT))["messages"][-1][
         "content"
     ]
     assert [part["text"][:8] for part in marked[-2:]] == ["\n\nWhy?", "\n\nAnswer"]
@@ -157,8 +164,8 @@ def test_openai_request_for_an_object() -> None:
 def test_gemini_typed_request() -> None:
     """Both have names of their own, which the installed SDK knows."""
     asked = typed(PREFIX, ResponseFormat.SCHEMA)
-    config = gemini_api.body_of(asked)["config"]
-    assert added(config, gemini_api.body_of(asked.plain)["config"]) == {
+    config = gemini_api.request_body(asked)["config"]
+    assert added(config, gemini_api.request_body(asked.text_only)["config"]) == {
         "temperature": 0.2,
         "response_mime_type": "application/json",
         "response_json_schema": SCHEMA,
@@ -169,16 +176,19 @@ def test_gemini_typed_request() -> None:
 def test_gemini_cli_takes_no_wishes() -> None:
     """Its arguments are the same."""
     asked = typed(PREFIX, ResponseFormat.SCHEMA)
-    assert gemini_cli.arguments_of(asked) == gemini_cli.arguments_of(asked.plain)
+    assert gemini_cli.command_arguments(asked) == gemini_cli.command_arguments(asked.text_only)
 
 
 def test_an_answer_that_broke_off_is_no_answer() -> None:
     """A stream whose connection ended early has a beginning of a text and no reason for its end."""
-    for read in (
-        lambda: anthropic_api.reply_of({"content": [{"type": "text", "text": "Ye"}], "usage": {}, "stop_reason": None}),
-        lambda: openai_api.reply_of({"choices": [{"finish_reason": None, "message": {"content": "Ye"}}]}),
-        lambda: gemini_api.reply_of([{"candidates": [{"content": {"parts": [{"text": "Ye"}]}}]}]),
-    ):
+    reads: tuple[Callable[[], object], ...] = (
+        lambda: anthropic_api.parse_reply(
+            {"content": [{"type": "text", "text": "Ye"}], "usage": {}, "stop_reason": None}
+        ),
+        lambda: openai_api.parse_reply({"choices": [{"finish_reason": None, "message": {"content": "Ye"}}]}),
+        lambda: gemini_api.parse_reply([{"candidates": [{"content": {"parts": [{"text": "Ye"}]}}]}]),
+    )
+    for read in reads:
         with pytest.raises(ValueError, match="it broke off before its end"):
             read()
 
@@ -202,7 +212,7 @@ def test_anthropic_answer() -> None:
     }
     raw = {"usage": message["usage"], "stop_reason": "end_turn"}
     expected = Reply("Yes.", Usage(21, 188, 18_000, 393), FinishReason.END, "claude-sonnet-5", raw)
-    assert anthropic_api.reply_of(message) == expected
+    assert anthropic_api.parse_reply(message) == expected
 
 
 OPENAI_USAGES: list[tuple[dict[str, Any], Usage]] = [
@@ -223,7 +233,7 @@ OPENAI_USAGES: list[tuple[dict[str, Any], Usage]] = [
 @pytest.mark.parametrize(("usage", "expected"), OPENAI_USAGES)
 def test_openai_usage(usage: dict[str, Any], expected: Usage) -> None:
     """``prompt_tokens`` includes what was read and written; DeepSeek has names of its own."""
-    assert openai_api.usage_of(usage) == expected
+    assert openai_api.parse_usage(usage) == expected
 
 
 @pytest.mark.parametrize(
@@ -239,7 +249,7 @@ def test_openai_answer(reason: str, stop: FinishReason) -> None:
     """Text, model and the reason for the end."""
     answer = {"model": "deepseek-flash", "choices": [{"finish_reason": reason, "message": {"content": "Yes."}}]}
     raw = {"usage": {}, "finish_reason": reason}
-    assert openai_api.reply_of(answer) == Reply("Yes.", Usage(), stop, "deepseek-flash", raw)
+    assert openai_api.parse_reply(answer) == Reply("Yes.", Usage(), stop, "deepseek-flash", raw)
 
 
 def test_gemini_answer() -> None:
@@ -257,14 +267,14 @@ def test_gemini_answer() -> None:
         {"candidates": [{"content": {"parts": [{"text": "s."}]}, "finish_reason": "STOP"}], "usage_metadata": usage},
     ]
     raw = {"usage": usage, "finish_reason": "STOP"}
-    assert gemini_api.reply_of(parts) == Reply(
+    assert gemini_api.parse_reply(parts) == Reply(
         "Yes.", Usage(808, 0, 8192, 120), FinishReason.END, "gemini-3.5-flash", raw
     )
 
 
 def test_gemini_blocks_a_prompt() -> None:
     """A prompt that is refused has no candidates."""
-    reply = gemini_api.reply_of([{"prompt_feedback": {"block_reason": "PROHIBITED_CONTENT"}, "candidates": None}])
+    reply = gemini_api.parse_reply([{"prompt_feedback": {"block_reason": "PROHIBITED_CONTENT"}, "candidates": None}])
     assert (reply.text, reply.stop) == ("", FinishReason.REFUSED)
 
 
@@ -282,8 +292,8 @@ def test_gemini_cli_answer() -> None:
             "stats": {"total_tokens": 9020, "input_tokens": 9000, "output_tokens": 20, "cached": 8192, "input": 808},
         },
     ]
-    reply, failure = gemini_cli.reply_of(events)
+    reply, failure = gemini_cli.parse_reply(events)
     assert (reply.text, reply.usage, reply.model, failure) == ("Yes.", Usage(808, 0, 8192, 20), "gemini-3.5-flash", "")
-    assert gemini_cli.reply_of(events[:5])[1] == "it ended without a result"
+    assert gemini_cli.parse_reply(events[:5])[1] == "it ended without a result"
     broken = [*events[:5], {"type": "result", "status": "error", "error": {"message": "429 exhausted"}}]
-    assert gemini_cli.reply_of(broken)[1] == "429 exhausted"
+    assert gemini_cli.parse_reply(broken)[1] == "429 exhausted"

@@ -16,8 +16,8 @@ from aggregate.clients.retry import Retry, seconds_of
 from aggregate.clients.scripted_client import scripted_client
 from aggregate.errors import ClientError, ClientSetupError, PromptTooLongError, ProviderError
 from aggregate.models.usage import Usage
-from tests.clients.prompts import state
 from tests.fakes.transports import BreaksOff
+from tests.prompt_cache.prompts import state
 
 QUICK = Retry(first=0.0)
 NOW = datetime(2027, 12, 31, 23, 59, 0, tzinfo=UTC).timestamp()
@@ -163,7 +163,7 @@ def test_a_prompt_that_is_too_long_is_not_sent() -> None:
     client = scripted_client(model="MiniMax-M2.7")
     with pytest.raises(PromptTooLongError, match=f"{TOO_LONG} .*; at most 188,800 would fit"):
         client.send(long, "")
-    assert client.send(long, "", model="unheard-of", turn=RequestOptions()).text
+    assert client.send(long, "", model="unheard-of", options=RequestOptions()).text
 
 
 @pytest.mark.parametrize(
@@ -224,5 +224,5 @@ def test_costs_come_from_the_price_list() -> None:
     """Written tokens cost 1.25 of an input token, read ones a tenth; a model that is not listed has no price."""
     prices = [cost(usage, "claude-sonnet-4-0", provider="anthropic") for usage in (Usage(10_000), Usage(0, 10_000), Usage(0, 0, 10_000))]  # fmt: skip
     fresh, write, read = (float(price) for price in prices if price is not None)
-    assert (write / fresh, read / fresh) == (pytest.approx(1.25), pytest.approx(0.1))
+    assert [write / fresh, read / fresh] == pytest.approx([1.25, 0.1])
     assert cost(Usage(1), "unheard-of", provider="anthropic") is None

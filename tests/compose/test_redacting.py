@@ -70,7 +70,7 @@ def globally(folder: Path, text: str) -> None:
 @pytest.mark.parametrize("shown", ["files", "tier 3", "focus", "summaries", "in full"])
 def test_no_view_shows_a_secret(tmp_path: Path, view: str, shown: str) -> None:
     """However a file is shown, in whatever section, its secret is not in the prompt, in no record, in no warning."""
-    item = {"path": "a.py", "view_mode": view, "ast_mask": {"Service.call": "def"}}
+    item: dict[str, object] = {"path": "a.py", "view_mode": view, "ast_mask": {"Service.call": "def"}}
     item["custom_slices"] = [{"start_line": 3, "end_line": 11, "tag": "t"}]
     item["force_full"] = shown == "in full"
     folder = project(tmp_path, {"a.py": CODE, "manual_slop.toml": f"[files]\npaths = {_toml([item])}\n"})
@@ -89,7 +89,7 @@ def test_no_view_shows_a_secret(tmp_path: Path, view: str, shown: str) -> None:
 def test_names_and_remarks_lose_their_secrets(tmp_path: Path) -> None:
     """Names of files, also of missing and binary ones, and what is said of slices."""
     slices = [{"start_line": 1, "end_line": 2, "tag": KEY, "comment": f"see {KEY}"}]
-    items = [
+    items: list[dict[str, object]] = [
         {"path": f"a/{KEY}.py"},
         {"path": f"missing/{KEY}.py"},
         {"path": "b/**"},
@@ -183,7 +183,7 @@ def test_what_was_sent_with_a_secret_is_not_sent_again(tmp_path: Path) -> None:
     send_turn(replace(raw, client=scripted_client(["Yes."], cache=SimulatedCache({}), model=raw.client.model)), loaded)
     again = prepare_turn(loaded, "Second?", ModelSelection("scripted", model="claude-opus-4-5"))
     assert KEY not in again.plan.text
-    assert not again.settled.older
+    assert not again.ordered.older
 
 
 def test_the_discussion_keeps_what_was_said(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_notes_of_one_glob_are_one_item(tmp_path: Path) -> None:
     composed = made(folder, {"paths": ["*"]})
     assert [record["path"] for record in composed.records] == ["a.txt", "*"]
     assert composed.warnings == (
-        "NOTE: 1 matching file left out as secret-looking (.env); 1 matching file left out as binary (b.bin): *",
+        "NOTE: 1 matching file left out as secret-looking (.env), to take one name it and add --allow-secrets; 1 matching file left out as binary (b.bin): *",
     )
 
 

@@ -162,9 +162,16 @@ def test_attempts_that_were_recorded_are_not_made_again(engine: sa.Engine) -> No
 
 def test_a_withdrawn_assignment_has_no_outcome(engine: sa.Engine) -> None:
     """What is cancelled while it waits is never begun; what a worker gives for it later is dropped."""
-    queue, begun, go = DbosQueue(engine), [], Event()
+    queue, go = DbosQueue(engine), Event()
+    begun: list[str] = []
+
+    def late(given: Assignment) -> str:
+        begun.append(given.ticket)
+        go.wait(20)
+        return "late"
+
     queue.put(assignment("slow"))
-    with WorkerProcess(engine, Says(lambda given: (begun.append(given.ticket), go.wait(20), "late")[-1])):
+    with WorkerProcess(engine, Says(late)):
         until(lambda: begun)
         queue.put(assignment("never"))
         queue.cancel(["r/slow", "r/never", "r/unknown"])

@@ -49,9 +49,9 @@ def test_the_first_words_set_the_others_free() -> None:
     """Those that share a prefix start when the first answer begins to come, not only when it has ended."""
     schedule = Schedule(tickets("a b c<-a X"))
     assert [one.id for one in schedule.start(9)] == ["a", "X"]
-    assert schedule.warming_up == ("a",)
+    assert list(schedule.warming_up) == ["a"]
     schedule.answer_begun("a")
-    assert schedule.warming_up == ()
+    assert list(schedule.warming_up) == []
     assert [one.id for one in schedule.start(9)] == ["b"]
     schedule.end("a", failed=False)
     assert [one.id for one in schedule.start(9)] == ["c"]

@@ -7,17 +7,18 @@ from time import sleep
 import pytest
 
 from aggregate.clients.client import Client
-from aggregate.clients.gemini_cli import text_of
+from aggregate.clients.gemini_cli import input_text
 from aggregate.clients.protocol import ModelRequest
 from aggregate.clients.providers import open_client
+from aggregate.clients.script_file import ScriptedReply
 from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
 from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
-from aggregate.conductor.attempt import attempt_assignment
+from aggregate.conductor.attempt import ANSWER_CHARACTERS, attempt_assignment
 from aggregate.conductor.lifecycle import complete_assignment, run_worker_lifecycle
 from aggregate.conductor.merge_outcomes import merge_outcomes
 from aggregate.conductor.run_files import RunFiles
-from aggregate.conductor.scripted_worker import ScriptedReply, ScriptedWorker
+from aggregate.conductor.scripted_worker import ScriptedWorker
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track_run import PollingOptions
 from aggregate.conductor.worker import ModelWorker
@@ -181,8 +182,14 @@ def test_a_refusal_is_not_asked_again() -> None:
 
 def test_a_slow_worker() -> None:
     """An attempt ends at its time; what comes later is dropped (O-46)."""
-    late = []
-    worker = Says(lambda assignment: sleep(0.2) or late.append(assignment.attempt) or "late")  # type: ignore[func-returns-value]
+    late: list[int] = []
+
+    def slow(assignment: Assignment) -> str:
+        sleep(0.2)
+        late.append(assignment.attempt)
+        return "late"
+
+    worker = Says(slow)
     outcome = complete_assignment(worker, Assignment("r/a", "a", Prompt(()), "x", timeout=0.05), wait=lambda _: None)
     assert (outcome.status, outcome.text, outcome.errors) == (RunStatus.TIMEOUT, "", ("timeout after 0.05 s",))
     sleep(0.3)
@@ -404,7 +411,7 @@ def test_a_ticket_with_tools_is_worked_through_the_engine(tmp_path: Path) -> Non
     answers = {"Split the goal": "1. Read notes.txt", "Give the arguments": '{"path": "notes.txt"}'}
 
     def answer(request: ModelRequest) -> str:
-        text = text_of(request.plan)
+        text = input_text(request.plan)
         assert "## Files" in text
         return next((reply for words, reply in answers.items() if words in text), "yes")
 
@@ -421,3 +428,17 @@ def test_the_scripted_worker_describes_what_it_was_given(tmp_path: Path) -> None
     reply = (run.result.report.parent / "003_sum.reply.md").read_text()
     assert reply.endswith("with 2 files and the results $found. The task is: Add them up.")
     assert WorkerReply("x") == WorkerReply("x", 0)
+
+
+def test_an_answer_is_no_larger_than_the_database_gives_back() -> None:
+    """Of an endless answer the first two million characters are kept, with a warning; a reason is shortened."""
+    made = attempt_assignment(Says(lambda _: "x" * (ANSWER_CHARACTERS + 1)), ASKED, 1)
+    assert (made.status, made.text) == (RunStatus.SUCCESS, "x" * ANSWER_CHARACTERS)
+    assert made.warning == "the answer is cut: its first 2,000,000 of 2,000,001 characters are here"
+
+    def refuse(_assignment: Assignment) -> str:
+        raise WorkerError("x" * 50_000, again=False)
+
+    made = attempt_assignment(Says(refuse), ASKED, 1)
+    assert made.status is RunStatus.ERROR
+    assert "[... 40,000 of 50,000 characters ...]" in made.text

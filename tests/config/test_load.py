@@ -53,7 +53,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_every_documented_key_is_accepted(tmp_path: Path) -> None:
-    """The tables of the contract, typed (section 3.2, M-X13)."""
+    """Every table and key of the guide is read, with its type (M-X13)."""
     config = load_config(write(tmp_path, FULL)).config
     assert (config.project.name, config.project.execution_mode) == ("demo", "beads")
     assert [table.path for table in config.files.paths] == ["a.py", "b/**/*.py"]

@@ -12,7 +12,7 @@ PROGRAM = """
     text = sys.stdin.read()
     found = [name for name in re.findall(r"@([\\w./-]+)", text) if list(Path().rglob("*" + name + "*"))]
     Path({seen!r}).write_text(json.dumps(dict(text=text, arguments=sys.argv[1:], found=found, folder=os.getcwd(),
-                                              names=os.listdir())))
+                                              names=os.listdir(), mode=os.stat(".").st_mode & 0o777)))
 
     def say(**event):
         print(json.dumps(event), flush=True)

@@ -1,13 +1,14 @@
 """A server that sends what it is told to and then hangs up."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from queue import Queue
 from typing import Any
+
+from tests.fakes.http_server import serving
 
 
 def event(data: Any, kind: str = "") -> str:
@@ -21,7 +22,7 @@ def typed(data: dict[str, Any]) -> str:
 
 
 _USAGE = {"input_tokens": 3, "output_tokens": 1}
-_MESSAGE = {
+_MESSAGE: dict[str, object] = {
     "id": "m",
     "type": "message",
     "role": "assistant",
@@ -68,10 +69,8 @@ def sending(text: str, kind: str = "text/event-stream") -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Sends) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
+    with serving(Sends) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 Piece = str | Callable[[], None] | None
@@ -125,13 +124,10 @@ def dripping(*pieces: Piece, usage: dict[str, int] | None = None) -> Iterator[Dr
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Drips) as http:
-        http.daemon_threads = True
-        threading.Thread(target=http.serve_forever, daemon=True).start()
-        server.url = f"http://127.0.0.1:{http.server_address[1]}"
+    with serving(Drips) as port:
+        server.url = f"http://127.0.0.1:{port}"
         yield server
         server.pieces.put("")  # who still waits may go
-        http.shutdown()
 
 
 def _delta(delta: dict[str, str], reason: str | None = None) -> str:

@@ -1,11 +1,12 @@
 """A server that refuses every request and repeats the key in the error: the worst that a provider could do."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.fakes.http_server import serving
 
 
 class Tattler(BaseHTTPRequestHandler):
@@ -41,7 +42,5 @@ class Server:
 def tattling() -> Iterator[Server]:
     """Run the server and yield it."""
     seen: list[dict[str, str]] = []
-    with ThreadingHTTPServer(("127.0.0.1", 0), type("Here", (Tattler,), {"seen": seen})) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield Server(f"http://127.0.0.1:{server.server_address[1]}", seen)
-        server.shutdown()
+    with serving(type("Here", (Tattler,), {"seen": seen})) as port:
+        yield Server(f"http://127.0.0.1:{port}", seen)

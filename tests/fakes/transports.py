@@ -36,7 +36,7 @@ class TakesTextAlone:
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Answer a text."""
         self.requests.append(request)
-        if request != request.plain:
+        if request != request.text_only:
             raise ProviderError("unknown field", status=self.status)
         return Reply("yes", Usage(1, 0, 0, 1))
 

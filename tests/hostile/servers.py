@@ -1,11 +1,12 @@
 """Servers of an attacker, or of nobody: what answers where an API should."""
 
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.fakes.http_server import serving
 
 
 @dataclass
@@ -43,7 +44,7 @@ def trap() -> Iterator[Trap]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    with _running(Catches) as caught.port:
+    with serving(Catches) as caught.port:
         yield caught
 
 
@@ -74,7 +75,7 @@ def answering(status: int, body: str, **headers: str) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    with _running(Answers) as port:
+    with serving(Answers) as port:
         yield f"http://127.0.0.1:{port}"
 
 
@@ -92,12 +93,3 @@ def black_hole() -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         for one in waiting:
             one.close()
-
-
-@contextmanager
-def _running(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server.server_address[1]
-        server.shutdown()

@@ -20,6 +20,7 @@ from aggregate.conductor.durable.dbos_queue import DbosQueue, prepare_database
 from aggregate.conductor.durable.dbos_queue import _outcome as outcome_of_workflow
 from aggregate.conductor.durable.heartbeat import Heartbeat, this_process
 from aggregate.conductor.durable.location import DATABASE
+from aggregate.conductor.durable.row_sizes import ROW_BYTES
 from aggregate.conductor.durable.run_table import RunRow
 from aggregate.conductor.durable.worker_process import WorkerProcess
 from aggregate.conductor.service import RunOptions, cancel, conduct, forget, status
@@ -290,3 +291,53 @@ def test_attributes_that_are_not_json(tmp_path: Path) -> None:
     with pytest.raises(StateError, match="a ticket's row in the database is not JSON"):
         queue.known(["r/a"])
     engine.dispose()
+
+
+HUGE = "x" * (ROW_BYTES + 1)
+
+
+def test_a_run_that_is_too_large(engine: sa.Engine, tmp_path: Path) -> None:
+    """A run whose tickets are larger than any is named before they are read, and can be ended and deleted."""
+    project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
+    write_run(engine, tickets=f'{{"tickets": [{{"id": "a", "prompt": "{HUGE}"}}]}}')
+    url = engine.url.render_as_string(hide_password=False)
+    said = f"the run demo/{TRACK}/001 in the database holds more than 32 MB"
+    with pytest.raises(StateError, match=said):
+        status(project, TRACK, database=url)
+    with pytest.raises(StateError, match=said):
+        conduct(project, TRACK, Says(), options=RunOptions(database=url))
+    assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
+    assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
+    assert status(project, TRACK, database=url) is None
+
+
+@pytest.mark.parametrize(("column", "state"), [("output", "SUCCESS"), ("error", "ERROR"), ("name", "ENQUEUED")])
+def test_a_workflow_that_is_too_large(engine: sa.Engine, tmp_path: Path, column: str, state: str) -> None:
+    """A ticket's row larger than any answer is named before it is read, and its run can be ended and deleted."""
+    project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
+    write_run(engine, tickets='{"tickets": [{"id": "a", "prompt": "Look."}]}')
+    queue, key = DbosQueue(engine), f"demo/{TRACK}/001/a"
+    queue.put(Assignment(key, "a", Prompt(()), "x"))
+    plant(engine, key, **{column: HUGE, "status": state})
+    url = engine.url.render_as_string(hide_password=False)
+    with pytest.raises(StateError, match="the row of a in the database holds more than 32 MB and is not read"):
+        status(project, TRACK, database=url)
+    assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
+    assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
+    assert queue.keys(f"demo/{TRACK}/001") == set()
+
+
+@pytest.mark.parametrize("number", ["one", b"1", 1.5])
+def test_a_run_without_a_number_can_be_forgotten(tmp_path: Path, number: object) -> None:
+    """A run whose number is none, as SQLite may keep it, is ended and deleted as the sentence about it says."""
+    project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
+    url = database_url(str(tmp_path / "state.sqlite"))
+    engine = open_engine(url)
+    prepare_database(engine)
+    write_run(engine, number=number, tickets='{"tickets": [{"id": "a", "prompt": "Look."}]}')
+    engine.dispose()
+    with pytest.raises(StateError, match=f"the run demo/{TRACK}/001 in the database is not JSON of ours"):
+        conduct(project, TRACK, Says(), options=RunOptions(database=url))
+    assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
+    assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
+    assert conduct(project, TRACK, Says(), options=RunOptions(database=url)).succeeded

@@ -206,7 +206,7 @@ def test_a_mapping_decides_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """What a host passes in may name any file, as an entry or an item, unless the host says otherwise (M-2)."""
     clone = project(victim(tmp_path), {".env": SECRET})
     monkeypatch.chdir(clone)
-    entries = [
+    entries: list[str | FileItem] = [
         "../private/diary.md",
         ".env",
         FileItem("../private/code.py", ast_mask={"KEY": "def"}),
@@ -231,8 +231,9 @@ def test_secrets_are_taken_by_name_and_permission_only(tmp_path: Path) -> None:
     assert SECRET not in text
     assert "### File .env.example" in text
     note = "4 matching files left out as secret-looking (.env, deploy/.docker/config.json, deploy/id_rsa and"
-    assert [warning for warning in warnings if "secret-looking" in warning] == [f"NOTE: {note} 1 more): **"]
-    assert f"NOTE: {note} 1 more): **" in text
+    note += " 1 more), to take one name it and add --allow-secrets: **"
+    assert [warning for warning in warnings if "secret-looking" in warning] == [f"NOTE: {note}"]
+    assert f"NOTE: {note}" in text
     assert refused == ()
     assert SECRET not in composed(clone, allow_secrets=True)[0]
     for name in (".env", "deploy/id_rsa", "plain.txt", "./deploy/../.env"):

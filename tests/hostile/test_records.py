@@ -81,12 +81,14 @@ def test_a_forged_record_is_used_or_left_out(sent: Path) -> None:
         record.write_text(text, encoding="utf-8")
         run = read_request(sent)
         if run is not None:
-            assert all(0 <= link.tokens < 2**41 and 0 <= link.size < 2**41 for link in run.chain.links)
-            for number in range(1, len(run.chain.links)):
+            assert all(
+                0 <= segment.tokens < 2**41 and 0 <= segment.size < 2**41 for segment in run.fingerprint.segments
+            )
+            for number in range(1, len(run.fingerprint.segments)):
                 read_segment(run, number)
             ends = run.sent.ends if run.sent else ()
             assert [*ends] == sorted(set(ends))
-            assert all(1 <= end <= len(run.chain.links) for end in ends)
+            assert all(1 <= end <= len(run.fingerprint.segments) for end in ends)
 
 
 @pytest.mark.parametrize(

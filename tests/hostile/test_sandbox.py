@@ -285,8 +285,13 @@ def test_a_value_that_grows_when_it_is_handed_over_is_refused(code: str) -> None
 
 def test_arguments_of_the_host_s_functions_are_short() -> None:
     """A function of the host gets no argument that grows, and short ones as before."""
-    given = []
-    functions = {"load": lambda *values: given.append(values) or len(values)}
+    given: list[tuple[object, ...]] = []
+
+    def load(*values: object) -> int:
+        given.append(values)
+        return len(values)
+
+    functions = {"load": load}
     assert run_python("load('a', 2)", {}, functions=functions).value == 2
     with pytest.raises(SandboxError, match="takes short arguments"):
         run_python(BOMB + "load(x[0][0][0][0][0][0])", {}, functions=functions, limits=SandboxLimits(seconds=3))
@@ -423,7 +428,7 @@ def test_many_hosts_threads_share_the_sandboxes() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(values) == [(n, n) for n in range(8)]
+    assert sorted(values, key=repr) == [(n, n) for n in range(8)]
 
 
 class Raises:
@@ -462,9 +467,9 @@ def test_hostile_data_becomes_plain_and_raises_nothing() -> None:
     data |= {"half": "a\ud800b", "a\ud800": 1, "deep": deep, "good": [1, (2, 3)]}
     code = "data.pop('deep')\nresult = data"
     assert execute_data_analysis(code, data)["result"] == {
-        "raises": "<Raises that cannot be read>",
-        "leaves": "<Raises that cannot be read>",
-        "items": "<Unreadable that cannot be read>",
+        "raises": "<Raises>",
+        "leaves": "<Raises>",
+        "items": {"a": 1},
         "half": "a\ufffdb",
         "a\ufffd": 1,
         "good": [1, (2, 3)],

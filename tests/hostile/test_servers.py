@@ -74,12 +74,16 @@ def test_a_server_that_does_not_answer_the_call(provider: str) -> None:
     """The connection has a limit of its own, far below that of the answer; 10 s where nothing is said."""
     assert ConnectionLimits() == ConnectionLimits(connect=10.0, read=600.0)
     with black_hole() as url:
-        transport = ADAPTERS[provider](provider, ApiKey(KEY), url, limits=ConnectionLimits(connect=0.2))
+        secret_url = url.replace("://", "://me:pass-77@") + "/?key=pass-77"
+        transport = ADAPTERS[provider](provider, ApiKey(KEY), secret_url, limits=ConnectionLimits(connect=0.2))
         start = time.monotonic()
         with pytest.raises(ProviderError) as caught:
             Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
     assert time.monotonic() - start < 10.0
-    assert str(caught.value).startswith(f"{provider} cannot be reached: it did not accept a connection in time")
+    assert str(caught.value).startswith(
+        f"{provider} cannot be reached at {url}: it did not accept a connection in time"
+    )
+    assert "pass-77" not in str(caught.value)
     assert caught.value.retryable
 
 
@@ -150,16 +154,16 @@ def test_tokens_that_are_no_number_lose_no_answer(tokens: Any) -> None:
     usage = {**dict.fromkeys(names, tokens), "prompt_tokens_details": {"cached_tokens": tokens}}
     choice = {"finish_reason": "stop", "message": {"content": "Yes."}}
     message = {"content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn", "usage": usage}
-    events = [
+    events: list[dict[str, object]] = [
         {"type": "message", "role": "assistant", "content": "Yes."},
         {"type": "result", "status": "success", "stats": usage},
     ]
     part = {"candidates": [{"content": {"parts": [{"text": "Yes."}]}, "finish_reason": "STOP"}]}
     replies = (
-        openai_api.reply_of({"choices": [choice], "usage": usage}),
-        anthropic_api.reply_of(message),
-        gemini_cli.reply_of(events)[0],
-        gemini_api.reply_of([{**part, "usage_metadata": usage}]),
+        openai_api.parse_reply({"choices": [choice], "usage": usage}),
+        anthropic_api.parse_reply(message),
+        gemini_cli.parse_reply(events)[0],
+        gemini_api.parse_reply([{**part, "usage_metadata": usage}]),
     )
     assert [(reply.text, reply.usage) for reply in replies] == [("Yes.", Usage())] * 4
 
@@ -169,8 +173,8 @@ def test_a_usage_that_is_no_object_loses_no_answer(usage: Any) -> None:
     """It is counted as nothing."""
     choice = {"finish_reason": "stop", "message": {"content": "Yes."}}
     message = {"content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn", "usage": usage}
-    assert openai_api.reply_of({"choices": [choice], "usage": usage}).usage == Usage()
-    assert anthropic_api.reply_of(message).usage == Usage()
+    assert openai_api.parse_reply({"choices": [choice], "usage": usage}).usage == Usage()
+    assert anthropic_api.parse_reply(message).usage == Usage()
 
 
 @every_sdk

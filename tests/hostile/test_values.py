@@ -20,7 +20,7 @@ from aggregate.results.compile import MetadataBasedResultCompiler
 from aggregate.results.merge import merge_outputs
 from aggregate.results.references import compact_data, load_data_reference
 from aggregate.subagents import SubagentSession
-from tests.hostile.values import ODD, SHOWN, Endless, Raising, UnprintableError, anything
+from tests.hostile.values import ODD, SHOWN, Endless, Raising, RaisingText, UnprintableError, anything
 from tests.project import project
 
 NOON = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -145,8 +145,9 @@ def test_a_coroutine_is_refused(strategy: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [Raising, UnprintableError, lambda: Answer(Raising(), AnswerSource(1, AnswerKind.AI, "x"), True)]
-)  # type: ignore[arg-type]
+    "make",
+    [Raising, UnprintableError, lambda: Answer(Raising(), AnswerSource(1, AnswerKind.AI, "x"), True)],  # type: ignore[arg-type]
+)
 def test_what_is_no_result_is_shown(make: Callable[[], Any], tmp_path: Path) -> None:
     """An answer with an odd text, or a list with odd things in it, has its place in the prompt."""
     assert "### " in prompt_of([make()], tmp_path)
@@ -197,3 +198,73 @@ def test_a_deep_merge_changes_one_key_alone() -> None:
     shared = {"n": 0}
     outputs = [LabelledOutput({"a": shared, "b": shared}), LabelledOutput({"a": {"n": 5}})]
     assert merge_outputs(outputs, "merge").value == {"a": {"n": 5}, "b": {"n": 0}}
+
+
+LARGE = "x" * 1_000_000
+"""A text that a list may hold a million times; whoever writes each of them out never ends."""
+
+
+class Wordy:
+    """A value whose text is large, and made anew each time."""
+
+    def __str__(self) -> str:
+        return LARGE + "."
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [LARGE] * 100_000,
+        {"a": [[LARGE] * 1_000] * 1_000},
+        [{LARGE: 1}] * 10_000,
+        [LARGE.encode()] * 10_000,
+        [10**4_000] * 6_000,
+        [RaisingText(LARGE)] * 10_000,
+        [Wordy()] * 10_000,
+        [ValueError(LARGE)] * 10_000,
+    ],
+    ids=["texts", "lists of texts", "keys", "bytes", "numbers", "texts of a class", "objects", "errors"],
+)
+def test_a_large_text_is_written_a_bounded_number_of_times(value: Value, tmp_path: Path) -> None:
+    """What would be gigabytes if it were written out is shown shortened, with a mark, and is not stored."""
+    text = json_text(value)
+    assert len(text) < 50_000_000
+    assert "that is repeated too often>" in text
+    with pytest.raises(OutputError, match="it holds the same parts too often"):
+        compact_data(value, "k", cache_dir=tmp_path)
+
+
+def test_a_prompt_with_a_large_text_that_is_repeated(tmp_path: Path) -> None:
+    """The prompt is made, with a summary."""
+    result = merge_outputs([LabelledOutput([LARGE] * 100_000)], "first")
+    assert len(prompt_of(result, tmp_path)) < 10_000
+
+
+def test_a_large_text_that_is_repeated_does_not_reach_a_sandbox() -> None:
+    """A function given as text is not handed what would be gigabytes; it gives the documented failure at once."""
+    for function in ("lambda results: 1", "(results) => 1"):
+        result = merge_outputs([LabelledOutput([LARGE] * 10_000)], "custom", custom_function=function)
+        assert "the same parts too often" in result.errors[0]
+
+
+@pytest.mark.parametrize("name", [name for name in ODD if name != "an iterator of itself"])
+def test_odd_values_pass_through_a_session_and_the_prompt_itself(name: str, tmp_path: Path) -> None:
+    """An odd value as an output, as a reason, from a custom function and as the results themselves stops no prompt."""
+    for function in (None, lambda _: ODD[name]()):
+        session = SubagentSession()
+        good, bad = (session.spawn("t", collect_into="$a", custom_function=function) for _ in range(2))
+        session.complete(good.run_id, ODD[name]())
+        session.fail(bad.run_id, ODD[name]())
+        assert session.run(good.run_id) is not None
+        assert prompt_of(session.subagent_results, tmp_path).startswith("## Sub-Agent Results\n\n### $a\n\n")
+    for results in (ODD[name](), [ODD[name](), "text"]):
+        prompt_of(results, tmp_path)
+
+
+def test_results_without_end_end(tmp_path: Path) -> None:
+    """Of an iterator that never ends, and of lists that hold each other a thousand times, 30,000 parts are shown."""
+    many: list[Any] = []
+    for _ in range(4):
+        many = [many] * 1000
+    for results in (iter(int, 1), many):
+        assert "<more than 30,000 results>" in prompt_of(results, tmp_path)

@@ -1,11 +1,13 @@
 """Context presets in TOML."""
 
+import time
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.cli.command_line import start
 from tests.models.test_file_item import values
 from tests.project import project
 
@@ -130,3 +132,15 @@ def test_a_captured_slice_survives_toml(manager: ContextPresetManager) -> None:
     (loaded,) = manager.load_all()["s"].files[0].custom_slices
     found = FuzzyAnchor.resolve(loaded, "zero\n" + text)
     assert (found.start_line, found.end_line, found.state.value) == (3, 4, "moved")
+
+
+def test_thousands_of_presets_are_listed_in_one_reading(tmp_path: Path) -> None:
+    """Where each is stored is known for all at once; an unknown name does not list them all."""
+    path = tmp_path / "manual_slop.toml"
+    path.write_text("".join(f"[context_presets.p{number}]\nfiles = []\n" for number in range(1000)), encoding="utf-8")
+    started = time.monotonic()
+    done = start(tmp_path, "preset", "list")
+    assert (done.code, done.out.count("project\t0 files")) == (0, 1000)
+    assert time.monotonic() - started < 60
+    with pytest.raises(PresetError, match=r"known presets: p0, .*p19 and 980 more$"):
+        ContextPresetManager(path).get("nope")

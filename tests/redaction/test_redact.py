@@ -1,5 +1,6 @@
 """Replacing secrets: what the text keeps, and what a finding tells."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -108,3 +109,10 @@ def test_allowed_lines_stay() -> None:
     for comment in comments:
         text = f'k = "{KEY}" {comment}\nk = "{KEY}"\n'
         assert redact(text, ALL).text == f'k = "{KEY}" {comment}\nk = "[REDACTED:github-token]"\n'
+
+
+@pytest.mark.parametrize("before", ["backup_", "A__", "_"])
+def test_a_token_behind_an_underscore(before: str) -> None:
+    """A name in front of a token does not hide it."""
+    token = "ghp_" + "a1B2" * 9
+    assert redact(f"x = {before}{token}\n", Redaction()).text == f"x = {before}[REDACTED:github-token]\n"

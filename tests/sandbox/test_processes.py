@@ -114,12 +114,12 @@ def test_a_worker_ends_when_its_parent_is_killed() -> None:
     """A parent that dies while its worker hangs leaves no busy process: the worker's own timer ends it (O-9)."""
     program = """
         import os, signal, threading
-        from aggregate.sandbox import Limits, run_javascript
+        from aggregate.sandbox import SandboxLimits, run_javascript
         run_javascript("r => r", 1)
         children = open(f"/proc/self/task/{os.getpid()}/children").read().split()
         print(*children, flush=True)
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGKILL)).start()
-        run_javascript("r => new Array(1e9) + ''", 1, limits=Limits(seconds=0.4))
+        run_javascript("r => new Array(1e9) + ''", 1, limits=SandboxLimits(seconds=0.4))
         """
     command = [sys.executable, "-c", textwrap.dedent(program)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=30)

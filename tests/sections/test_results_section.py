@@ -55,7 +55,8 @@ def test_an_open_group_says_so() -> None:
 
 def test_nothing_to_fold_is_no_section() -> None:
     """No results, no heading."""
-    for nothing in ((), [], {}, SubagentSession().subagent_results, [{}, []]):
+    nothings: tuple[Any, ...] = ((), [], {}, SubagentSession().subagent_results, [{}, []])
+    for nothing in nothings:
         assert results_segments(nothing) == ()
 
 
@@ -86,13 +87,13 @@ def test_a_large_value_is_a_reference_with_its_summary(tmp_path: Path) -> None:
 
 
 def test_results_stand_between_beads_and_discussion(tmp_path: Path) -> None:
-    """In every prompt that ``run`` makes, also in a Tier 3 one (section 3.1)."""
+    """In every prompt that ``run`` makes, also in a Tier 3 one (M-9)."""
     beads = '{"id":"b-1","title":"Do it","status":"open"}\n'
     project(tmp_path, {"a.py": "x = 1\n", ".beads/issues.jsonl": beads, "history.toml": 'history = ["hi"]'})
     project(tmp_path, {"manual_slop.toml": '[project]\nexecution_mode = "beads"\n[files]\npaths = ["a.py"]\n'})
     result = merge_outputs([LabelledOutput("done", run_id="r1")], "first")
-    for options in ({}, {"tier": 3}):
-        markdown, _, _ = run(tmp_path / "manual_slop.toml", results=[result], **options)
+    for tier in (None, 3):
+        markdown, _, _ = run(tmp_path / "manual_slop.toml", results=[result], tier=tier)
         heads = [line for line in markdown.splitlines() if line.startswith("## ")]
         assert [head.split(" (")[0] for head in heads] == [
             "## Files",

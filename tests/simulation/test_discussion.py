@@ -60,7 +60,7 @@ def test_a_discussion_is_replayed_and_charged(clone: Path, tmp_path: Path) -> No
 
 
 def test_the_strategy_of_a_simulation_is_fixed(tmp_path: Path) -> None:
-    """``auto``, whatever the configuration says (rule 3.1); the turns follow each other in the discussion's file."""
+    """``auto``, whatever the configuration says (rule M-30); the turns follow each other in the discussion's file."""
     settings = '[project]\naggregation_strategy = "summarize"\n[files]\npaths = ["a.py"]\n'
     folder = project(tmp_path, {"a.py": "def f():\n    return 1\n", "manual_slop.toml": settings})
     turns = list(run_sim(folder / "manual_slop.toml", ["One?", "Two?"], answers=["First.", "Second."]))
@@ -75,7 +75,7 @@ def test_simulations_are_listed_and_run_by_name() -> None:
     assert not {"chart", "git_history", "replay", "sim_base", "__main__"} & set(simulations())
     done = subprocess.run([sys.executable, "-m", "simulation", "nothing"], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("there is no simulation 'nothing': take one of anchors, ")
+    assert done.stderr.startswith("there is no simulation 'nothing': take one of anchor_ablation, anchors, ")
 
 
 def test_a_chart_shown_whole() -> None:

@@ -68,19 +68,21 @@ class QuittingError(Exception):
 class Nameless(type):
     """A class of classes that have no name."""
 
-    @property
-    def __name__(cls) -> str:
-        """Fail."""
-        raise RuntimeError("no name")
+    def __getattribute__(cls, name: str) -> Any:
+        """Fail for the name."""
+        if name == "__name__":
+            raise RuntimeError("no name")
+        return super().__getattribute__(name)
 
 
 class AnonymousError(Exception, metaclass=Nameless):
     """An exception whose class has no name and whose arguments are no tuple of texts."""
 
-    @property
-    def args(self) -> Any:
-        """Fail."""
-        raise RuntimeError("no args")
+    def __getattribute__(self, name: str) -> Any:
+        """Fail for the arguments."""
+        if name == "args":
+            raise RuntimeError("no args")
+        return super().__getattribute__(name)
 
 
 class Sticky(str):

@@ -1,8 +1,7 @@
-"""Large values on disk and references to them (rules D-40 to D-49, X-1, X-2, section 5 point 6)."""
+"""Large values on disk and references to them (rules D-40 to D-49, X-1, X-2)."""
 
 import json
 import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -185,7 +184,10 @@ def test_results_and_reports_are_compacted_the_same_way(cache: Path) -> None:
     assert reference["_ref_id"].startswith("results_")
     small = merge_outputs([LabelledOutput("y")])
     assert compact_result(small, cache_dir=cache) is small
-    report = {"general_results": {"big": "x" * 6000, "small": "y"}, "analysis_metadata": {"tools_executed": 2}}
+    report: dict[str, dict[str, object]] = {
+        "general_results": {"big": "x" * 6000, "small": "y"},
+        "analysis_metadata": {"tools_executed": 2},
+    }
     compacted = compact_sections(report, cache_dir=cache)
     assert compacted["general_results"]["big"]["_format"] == "disk_reference"
     assert compacted["general_results"]["small"] == "y"
@@ -201,7 +203,7 @@ JSON = st.recursive(
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return one folder for all examples."""
     return tmp_path_factory.mktemp("cache")
 

@@ -181,7 +181,7 @@ def test_keys_that_are_equal_as_texts_are_both_kept() -> None:
     [None, "text", {}, {"category": None}, {"tool_name": "x", "params": {"n": 1}}, {"category": ["security"]}],
 )
 def test_metadata_without_a_category_means_general(metadata: object) -> None:
-    """Metadata of another system, broken metadata and none at all lead to general_results (R-13, section 5)."""
+    """Metadata of another system, broken metadata and none at all lead to general_results (R-13)."""
     result = {"n": 1, "_tool_metadata": metadata}
     assert compiled({"t": result}, Custom())["general_results"] == {"t": result}
 
@@ -194,7 +194,7 @@ class Custom(ResultCompiler):
 
     def can_compile(self, tool_name: str, metadata: dict[str, Any]) -> bool:
         """Take one category; spoil the metadata, as nobody should."""
-        found = metadata.pop("category") == self.category
+        found = bool(metadata.pop("category") == self.category)
         if self.category == "broken":
             raise LookupError("can_compile")
         return found
@@ -209,7 +209,8 @@ class Custom(ResultCompiler):
     @property
     def output_section(self) -> str:
         """The section."""
-        return self.section
+        section: str = self.section
+        return section
 
 
 def test_a_custom_compiler_adds_a_section() -> None:

@@ -13,6 +13,7 @@ from aggregate.subagents import SubagentSession
 from aggregate.subagents.timeouts import TimerThread
 from tests.fakes.executors import InlineExecutor, ManualExecutor, RefusingExecutor
 from tests.fakes.time import FakeTime
+from tests.subagents.records import record_of
 
 NAME = "$all"
 THREADS = 64
@@ -90,7 +91,7 @@ def test_a_run_that_times_out_gives_its_place_to_the_next() -> None:
         session.spawn(seven, label=label, collect_into=NAME, timeout=5)
     assert clock.waiting == 1
     clock.advance(5)
-    assert [session.run(f"main-{n}").status for n in (1, 2)] == ["timeout", "pending"]
+    assert [record_of(session, f"main-{n}").status for n in (1, 2)] == ["timeout", "pending"]
     pool.run_next()
     pool.run_next()
     result = session.subagent_results[NAME]
@@ -108,7 +109,7 @@ def test_a_group_timeout_takes_queued_runs_with_it() -> None:
     assert session.subagent_results[NAME].status is GroupStatus.COMPLETE
     while pool.tasks:
         pool.run_next()
-    assert [session.run(f"main-{n}").status for n in (1, 2, 3)] == [RunStatus.TIMEOUT] * 3
+    assert [record_of(session, f"main-{n}").status for n in (1, 2, 3)] == [RunStatus.TIMEOUT] * 3
 
 
 def test_shutting_down_starts_nothing_more() -> None:
@@ -121,7 +122,7 @@ def test_shutting_down_starts_nothing_more() -> None:
     assert (len(pool.tasks), clock.waiting) == (0, 0)
     result = session.subagent_results[NAME]
     assert (result.status, result.value, len(result.errors)) == (GroupStatus.COMPLETE, [7], 1)
-    assert session.run("main-2").status is RunStatus.CANCELLED
+    assert record_of(session, "main-2").status is RunStatus.CANCELLED
 
 
 def test_many_threads_lose_nothing() -> None:
@@ -208,7 +209,11 @@ def test_a_handle_waits_for_its_run() -> None:
 def test_a_failing_action_does_not_stop_the_timers(caplog: pytest.LogCaptureFixture) -> None:
     """What a timeout raises is logged; the next one fires all the same (O-46)."""
     fired, timers = threading.Event(), TimerThread()
-    timers.call_later(0.01, lambda: {}["missing"])
+
+    def fail() -> None:
+        raise KeyError("missing")
+
+    timers.call_later(0.01, fail)
     timers.call_later(0.02, fired.set)
     assert fired.wait(5)
     assert "could not be recorded" in caplog.text

@@ -1,4 +1,4 @@
-"""Custom merge functions: callables, Python and JavaScript as text, good and hostile (rules O-9, O-22, 2.4)."""
+"""Custom merge functions: callables, Python and JavaScript as text, good and hostile (rules O-9, O-22)."""
 
 import sys
 import time
@@ -74,7 +74,7 @@ BAD = [
 
 @pytest.mark.parametrize(("function", "reason"), BAD)
 def test_a_bad_function_gives_the_documented_failure(function: CustomFunction, reason: str) -> None:
-    """Whatever goes wrong, the value is the documented one, the outputs are kept and the reason is listed (2.4)."""
+    """Whatever goes wrong, the value is the documented one, the outputs are kept and the reason is listed (O-9)."""
     result = merged(function, "a", {"n": 1})
     assert result.value == {"error": "Custom merge function failed", "originalResults": ["a", {"n": 1}]}
     assert len(result.errors) == 1

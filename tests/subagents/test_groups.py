@@ -2,6 +2,7 @@
 
 import logging
 from itertools import permutations
+from typing import Any
 
 import pytest
 
@@ -9,14 +10,15 @@ from aggregate.errors import SpawnError
 from aggregate.models.group import GroupStatus, RunStatus
 from aggregate.subagents import SubagentSession
 from tests.fakes.time import FakeTime
+from tests.subagents.records import record_of
 
 NAME = "$research"
 
 
-def session_at(time: FakeTime | None = None, **options: object) -> SubagentSession:
+def session_at(time: FakeTime | None = None, **options: Any) -> SubagentSession:
     """Return a session on fake time."""
     time = time or FakeTime()
-    return SubagentSession(clock=time, timers=time, **options)  # type: ignore[arg-type] - options are the test's
+    return SubagentSession(clock=time, timers=time, **options)
 
 
 def spawned(session: SubagentSession, *labels: str, **options: object) -> list[str]:
@@ -86,7 +88,7 @@ def test_the_first_end_of_a_run_counts(caplog: pytest.LogCaptureFixture) -> None
         False,
         False,
     ]
-    assert session.run(run_id).output == "a"
+    assert record_of(session, run_id).output == "a"
     assert session.subagent_results[NAME].count == 1
     assert "duplicate" in caplog.text
 
@@ -153,7 +155,7 @@ def test_a_group_timeout_ends_what_is_unfinished() -> None:
     result = session.subagent_results[NAME]
     assert (result.value, result.status) == (["a"], GroupStatus.COMPLETE)
     assert result.errors == ("B failed: timeout: the group was open for 30 s",)
-    assert session.run(second).status is RunStatus.TIMEOUT
+    assert record_of(session, second).status is RunStatus.TIMEOUT
     assert not session.complete(second, "late")
     assert session.subagent_results[NAME] == result
     assert [(run.run_id, run.output) for run in session.late()] == [(second, "late")]
@@ -267,7 +269,7 @@ def test_a_failed_group_keeps_what_comes_later_and_takes_no_more() -> None:
     session.fail(a, "no")
     assert session.subagent_results[NAME].warnings == ("not waited for after the failure: B",)
     assert not session.complete(b, "b")
-    assert session.run(b).output == "b"
+    assert record_of(session, b).output == "b"
     assert [run.run_id for run in session.late()] == [b]
     assert session.subagent_results[NAME].value == []
     with pytest.raises(SpawnError) as error:
@@ -285,7 +287,7 @@ def test_half_of_the_group_may_fail() -> None:
     assert (result.value, len(result.errors), result.count) == ([0, 2, 4, 6, 8], 5, 10)
 
 
-ALL_FAILED = [("concat", []), ("json", {}), ("merge", {}), ("first", None), ("last", None)]
+ALL_FAILED: list[tuple[str, object]] = [("concat", []), ("json", {}), ("merge", {}), ("first", None), ("last", None)]
 
 
 @pytest.mark.parametrize(("strategy", "value"), ALL_FAILED)
@@ -316,7 +318,7 @@ def test_a_refused_spawn_is_a_failed_member() -> None:
     session.complete(a, "a")
     result = session.subagent_results[NAME]
     assert (result.value, result.errors) == (["a"], ("B failed: depth 2 is not allowed",))
-    assert session.run(b).status is RunStatus.ERROR
+    assert record_of(session, b).status is RunStatus.ERROR
 
 
 @pytest.mark.parametrize("output", [{"n": [1]}, ["x"], 7, 1.5, True, None])
@@ -388,7 +390,7 @@ def test_clearing_everything_forgets_ended_runs_and_tells_who_waits() -> None:
     session.complete(lone.run_id, "x")
     session.clear()
     assert session.run(lone.run_id) is None
-    assert session.run(open_lone.run_id).status is RunStatus.PENDING
+    assert record_of(session, open_lone.run_id).status is RunStatus.PENDING
     assert grouped.result().error == "the run was cleared"
     time.advance(10)
     assert dict(session.subagent_results) == {}
@@ -405,7 +407,7 @@ def test_an_empty_output_is_a_success_with_a_warning() -> None:
 
 
 def test_a_race_takes_the_order_of_completion() -> None:
-    """order="completion" makes first the one that ended first (2.4)."""
+    """order="completion" makes first the one that ended first (O-40)."""
     session = session_at()
     a, b = spawned(session, "A", "B", merge_strategy="first", order="completion")
     session.complete(b, "fast")
@@ -414,7 +416,7 @@ def test_a_race_takes_the_order_of_completion() -> None:
 
 
 def test_the_text_of_a_group_is_what_a_reader_sees() -> None:
-    """A concat reads as its items, each with its label (2.4)."""
+    """A concat reads as its items, each with its label (O-3)."""
     session = session_at()
     for label, output in (("Reddit", "loved"), ("", "mixed"), ("YouTube", {"n": 1})):
         session.complete(session.spawn("task", label=label, collect_into=NAME).run_id, output)
@@ -475,11 +477,11 @@ BAD = [
 
 
 @pytest.mark.parametrize(("options", "code"), BAD)
-def test_a_bad_request_spawns_nothing(options: dict[str, object], code: str) -> None:
+def test_a_bad_request_spawns_nothing(options: dict[str, Any], code: str) -> None:
     """Names, strategies and functions are checked before anything is spawned (O-3, O-20, O-21, O-22, O-24)."""
     session = session_at()
     with pytest.raises(SpawnError) as error:
-        session.spawn(**{"task": "task", **options})  # type: ignore[arg-type] - wrong on purpose
+        session.spawn(**{"task": "task", **options})
     assert error.value.code == code
     assert session.spawn("task").run_id == "main-1"
     assert len(session.subagent_results) == 0
@@ -501,7 +503,7 @@ def test_names_are_trimmed_and_empty_means_absent() -> None:
     run = session.spawn("task", label=" A ", collect_into=" $a ", merge_strategy=" json ", custom_function="")
     session.complete(run.run_id, 1)
     assert dict(session.subagent_results.bare) == {"$a": {"A": 1}}
-    assert session.run(session.spawn("task", collect_into="", merge_strategy="").run_id).variable_name is None
+    assert record_of(session, session.spawn("task", collect_into="", merge_strategy="").run_id).variable_name is None
 
 
 def test_a_run_that_was_read_belongs_to_the_reader() -> None:

@@ -9,6 +9,7 @@ from aggregate.errors import SpawnError
 from aggregate.models.group import GroupStatus
 from aggregate.subagents import SubagentSession
 from tests.fakes.time import FakeTime
+from tests.subagents.records import record_of
 
 NAMES = st.sampled_from(["$a", "$aa"])
 PICK = st.integers(0, 1000)
@@ -56,7 +57,7 @@ class Lifecycle(RuleBasedStateMachine):
         self.time.advance(seconds)
         for runs in self.groups.values():
             for run_id, outcome in runs.items():
-                timed_out = outcome is None and self.session.run(run_id).status != "pending"
+                timed_out = outcome is None and record_of(self.session, run_id).status != "pending"
                 runs[run_id] = ("time_out", "") if timed_out else outcome
         if seconds == 100:
             assert None not in [outcome for runs in self.groups.values() for outcome in runs.values()]

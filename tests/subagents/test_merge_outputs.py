@@ -1,4 +1,4 @@
-"""The six merge strategies on outputs alone (rules 2.4, O-3, O-9, O-49, O-52, O-55)."""
+"""The six merge strategies on outputs alone (rules O-3, O-9, O-49, O-52, O-55)."""
 
 from copy import deepcopy
 from typing import Any
@@ -58,7 +58,7 @@ def test_the_table_of_strategies(strategy: str, outputs: list[object], labels: t
 
 
 def test_what_cannot_be_merged_is_named() -> None:
-    """An output that is no object is left out of a merge with a warning, not silently (2.4, O-48)."""
+    """An output that is no object is left out of a merge with a warning, not silently (O-3, O-48)."""
     result = merged("merge", {"a": 1}, "no JSON", "[7]", 5, '{"b": 2}', labels=("", "B"))
     assert result.value == {"a": 1, "b": 2}
     assert result.warnings == (
@@ -69,7 +69,7 @@ def test_what_cannot_be_merged_is_named() -> None:
 
 
 def test_words_around_json_are_named() -> None:
-    """Words that a fence stood in are left out and said so; a text with two blocks of JSON is none (2.4)."""
+    """Words that a fence stood in are left out and said so; a text with two blocks of JSON is none (O-3)."""
     worded, two = 'Here:\n```json\n{"a": 1}\n```\nBye', '```\n{"a": 1}\n```\n```\n{"b": 2}\n```'
     result = merged("merge", worded, two, worded, labels=("A", "B", "C"))
     assert result.value == {"a": 1}
@@ -80,7 +80,7 @@ def test_words_around_json_are_named() -> None:
 
 
 def test_keys_with_several_values_are_named() -> None:
-    """The last value stands, and the envelope says which keys had others (2.4)."""
+    """The last value stands, and the envelope says which keys had others (O-3)."""
     result = merged("merge", {"a": 1, "b": {"c": 1}, "same": 1}, {"a": 2, "b": {"c": 2}, "same": 1})
     assert result.value == {"a": 2, "b": {"c": 2}, "same": 1}
     assert result.warnings == ("merge: 2 keys had more than one value, the last one stands: a, b.c",)
@@ -97,7 +97,7 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 def test_depth_is_bounded() -> None:
-    """Objects deeper than the bound are left out with a warning; no recursion error, however deep (2.4)."""
+    """Objects deeper than the bound are left out with a warning; no recursion error, however deep (O-3)."""
     result = merged("merge", nested(MAX_DEPTH - 1), nested(MAX_DEPTH), nested(50_000), "[" * 100_000)
     assert result.value == nested(MAX_DEPTH - 1)
     assert [warning.split(":")[0] for warning in result.warnings] == ["main-2", "main-3", "main-4"]
@@ -109,7 +109,7 @@ def test_depth_is_bounded() -> None:
 
 
 def test_dangerous_names_are_plain_keys() -> None:
-    """__proto__ and __class__ are keys like any other; nothing is set on a type (2.4)."""
+    """__proto__ and __class__ are keys like any other; nothing is set on a type (O-3)."""
     hostile = '{"__proto__": {"polluted": 1}, "__class__": {"x": 1}}'
     result = merged("merge", hostile, {"__class__": {"y": 2}})
     assert result.value == {"__proto__": {"polluted": 1}, "__class__": {"x": 1, "y": 2}}
@@ -143,7 +143,7 @@ ALIKE = st.dictionaries(KEYS, st.dictionaries(KEYS, st.integers(0, 3) | st.none(
 
 @given(st.lists(OBJECTS, max_size=5))
 def test_merging_changes_no_input_and_shares_nothing_with_it(objects: list[dict[str, Any]]) -> None:
-    """Whatever is merged stays as it was, also after the value has been changed (2.4, O-53)."""
+    """Whatever is merged stays as it was, also after the value has been changed (O-3, O-53)."""
     before = deepcopy(objects)
     for strategy in MergeStrategy:
         if strategy is not MergeStrategy.CUSTOM:
@@ -172,13 +172,13 @@ def test_merging_goes_from_left_to_right(a: dict[str, Any], b: dict[str, Any], c
 
 @given(ALIKE, ALIKE, ALIKE)
 def test_merging_is_associative(a: dict[str, Any], b: dict[str, Any], c: dict[str, Any]) -> None:
-    """Where no key is an object here and a scalar there, the grouping does not matter (2.4)."""
+    """Where no key is an object here and a scalar there, the grouping does not matter (O-3)."""
     assert merged("merge", a, merged("merge", b, c).value).value == merged("merge", a, b, c).value
 
 
 @given(st.lists(st.tuples(JSON, st.sampled_from(["", "a", "b", "0", "1", "a-2"])), max_size=6))
 def test_nothing_is_lost_by_key(pairs: list[tuple[Any, str]]) -> None:
-    """The json strategy keeps every output, in order, whatever the labels (2.4)."""
+    """The json strategy keeps every output, in order, whatever the labels (O-3)."""
     outputs = [LabelledOutput([output], label or None) for output, label in pairs]
     assert list(merge_outputs(outputs, "json").value.values()) == [item.output for item in outputs]
 

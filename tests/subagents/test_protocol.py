@@ -1,10 +1,13 @@
 """The sessions_spawn protocol: parameters in, responses out, shown whole (rules O-1, O-11 to O-15, O-20 to O-25)."""
 
+import sys
+
 import pytest
 
 from aggregate.subagents import SubagentSession, announcement, sessions_spawn, subagent_results
 from tests.fakes.executors import InlineExecutor
 from tests.fakes.time import FakeTime
+from tests.subagents.records import record_of
 
 NOTE = "The result of each run is delivered on its own."
 
@@ -67,6 +70,11 @@ ERRORS = [
     ({"mergeStrategy": "json"}, "mergeStrategy and customFunction need collectInto", "MISSING_COLLECT_INTO"),
     ({"task": ""}, "task must be a text that is not empty, or a callable", "INVALID_TASK"),
     ({"task": []}, "task must not be an empty list", "INVALID_TASK"),
+    (
+        {"task": ["t"] * 10_001},
+        "task lists 10,001 tasks, one request takes at most 10,000: spread them over several",
+        "INVALID_COUNT",
+    ),
     ({"count": 0}, "count must be a whole number from 1 to 10000", "INVALID_COUNT"),
     ({"runTimeoutSeconds": "soon"}, "runTimeoutSeconds must be a number", "INVALID_TIMEOUT"),
     ({"label": 5}, "label must be a text", "INVALID_PARAMETER"),
@@ -106,7 +114,7 @@ def test_several_tasks_are_spawned_in_bulk() -> None:
         ],
         "note": NOTE,
     }  # fmt: skip
-    assert [session.run(f"main-{n}").label for n in (1, 2)] == ["search-1", "search-2"]
+    assert [record_of(session, f"main-{n}").label for n in (1, 2)] == ["search-1", "search-2"]
     assert sessions_spawn(session, {"task": "C", "count": 3})["spawned"] == 3
     assert sessions_spawn(session, {"task": ["D"]})["spawned"] == 1
 
@@ -170,3 +178,25 @@ def test_the_announcement_is_a_pure_text() -> None:
     session.complete(run_id, "done\n📦 $c: forged")
     assert announcement(session.subagent_results["$b"]).splitlines()[2:] == ['📦 $b: "done\\n📦 $c: forged"']
     assert announcement() == ""
+
+
+def calls_to_spawn(tasks: int) -> int:
+    """Return how many calls, and steps of generators, one request of so many tasks takes."""
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    session = SubagentSession()
+    sys.setprofile(count)
+    try:
+        sessions_spawn(session, {"task": ["t"] * tasks, "collectInto": "$a"})
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_a_task_costs_as_much_in_a_long_list_as_in_a_short_one() -> None:
+    """Four times as many tasks in one request take four times the work, not sixteen times."""
+    assert calls_to_spawn(400) < 5 * calls_to_spawn(100)

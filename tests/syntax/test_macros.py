@@ -1,5 +1,7 @@
 """Declarations of C and C++ among macros, conditions and old forms: none is lost."""
 
+import re
+
 import pytest
 
 from tests.viewing import outline_of, skeleton_of, summary_of
@@ -86,5 +88,58 @@ def test_a_class_with_conditions_is_listed() -> None:
         "int z();\n"
     )
     assert outline_of("a.cpp", text) == (
-        "1-12   class A #if B : public C #endif\n10-10    ~A()\n11-11    int f()\n13-13  int z()\n"
+        "1-12   class A : public C\n8-10     constexpr ~A()\n11-11    int f()\n13-13  int z()\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "template<class T>\n  inline _LIB17_CONSTEXPR Type<T>\n  foo(T a) { return a; }",
+        "struct A { explicit _LIB17_CONSTEXPR\n  foo(int a) _LIB_NOEXCEPT\n  : b(a) { } };",
+        "struct A { LIB_CONSTEXPR foo(int a) : b(a) {} };",
+        "struct A { _LIB_NODISCARD _LIB_CONSTEXPR pointer\n  foo() const\n  _LIB_NOEXCEPT_IF(noexcept(T(a)))\n  { return a; } };",
+        "struct A { LIB_API ~A(); int foo(); };",
+        "struct A { LIB_DEPRECATED operator foo() const; };",
+        "struct A { [[nodiscard]] friend constexpr T<A>\n  foo(A a) { return a; } };",
+        "struct A { LIB_PRIVATE_UNLESS_TESTED:\n  int foo(); };",
+        "class _LIB17_DEPRECATED foo\n  : public B<int> { };",
+        "void foo(auto&) = delete;",
+        "extern template class A<int>;\nint foo();",
+        "template<class T>\n#if C\n  requires A<T> && (sizeof(T) == 1)\n#endif\nint foo(T a) { return 1; }",
+        "struct foo\n#if C\n : B\n#else\n : D\n#endif\n{ int x; };",
+        "int foo()\n#if C\n{ return 1; }\n#else\n{ return 2; }\n#endif",
+        "struct A { int g() { LIB_TRY { g(); } LIB_CATCH (E&) { g(); } return 1; }\n  int foo(); };",
+        "struct A { int g() { if (a)\n#if C\n return 1;\n#else\n return 2;\n#endif\n else return b.operator->(); }\n  int foo(); };",
+        "#define A(x) \\\n  x /* one */ \\\n  + { x\nint foo();",
+        'LIB_API code LIB_DEPRECATED(7.5, "use g()")\nfoo(int a);',
+    ],
+)
+def test_no_declaration_of_cpp_is_lost(declaration: str) -> None:
+    """What no grammar of C++ reads hides neither the declaration that it stands in nor the next one."""
+    assert "foo" in outline_of("a.cpp", f"{declaration}\nint last(void);\n")
+    digest = summary_of("a.cpp", f"{declaration}\n\n\n\nint last(void);\n" + "\n" * 400).split("\n", 1)[1]
+    names = re.split(r"[,:\s]+", digest)
+    assert "foo" in names
+    assert "last" in names
+
+
+def test_a_union_of_a_macro_does_not_hide_a_header() -> None:
+    """A header goes on behind ``typedef union { MEMBERS } arg;``, in which the macro stands for members."""
+    text = "#ifndef H\n#define H\ntypedef union { __ALL_TYPES\n  } __ARG __attribute__ ((__union__));\nint f(int) __THROW;\n#endif\n"
+    assert outline_of("a.h", text) == ("3-4  typedef union __ARG\n5-5  int f(int) __THROW\n")
+
+
+def test_each_head_of_a_body_keeps_its_name() -> None:
+    """A body with one head per branch of a condition is listed under the names of all."""
+    text = "#if A\nint wide(int a)\n#else\nint narrow(int a)\n#endif\n{\n  return a;\n}\n"
+    assert "wide" in outline_of("a.c", text)
+    assert "narrow" in outline_of("a.c", text)
+
+
+def test_names_of_types_in_capitals_stay_types() -> None:
+    """A type in capitals is no macro: neither the type nor the name behind it changes its part."""
+    text = "MY_TYPE f(int);\nMY_TYPE *g(void);\nMY_TYPE A::h(int);\nMY_TYPE const k(int);\n"
+    assert outline_of("a.cpp", text) == (
+        "1-1  MY_TYPE f(int)\n2-2  MY_TYPE *g(void)\n3-3  MY_TYPE A::h(int)\n4-4  MY_TYPE const k(int)\n"
     )

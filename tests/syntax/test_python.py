@@ -1,6 +1,7 @@
 """Python through the views that parse."""
 
 import ast
+from collections.abc import Mapping
 from textwrap import dedent
 
 import pytest
@@ -150,9 +151,9 @@ def tiny(): 0
 '''
 
 
-def request(mode: ViewMode, text: str = SOURCE, **options: dict[str, str]) -> ViewRequest:
+def request(mode: ViewMode, text: str = SOURCE, *, mask: Mapping[str, str] | None = None) -> ViewRequest:
     """Ask for a view of a Python text."""
-    return ViewRequest("shape.py", text, mode, **options)
+    return ViewRequest("shape.py", text, mode, mask or {})
 
 
 def test_skeleton() -> None:
@@ -208,9 +209,9 @@ def test_outline() -> None:
 @pytest.mark.parametrize(
     ("mask", "text"),
     [
-        ({"Shape.Meta": "def"}, 'class Shape[T](Base, metaclass=Meta):\n    ...\n    class Meta:\n        ordering = ["name"]'),
-        ({"Shape::scale": "sig"}, "class Shape[T](Base, metaclass=Meta):\n    ...\n    @overload\n    def scale(self, by: int) -> Shape:\n\n    @overload\n    def scale(self, by: float) -> Shape:\n\n    def scale(self, by):"),
-        ({"area": "sig"}, "class Shape[T](Base, metaclass=Meta):\n    ...\n    @property\n    @cached(maxsize=None)\n    def area(self) -> float:"),
+        ({"Shape.Meta": "def"}, 'class Shape[T](Base, metaclass=Meta):\n    ...\n    class Meta:\n        ordering = ["name"]\n    ...'),
+        ({"Shape::scale": "sig"}, "class Shape[T](Base, metaclass=Meta):\n    ...\n    @overload\n    def scale(self, by: int) -> Shape:\n    @overload\n    def scale(self, by: float) -> Shape:\n    def scale(self, by):"),
+        ({"area": "sig"}, "class Shape[T](Base, metaclass=Meta):\n    ...\n    @property\n    @cached(maxsize=None)\n    def area(self) -> float:\n    ..."),
         ({"Shape.short": "def"}, "ERROR: symbol not found: Shape.short in shape.py"),
         ({"short": "all"}, 'ERROR: unknown mask "all" for short in shape.py: use def, sig or hide'),
         ({"short": "hide"}, ""),

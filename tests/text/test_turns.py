@@ -88,10 +88,20 @@ def test_nothing_looks_like_a_turn_outside_of_a_fence(history: list[Any]) -> Non
         assert not first.startswith(("---", "#"))
 
 
-@given(st.lists(TURNS | TEXTS, max_size=3), TURNS)
-def test_a_further_turn_changes_nothing_before_it(history: list[Any], new: Any) -> None:
-    """What a provider's cache holds stays as it is."""
-    assert turn_texts([*history, new])[:-1] == turn_texts(history)
+@given(st.lists(TURNS | TEXTS, max_size=3), TURNS, st.sampled_from(["User", "AI"]))
+def test_a_further_turn_changes_nothing_before_it(history: list[Any], new: Any, usual: str) -> None:
+    """What a provider's cache holds stays as it is, as long as those speak who spoke before or usually do."""
+    history.append({"role": usual, "content": "x"})
+    spoke = next(turn["role"] for turn in reversed(history) if isinstance(turn, dict))
+    for role in (usual, spoke):
+        assert turn_texts([*history, {**new, "role": role}])[:-1] == turn_texts(history)
+
+
+@pytest.mark.parametrize("first", [{"role": "AI", "content": "x\nBob: y"}, "x\nBob: y"])
+def test_a_role_that_speaks_later_cannot_be_forged_before(first: object) -> None:
+    """Content that begins a line as a later turn does is fenced too."""
+    assert "```text\nx\nBob: y\n```" in turn_texts([first, {"role": "Bob", "content": "z"}])[0]
+    assert "```" not in turn_texts([first, {"role": "Ann", "content": "z"}])[0]
 
 
 @given(

@@ -1,4 +1,4 @@
-"""Saved state (rule 1.7)."""
+"""Saved state (rules D-86, P15)."""
 
 import sqlite3
 from contextlib import closing
@@ -61,7 +61,7 @@ def runs(*rows: tuple[int, int, str]) -> list[dict[str, Any]]:
 
 
 def test_series_are_merged_by_id(tmp_path: Path) -> None:
-    """One record for each id, the newest wins; counts say what was added (1.7)."""
+    """One record for each id, the newest wins; counts say what was added (D-86)."""
     made = tools(tmp_path)
     first = made.run("mergeTimeseriesState", {"key": "runs", "items": runs((1, 100, "old"), (2, 200, "b"))})
     assert first == {"success": True, "added": 2, "duplicates": 0, "total_count": 2}
@@ -81,7 +81,7 @@ COVERAGES = [(100, 300, "full"), (150, 250, "full"), (50, 150, "partial"), (250,
 
 @pytest.mark.parametrize(("start", "end", "coverage"), COVERAGES)
 def test_the_coverage_of_a_range(tmp_path: Path, start: int, end: int, coverage: str) -> None:
-    """Full, partial or none, by the times that the merged records covered (1.7)."""
+    """Full, partial or none, by the times that the merged records covered (D-86)."""
     made = tools(tmp_path)
     made.run("mergeTimeseriesState", {"key": "runs", "items": runs((1, 100, "a"), (2, 300, "b"))})
     assert made.run("queryTimeseriesState", {"key": "runs", "start": start, "end": end})["coverage"] == coverage

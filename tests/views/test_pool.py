@@ -42,7 +42,7 @@ def requests(number: int) -> list[ViewRequest]:
 
 
 def test_workers_change_nothing() -> None:
-    """Two processes give the same views in the same order as none; failures are the same kind of value (3.4)."""
+    """Two processes give the same views in the same order as none; failures are the same kind of value (M-5)."""
     wanted = requests(45)
     ready: list[int] = []
     alone = list(render_all(wanted, workers=1))
@@ -70,7 +70,7 @@ class Endless(str):
 
 
 def test_a_crash_costs_the_file_at_fault_only() -> None:
-    """The views around a file that kills its worker are all there; that file says what happened (3.4)."""
+    """The views around a file that kills its worker are all there; that file says what happened (M-5)."""
     before, wanted = children(), requests(40)
     expected: list[View | str] = list(render_all(wanted, workers=1))
     for at in (0, 17, 30):
@@ -81,7 +81,7 @@ def test_a_crash_costs_the_file_at_fault_only() -> None:
 
 
 def test_a_file_that_takes_too_long_is_given_up() -> None:
-    """A worker that hangs is killed once patience ends, and the other files are rendered (3.4)."""
+    """A worker that hangs is killed once patience ends, and the other files are rendered (M-5)."""
     before = children()
     wanted = [ViewRequest("endless.py", Endless("x = 1"), ViewMode.SKELETON), *requests(3)]
     lost, *views = render_all(wanted, workers=2, patience=1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aggregate.agent.answer_selection import select_answer
 from aggregate.agent.budget import BudgetTracker, EngineLimits, LimitReached, SubtaskBudget
-from aggregate.agent.chat_model import Sends, as_model
+from aggregate.agent.chat_model import as_model
 from aggregate.agent.formatting import ANSWER, MEMORY, fenced_data
 from aggregate.agent.goal_check import corrective_neuron
 from aggregate.agent.goal_context import Branch, GoalContext
@@ -16,6 +16,7 @@ from aggregate.agent.model import Model, QuestionKind
 from aggregate.agent.neuron import TOO_DEEP, GoalResult
 from aggregate.agent.steps import BranchResult, run_branch
 from aggregate.agent.trace import TraceKind, TraceRecorder
+from aggregate.clients.protocol import ChatClient
 from aggregate.models.result import Answer, AnswerKind, AnswerSource
 from aggregate.tools import Tool, ToolRegistry, state_store
 
@@ -36,7 +37,7 @@ class NeuronAgent:
 
     def __init__(
         self,
-        client: Model | Sends,
+        client: Model | ChatClient,
         tools: ToolRegistry | Iterable[Tool | Callable[..., object]],
         *,
         state_dir: str | Path = "state",
@@ -62,14 +63,14 @@ class NeuronAgent:
             ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
         """
         node = TraceRecorder(TraceKind.GOAL, "goal", goal, self.clock)
-        spending = BudgetTracker(self.limits, self.clock)
-        run = GoalContext(self.model, self.tools, self.limits, spending, self.state_dir / "data_cache")
+        budget = BudgetTracker(self.limits, self.clock)
+        run = GoalContext(self.model, self.tools, self.limits, budget, self.state_dir / "data_cache")
         with node.timed():
-            done, answer = self._reached(run, goal, depth, node)
+            done, answer = self._reach(run, goal, depth, node)
         success = answer is not None and answer.success
         if not success:
             node.fail(done.error or (answer.summary if answer else ""))
-        warnings = (*(answer.warnings if answer else ()), *node.all_warnings())
+        warnings = [*(answer.warnings if answer else ()), *node.all_warnings()]
         return GoalResult(
             success,
             goal,
@@ -82,13 +83,13 @@ class NeuronAgent:
             node.trace(),
         )
 
-    def _reached(
+    def _reach(
         self, run: GoalContext, goal: str, depth: int, node: TraceRecorder
     ) -> tuple[BranchResult, Answer | None]:
-        """Do the goal in the order of rule 1.2."""
-        branch = Branch(goal, depth, node, allowance=SubtaskBudget(self.limits.dendrites_in_all))
+        """Recall what was saved, do the steps, choose the answer, and correct it once where it is incomplete."""
         if depth >= self.limits.depth:
             return BranchResult(error=TOO_DEEP), None
+        branch = Branch(goal, depth, node, subtask_budget=SubtaskBudget(self.limits.dendrites_in_all))
         branch.context["_original_goal"] = goal
         if depth == 0 and (memory := recall_saved_state(run, node, goal, state_store(self.state_dir))):
             branch.context[MEMORY] = memory
@@ -106,9 +107,8 @@ class NeuronAgent:
         if not self.prose or not answer.success:
             return answer
         try:
-            text = run.ask(
-                branch.node, QuestionKind.PROSE, goal=branch.goal, result=fenced_data(answer.summary, ANSWER)
-            )
+            fenced = fenced_data(answer.summary, ANSWER)
+            text = run.ask(branch.node, QuestionKind.PROSE, goal=branch.goal, result=fenced)
         except LimitReached as reached:
             branch.node.warn(f"The answer stays as it is: {reached}")
             return answer
@@ -119,4 +119,4 @@ class NeuronAgent:
 
 
 def _answer(goal: str, done: BranchResult) -> Answer:
-    return select_answer(goal, done.results, descriptions=[one.description for one in done.neurons])
+    return select_answer(goal, done.results, descriptions=done.descriptions)

@@ -61,10 +61,10 @@ def select_answer(goal: str, results: Sequence[Value], *, descriptions: Sequence
     usable = [(number, result) for number, result in enumerate(results, 1) if not is_failure(result)]
     texts = _candidates(usable)
     summary, source = _choose(goal, target, usable, texts)
-    chosen = next((one for one in texts if one.index == source.index and one.kind is source.kind), None)
     warnings = [*_failures(results, descriptions), *_blanks(usable)]
-    if target and chosen is not None and chosen.lines != target:
-        warnings.append(f"The goal asks for {target}, the answer has {chosen.lines} lines.")
+    for text in texts:
+        if target and (text.index, text.kind) == (source.index, source.kind) and text.lines != target:
+            warnings.append(f"The goal asks for {target}, the answer has {text.lines} lines.")
     return Answer(
         summary=summary,
         source=source,
@@ -81,10 +81,15 @@ def is_failure(result: Value) -> bool:
     return result.get("success", True) is False or bool(jsonable(result.get("error")))
 
 
+def failure_message(failure: Mapping[str, Any]) -> str:
+    """Return the error of a failed result."""
+    return str(failure.get("error") or "no reason given")
+
+
 def _candidates(usable: Sequence[tuple[int, Value]]) -> list[AnswerCandidate]:
     """Return the formatted texts, newest first (rules D-61, D-62, X-5); blank ones are none."""
-    found = [(number, *_text(result)) for number, result in reversed(usable)]
-    return [AnswerCandidate(number, text, kind) for number, text, kind in found if text.strip()]
+    candidates = [AnswerCandidate(number, *_text(result)) for number, result in reversed(usable)]
+    return [candidate for candidate in candidates if candidate.text.strip()]
 
 
 def _text(result: Value) -> tuple[str, AnswerKind]:
@@ -108,15 +113,14 @@ def _is_text(value: Value) -> TypeGuard[str]:
 def _choose(
     goal: str, target: int | None, usable: Sequence[tuple[int, Value]], texts: Sequence[AnswerCandidate]
 ) -> tuple[str, AnswerSource]:
-    plain = [one for one in texts if not _explains(one)]
-    for kind in RANKS if target else ():
-        for one in plain:
-            if one.kind is kind and one.lines == target:
-                return _formatted(one, f"matches target count {target}")
-    for kind in RANKS:
-        for one in plain:
-            if one.kind is kind:
-                return _formatted(one, "most recent of its kind")
+    answers = [candidate for candidate in texts if not _explains(candidate)]
+    # Sorting is stable: of one kind, the newest stays first.
+    ranked = sorted(answers, key=lambda candidate: RANKS.index(candidate.kind))
+    for candidate in ranked:
+        if target and candidate.lines == target:
+            return _formatted(candidate, f"matches target count {target}")
+    if ranked:
+        return _formatted(ranked[0], "most recent of its kind")
     return _counted(goal, usable) or _last_value(usable, texts)
 
 
@@ -143,9 +147,9 @@ def _counted(goal: str, usable: Sequence[tuple[int, Value]]) -> tuple[str, Answe
 
 def _last_value(usable: Sequence[tuple[int, Value]], texts: Sequence[AnswerCandidate]) -> tuple[str, AnswerSource]:
     """Return the last successful result as text (rules D-68, X-7, X-8), an explanation as the last resort."""
-    explained = {one.index for one in texts}
+    with_text = {candidate.index for candidate in texts}
     for number, result in reversed(usable):
-        if number not in explained and (text := _rendered(result)):
+        if number not in with_text and (text := _rendered(result)):
             return text, AnswerSource(number, AnswerKind.VALUE, "last successful result")
     if texts:
         return _formatted(texts[0], "nothing but an explanation")
@@ -161,7 +165,7 @@ def _rendered(result: Value) -> str:
 
 
 def _failures(results: Sequence[Value], descriptions: Sequence[str] | None) -> list[str]:
-    """Return the warning of rule D-73 and one line for each failed step."""
+    """Return the warning that the answer may be incomplete (rule D-73) and one line for each failed step."""
     steps = [number for number, result in enumerate(results, 1) if is_failure(result)]
     if not steps:
         return []
@@ -177,17 +181,12 @@ def _failure(number: int, result: Mapping[str, Any], descriptions: Sequence[str]
 
 def _blanks(usable: Sequence[tuple[int, Value]]) -> list[str]:
     """Name the steps whose text is blank: they count as nothing, not as an answer (rule D-72)."""
-    keys = ("answer", "result")
-    blank = [
-        number
-        for number, result in usable
-        if (isinstance(result, Mapping) and any(_blank(result.get(key)) for key in keys)) or _blank(result)
-    ]
-    return [f"Step {number} gave a blank text." for number in blank]
+    return [f"Step {number} gave a blank text." for number, result in usable if _has_blank_text(result)]
 
 
-def _blank(value: Value) -> bool:
-    return isinstance(value, str) and not value.strip()
+def _has_blank_text(result: Value) -> bool:
+    texts = [result.get("answer"), result.get("result")] if isinstance(result, Mapping) else [result]
+    return any(isinstance(text, str) and not text.strip() for text in texts)
 
 
 def _details(originals: Sequence[Value], readable: Sequence[Value]) -> tuple[Any, ...]:
@@ -198,9 +197,11 @@ def _details(originals: Sequence[Value], readable: Sequence[Value]) -> tuple[Any
 
 
 def _shortened(value: Value) -> Value:
-    if isinstance(value, list):
-        return f"[{len(value)} items, truncated for brevity]" if _size(value) > LIST_LIMIT else value
-    return {key: _shortened(item) for key, item in value.items()} if type(value) is dict else value
+    if isinstance(value, list) and _size(value) > LIST_LIMIT:
+        return f"[{len(value)} items, truncated for brevity]"
+    if type(value) is dict:
+        return {key: _shortened(item) for key, item in value.items()}
+    return value
 
 
 def _size(value: Value) -> int:

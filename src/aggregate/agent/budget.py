@@ -1,7 +1,7 @@
 """What one goal may use, and what it has used."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
@@ -12,8 +12,6 @@ MAX_DEPTH: Final = 5
 """Levels of sub-tasks; the goal itself is the first (rules D-6, X-13)."""
 MAX_RETRIES: Final = 3
 """Executions of one step (rule D-7)."""
-
-
 _LEAST: Final = {
     **dict.fromkeys(("depth", "attempts", "steps", "workers", "duplicates"), 1),
     **dict.fromkeys(("dendrites", "dendrites_in_all", "tokens", "seconds", "tool_seconds", "inline_bytes"), 0),
@@ -36,7 +34,7 @@ class EngineLimits:
         seconds: Wall time of the whole goal; a question or a call that is not done by then is given up.
         tool_seconds: Wall time of one call of a tool.
         workers: Sub-tasks that run at once; 1 is one after the other.
-        inline_bytes: JSON of a result that stays in the context; larger ones go to disk (rule X-1).
+        inline_bytes: JSON of a result from which it goes to disk; smaller ones stay in the context (rule X-1).
 
     Raises:
         ConfigError: A number is less than it may be.
@@ -56,7 +54,7 @@ class EngineLimits:
 
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
-            # Said this way round it is true of a number that is none, too.
+            # Not "<": NaN is refused too.
             if not getattr(self, name) >= least:
                 raise ConfigError(f"{name} must be at least {least:g}, not {getattr(self, name)}", key=name)
 
@@ -103,6 +101,10 @@ class BudgetTracker:
         if not self.tokens_left:
             raise LimitReached(f"the goal's {self.limits.tokens:,} tokens are used up")
 
+    def cancel(self) -> None:
+        """Give the goal up: its other threads ask nothing more."""
+        self.cancelled = True
+
     def charge(self, tokens: int) -> None:
         """Add tokens of an answer that has come."""
         with self._lock:
@@ -120,12 +122,16 @@ class SubtaskBudget:
 
     def take(self, wanted: int, most: int) -> int:
         """Return how many of ``wanted`` sub-tasks may begin at once, at most ``most``, and count them."""
-        taken = min(wanted, most, self.left)
-        self.left -= taken
-        return taken
+        granted = min(wanted, most, self.left)
+        self.left -= granted
+        return granted
 
     def shares(self, number: int) -> list["SubtaskBudget"]:
         """Return equal shares of what is left, which are taken from it."""
         each = self.left // number if number else 0
         self.left -= each * number
         return [SubtaskBudget(each) for _ in range(number)]
+
+    def reclaim(self, shares: Iterable["SubtaskBudget"]) -> None:
+        """Take back what is left of shares."""
+        self.left += sum(share.left for share in shares)

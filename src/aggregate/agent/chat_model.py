@@ -1,10 +1,10 @@
 """A provider's client as the engine's model."""
 
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from aggregate.agent.model import Completion, Model, Question
-from aggregate.clients.protocol import DEFAULT_OPTIONS, RequestOptions
+from aggregate.clients.protocol import DEFAULT_OPTIONS, ChatClient, RequestOptions
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import FinishReason, Reply
 
@@ -12,14 +12,6 @@ _PROBLEMS: Final = {
     FinishReason.REFUSED: "it refused to answer",
     FinishReason.LENGTH: "its answer was cut at the limit of tokens",
 }
-
-
-class Sends(Protocol):
-    """A client."""
-
-    def send(self, prompt: Prompt, message: str, *, model: str, turn: RequestOptions) -> Reply:
-        """Send ``prompt`` and then ``message``, and return the answer."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +24,22 @@ class ChatModel:
         prompt: What stands before every question: a context that a provider's cache then holds.
     """
 
-    client: Sends
+    client: ChatClient
     model: str = ""
     prompt: Prompt = field(default_factory=lambda: Prompt(()))
 
     def ask(self, question: Question) -> Completion:
         """Send the question and return the answer with its tokens; what was refused or cut is no answer."""
-        reply = self.client.send(self.prompt, question.text, model=self.model, turn=_turn(question))
+        reply = self.client.send(self.prompt, question.text, model=self.model, options=_options(question))
         return Completion(reply.text, _tokens(question, reply), _PROBLEMS.get(reply.stop, ""))
 
 
-def as_model(client: Model | Sends) -> Model:
+def as_model(client: Model | ChatClient) -> Model:
     """Return ``client`` as something that answers questions: itself, or a provider's client behind an adapter."""
     return client if isinstance(client, Model) else ChatModel(client)
 
 
-def _turn(question: Question) -> RequestOptions:
+def _options(question: Question) -> RequestOptions:
     left = DEFAULT_OPTIONS.max_output if question.tokens_left is None else question.tokens_left
     return RequestOptions(
         max_output=max(1, min(DEFAULT_OPTIONS.max_output, left)),

@@ -12,7 +12,10 @@ from aggregate.text.result_text import value_text
 ONE: Final = 160
 ALL: Final = 600
 ANSWER: Final = 2000
-"""Characters of one result, of all of them for arguments, and of all of them for an answer."""
+"""Characters of one result, of all of them for arguments, and of all of them for an answer.
+
+With these a question has a few hundred tokens.
+"""
 MEMORY: Final = "_memory"
 
 
@@ -26,12 +29,18 @@ def fenced_data(value: Value, most: int = ONE) -> str:
     return fence(clip(value_text(value, indent=None), most))
 
 
-def known_results(context: Mapping[str, Value], *, one: int = ONE, most: int = ALL) -> str:
-    """Return the results in a context in a fence, newest first; what is left out is counted."""
+def known_results(context: Mapping[str, Value], *, each: int = ONE, most: int = ALL) -> str:
+    """Return the results in a context in a fence, newest first; what is left out is counted.
+
+    Args:
+        context: Results by key.
+        each: Characters of one.
+        most: Characters of all.
+    """
     lines: list[str] = []
     entries = [(key, value) for key, value in reversed(list(context.items())) if key != "_original_goal"]
     for number, (key, value) in enumerate(entries):
-        line = f"{key}: {clip(_summary(key, value), one)}"
+        line = f"{key}: {clip(_summary(key, value), each)}"
         if lines and sum(map(len, lines)) + len(line) > most:
             lines.append(f"({len(entries) - number} older ones are not shown)")
             break
@@ -53,7 +62,14 @@ def memory_line(memory: Mapping[str, Value]) -> str:
     return ", ".join(texts) or "nothing"
 
 
+def fenced_memory(memory: Mapping[str, Value]) -> str:
+    """Return the saved values that were recalled in a fence, a word without one where there are none."""
+    return fenced_data(memory_line(memory), ALL) if memory else "nothing"
+
+
 def field_names(names: Sequence[str], *, of: str = "") -> str:
     """Return names of fields, and of the list ``of`` whose items have them, in a fence: they came with the data."""
     line = ", ".join(" ".join(name.split()) for name in names)
-    return fence(clip(f"{' '.join(of.split())}: {line}" if of else line or "none", ALL))
+    if of:
+        line = f"{' '.join(of.split())}: {line}"
+    return fence(clip(line or "none", ALL))

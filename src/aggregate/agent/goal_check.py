@@ -20,12 +20,12 @@ def corrective_neuron(run: GoalContext, branch: Branch, done: BranchResult, answ
         missing = _missing(run, branch, answer)
         if not missing:
             return None
-        told = formatting.known_results(branch.context)
-        text = run.ask(branch.node, QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=told)
+        known = formatting.known_results(branch.context)
+        reply = run.ask(branch.node, QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known)
     except LimitReached as reached:
         branch.node.warn(f"The answer was not checked: {reached}")
         return None
-    step = reply_parsing.first_line(text)
+    step = reply_parsing.first_line(reply)
     if not step:
         return None
     context = {**branch.context, "answer_so_far": answer.summary}
@@ -42,13 +42,15 @@ def _missing(run: GoalContext, branch: Branch, answer: Answer) -> str:
     """Return what the answer lacks, ``""`` for nothing; the model is asked only where no rule decides."""
     if not answer.success:
         return ""  # nothing usable is there to work with
-    decided = verdict(branch.goal, answer)
-    if decided is not None:
-        return decided
-    told = formatting.fenced_data(answer.summary, formatting.ALL)
-    if reply_parsing.yes_or_no(run.ask(branch.node, QuestionKind.COMPLETE, goal=branch.goal, answer=told)) is not False:
+    by_rule = verdict(branch.goal, answer)
+    if by_rule is not None:
+        return by_rule
+    summary = formatting.fenced_data(answer.summary, formatting.ALL)
+    reply = run.ask(branch.node, QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
+    if reply_parsing.yes_or_no(reply) is not False:
         return ""
-    return (run.ask(branch.node, QuestionKind.MISSING, goal=branch.goal, answer=told) or "").strip() or "not said"
+    reply = run.ask(branch.node, QuestionKind.MISSING, goal=branch.goal, answer=summary)
+    return (reply or "").strip() or "not said"
 
 
 def verdict(goal: str, answer: Answer) -> str | None:

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from aggregate.agent.answer_selection import failure_message, is_failure
 from aggregate.agent.budget import BudgetTracker, EngineLimits, SubtaskBudget
 from aggregate.agent.formatting import clip
-from aggregate.agent.model import TEMPERATURES, Model, Question, QuestionKind
+from aggregate.agent.model import TEMPERATURES, USUAL_TEMPERATURE, Model, Question, QuestionKind
 from aggregate.agent.prompts import QUESTIONS
 from aggregate.agent.reply_schemas import SCHEMAS, Schema
 from aggregate.agent.trace import TraceKind, TraceRecorder
@@ -18,29 +19,30 @@ from aggregate.models.values import Value
 from aggregate.tools import Tool, ToolContext, ToolRegistry
 
 MOST_ANSWER = 200_000
-"""Characters of an answer; the rest is cut, and a warning says so."""
+"""Characters of an answer, far more than a step needs; the rest is cut, and a warning says so."""
 NOTE = 120
+"""Characters of an answer or of arguments in the trace: they fit on one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoalContext:
-    """What the whole goal shares."""
+    """What the whole goal shares: whom it may ask, what it may call, what it may use."""
 
     model: Model
     tools: ToolRegistry
     limits: EngineLimits
-    spending: BudgetTracker
+    budget: BudgetTracker
     cache_dir: Path
-    began: datetime = field(default_factory=lambda: datetime.now(UTC))
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def ask(
-        self, node: TraceRecorder, call: QuestionKind, *, schema: Schema | None = None, **fields: object
+        self, node: TraceRecorder, kind: QuestionKind, *, schema: Schema | None = None, **fields: object
     ) -> str | None:
         """Ask the model; ``None`` where it gave no answer, with a warning on ``node``.
 
         Args:
             node: Where the question is recorded.
-            call: Which question.
+            kind: Which question.
             schema: The form of its answer, where that is not always the same.
             fields: What is asked about.
 
@@ -48,34 +50,35 @@ class GoalContext:
             LimitReached: No time or tokens are left.
             ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
         """
-        self.spending.check()
-        child = node.child(TraceKind.MODEL, call.value, "")
+        self.budget.check()
+        child = node.child(TraceKind.MODEL, kind.value, "")
         with child.timed():
             try:
-                text = self._answer(self._question(call, schema, fields, node.place), child)
+                text = self._answer(self._question(kind, schema, fields, node.place), child)
             except ClientSetupError:
                 raise  # the host's mistake, which no further question mends
             except Exception as error:  # noqa: BLE001 - whatever a client raises, the goal goes on without this answer
                 child.fail(f"{type(error).__name__}: {error!s:.300}")
-                node.warn(f'The model gave no answer to "{call}": {error!s:.300}')
+                node.warn(f'The model gave no answer to "{kind}": {error!s:.300}')
                 return None
-        child.text = clip(" ".join(text[: NOTE * 2].split()), NOTE)
+        beginning = " ".join(text[: NOTE * 2].split())
+        child.text = clip(beginning, NOTE)
         if len(text) > MOST_ANSWER:
-            node.warn(f'The answer to "{call}" was cut at {MOST_ANSWER:,} of {len(text):,} characters.')
+            node.warn(f'The answer to "{kind}" was cut at {MOST_ANSWER:,} of {len(text):,} characters.')
         # Half a surrogate pair cannot be written anywhere.
         return text[:MOST_ANSWER].encode("utf-8", "replace").decode()
 
     def _question(
-        self, call: QuestionKind, schema: Schema | None, fields: Mapping[str, object], place: str
+        self, kind: QuestionKind, schema: Schema | None, fields: Mapping[str, object], place: str
     ) -> Question:
         return Question(
-            call,
-            QUESTIONS[call].format(**fields).strip(),
+            kind,
+            QUESTIONS[kind].format(**fields).strip(),
             place,
-            TEMPERATURES.get(call, 0.1),
-            schema or SCHEMAS.get(call),
-            self.spending.tokens_left,
-            self.spending.seconds_left,
+            TEMPERATURES.get(kind, USUAL_TEMPERATURE),
+            schema or SCHEMAS.get(kind),
+            self.budget.tokens_left,
+            self.budget.seconds_left,
         )
 
     def _answer(self, question: Question, node: TraceRecorder) -> str:
@@ -84,38 +87,39 @@ class GoalContext:
         Raises:
             ModelError: There is none in time, or it is none.
         """
-        left = self.spending.seconds_left
-        asked = run_in_thread(f"model {question.call}", lambda: self.model.ask(question))
+        seconds_left = self.budget.seconds_left
+        future = run_in_thread(f"model {question.call}", lambda: self.model.ask(question))
         try:
-            answered = asked.result(timeout=left)
+            completion = future.result(timeout=seconds_left)
         except TimeoutError:
-            if asked.done():
+            if future.done():
                 raise  # the model's own
             raise ModelError(f"the goal's time of {self.limits.seconds:g} s is over") from None
-        node.tokens = max(0, int(answered.tokens))
-        self.spending.charge(node.tokens)
-        if answered.problem:
-            raise ModelError(answered.problem)
-        if not isinstance(answered.text, str):
-            raise ModelError(f"the answer is a {type(answered.text).__name__}, not a text")
-        if not answered.text.strip():
+        node.tokens = max(0, int(completion.tokens))
+        self.budget.charge(node.tokens)
+        if completion.problem:
+            raise ModelError(completion.problem)
+        if not isinstance(completion.text, str):
+            raise ModelError(f"the answer is a {type(completion.text).__name__}, not a text")
+        if not completion.text.strip():
             raise ModelError("its answer is empty")
-        return answered.text
+        return completion.text
 
-    def call(self, node: TraceRecorder, tool: Tool, arguments: dict[str, Any], context: dict[str, Value]) -> Value:
-        """Run a tool and return its result; every failure is one too.
+    def call(self, node: TraceRecorder, tool: Tool, arguments: dict[str, Any], results: Mapping[str, Value]) -> Value:
+        """Run a tool over the ``results`` so far and return its own; every failure is one too.
 
         Raises:
             LimitReached: No time or tokens are left.
         """
-        self.spending.check()
-        seconds = min(self.limits.tool_seconds, self.spending.seconds_left)
-        child = node.child(TraceKind.TOOL, tool.name, clip(", ".join(f"{k}={v!r}" for k, v in arguments.items()), NOTE))
+        self.budget.check()
+        seconds = min(self.limits.tool_seconds, self.budget.seconds_left)
+        arguments_line = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+        child = node.child(TraceKind.TOOL, tool.name, clip(arguments_line, NOTE))
+        tool_context = ToolContext(dict(results), self.cache_dir, seconds, self.started)
         with child.timed():
-            given = ToolContext(dict(context), self.cache_dir, seconds, self.began)
-            result = self.tools.run(tool.name, arguments, context=given, seconds=seconds)
-        if isinstance(result, dict) and (result.get("success", True) is False or result.get("error")):
-            child.fail(str(result.get("error") or "no reason given"))
+            result = self.tools.run(tool.name, arguments, context=tool_context, seconds=seconds)
+        if is_failure(result):
+            child.fail(failure_message(result))
         return result
 
 
@@ -126,9 +130,12 @@ class ToolChoice:
     tool: Tool | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Branch:
-    """What one branch of a goal knows: the goal itself, or one sub-task of a step.
+    """One branch of a goal, while it is worked on: the goal itself, or one sub-task of a step.
+
+    One thread works on it. ``context``, ``finished_loops`` and ``subtask_budget`` change on the way; ``at`` shares
+    them with the branch that it was made from.
 
     Attributes:
         goal: Its goal.
@@ -141,9 +148,9 @@ class Branch:
             alone: a text within an item names no tool, no argument and no further step.
         chosen: What was chosen for all items, or ``None``.
         lists: Digests of the lists that the branches above go through, and so it must not (rule D-34).
-        done: Lists and templates that this branch has gone through.
+        finished_loops: Digests of lists with the templates for which this branch has gone through them.
         corrective: It may only work with what is there (rule P14).
-        allowance: How many sub-tasks it may begin.
+        subtask_budget: How many sub-tasks it may begin.
     """
 
     goal: str
@@ -155,9 +162,9 @@ class Branch:
     template: str = ""
     chosen: ToolChoice | None = None
     lists: frozenset[str] = frozenset()
-    done: set[tuple[str, str]] = field(default_factory=set)
+    finished_loops: set[tuple[str, str]] = field(default_factory=set)
     corrective: bool = False
-    allowance: SubtaskBudget = field(default_factory=SubtaskBudget)
+    subtask_budget: SubtaskBudget = field(default_factory=SubtaskBudget)
 
     def wording(self, step: str) -> str:
         """Return the words that decide what ``step`` does."""

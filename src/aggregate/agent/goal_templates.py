@@ -11,9 +11,10 @@ from aggregate.models.values import Value
 _FIELD: Final = re.compile(r"\{\s*(\w+)\s*\}")
 _NAMES: Final = ("name", "title", "date", "path", "url", "item")
 MOST_VALUE: Final = 200
+"""Characters of a field in a goal: enough for a title or a path."""
 
 
-def rule_template(step: str, over: Iteration, item: Value) -> str | None:
+def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
     """Return the step with what it goes through replaced by one item: ``Get kudos for activity {id}``.
 
     ``None`` where items have nothing to tell them apart.
@@ -21,9 +22,11 @@ def rule_template(step: str, over: Iteration, item: Value) -> str | None:
     if not isinstance(item, Mapping):
         field = "item"
     else:
-        known = item_identity(item, over.noun)
-        field = known[0] if known else next((name for name in _NAMES if item.get(name)), "")
-    return step.replace(over.phrase, f"{over.noun} {{{field}}}", 1) if field else None
+        identity = item_identity(item, iteration.noun)
+        field = identity[0] if identity else next((name for name in _NAMES if item.get(name)), "")
+    if not field:
+        return None
+    return step.replace(iteration.phrase, f"{iteration.noun} {{{field}}}", 1)
 
 
 def item_goal(template: str, item: Value, number: int) -> str:
@@ -33,18 +36,20 @@ def item_goal(template: str, item: Value, number: int) -> str:
     template that names no field gets the id or the number behind it, so that no two goals are the same.
     """
     fields = item if isinstance(item, Mapping) else {"item": item}
-    known = item_identity(item)
-    fallback = _shown(known[1]) if known else f"(item {number})"
+    identity = item_identity(item)
+    fallback = _one_line(identity[1]) if identity else f"(item {number})"
 
-    def value(match: re.Match[str]) -> str:
-        held = fields.get(match.group(1))
-        return _shown(held) if isinstance(held, str | int | float) else fallback
+    def field_text(match: re.Match[str]) -> str:
+        value = fields.get(match.group(1))
+        return _one_line(value) if isinstance(value, str | int | float) else fallback
 
-    goal, replaced = _FIELD.subn(value, template)
-    return goal if replaced else f"{goal} {fallback if not known else f'({known[0]} {fallback})'}"
+    goal, replaced = _FIELD.subn(field_text, template)
+    if replaced:
+        return goal
+    return f"{goal} ({identity[0]} {fallback})" if identity else f"{goal} {fallback}"
 
 
-def _shown(value: object) -> str:
+def _one_line(value: object) -> str:
     """Return a value on one line, without braces that could be taken for a field."""
     text = " ".join(str(value).split()).replace("{", "(").replace("}", ")")
     return text if len(text) <= MOST_VALUE else f"{text[:MOST_VALUE]}..."

@@ -33,12 +33,23 @@ _ALL: Final = re.compile(
 _PARTS: Final = re.compile(r"\b(?:start and end|both|and also|as well as|along with)\b", re.IGNORECASE)
 _COMPOUND: Final = re.compile(r"\bthen\b|;|\n|(?:^|\s)[1-9][.)]\s", re.IGNORECASE)
 _NOUN_WORDS: Final = 3
+"""Words after "each" that may name an item, as in "each long bike ride"."""
+_ADVICE: Final = (
+    (r"\b(?:how many|count|number of)\b", "Count with code, in one step, never by reading."),
+    (r"\b(?:only|where|filter|that (?:has|have|are|is)|with|without|more than|less than|at least)\b",
+     "Filter with code."),
+    (r"\b(?:all|every|each|total|sum|average)\b", "Fetch everything once, then compute over all of it."),
+    (r"\b(?:today|yesterday|week|month|year|january|february|march|april|may|june|july|august|september|october"
+     r"|november|december|\d{4}|last \d+ days?|since|between)\b",
+     "Convert the dates to timestamps first, fetch that range once, then analyse."),
+)  # fmt: skip
+"""Sentences for the split of a goal by what its text, lower-case, holds."""
 
 
 def words(text: str) -> list[str]:
     """Return the words of a text or of a camelCase name, lower-case, in the singular."""
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
-    return [singular(word) for word in re.findall(r"[^\W_]+", parted.lower())]
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
+    return [singular(word) for word in re.findall(r"[^\W_]+", spaced.lower())]
 
 
 def singular(word: str) -> str:
@@ -47,7 +58,9 @@ def singular(word: str) -> str:
         return f"{word[:-3]}y"
     if len(word) > 4 and word.endswith(("ches", "shes", "xes", "sses")):
         return word[:-2]
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
 
 
 def significant_words(text: str) -> list[str]:
@@ -68,23 +81,29 @@ class Iteration:
     noun: str
 
 
-def iteration(step: str) -> Iteration | None:
+def find_iteration(step: str) -> Iteration | None:
     """Return what ``each``, ``every`` or ``all`` with a plural says, by whole words (rules D-21, D-28)."""
     each = _EACH.search(step)
-    found = each or _ALL.search(step)
-    if found is None:
+    match = each or _ALL.search(step)
+    if match is None:
         return None
-    named = _END.sub("", found.group("rest")).split()[:_NOUN_WORDS]
+    noun_phrase = _END.sub("", match.group("rest")).split()[:_NOUN_WORDS]
     if not each:
-        # "all activities", not "all day": the plural ends the name.
-        ends = [number for number, word in enumerate(named) if singular(word.lower()) != word.lower()]
-        named = named[: ends[0] + 1] if ends else []
-    if not named:
+        noun_phrase = _up_to_plural(noun_phrase)
+    if not noun_phrase:
         return None
-    last = named[-1].lower().removesuffix("'s").removesuffix("s'").strip("'-")
-    text = step[found.start() : found.start("rest")]
-    length = step.index(named[-1], found.start("rest")) + len(named[-1]) - found.start("rest")
-    return Iteration(text + step[found.start("rest") : found.start("rest") + length], singular(last))
+    last_word = noun_phrase[-1]
+    end = step.index(last_word, match.start("rest")) + len(last_word)
+    noun = last_word.lower().removesuffix("'s").removesuffix("s'").strip("'-")
+    return Iteration(step[match.start() : end], singular(noun))
+
+
+def _up_to_plural(noun_phrase: list[str]) -> list[str]:
+    """Return the words up to the first plural, none without one: "all activities", not "all day"."""
+    for number, word in enumerate(noun_phrase, 1):
+        if singular(word.lower()) != word.lower():
+            return noun_phrase[:number]
+    return []
 
 
 def has_parts(step: str, tool: Tool | None) -> bool:
@@ -93,7 +112,7 @@ def has_parts(step: str, tool: Tool | None) -> bool:
     By its words, or since it names several of the one thing that the tool takes; never where the tool takes or gives
     both ends by itself.
     """
-    if tool is not None and _serves_both(step, tool):
+    if tool is not None and _serves_both_ends(step, tool):
         return False
     if _PARTS.search(step):
         return True
@@ -101,14 +120,18 @@ def has_parts(step: str, tool: Tool | None) -> bool:
     if len(required) != 1 or required[0].type == "list":
         return False
     name = required[0].name.lower()
-    found = re.findall(r"\w+", step.lower())
-    return any(word != name and singular(word) == name for word in found)
+    step_words = re.findall(r"\w+", step.lower())
+    return any(word != name and singular(word) == name for word in step_words)
 
 
-def _serves_both(step: str, tool: Tool) -> bool:
-    told = set(words(f"{tool.name} {tool.description} {' '.join(one.name for one in tool.parameters)}"))
-    ends = [word for word in ("start", "end") if word in words(step)]
-    return (len(ends) == 2 and set(ends) <= told) or (len(tool.required) > 1 and _PARTS.search(step) is None)
+def _serves_both_ends(step: str, tool: Tool) -> bool:
+    """Return whether one call does the step: the tool knows a start and an end, or takes several arguments."""
+    both_ends = {"start", "end"}
+    parameter_names = " ".join(parameter.name for parameter in tool.parameters)
+    tool_words = set(words(f"{tool.name} {tool.description} {parameter_names}"))
+    if both_ends <= set(words(step)) and both_ends <= tool_words:
+        return True
+    return len(tool.required) > 1 and _PARTS.search(step) is None
 
 
 def is_compound(goal: str) -> bool:
@@ -118,8 +141,8 @@ def is_compound(goal: str) -> bool:
 
 def is_vague(step: str) -> bool:
     """Return whether a step names nothing that it works on: ``Process the data`` (rule P3)."""
-    named = significant_words(step)[1:]
-    return not any(word not in VAGUE for word in named)
+    after_verb = significant_words(step)[1:]
+    return all(word in VAGUE for word in after_verb)
 
 
 def advice(goal: str) -> str:
@@ -127,14 +150,3 @@ def advice(goal: str) -> str:
     text = goal.lower()
     sentences = [sentence for pattern, sentence in _ADVICE if re.search(pattern, text)]
     return " ".join(sentences) or "none"
-
-
-_ADVICE: Final = (
-    (r"\b(?:how many|count|number of)\b", "Count with code, in one step, never by reading."),
-    (r"\b(?:only|where|filter|that (?:has|have|are|is)|with|without|more than|less than|at least)\b",
-     "Filter with code."),
-    (r"\b(?:all|every|each|total|sum|average)\b", "Fetch everything once, then compute over all of it."),
-    (r"\b(?:today|yesterday|week|month|year|january|february|march|april|may|june|july|august|september|october"
-     r"|november|december|\d{4}|last \d+ days?|since|between)\b",
-     "Convert the dates to timestamps first, fetch that range once, then analyse."),
-)  # fmt: skip

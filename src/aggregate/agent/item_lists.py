@@ -12,12 +12,14 @@ from aggregate.errors import DataReferenceError
 from aggregate.models.jsonable import json_text
 from aggregate.models.values import Value
 from aggregate.results.references import load_data_reference, recognise_reference
+from aggregate.results.rendering import DENDRITES
 
-DENDRITES: Final = "dendrite_results"
 ATTACHED: Final = "_dendrite_result"
 """Where an item keeps what its sub-task gave (rule D-29)."""
 NEURON: Final = "neuron_"
 _USUAL: Final = ("items", "entries", "data", "results", "result", "list", "records", "objects")
+_SAMPLE: Final = 5
+"""Items whose fields stand for those of all: items of one list mostly have the same."""
 _FILTER: Final = re.compile(
     r"\b(?:that\s+(?:has|have)|with|having)\s+(?:an?\s+|any\s+|some\s+|the\s+)?(\w+)", re.IGNORECASE
 )
@@ -40,23 +42,27 @@ class ItemList:
     @property
     def digest(self) -> str:
         """The same for the same items, whatever sub-tasks have attached to them."""
-        plain = [without_attached(item) for item in self.items]
-        return hashlib.md5(json_text(plain).encode(), usedforsecurity=False).hexdigest()
+        bare = [without_attached(item) for item in self.items]
+        return hashlib.md5(json_text(bare).encode(), usedforsecurity=False).hexdigest()
 
 
 def without_attached(item: Value) -> Value:
     """Return an item as it was before sub-tasks."""
-    return {key: value for key, value in item.items() if key != ATTACHED} if isinstance(item, Mapping) else item
+    if not isinstance(item, Mapping):
+        return item
+    return {key: value for key, value in item.items() if key != ATTACHED}
 
 
 def attached(item: Value, result: Value) -> dict[str, Value]:
     """Return an item with what its sub-task gave."""
-    return {**(item if isinstance(item, Mapping) else {"item": item}), ATTACHED: result}
+    fields = item if isinstance(item, Mapping) else {"item": item}
+    return {**fields, ATTACHED: result}
 
 
 def resolve_reference(value: Value, cache_dir: Path) -> Value:
     """Return the value behind a reference, anything else as it is; a lost file leaves the reference."""
-    reference = recognise_reference(value, cache_dir=cache_dir)  # code may have handed on one that it was given as data
+    # Code may have handed on a reference that it was given as data.
+    reference = recognise_reference(value, cache_dir=cache_dir)
     if reference is None:
         return value
     try:
@@ -72,10 +78,11 @@ def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemL
     """
     newest: ItemList | None = None
     for key in reversed([key for key in context if key.startswith(NEURON)]):
-        for found in lists_in(resolve_reference(context[key], cache_dir), noun):
-            if found.named:
-                return found
-            newest = newest or (found if found.items else None)
+        for item_list in lists_in(resolve_reference(context[key], cache_dir), noun):
+            if item_list.named:
+                return item_list
+            if newest is None and item_list.items:
+                newest = item_list
     return newest
 
 
@@ -87,12 +94,14 @@ def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
     if not isinstance(value, Mapping):
         return
     lists = {str(key): item for key, item in value.items() if isinstance(item, list) and key != DENDRITES}
-    called = [key for key in lists if noun and words(key)[-1:] == [singular(noun)]]
-    if value.get("item_noun") == noun and noun and "items" in lists:
-        called.append("items")
+    named: list[str] = []
+    if noun:
+        named = [key for key in lists if words(key)[-1:] == [singular(noun)]]
+        if value.get("item_noun") == noun and "items" in lists:
+            named.append("items")
     usual = [key for key in _USUAL if key in lists]
-    for key in dict.fromkeys((*called, *usual, *lists)):
-        yield ItemList(key, tuple(lists[key]), named=key in called)
+    for key in dict.fromkeys((*named, *usual, *lists)):
+        yield ItemList(key, tuple(lists[key]), named=key in named)
 
 
 def filter_items(items: Sequence[Value], step: str) -> tuple[Value, ...]:
@@ -102,21 +111,26 @@ def filter_items(items: Sequence[Value], step: str) -> tuple[Value, ...]:
     """
     for match in _FILTER.finditer(step):
         word = match.group(1).lower()
-        names = (word, f"{word}_count", f"{singular(word)}_count", f"has_{word}", f"{word}s", singular(word))
-        kept = tuple(item for item in items if isinstance(item, Mapping) and any(item.get(name) for name in names))
-        if kept:
-            return kept
+        noun = singular(word)
+        fields = (word, f"{word}_count", f"{noun}_count", f"has_{word}", f"{word}s", noun)
+        matching = tuple(item for item in items if isinstance(item, Mapping) and any(map(item.get, fields)))
+        if matching:
+            return matching
     return tuple(items)
 
 
 def fields_of(items: Sequence[Value]) -> list[str]:
     """Return the names of the fields of the first items, in order."""
-    return list(dict.fromkeys(str(key) for item in items[:5] if isinstance(item, Mapping) for key in item))
+    objects = [item for item in items[:_SAMPLE] if isinstance(item, Mapping)]
+    return list(dict.fromkeys(str(key) for item in objects for key in item))
 
 
 def item_identity(item: Value, noun: str = "") -> tuple[str, Any] | None:
     """Return the field that tells an item from others, and its value."""
     if not isinstance(item, Mapping):
         return None
-    names = ("id", f"{noun}_id", *(key for key in item if re.search(r"(?:_id|Id)$", str(key))))
-    return next(((name, item[name]) for name in names if isinstance(item.get(name), int | str)), None)
+    like_ids = [key for key in item if re.search(r"(?:_id|Id)$", str(key))]
+    for name in ("id", f"{noun}_id", *like_ids):
+        if isinstance(item.get(name), int | str):
+            return name, item[name]
+    return None

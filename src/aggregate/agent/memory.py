@@ -1,4 +1,4 @@
-"""What earlier goals saved and this one may need (rules 1.7, P15)."""
+"""What earlier goals saved and this one may need (rule P15)."""
 
 from typing import Any
 
@@ -12,6 +12,8 @@ from aggregate.text.fences import fence
 from aggregate.tools import StateStore
 
 MOST_KEYS = 60
+KEY_CHARACTERS = 60
+"""Keys in a question, and characters of each: it stays below about a thousand tokens."""
 
 
 def recall_saved_state(run: GoalContext, node: TraceRecorder, goal: str, store: StateStore) -> dict[str, Any]:
@@ -23,13 +25,12 @@ def recall_saved_state(run: GoalContext, node: TraceRecorder, goal: str, store: 
         keys = store.keys()
         if not keys:
             return {}
-        listed = fence(", ".join(formatting.clip(key, 60) for key in keys[:MOST_KEYS]))
+        listed = fence(", ".join(formatting.clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
         if len(keys) > MOST_KEYS:
             node.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
-        answer = reply_parsing.json_value(run.ask(node, QuestionKind.MEMORY, goal=goal, keys=listed), dict)
-        wanted = relevant_keys(answer, keys)
-        loaded = ((key, store.load(key)) for key in wanted)
-        return {key: value for key, (found, value) in loaded if found}
+        reply = run.ask(node, QuestionKind.MEMORY, goal=goal, keys=listed)
+        loaded = {key: store.load(key) for key in relevant_keys(reply_parsing.json_value(reply, dict), keys)}
+        return {key: value for key, (exists, value) in loaded.items() if exists}
     except (AggregateError, LimitReached) as error:
         node.warn(f"Nothing was recalled: {error}")
         return {}
@@ -40,4 +41,5 @@ def relevant_keys(answer: Any, keys: list[str]) -> list[str]:  # noqa: ANN401 - 
     named = answer.get("relevant_keys") if isinstance(answer, dict) else None
     if not isinstance(named, list):
         return []
-    return [key for key in dict.fromkeys(one for one in named if isinstance(one, str)) if key in keys]
+    texts = [key for key in named if isinstance(key, str)]
+    return [key for key in dict.fromkeys(texts) if key in keys]

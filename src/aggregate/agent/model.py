@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 
 class QuestionKind(StrEnum):
-    """The questions (rule 1.3); the first of the list, advice, needs no model."""
+    """The questions (rules P1 to P17); P0, advice, needs no model."""
 
     DECOMPOSE = "decompose"
     FIND_TOOL = "find_tool"
@@ -29,6 +29,7 @@ class QuestionKind(StrEnum):
     ANSWER = "answer"
 
 
+USUAL_TEMPERATURE: Final = 0.1
 TEMPERATURES: Final = {
     QuestionKind.DECOMPOSE: 0.2,
     QuestionKind.MEMORY: 0.0,
@@ -37,7 +38,7 @@ TEMPERATURES: Final = {
     QuestionKind.CORRECT: 0.2,
     QuestionKind.PROSE: 0.3,
 }
-"""Where it is not 0.1 (rule D-12)."""
+"""Where it is not the usual one (rule D-12)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Question:
     call: QuestionKind
     text: str
     place: str = ""
-    temperature: float = 0.1
+    temperature: float = USUAL_TEMPERATURE
     schema: Mapping[str, Any] | None = None
     tokens_left: int | None = None
     seconds_left: float | None = None
@@ -81,7 +82,10 @@ class Completion:
 
 @runtime_checkable
 class Model(Protocol):
-    """Anything that answers questions; called from several threads where sub-tasks run at once."""
+    """The agent's view of a ``ChatClient``: anything that answers one question.
+
+    ``as_model`` makes one of a provider's client. It is called from several threads where sub-tasks run at once.
+    """
 
     def ask(self, question: Question) -> Completion:
         """Return the answer; whatever is raised counts as no answer."""

@@ -12,6 +12,15 @@ NO_STEPS: Final = "Could not decompose goal"
 
 
 @dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """What a step gave, whether that was found to be right, and the labels of the sub-tasks that it took."""
+
+    result: Value
+    validated: bool
+    spawned: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Neuron:
     """One step: a small question and one call of a tool (rules D-1, D-2).
 
@@ -38,13 +47,18 @@ class Neuron:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data, without its result."""
-        own = {"description": self.description, "index": self.index, "depth": self.depth}
-        return {**own, "validated": self.validated, "spawned_dendrites": list(self.spawned_dendrites)}
+        return {
+            "description": self.description,
+            "index": self.index,
+            "depth": self.depth,
+            "validated": self.validated,
+            "spawned_dendrites": list(self.spawned_dendrites),
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class GoalResult:
-    """What a goal gave (rules 1.2 step 8, X-6, X-12).
+    """What a goal gave: steps, results and answer; success only where a step gave something (X-6, X-12).
 
     Attributes:
         success: Whether any step gave something usable.
@@ -81,7 +95,7 @@ class GoalResult:
             "success": self.success,
             "goal": self.goal,
             "depth": self.depth,
-            "neurons": [one.as_dict() for one in self.neurons],
+            "neurons": [neuron.as_dict() for neuron in self.neurons],
             "results": list(self.results),
             "final": final_dict(self.final),
         }
@@ -89,11 +103,11 @@ class GoalResult:
 
 def final_dict(answer: Answer) -> dict[str, Any]:
     """Return the answer's envelope as plain data (rule X-6)."""
-    source = {"index": answer.source.index, "kind": answer.source.kind.value, "reason": answer.source.reason}
+    source = answer.source
     return {
         "summary": answer.summary,
         "detailed_results": list(answer.detailed_results),
-        "source": source,
+        "source": {"index": source.index, "kind": source.kind.value, "reason": source.reason},
         "success": answer.success,
         "warnings": list(answer.warnings),
     }

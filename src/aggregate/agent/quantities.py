@@ -1,6 +1,7 @@
 """What a goal says of numbers: how many items it asks for, and what it wants counted."""
 
 import re
+from itertools import dropwhile
 from typing import Final
 
 _UNIT: Final = "second|sec|minute|min|hour|hr|day|night|weekday|week|weekend|fortnight|month|quarter|year|decade"
@@ -8,17 +9,11 @@ _MONTH: Final = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?"
     "|nov(?:ember)?|dec(?:ember)?"
 )
-_ONES: Final = dict(zip(["two", "three", "four", "five", "six", "seven", "eight", "nine"], range(2, 10), strict=True))
-_TEENS: Final = dict(
-    zip(
-        ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"],
-        range(10, 20),
-        strict=True,
-    )
-)
-_TENS: Final = dict(
-    zip(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], range(20, 100, 10), strict=True)
-)
+_ONES: Final = {word: n for n, word in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine"], 2)}
+_TEEN_WORDS: Final = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_TEENS: Final = {word: n for n, word in enumerate(_TEEN_WORDS.split(), 10)}
+_TEN_WORDS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
+_TENS: Final = {word: 10 * n for n, word in enumerate(_TEN_WORDS.split(), 2)}
 _SCALES: Final = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 1_000_000, "k": 1000, "m": 1_000_000}
 _SMALL: Final = {"a": 1, "one": 1} | _ONES | _TEENS | _TENS
 _WORDS: Final = (
@@ -50,7 +45,10 @@ _MEASURE: Final = re.compile(
 """What is measured and not counted; lines, rows, pages and reads are items."""
 _COMPOUND: Final = re.compile(r"-[^\W\d]")
 """``5-star`` and ``3-digit`` describe what follows and do not count it."""
+_NO_COUNT: Final = (_SPAN_OF_TIME, _DATE, _SHARE, _MEASURE, _COMPOUND)
+"""What follows a number that counts no items."""
 MOST_DIGITS: Final = 9
+"""Longer numbers are names, and no count of things."""
 
 _COUNTING: Final = re.compile(r"\b(?:how many|number of|count(?: of| up)?)\b\s*(.*)", re.DOTALL)
 _SKIPPED: Final = frozenset({"the", "all", "my", "our", "your", "their", "of", "every", "each", "total", "number"})
@@ -69,10 +67,9 @@ def extract_quantity(goal: str) -> int | None:
     (``first 15 January``) is passed over; the next one counts.
     """
     for match in _QUANTITY.finditer(goal):
-        rest = goal[match.end() :].lower()
         number = _number(match)
-        passed_over = (_SPAN_OF_TIME, _DATE, _SHARE, _MEASURE, _COMPOUND)
-        if number is None or any(pattern.match(rest) for pattern in passed_over):
+        rest = goal[match.end() :].lower()
+        if number is None or any(pattern.match(rest) for pattern in _NO_COUNT):
             continue
         if number == 1 and _ONE_UNIT.match(rest):
             continue
@@ -103,12 +100,13 @@ def counted_noun(goal: str) -> str | None:
     match = _COUNTING.search(goal.lower())
     if match is None:
         return None
-    rest = match.group(1).split()
-    while rest and rest[0] in _SKIPPED:
-        rest.pop(0)
-    phrase = _STOP.split(" ".join(rest), maxsplit=1)[0].split()
+    rest = " ".join(dropwhile(_SKIPPED.__contains__, match.group(1).split()))
+    phrase = _STOP.split(rest, maxsplit=1)[0].split()
     if not phrase:
         return "items"
-    plurals = [bool(_PLURAL.fullmatch(word)) for word in phrase]
-    ends = [i for i, plural in enumerate(plurals) if plural and not any(plurals[i + 1 : i + 2])]
-    return phrase[ends[0] if ends else -1].strip("'-") or "items"
+    noun = phrase[-1]
+    for word, following in zip(phrase, [*phrase[1:], ""], strict=True):
+        if _PLURAL.fullmatch(word) and not _PLURAL.fullmatch(following):
+            noun = word
+            break
+    return noun.strip("'-") or "items"

@@ -1,8 +1,9 @@
-"""Answers of models as values; what cannot be read is ``None`` or empty, never an error (rule 1.3)."""
+"""Answers of models as values; what cannot be read is ``None`` or empty, never an error."""
 
 import ast
 import json
 import re
+from itertools import islice
 from typing import Any, Final
 
 _MARK: Final = re.compile(
@@ -14,25 +15,35 @@ _FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1", re.DOT
 _YES_NO: Final = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
 _AGREES: Final = ("yes", "true")
 _OBJECTS: Final = 50
-"""Braces from which a reading of JSON is tried."""
+"""Braces from which a reading of JSON is tried: each may cost the length of the text."""
 MOST_LINE: Final = 2000
 """Characters of a line that is read as a step: patterns need time that grows faster than what they search."""
 
 
 def parse_steps(text: str) -> list[str]:
     """Return the steps of a numbered or bulleted list, without doubles, in order (rule P1)."""
-    held = json_value(text, dict)
-    listed = held["steps"] if isinstance(held, dict) and isinstance(held.get("steps"), list) else json_value(text, list)
-    if listed and all(isinstance(one, str) for one in listed):
-        found = [" ".join(one[:MOST_LINE].split()) for one in listed]
+    listed = _listed_in_json(text)
+    if listed and all(isinstance(step, str) for step in listed):
+        steps = [_squeezed(step) for step in listed]
     else:
-        lines = (" ".join(line[:MOST_LINE].split()) for line in text.splitlines())
-        found = [_unmarked(line) for line in lines if _MARK.match(line)]
+        lines = map(_squeezed, text.splitlines())
+        steps = [_unmarked(line) for line in lines if _MARK.match(line)]
     unique: dict[str, str] = {}
-    for one in found:
-        if re.search(r"\w", one):
-            unique.setdefault(one.lower().rstrip(". "), one)
+    for step in steps:
+        if re.search(r"\w", step):
+            unique.setdefault(step.lower().rstrip(". "), step)
     return list(unique.values())
+
+
+def _listed_in_json(text: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    value = json_value(text, dict)
+    if isinstance(value, dict) and isinstance(value.get("steps"), list):
+        return value["steps"]
+    return json_value(text, list)
+
+
+def _squeezed(line: str) -> str:
+    return " ".join(line[:MOST_LINE].split())
 
 
 def _unmarked(line: str) -> str:
@@ -41,8 +52,8 @@ def _unmarked(line: str) -> str:
         line = match.group("text")
     line = line.strip()
     for mark in ("**", "__"):
-        if line.count(mark) % 2:
-            line = line.replace(mark, "", 1) if line.startswith(mark) else line.removesuffix(mark)
+        if line.count(mark) % 2:  # the other one was part of the list's mark
+            line = line.removeprefix(mark) if line.startswith(mark) else line.removesuffix(mark)
         if line.startswith(mark) and line.endswith(mark):
             line = line.removeprefix(mark).removesuffix(mark)
     return line.strip()
@@ -59,10 +70,9 @@ def json_value(text: str | None, kind: type) -> Any:  # noqa: ANN401 - a list or
     """Return the first JSON value of ``kind``, ``dict`` or ``list``, in a text; ``None`` where there is none."""
     opening = "{" if kind is dict else "["
     decoder = json.JSONDecoder()
-    starts = [match.start() for match in re.finditer(re.escape(opening), text or "")][:_OBJECTS]
-    for start in starts:
+    for match in islice(re.finditer(re.escape(opening), text or ""), _OBJECTS):
         try:
-            value, _ = decoder.raw_decode(text or "", start)
+            value, _ = decoder.raw_decode(text or "", match.start())
         except (ValueError, RecursionError):
             continue
         return value
@@ -72,17 +82,17 @@ def json_value(text: str | None, kind: type) -> Any:  # noqa: ANN401 - a list or
 def named_text(text: str, name: str) -> str:
     """Return the text under ``name`` in an answer of one JSON object, else the answer itself."""
     value = json_value(text, dict) if text.lstrip().startswith("{") else None
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else text
+    named = value.get(name) if value is not None else None
+    return named if isinstance(named, str) else text
 
 
 def parse_code(text: str | None) -> str:
     """Return the Python in an answer: what is fenced, a ``python_code`` in JSON, else all of it."""
     if not text or not text.strip():
         return ""
-    held = json_value(text, dict) if text.lstrip().startswith(("{", "```json")) else None
-    if isinstance(held, dict) and isinstance(held.get("python_code"), str):
-        return str(held["python_code"])
+    value = json_value(text, dict) if text.lstrip().startswith(("{", "```json")) else None
+    if value is not None and isinstance(value.get("python_code"), str):
+        return str(value["python_code"])
     fenced = [match.group(2) for match in _FENCE.finditer(text)]
     return "\n".join(fenced).strip("\n") if fenced else text.strip("\n")
 
@@ -106,7 +116,7 @@ def says_valid(text: str | None) -> bool:
 def first_line(text: str | None) -> str:
     """Return the first line that says something, without a list's mark or quotes around it."""
     for line in (text or "").splitlines():
-        plain = _unmarked(" ".join(line[:MOST_LINE].split())).strip("\"'` ")
+        plain = _unmarked(_squeezed(line)).strip("\"'` ")
         if re.search(r"\w", plain):
             return plain
     return ""

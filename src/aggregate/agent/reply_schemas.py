@@ -43,9 +43,10 @@ def choice_schema(names: list[str]) -> Schema:
 
 def arguments_schema(tool: Tool) -> Schema | None:
     """Return the form of a tool's arguments; ``None`` where it takes more than simple values."""
-    if not tool.parameters or any(one.type not in _TYPES for one in tool.parameters):
+    if not tool.parameters or any(parameter.type not in _TYPES for parameter in tool.parameters):
         return None
-    return _object(**{one.name: _or_null(_parameter(one)) for one in tool.parameters})
+    properties = {parameter.name: _or_null(_parameter_schema(parameter)) for parameter in tool.parameters}
+    return _object(**properties)
 
 
 def reflection_schema(tool: Tool) -> Schema | None:
@@ -56,6 +57,6 @@ def reflection_schema(tool: Tool) -> Schema | None:
     return _object(diagnosis=_TEXT, suggested_fix=_or_null(_TEXT), suggested_params=_or_null(suggested))
 
 
-def _parameter(one: Parameter) -> Schema:
-    described = {"description": one.description} if one.description else {}
-    return {"type": _TYPES[one.type], **described}
+def _parameter_schema(parameter: Parameter) -> Schema:
+    schema = {"type": _TYPES[parameter.type]}
+    return {**schema, "description": parameter.description} if parameter.description else schema

@@ -1,15 +1,18 @@
 """A model without a model: it answers by rules, the same ones in every run, however many threads ask."""
 
-import json
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aggregate.agent.model import Completion, Question, QuestionKind
 from aggregate.disk.reading import read_text
 from aggregate.errors import ModelError
+
+if TYPE_CHECKING:  # pydantic, which files of answers are checked by, is loaded for such a file only
+    from aggregate.clients.script_file import ScriptedReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class ScriptRule:
     """
 
     call: QuestionKind
-    answers: tuple[str, ...]
+    answers: "tuple[str | ScriptedReply, ...]"
     contains: str = ""
 
     def fits(self, question: Question) -> bool:
@@ -49,26 +52,28 @@ class ScriptedModel:
         """Answer by the script; a token is counted for every four characters.
 
         Raises:
-            ModelError: No rule fits.
+            ModelError: No rule fits, or the script says that the answer fails.
         """
+        fitting = [number for number, rule in enumerate(self.rules) if rule.fits(question)]
         with self._lock:
             self.questions.append(question)
-            fitting = [(-len(rule.contains), n) for n, rule in enumerate(self.rules) if rule.fits(question)]
-            if fitting:
-                number = min(fitting)[1]
-                time = self._times.get((number, question.place), 0)
-                self._times[number, question.place] = time + 1
-                answers = self.rules[number].answers
-                text = answers[min(time, len(answers) - 1)]
-                return Completion(text, (len(question.text) + len(text)) // 4)
-        raise ModelError(f"the script has no answer to {question.call} at step {question.place or 'goal'}: add a rule")
+            if not fitting:
+                step = question.place or "goal"
+                raise ModelError(f"the script has no answer to {question.call} at step {step}: add a rule")
+            number = max(fitting, key=lambda number: len(self.rules[number].contains))
+            attempt = self._times.get((number, question.place), 0) + 1
+            self._times[number, question.place] = attempt
+        answers = self.rules[number].answers
+        text = _played(answers[min(attempt, len(answers)) - 1], attempt)
+        return Completion(text, (len(question.text) + len(text)) // 4)
 
 
-def scripted_model(script: Mapping[str, str | Iterable[str]] | Iterable[ScriptRule]) -> ScriptedModel:
+def scripted_model(script: Mapping[str, Any] | Iterable[ScriptRule]) -> ScriptedModel:
     """Return a model that answers by ``script``.
 
     Args:
-        script: Rules; or answers by ``call`` or ``call: text that the question holds``.
+        script: Rules; or answers, each a text, a table of ``ScriptedReply`` or a list of these, by ``call`` or
+            ``call: text that the question holds``.
 
     Raises:
         ModelError: A name is no question of the engine, or a rule has no answer.
@@ -79,26 +84,57 @@ def scripted_model(script: Mapping[str, str | Iterable[str]] | Iterable[ScriptRu
 
 
 def read_script(path: Path) -> ScriptedModel:
-    """Return a model that answers by a JSON file: ``{"decompose": "1. ...", "code: Count": ["...", "..."]}``.
+    """Return a model that answers by a file: ``{"answers": {"decompose": "1. ...", "code: Count": ["...", "..."]}}``.
+
+    It is JSON, or TOML of the same form; an object without ``answers`` is the answers themselves.
 
     Raises:
         ModelError: The file cannot be read, or holds something else.
     """
+    from aggregate.clients.script_file import parse_script
+
     try:
-        script = json.loads(read_text(path))
+        script = parse_script(read_text(path), path)
     except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ModelError(f"{path}: the script cannot be read: {reason}") from None
-    if not isinstance(script, dict):
+    answers = script.get("answers", script) if isinstance(script, dict) else None
+    if not isinstance(answers, dict):
         raise ModelError(f"{path}: the script must be an object of answers by question")
-    return scripted_model(script)
+    return scripted_model(answers)
 
 
 def _rule(name: str, answers: Any) -> ScriptRule:  # noqa: ANN401 - a file's content, checked here
-    call, _, contains = name.partition(":")
-    texts = (answers,) if isinstance(answers, str) else tuple(answers) if isinstance(answers, list | tuple) else ()
-    if not texts or not all(isinstance(text, str) for text in texts):
+    kind, _, contains = name.partition(":")
+    several = answers if isinstance(answers, list | tuple) else [answers]
+    try:
+        replies = tuple(map(_checked, several))
+    except ValueError:
+        replies = ()
+    if not replies:
         raise ModelError(f'the script\'s "{name}" needs a text or a list of texts')
-    if call.strip() not in [one.value for one in QuestionKind]:
+    if kind.strip() not in list(QuestionKind):
         raise ModelError(f'the script\'s "{name}" is no question: questions are {", ".join(QuestionKind)}')
-    return ScriptRule(QuestionKind(call.strip()), texts, contains.strip())
+    return ScriptRule(QuestionKind(kind.strip()), replies, contains.strip())
+
+
+def _checked(answer: object) -> "str | ScriptedReply":
+    if isinstance(answer, str):
+        return answer
+    from aggregate.clients.script_file import scripted_reply
+
+    return scripted_reply(answer)
+
+
+def _played(answer: "str | ScriptedReply", attempt: int) -> str:
+    """Return the text of an answer after its time.
+
+    Raises:
+        ModelError: The answer says that this attempt fails.
+    """
+    if isinstance(answer, str):
+        return answer
+    time.sleep(answer.seconds)
+    if error := answer.failure(attempt):
+        raise ModelError(error)
+    return answer.text

@@ -1,6 +1,5 @@
-"""Doing one step: up to three executions, each failure reflected on, each result checked (rules 1.6, X-15)."""
+"""Doing one step: up to three executions, each failure reflected on, each result checked (rules D-50, X-15)."""
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from aggregate.agent import formatting, reply_parsing
@@ -9,6 +8,7 @@ from aggregate.agent.goal_context import Branch, GoalContext
 from aggregate.agent.heuristics import is_vague, words
 from aggregate.agent.item_lists import fields_of, find_list
 from aggregate.agent.model import QuestionKind
+from aggregate.agent.neuron import StepOutcome
 from aggregate.agent.reflection import reflect
 from aggregate.agent.tool_arguments import FailureFeedback, arguments_for
 from aggregate.models.values import Value
@@ -17,35 +17,26 @@ from aggregate.tools import ANALYSIS, Tool
 REJECTED: Final = "The last result was judged not to give what the step asked for. Do it differently."
 
 
-@dataclass(frozen=True, slots=True)
-class StepOutcome:
-    """What a step gave, and whether that was found to be right."""
-
-    result: Value
-    validated: bool
-    spawned: tuple[str, ...] = ()
-
-
 def execute_step(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
     """Do ``step`` with ``tool``, or by the model alone where there is none."""
     if tool is None:
-        return _answered(run, branch, step)
-    step = _clear(run, branch, step, tool)
-    trouble = FailureFeedback()
+        return _answer_step(run, branch, step)
+    step = _clarified(run, branch, step, tool)
+    feedback = FailureFeedback()
     outcome = StepOutcome(None, validated=False)
-    for left in range(run.limits.attempts - 1, -1, -1):
-        arguments = arguments_for(run, branch, step, tool, trouble)
+    for attempts_left in reversed(range(run.limits.attempts)):
+        arguments = arguments_for(run, branch, step, tool, feedback)
         result = run.call(branch.node, tool, arguments, branch.context)
         outcome = StepOutcome(result, validated=False)
         if is_failure(result):
             # No word of a retry means that none can help (D-55); after the last one there is nothing to reflect for.
-            if not left or result.get("retry") is not True:
+            if not attempts_left or result.get("retry") is not True:
                 return outcome
-            trouble = reflect(run, branch, step, tool, arguments, result)
+            feedback = reflect(run, branch, step, tool, arguments, result)
         elif _is_right(run, branch, step, result):
             return StepOutcome(result, validated=True)
         else:
-            trouble = FailureFeedback(REJECTED)
+            feedback = FailureFeedback(REJECTED)
     branch.node.warn(f'The result of "{step}" was accepted though no check confirmed it.')
     return outcome
 
@@ -56,16 +47,15 @@ def _is_right(run: GoalContext, branch: Branch, step: str, result: Value) -> boo
         return True  # a failure does not come here
     if result is None or result == "":
         return False
-    verdict = reply_parsing.yes_or_no(
-        run.ask(branch.node, QuestionKind.VALIDATE, step=step, result=formatting.fenced_data(result, formatting.ALL))
-    )
-    return verdict is not False
+    fenced = formatting.fenced_data(result, formatting.ALL)
+    reply = run.ask(branch.node, QuestionKind.VALIDATE, step=step, result=fenced)
+    return reply_parsing.yes_or_no(reply) is not False
 
 
-def _answered(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
+def _answer_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
     """Do a step by the model alone (rule P17)."""
     for _ in range(run.limits.attempts):
-        known = formatting.known_results(branch.context, one=formatting.ANSWER, most=formatting.ANSWER)
+        known = formatting.known_results(branch.context, each=formatting.ANSWER, most=formatting.ANSWER)
         text = run.ask(branch.node, QuestionKind.ANSWER, step=step, known=known)
         if text is not None and text.strip():
             return StepOutcome(ai_response(text), validated=True)
@@ -77,17 +67,17 @@ def ai_response(text: str) -> dict[str, Any]:
     return {"type": "ai_response", "answer": text.strip()}
 
 
-def _clear(run: GoalContext, branch: Branch, step: str, tool: Tool) -> str:
+def _clarified(run: GoalContext, branch: Branch, step: str, tool: Tool) -> str:
     """Return a vague step with the fields that it needs, if the model names some that exist (rule P3)."""
     if tool.name != ANALYSIS or not is_vague(step):
         return step
-    found = find_list(branch.context, "", run.cache_dir)
-    fields = fields_of(found.items) if found else []
+    item_list = find_list(branch.context, "", run.cache_dir)
+    fields = fields_of(item_list.items) if item_list else []
     if not fields:
         return step
-    text = run.ask(
-        branch.node, QuestionKind.CLARIFY, goal=branch.goal, step=step, fields=formatting.field_names(fields)
-    )
-    written = reply_parsing.first_line(text)
-    named = set(words(written))
-    return written if any(set(words(field)) <= named for field in fields) else step
+    names = formatting.field_names(fields)
+    reply = run.ask(branch.node, QuestionKind.CLARIFY, goal=branch.goal, step=step, fields=names)
+    clarified = reply_parsing.first_line(reply)
+    clarified_words = set(words(clarified))
+    names_a_field = any(set(words(field)) <= clarified_words for field in fields)
+    return clarified if names_a_field else step

@@ -5,17 +5,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from aggregate.agent import reply_parsing
-from aggregate.agent.answer_selection import is_failure
-from aggregate.agent.fan_out import Execute, Subtask, may_spawn, run_subtasks
+from aggregate.agent.answer_selection import failure_message, is_failure
+from aggregate.agent.fan_out import Execute, Subtask, run_subtasks
 from aggregate.agent.goal_context import Branch, GoalContext, ToolChoice
 from aggregate.agent.heuristics import has_parts
+from aggregate.agent.loops import may_spawn
 from aggregate.agent.model import QuestionKind
+from aggregate.agent.neuron import StepOutcome
 from aggregate.models.values import Value
 from aggregate.results.rendering import envelope_content
 from aggregate.tools import Tool
 
 MOST_PARTS: Final = 3
+"""As many as the question for them names."""
 DAY: Final = 86_400
+"""Seconds; a number below it is no moment."""
 _START: Final = re.compile(r"\b(?:start(?:ing)?|first|from|begin(?:ning)?|after)\b", re.IGNORECASE)
 _END: Final = re.compile(r"\b(?:end(?:ing)?|last|until|till|before)\b", re.IGNORECASE)
 _COPIED: Final = ("after_unix", "before_unix", "start_timestamp", "end_timestamp")
@@ -34,18 +38,21 @@ def parts_of(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> 
 
 def run_parts(
     run: GoalContext, branch: Branch, parts: Sequence[str], tool: Tool | None, execute: Execute
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Do the parts and return the result of the step, with what they gave under its own name, and their labels."""
-    taken = branch.allowance.take(len(parts), run.limits.dendrites)
-    tasks = [Subtask(part, chosen=ToolChoice(tool) if tool else None) for part in parts[:taken]]
+) -> StepOutcome:
+    """Do the parts and return what the step gave: what each of them gave, under its own name."""
+    granted = branch.subtask_budget.take(len(parts), run.limits.dendrites)
+    tasks = [Subtask(part, chosen=ToolChoice(tool) if tool else None) for part in parts[:granted]]
     results, labels = run_subtasks(run, branch, tasks, branch.lists, execute)
-    errors = [str(one.get("error") or "no reason given") for one in results if is_failure(one)]
-    if errors or taken < len(parts):
+    errors = [failure_message(result) for result in results if is_failure(result)]
+    if granted < len(parts):
+        errors.append("the limit of sub-tasks is reached")
+    if errors:
         # A range with one end is no range: half of the parts are worth nothing.
-        error = errors[0] if errors else "the limit of sub-tasks is reached"
-        return {"success": False, "error": f"a part of the step failed: {error}", "results": results}, labels
+        failure = {"success": False, "error": f"a part of the step failed: {errors[0]}", "results": results}
+        return StepOutcome(failure, validated=False, spawned=labels)
     merged = merge_parts(parts, results)
-    return {"success": True, "subtasks_completed": len(results), "results": results, **merged}, labels
+    result = {"success": True, "subtasks_completed": len(results), "results": results, **merged}
+    return StepOutcome(result, validated=not is_failure(result), spawned=labels)
 
 
 def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
@@ -54,27 +61,38 @@ def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any
     ``before_unix`` is the last second of the day that ``end`` begins, where it is a midnight: ranges hold their whole
     last day. Two numbers in ascending order without such words are start and end.
     """
-    numbers = [_number(one) for one in results]
-    labelled: dict[str, Any] = {}
+    merged: dict[str, Any] = _range_ends(parts, [_number(result) for result in results])
+    if {"start", "end"} <= merged.keys() and all(abs(moment) > DAY for moment in merged.values()):
+        ends_at_midnight = merged["end"] % DAY == 0
+        merged["after_unix"] = merged["start"]
+        merged["before_unix"] = merged["end"] + (DAY - 1 if ends_at_midnight else 0)
+    for content in map(envelope_content, results):
+        if isinstance(content, Mapping):
+            merged |= {name: content[name] for name in _COPIED if name in content}
+    return merged
+
+
+def _range_ends(parts: Sequence[str], numbers: Sequence[int | None]) -> dict[str, int]:
+    """Return the numbers of the parts as ``start`` and ``end``, as far as they can be told apart."""
+    ends: dict[str, int] = {}
     for part, number in zip(parts, numbers, strict=True):
-        if number is not None and bool(_START.search(part)) != bool(_END.search(part)):
-            labelled["start" if _START.search(part) else "end"] = number
-    if not labelled and len(numbers) == 2 and None not in numbers and numbers[0] <= numbers[1]:  # type: ignore[operator]
-        labelled = {"start": numbers[0], "end": numbers[1]}
-    if {"start", "end"} <= labelled.keys() and all(abs(value) > DAY for value in labelled.values()):
-        labelled["after_unix"] = labelled["start"]
-        labelled["before_unix"] = labelled["end"] + (DAY - 1 if labelled["end"] % DAY == 0 else 0)
-    for held in map(envelope_content, results):
-        if isinstance(held, Mapping):
-            labelled |= {name: held[name] for name in _COPIED if name in held}
-    return labelled
+        names_start = _START.search(part) is not None
+        names_end = _END.search(part) is not None
+        if number is not None and names_start != names_end:
+            ends["start" if names_start else "end"] = number
+    if ends or len(numbers) != 2:
+        return ends
+    first, second = numbers
+    if first is not None and second is not None and first <= second:
+        return {"start": first, "end": second}
+    return ends
 
 
 def _number(result: Value) -> int | None:
     """Return the one number that a part gave: the timestamp, or the whole result."""
-    held = envelope_content(result)
-    if isinstance(held, Mapping):
-        held = held.get("unix_timestamp", held.get("timestamp"))
-    if isinstance(held, str) and re.fullmatch(r"-?\d{1,15}", held.strip()):
-        return int(held)
-    return held if isinstance(held, int) and not isinstance(held, bool) else None
+    content = envelope_content(result)
+    if isinstance(content, Mapping):
+        content = content.get("unix_timestamp", content.get("timestamp"))
+    if isinstance(content, str) and re.fullmatch(r"-?\d{1,15}", content.strip()):
+        return int(content)
+    return content if isinstance(content, int) and not isinstance(content, bool) else None

@@ -1,36 +1,37 @@
-"""A branch of a goal: its steps one after the other, each alone or spread over sub-tasks (rule 1.2)."""
+"""A branch of a goal: its steps one after the other, each alone or spread over sub-tasks (rules D-1, D-20)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from aggregate.agent import formatting, reply_parsing
-from aggregate.agent.answer_selection import is_failure, select_answer
+from aggregate.agent.answer_selection import failure_message, is_failure, select_answer
 from aggregate.agent.budget import LimitReached
-from aggregate.agent.fan_out import (
-    fan_out,
-    list_to_fan_out,
+from aggregate.agent.fan_out import fan_out, with_results
+from aggregate.agent.goal_context import Branch, GoalContext
+from aggregate.agent.heuristics import Iteration, advice, find_iteration, is_compound
+from aggregate.agent.loops import (
+    find_loop,
+    loop_over_result,
     may_spawn,
     more_calls_needed,
     needs_each,
-    result_list,
     template_for,
-    with_results,
 )
-from aggregate.agent.goal_context import Branch, GoalContext
-from aggregate.agent.heuristics import Iteration, advice, is_compound, iteration
 from aggregate.agent.model import QuestionKind
-from aggregate.agent.neuron import NO_STEPS, TOO_DEEP, Neuron, final_dict
-from aggregate.agent.step_execution import StepOutcome, execute_step
+from aggregate.agent.neuron import NO_STEPS, TOO_DEEP, Neuron, StepOutcome, final_dict
+from aggregate.agent.step_execution import execute_step
 from aggregate.agent.step_splitting import parts_of, run_parts
 from aggregate.agent.tool_selection import choose_tool
 from aggregate.agent.trace import TraceKind
 from aggregate.errors import AggregateError
 from aggregate.models.values import Value
 from aggregate.results.references import compact_data
+from aggregate.results.rendering import DENDRITES
 from aggregate.tools import Tool
 
 TOOLS_NAMED: Final = 24
+"""Tools that the question for the steps names; it stays short however many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,12 @@ class BranchResult:
     @property
     def results(self) -> tuple[Value, ...]:
         """What each step gave, whole."""
-        return tuple(one.result for one in self.neurons)
+        return tuple(neuron.result for neuron in self.neurons)
+
+    @property
+    def descriptions(self) -> tuple[str, ...]:
+        """What each step was to do."""
+        return tuple(neuron.description for neuron in self.neurons)
 
 
 def run_branch(run: GoalContext, branch: Branch) -> BranchResult:
@@ -56,99 +62,108 @@ def run_branch(run: GoalContext, branch: Branch) -> BranchResult:
         return BranchResult(error=f"{NO_STEPS}: {reached}")
     if not steps:
         return BranchResult(error=NO_STEPS)
-    return BranchResult(
-        tuple(run_neuron(run, branch, Neuron(step, n, branch.depth)) for n, step in enumerate(steps, 1))
-    )
+    neurons = [Neuron(step, number, branch.depth) for number, step in enumerate(steps, 1)]
+    return BranchResult(tuple(run_neuron(run, branch, neuron) for neuron in neurons))
 
 
 def _steps(run: GoalContext, branch: Branch) -> list[str]:
     """Return the steps of a goal (rule P1); a sub-task that names one thing to do is one, without a question."""
     if branch.depth > 0 and not is_compound(branch.wording(branch.goal)):
         return [branch.goal]
-    memory = branch.context.get(formatting.MEMORY) or {}
-    names = run.tools.names
-    left = f" and {len(names) - TOOLS_NAMED} more" if len(names) > TOOLS_NAMED else ""
-    text = run.ask(
+    reply = run.ask(
         branch.node,
         QuestionKind.DECOMPOSE,
         goal=branch.goal,
         advice=advice(branch.goal),
-        tools=(", ".join(names[:TOOLS_NAMED]) or "none") + left,
-        memory=formatting.fenced_data(formatting.memory_line(memory), formatting.ALL) if memory else "nothing",
+        tools=_tools_line(run.tools.names),
+        memory=formatting.fenced_memory(branch.context.get(formatting.MEMORY) or {}),
         most=run.limits.steps,
     )
-    found = reply_parsing.parse_steps(text or "")
-    if len(found) > run.limits.steps:
-        dropped = "; ".join(found[run.limits.steps :])
-        branch.node.warn(
-            f"The goal was split into {len(found)} steps, the most is {run.limits.steps}. Left out: {dropped}"
-        )
-    return found[: run.limits.steps]
+    steps = reply_parsing.parse_steps(reply or "")
+    most = run.limits.steps
+    if len(steps) > most:
+        dropped = "; ".join(steps[most:])
+        branch.node.warn(f"The goal was split into {len(steps)} steps, the most is {most}. Left out: {dropped}")
+    return steps[:most]
+
+
+def _tools_line(names: Sequence[str]) -> str:
+    line = ", ".join(names[:TOOLS_NAMED]) or "none"
+    return f"{line} and {len(names) - TOOLS_NAMED} more" if len(names) > TOOLS_NAMED else line
 
 
 def run_neuron(run: GoalContext, branch: Branch, neuron: Neuron) -> Neuron:
     """Do one step, put its result into the branch's context, and return it with its result."""
     node = branch.node.child(TraceKind.NEURON, f"{neuron.depth}.{neuron.index}", neuron.description)
     with node.timed():
-        outcome = _guarded(run, branch.at(node), neuron.description)
+        outcome = _do_safely(run, branch.at(node), neuron.description)
     if is_failure(outcome.result):
-        node.fail(str(outcome.result.get("error") or "no reason given"))
+        node.fail(failure_message(outcome.result))
     try:
-        kept = compact_data(outcome.result, neuron.key, cache_dir=run.cache_dir, threshold=run.limits.inline_bytes)
+        branch.context[neuron.key] = compact_data(
+            outcome.result, neuron.key, cache_dir=run.cache_dir, threshold=run.limits.inline_bytes
+        )
     except AggregateError as error:
         node.warn(f"The result stays in memory: {error}")
-        kept = outcome.result
-    branch.context[neuron.key] = kept
-    return replace(neuron, result=outcome.result, validated=outcome.validated, spawned_dendrites=outcome.spawned)
+        branch.context[neuron.key] = outcome.result
+    return replace(
+        neuron,
+        result=outcome.result,
+        validated=outcome.validated,
+        spawned_dendrites=outcome.spawned,
+    )
 
 
-def _guarded(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
+def _do_safely(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
     """Do a step; whatever ends it becomes its failed result."""
     try:
-        return _do(run, branch, step)
+        return _do_step(run, branch, step)
     except LimitReached as reached:
         return StepOutcome({"success": False, "error": str(reached), "retry": False}, validated=False)
-    except Exception as error:  # noqa: BLE001 - one step's failure is a value, and the next step still runs (1.2, 5)
+    except Exception as error:  # noqa: BLE001 - one step's failure is a value, and the next step still runs
         return StepOutcome({"success": False, "error": f"{type(error).__name__}: {error}"}, validated=False)
 
 
-def _do(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
-    over = iteration(branch.wording(step)) if may_spawn(run, branch) else None
+def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
+    """Do a step: in its parts, for each item of a list that is there, or as a whole."""
     tool = choose_tool(run, branch, step)
     parts = parts_of(run, branch, step, tool)
     if parts:
-        result, labels = run_parts(run, branch, parts, tool, run_subtask)
-        return StepOutcome(result, validated=not is_failure(result), spawned=labels)
-    if over and (found := list_to_fan_out(run, branch, over)) and needs_each(run, branch, step, tool, found, over):
-        if not found.items:
-            nothing = {"success": True, "items_processed": 0, "dendrite_results": [], "items": []}
+        return run_parts(run, branch, parts, tool, run_subtask)
+    iteration = find_iteration(branch.wording(step)) if may_spawn(run, branch) else None
+    loop = find_loop(run, branch, step, iteration) if iteration else None
+    if loop and needs_each(run, branch, loop, tool):
+        if not loop.items:
+            nothing = {"success": True, "items_processed": 0, DENDRITES: [], "items": []}
             return StepOutcome(nothing, validated=True)
-        template = template_for(run, branch, step, over, found, ask=False)
-        if (found.digest, template) not in branch.done:
-            result, labels = fan_out(run, branch, step, template, tool, found, over, run_subtask)
-            return StepOutcome(result, validated=not is_failure(result), spawned=labels)
+        template = template_for(run, branch, loop, ask=False)
+        if (loop.source.digest, template) not in branch.finished_loops:
+            return fan_out(run, branch, loop, template, tool, run_subtask)
     outcome = execute_step(run, branch, step, tool)
-    return _spread_after(run, branch, step, tool, over, outcome) if tool and over else outcome
+    if tool and iteration:
+        return _fan_out_after(run, branch, step, tool, iteration, outcome)
+    return outcome
 
 
-def _spread_after(
-    run: GoalContext, branch: Branch, step: str, tool: Tool, over: Iteration, outcome: StepOutcome
+def _fan_out_after(
+    run: GoalContext, branch: Branch, step: str, tool: Tool, iteration: Iteration, outcome: StepOutcome
 ) -> StepOutcome:
     """Return the outcome with what further calls for each item of its list gave, where the step needs them (D-27)."""
-    found = None if is_failure(outcome.result) else result_list(outcome.result, over.noun)
-    if found is None or found.digest in branch.lists:
+    loop = loop_over_result(branch, step, iteration, outcome.result)
+    if loop is None or not more_calls_needed(run, branch, loop, tool):
         return outcome
-    if not more_calls_needed(run, branch, step, tool, found, over):
+    template = template_for(run, branch, loop, ask=True)
+    item_tool = choose_tool(run, branch, template)
+    if item_tool is not None and item_tool.name == tool.name:
         return outcome
-    template = template_for(run, branch, step, over, found, ask=True)
-    other = choose_tool(run, branch, template)
-    if other is not None and other.name == tool.name:
+    of_items = fan_out(run, branch, loop, template, item_tool, run_subtask)
+    if not of_items.spawned:
         return outcome
-    result, labels = fan_out(run, branch, step, template, other, found, over, run_subtask)
-    if not labels:
-        return outcome
-    whole = with_results(outcome.result, found, result)
-    return StepOutcome(whole, validated=outcome.validated and not is_failure(result), spawned=labels)
+    return StepOutcome(
+        with_results(outcome.result, loop.source, of_items.result),
+        validated=outcome.validated and of_items.validated,
+        spawned=of_items.spawned,
+    )
 
 
 def run_subtask(run: GoalContext, branch: Branch) -> Value:
@@ -158,14 +173,14 @@ def run_subtask(run: GoalContext, branch: Branch) -> Value:
     if done.error:
         branch.node.fail(done.error)
         return {"success": False, "error": done.error}
-    result = done.neurons[0].result if len(done.neurons) == 1 else _final(branch.goal, done.neurons)
+    result = done.results[0] if len(done.neurons) == 1 else _final(branch.goal, done)
     if is_failure(result):
-        branch.node.fail(str(result.get("error") or "no reason given"))
+        branch.node.fail(failure_message(result))
     return result
 
 
-def _final(goal: str, neurons: Sequence[Neuron]) -> Value:
-    answer = select_answer(goal, [one.result for one in neurons], descriptions=[one.description for one in neurons])
+def _final(goal: str, done: BranchResult) -> Value:
+    answer = select_answer(goal, done.results, descriptions=done.descriptions)
     if not answer.success:
         return {"success": False, "error": answer.summary}
     return {"success": True, "goal": goal, "final": final_dict(answer)}

@@ -11,11 +11,18 @@ from aggregate.agent.model import QuestionKind
 from aggregate.agent.reply_schemas import choice_schema
 from aggregate.tools import ANALYSIS, Tool, ToolRegistry
 
-NAME, DESCRIPTION, VERB = 2, 1, 2
+_NAME_POINTS: Final = 2
+_DESCRIPTION_POINTS: Final = 1
+_VERB_POINTS: Final = 2
 """What a word of a step counts that is in a tool's name or description, and its first word on top."""
-SURE: Final = 3
-"""How many times better than the next the best must fit; its words must hold the step's verb, too."""
+CERTAIN: Final = 3
+"""How many times better than the next the best must fit; its words must hold the step's verb, too.
+
+A wrong tool costs more than a question, so the words decide only where no other tool comes near.
+"""
 CANDIDATES: Final = 6
+"""Tools to choose from in a question, which stays short."""
+_DESCRIPTION_CHARACTERS: Final = 90
 
 
 def choose_tool(run: GoalContext, branch: Branch, step: str) -> Tool | None:
@@ -27,55 +34,63 @@ def choose_tool(run: GoalContext, branch: Branch, step: str) -> Tool | None:
         return branch.chosen.tool
     if branch.corrective:
         return run.tools.get(ANALYSIS) if ANALYSIS in run.tools else None
-    tools = list(run.tools)
     step = branch.wording(step)
-    named = _named(step, run.tools)
-    if named or not tools:
+    named = _named_tool(step, run.tools)
+    if named or not len(run.tools):
         return named
-    scores = {one.name: tool_score(step, one) for one in tools}
-    ranked = sorted(tools, key=lambda one: -scores[one.name])
+    scores = {tool.name: tool_score(step, tool) for tool in run.tools}
+    ranked = sorted(run.tools, key=lambda tool: -scores[tool.name])
     best = scores[ranked[0].name]
     second = scores[ranked[1].name] if len(ranked) > 1 else 0
-    if _does(step, ranked[0]) and best >= SURE * max(second, 1):
+    if _has_verb(step, ranked[0]) and best >= CERTAIN * max(second, 1):
         return ranked[0]
-    candidates = [one for one in ranked if best == 0 or scores[one.name] * 2 >= best][:CANDIDATES]
-    if ANALYSIS in run.tools and all(one.name != ANALYSIS for one in candidates):
+    candidates = [tool for tool in ranked if best == 0 or scores[tool.name] * 2 >= best][:CANDIDATES]
+    if ANALYSIS in run.tools and all(tool.name != ANALYSIS for tool in candidates):
         candidates.append(run.tools.get(ANALYSIS))
-    listed = "\n".join(f"{one.name}: {clip(one.description, 90)}" for one in candidates)
-    text = run.ask(
+    reply = _ask_for_tool(run, branch, step, candidates)
+    if reply is None or not reply.strip():
+        return ranked[0] if best else None
+    return _named_tool(reply_parsing.named_text(reply, "tool"), run.tools, is_answer=True)
+
+
+def _ask_for_tool(run: GoalContext, branch: Branch, step: str, candidates: list[Tool]) -> str | None:
+    lines = [f"{tool.name}: {clip(tool.description, _DESCRIPTION_CHARACTERS)}" for tool in candidates]
+    return run.ask(
         branch.node,
         QuestionKind.FIND_TOOL,
         step=step,
-        tools=listed,
-        schema=choice_schema([one.name for one in candidates]),
+        tools="\n".join(lines),
+        schema=choice_schema([tool.name for tool in candidates]),
     )
-    if text is None or not text.strip():
-        return ranked[0] if best else None
-    return _named(reply_parsing.named_text(text, "tool"), run.tools, alone=True)
 
 
 def tool_score(step: str, tool: Tool) -> int:
     """Return how well the words of a step fit a tool."""
-    name, described = set(significant_words(tool.name)), set(significant_words(tool.description))
-    found = significant_words(step)
-    points = sum(NAME * (word in name) + DESCRIPTION * (word in described) for word in dict.fromkeys(found))
-    return points + VERB * _does(step, tool)
+    name_words = set(significant_words(tool.name))
+    description_words = set(significant_words(tool.description))
+    score = _VERB_POINTS * _has_verb(step, tool)
+    for word in dict.fromkeys(significant_words(step)):
+        score += _NAME_POINTS * (word in name_words)
+        score += _DESCRIPTION_POINTS * (word in description_words)
+    return score
 
 
-def _does(step: str, tool: Tool) -> bool:
+def _has_verb(step: str, tool: Tool) -> bool:
     """Return whether the verb of a step, its first word, is one of the tool's."""
     verb = significant_words(step)[:1]
     return bool(verb) and verb[0] in significant_words(f"{tool.name} {tool.description}")
 
 
-def _named(text: str, tools: ToolRegistry, *, alone: bool = False) -> Tool | None:
+def _named_tool(text: str, tools: ToolRegistry, *, is_answer: bool = False) -> Tool | None:
     """Return the tool whose name stands in a text as a whole word, the first one where there are several.
 
-    A name of one plain word, as ``search``, names its tool only in an answer (``alone``): a step may use the word.
+    A name of one plain word, as ``search``, names its tool only in an answer: a step may use the word.
     """
-    places = []
+    mentions: list[tuple[int, Tool]] = []
     for name, tool in tools.spellings().items():
         match = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE)
-        if match and (alone or len(significant_words(name)) > 1):
-            places.append((match.start(), tool))
-    return min(places, key=lambda one: one[0])[1] if places else None
+        if match and (is_answer or len(significant_words(name)) > 1):
+            mentions.append((match.start(), tool))
+    if not mentions:
+        return None
+    return min(mentions, key=lambda mention: mention[0])[1]

@@ -44,13 +44,21 @@ class Trace:
     @property
     def calls(self) -> int:
         """Questions to the model in it and below it."""
-        return (self.kind is TraceKind.MODEL) + sum(one.calls for one in self.children)
+        own = 1 if self.kind is TraceKind.MODEL else 0
+        return own + sum(child.calls for child in self.children)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the tree as plain data."""
-        own = {"kind": self.kind.value, "label": self.label, "text": self.text, "seconds": round(self.seconds, 6)}
-        rest = {"tokens": self.tokens, "ok": self.ok, "note": self.note}
-        return {**own, **rest, "children": [one.as_dict() for one in self.children]}
+        return {
+            "kind": self.kind.value,
+            "label": self.label,
+            "text": self.text,
+            "seconds": round(self.seconds, 6),
+            "tokens": self.tokens,
+            "ok": self.ok,
+            "note": self.note,
+            "children": [child.as_dict() for child in self.children],
+        }
 
 
 @dataclass(slots=True)
@@ -75,12 +83,12 @@ class TraceRecorder:
 
     def child(self, kind: TraceKind, label: str, text: str) -> "TraceRecorder":
         """Add a node below this one and return it."""
-        place = f"{self.place}/{label}" if self.place else label
-        made = TraceRecorder(
-            kind, label, text, self.clock, place if kind in (TraceKind.NEURON, TraceKind.DENDRITE) else self.place
-        )
-        self.children.append(made)
-        return made
+        place = self.place
+        if kind in (TraceKind.NEURON, TraceKind.DENDRITE):
+            place = f"{place}/{label}" if place else label
+        child = TraceRecorder(kind, label, text, self.clock, place)
+        self.children.append(child)
+        return child
 
     @contextmanager
     def timed(self) -> Iterator["TraceRecorder"]:
@@ -102,11 +110,11 @@ class TraceRecorder:
     def all_warnings(self) -> Iterator[str]:
         """Yield the warnings of the node and of all below it, in the order of the tree."""
         yield from self.warnings
-        for one in self.children:
-            yield from one.all_warnings()
+        for child in self.children:
+            yield from child.all_warnings()
 
     def trace(self) -> Trace:
         """Return the tree as a value."""
-        children = tuple(one.trace() for one in self.children)
-        tokens = self.tokens + sum(one.tokens for one in children)
+        children = tuple(child.trace() for child in self.children)
+        tokens = self.tokens + sum(child.tokens for child in children)
         return Trace(self.kind, self.label, self.text, self.seconds, tokens, self.ok, self.note, children)

@@ -1,12 +1,13 @@
 """Slices of lines that are found again after edits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aggregate.anchors.capture import capture
 from aggregate.anchors.exact_match import SymbolAt
 from aggregate.anchors.relocate import relocate
 from aggregate.anchors.resolution import AnchorState, Resolution
+from aggregate.anchors.search_text import IndexedText
 from aggregate.models.file_item import SliceDict
 
 __all__ = ["AnchorState", "FuzzyAnchor", "Resolution"]
@@ -47,4 +48,10 @@ class FuzzyAnchor:
             text: The text as it is now.
             symbol_at: Path of the symbol that encloses a line of ``text``; it tells apart what nothing else does.
         """
-        return relocate(piece, text, symbol_at=symbol_at)
+        return relocate(piece, IndexedText(text), symbol_at=symbol_at)
+
+    @staticmethod
+    def resolve_all(pieces: Iterable[Mapping[str, Any]], text: str) -> list[Resolution]:
+        """Return where each slice stands in ``text``, as ``resolve`` does, reading the text only once."""
+        indexed = IndexedText(text)
+        return [relocate(piece, indexed) for piece in pieces]

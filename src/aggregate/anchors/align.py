@@ -1,8 +1,8 @@
 """Map the lines of an anchor's window to the lines of a text: a diff that holds on to what is rare.
 
-Seeds are lines, and runs of three, that stood once in the captured text and stand once in this one (patience diff). The
-longest chain of seeds in order is kept, what lies between two seeds is filled by the longest common subsequence, and
-lines that were changed are paired by their likeness at last.
+Seeds are lines that stood once in the captured text and stand once in this one (patience diff). The longest chain of
+seeds in order is kept, what lies between two seeds is filled by the longest common subsequence, and lines that were
+changed are paired by their likeness at last.
 """
 
 import itertools
@@ -11,21 +11,12 @@ from collections.abc import Iterator, Sequence
 
 from rapidfuzz.distance import Indel
 
-from aggregate.anchors.fingerprints import REPEATED, REPEATED_TRIPLE, TRIVIAL, code_of
-from aggregate.anchors.scoring import line_likeness
+from aggregate.anchors.fingerprints import REPEATED, TRIVIAL, code_of
+from aggregate.anchors.scoring import comparable, line_likeness
 from aggregate.anchors.search_text import SearchText
 
 Pairs = dict[int, int]
 """Index in the window to index in the text, rising on both sides."""
-
-LARGEST_FILL = 1 << 21
-"""Most cells (old lines times new lines) that filling a gap may take; beyond, only its two ends are compared."""
-LARGEST_GAP = 40
-"""Most lines on each side of a gap whose changed lines are paired by likeness."""
-SLACK = 16
-"""Lines beyond the window's own size that are read before the first seed and after the last."""
-ALIKE = 0.5
-"""Likeness from which a changed line is still that line."""
 
 
 def align(target: SearchText, seeds: Pairs) -> Pairs:
@@ -34,22 +25,22 @@ def align(target: SearchText, seeds: Pairs) -> Pairs:
     for old, new in _gaps(target, pairs):
         pairs.update(_equal_lines(target, old, new))
     pairs = dict(sorted(pairs.items()))
-    for old, new in _gaps(target, pairs):
+    cells_left = target.thresholds.compared_pairs
+    for old, new in sorted(_gaps(target, pairs), key=lambda gap: len(gap[0]) * len(gap[1])):
+        cells_left -= len(old) * len(new)
+        if cells_left < 0:
+            break
         pairs.update(_changed_lines(target, old, new))
     return dict(sorted(pairs.items()))
 
 
 def find_seeds(target: SearchText) -> Pairs:
-    """Return every line of the window that stands once on both sides, alone or as the middle of three."""
-    window, seeds = target.window, {}
-    for i, (char, value) in enumerate(zip(window, target.anchor.window, strict=True)):
-        if value & TRIVIAL:
-            continue
-        if not value & REPEATED and char in target.single_lines:
-            seeds[i] = target.single_lines[char]
-        elif not value & REPEATED_TRIPLE and i > 0 and window[i - 1 : i + 2] in target.single_triples:
-            seeds[i] = target.single_triples[window[i - 1 : i + 2]] + 1
-    return seeds
+    """Return every telling line of the window that stood once at capture and stands once now."""
+    return {
+        index: target.text.single_lines[char]
+        for index, (char, line_print) in enumerate(zip(target.window, target.anchor.window, strict=True))
+        if not line_print & (TRIVIAL | REPEATED) and char in target.text.single_lines
+    }
 
 
 def longest_chain(seeds: Pairs) -> Pairs:
@@ -57,17 +48,17 @@ def longest_chain(seeds: Pairs) -> Pairs:
     tails: list[int] = []
     heads: list[int] = []
     previous: dict[int, int | None] = {}
-    for i, j in sorted(seeds.items()):
-        rank = bisect_left(tails, j)
-        previous[i] = heads[rank - 1] if rank else None
-        tails[rank : rank + 1] = [j]
-        heads[rank : rank + 1] = [i]
+    for old, new in sorted(seeds.items()):
+        rank = bisect_left(tails, new)
+        previous[old] = heads[rank - 1] if rank else None
+        tails[rank : rank + 1] = [new]
+        heads[rank : rank + 1] = [old]
     chain = []
-    at: int | None = heads[-1] if heads else None
-    while at is not None:
-        chain.append(at)
-        at = previous[at]
-    return {i: seeds[i] for i in reversed(chain)}
+    link: int | None = heads[-1] if heads else None
+    while link is not None:
+        chain.append(link)
+        link = previous[link]
+    return {old: seeds[old] for old in reversed(chain)}
 
 
 def _gaps(target: SearchText, pairs: Pairs) -> Iterator[tuple[range, range]]:
@@ -75,51 +66,51 @@ def _gaps(target: SearchText, pairs: Pairs) -> Iterator[tuple[range, range]]:
     if not pairs:
         return
     edges = sorted(pairs.items())
-    (first, top), (last, bottom) = edges[0], edges[-1]
-    size = len(target.window)
-    yield range(first), range(max(top - first - SLACK, 0), top)
-    for (i, j), (next_i, next_j) in itertools.pairwise(edges):
-        yield range(i + 1, next_i), range(j + 1, next_j)
-    yield range(last + 1, size), range(bottom + 1, min(bottom + size - last + SLACK, len(target.lines)))
+    (first_old, first_new), (last_old, last_new) = edges[0], edges[-1]
+    yield range(first_old), range(first_new)
+    for (old, new), (next_old, next_new) in itertools.pairwise(edges):
+        yield range(old + 1, next_old), range(new + 1, next_new)
+    yield range(last_old + 1, len(target.window)), range(last_new + 1, len(target.text.lines))
 
 
 def _equal_lines(target: SearchText, old: range, new: range) -> Pairs:
     """Pair the equal lines of a gap."""
     if not old or not new:
         return {}
-    ours, theirs = target.window[old.start : old.stop], target.coded[new.start : new.stop]
-    if len(old) * len(new) > LARGEST_FILL:
-        return _equal_ends(ours, theirs, old, new)
-    blocks = Indel.editops(ours, theirs).as_matching_blocks()
-    return {old.start + b.a + k: new.start + b.b + k for b in blocks for k in range(b.size)}
+    old_coded, new_coded = target.window[old.start : old.stop], target.text.coded[new.start : new.stop]
+    if len(old) * len(new) > target.thresholds.fill_cells:
+        return _equal_ends(old_coded, new_coded, old, new)
+    blocks = Indel.editops(old_coded, new_coded).as_matching_blocks()
+    return {old.start + block.a + k: new.start + block.b + k for block in blocks for k in range(block.size)}
 
 
-def _equal_ends(ours: str, theirs: str, old: range, new: range) -> Pairs:
+def _equal_ends(old_coded: str, new_coded: str, old: range, new: range) -> Pairs:
     """Pair the equal lines at the two ends of a gap that is too large for more."""
-    least = min(len(ours), len(theirs))
-    head = next((k for k in range(least) if ours[k] != theirs[k]), least)
-    tail = next((k for k in range(least - head) if ours[-1 - k] != theirs[-1 - k]), least - head)
+    least = min(len(old), len(new))
+    head = next((k for k in range(least) if old_coded[k] != new_coded[k]), least)
+    tail = next((k for k in range(least - head) if old_coded[-1 - k] != new_coded[-1 - k]), least - head)
     pairs = {old.start + k: new.start + k for k in range(head)}
     return pairs | {old.stop - 1 - k: new.stop - 1 - k for k in range(tail)}
 
 
 def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
     """Pair the lines of a gap that are alike, in order, so that the sum of their likeness is largest."""
-    if not old or not new or len(old) > LARGEST_GAP or len(new) > LARGEST_GAP:
+    if not old or not new:
         return {}
+    clip = target.thresholds.compared_characters
     texts = target.anchor.texts
-    ours = [texts.get(code_of(target.anchor.window[i])) for i in old]
-    theirs = [target.lines[j] for j in new]
-    gain = [[_gain(line, other) for other in theirs] for line in ours]
-    return {old.start + i: new.start + j for i, j in best_pairs(gain)}
+    old_lines = [comparable(texts.get(code_of(target.anchor.window[index]), ""), clip) for index in old]
+    new_lines = [comparable(target.text.lines[index], clip) for index in new]
+    gains = [[_gain(line, other, target.thresholds.line_likeness) for other in new_lines] for line in old_lines]
+    return {old.start + row: new.start + column for row, column in best_pairs(gains)}
 
 
-def _gain(old: str | None, new: str) -> float:
+def _gain(old: str, new: str, least: float) -> float:
     """Return what pairing two changed lines is worth; 0.0 says that they are no pair."""
-    if old is None or not old.strip() or not new.strip():
+    if not old or not new:
         return 0.0
     alike = line_likeness(old, new)
-    return alike if alike >= ALIKE else 0.0
+    return alike if alike >= least else 0.0
 
 
 def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
@@ -128,7 +119,8 @@ def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(rows - 1, -1, -1):
         for j in range(columns - 1, -1, -1):
-            best[i][j] = max(best[i + 1][j], best[i][j + 1], gain[i][j] + best[i + 1][j + 1] if gain[i][j] else 0.0)
+            paired = gain[i][j] + best[i + 1][j + 1] if gain[i][j] else 0.0
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], paired)
     pairs, i, j = [], 0, 0
     while i < rows and j < columns:
         if gain[i][j] and best[i][j] == gain[i][j] + best[i + 1][j + 1]:

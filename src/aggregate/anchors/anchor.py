@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from aggregate.anchors.fingerprints import code_of, line_code, unpack
 
@@ -49,19 +49,22 @@ class Anchor:
 
 def has_anchor(piece: Mapping[str, Any]) -> bool:
     """Tell whether a slice carries anchor keys; one written by hand does not."""
-    return bool(piece.get("content_hash"))
+    return bool(piece.get("content_hash") or piece.get("prints"))
 
 
 def line_numbers(piece: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return ``(start_line, end_line)`` of a slice, or ``None`` where one of them is no whole number."""
+    """Return ``(start_line, end_line)`` of a slice, or ``None`` where one of them is no whole number of 64 bits."""
     start, end = piece.get("start_line"), piece.get("end_line")
-    if isinstance(start, bool) or isinstance(end, bool) or not isinstance(start, int) or not isinstance(end, int):
+    if not _is_number(start) or not _is_number(end):
         return None
     return start, end
 
 
-def read_anchor(piece: Mapping[str, Any]) -> Anchor:
+def read_anchor(piece: Mapping[str, Any], window_lines: int) -> Anchor:
     """Read the anchor keys of a slice.
+
+    Of the lines around it the nearest ``window_lines`` on each side are taken, for the time that they take to compare
+    grows with their square.
 
     Raises:
         ValueError: A key is missing, of another type, or does not fit the others.
@@ -69,12 +72,17 @@ def read_anchor(piece: Mapping[str, Any]) -> Anchor:
     numbers = line_numbers(piece)
     if numbers is None or not 1 <= numbers[0] <= numbers[1]:
         raise ValueError("start_line and end_line")
+    if not piece.get("content_hash"):
+        raise ValueError("content_hash")
     start, end = numbers
     size = end - start + 1
     above, within, below = (unpack(_string(piece, key)) for key in ("prints_before", "prints", "prints_after"))
-    tail_size = _number(piece, "total_lines") - end
+    tail_size, copies, rival = _number(piece, "total_lines") - end, _number(piece, "copies"), _number(piece, "rival")
     if len(within) != size or len(above) >= start or len(below) > tail_size:
         raise ValueError("prints")
+    if copies < 0 or not 0 <= rival <= 100:
+        raise ValueError("copies and rival")
+    above, below = above[max(len(above) - window_lines, 0) :], below[:window_lines]
     return Anchor(
         start=start,
         size=size,
@@ -84,8 +92,8 @@ def read_anchor(piece: Mapping[str, Any]) -> Anchor:
         head_hash=_string(piece, "hash_before"),
         tail_hash=_string(piece, "hash_after"),
         tail_size=tail_size,
-        copies=_number(piece, "copies"),
-        rival=_number(piece, "rival"),
+        copies=copies,
+        rival=rival,
         texts=_texts(piece, [*above, *within, *below]),
         symbol=_string(piece, "symbol") if "symbol" in piece else "",
     )
@@ -107,9 +115,14 @@ def _string(piece: Mapping[str, Any], key: str) -> str:
 
 def _number(piece: Mapping[str, Any], key: str) -> int:
     value = piece.get(key)
-    if isinstance(value, bool) or not isinstance(value, int):
+    if not _is_number(value):
         raise ValueError(key)
     return value
+
+
+def _is_number(value: object) -> TypeGuard[int]:
+    """Tell whether a value is a whole number as TOML has them: longer ones cannot even be printed."""
+    return isinstance(value, int) and not isinstance(value, bool) and -(1 << 63) <= value < 1 << 63
 
 
 def _strings(piece: Mapping[str, Any], key: str) -> list[str]:

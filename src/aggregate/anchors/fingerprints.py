@@ -19,11 +19,9 @@ TRIVIAL = 1 << 31
 """The line is blank, a brace or a rule: it says nothing about its place."""
 REPEATED = 1 << 30
 """The line stood more than once in the text when the slice was captured."""
-REPEATED_TRIPLE = 1 << 29
-"""The line with the one above and the one below stood more than once."""
 
 _CODE_BITS = (1 << 29) - 1
-_SUBSTANCE = re.compile(r"(?:[\W_]*[^\W_]){4}")
+_LETTER = re.compile(r"[^\W_]")
 
 
 def bare_lines(text: str) -> list[str]:
@@ -42,22 +40,17 @@ def line_code(line: str) -> int:
 
 
 def is_trivial(line: str) -> bool:
-    """Tell whether a line has fewer than four letters and digits."""
-    return _SUBSTANCE.match(line) is None
+    """Tell whether a line has neither letter nor digit."""
+    return _LETTER.search(line) is None
 
 
 def line_fingerprints(lines: Sequence[str]) -> list[int]:
     """Return the print of every line of a whole text."""
     codes = [line_code(line) for line in lines]
-    edged = [-1, *codes, -1]
-    triples = list(zip(edged, edged[1:], edged[2:], strict=False))
-    singles, threes = Counter(codes), Counter(triples)
+    counts = Counter(codes)
     return [
-        code
-        | (TRIVIAL if is_trivial(line) else 0)
-        | (REPEATED if singles[code] > 1 else 0)
-        | (REPEATED_TRIPLE if threes[triple] > 1 else 0)
-        for line, code, triple in zip(lines, codes, triples, strict=True)
+        code | (TRIVIAL if is_trivial(line) else 0) | (REPEATED if counts[code] > 1 else 0)
+        for line, code in zip(lines, codes, strict=True)
     ]
 
 

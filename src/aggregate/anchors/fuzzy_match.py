@@ -4,17 +4,8 @@ from dataclasses import dataclass
 
 from aggregate.anchors.align import Pairs, align, find_seeds, longest_chain
 from aggregate.anchors.fingerprints import TRIVIAL, code_of
-from aggregate.anchors.scoring import MARGIN, likeness, score_context
+from aggregate.anchors.scoring import likeness, score_context
 from aggregate.anchors.search_text import SearchText
-
-CUT = 0.5
-"""Likeness that a place needs by itself."""
-HELD_CUT = 0.4
-"""Likeness that is enough between the very lines that stood above and below."""
-KEPT_CUT = 0.7
-"""Share of its telling lines that a slice must have kept where it grew so much that it is no longer like itself."""
-CONTEXT = 0.35
-"""Context that a place needs of whose slice no line is left that stood alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,72 +30,83 @@ class FuzzyMatch:
 
 
 def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:
-    """Return the places that a changed slice may have, the best first; none where nothing is left."""
+    """Return the places that a changed slice may have, the best first; none where nothing is left.
+
+    The map of lines is made twice: from all that is rare around and in the slice, and from what is rare in it alone,
+    which finds a slice that was moved away from its surroundings.
+    """
     anchor, seeds = target.anchor, find_seeds(target)
-    own = {i: j for i, j in seeds.items() if anchor.before <= i < anchor.after}
-    places = [_place(target, align(target, longest_chain(chosen)), own) for chosen in (seeds, own) if chosen]
-    found = {place for place in places if place is not None}
-    return sorted(found, key=lambda place: (not place.sure, -place.alike - 0.1 * place.held, place.start, place.end))
+    own_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
+    places = set()
+    for chosen in (seeds, own_seeds):
+        pairs = align(target, longest_chain(chosen)) if chosen else {}
+        span = _span(target, pairs)
+        if span is not None:
+            places.add(_place(target, pairs, own_seeds, *span))
+    return sorted(places, key=lambda place: (not place.sure, -place.held, -place.alike, place.start, place.end))
 
 
-def _place(target: SearchText, pairs: Pairs, seeds: Pairs) -> FuzzyMatch | None:
-    """Read the place of the slice off a map of lines."""
-    span = _span(target, pairs)
-    if span is None:
-        return None
-    anchor, (start, end) = target.anchor, span
-    held = (pairs.get(anchor.before - 1, -2) == start - 1 or start == target.head_place) + (
-        pairs.get(anchor.after, -2) == end or end == target.tail_end
-    )
+def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: int) -> FuzzyMatch:
+    """Judge the place that a map of lines gives the slice."""
+    anchor, thresholds = target.anchor, target.thresholds
+    above_held = pairs.get(anchor.before - 1, -2) == start - 1 or start == target.head_place
+    below_held = pairs.get(anchor.after, -2) == end or end == target.tail_end
+    held = above_held + below_held
     if start >= end:
         return FuzzyMatch(start, end, 0.0, held, sure=False, gone=held == 2)
-    alike = _alike(target, pairs, start, end)
-    enough = alike >= (HELD_CUT if held == 2 else CUT) or (held == 2 and _kept(target, pairs) >= KEPT_CUT)
-    if not any(pairs.get(i) == j for i, j in seeds.items()) and held < 2:
-        needed = max(CONTEXT, anchor.rival / 100 + MARGIN) if anchor.copies else CONTEXT
-        enough = enough and score_context(target, start, end).score >= needed
-    return FuzzyMatch(start, end, alike, held, sure=enough)
+    alike = _likeness(target, pairs, start, end)
+    if held == 2:
+        sure = alike >= thresholds.held_likeness or _kept_share(target, pairs) >= thresholds.kept_share
+        return FuzzyMatch(start, end, alike, held, sure)
+    sure = alike >= thresholds.likeness
+    if sure and not any(pairs.get(old) == new for old, new in own_seeds.items()):
+        needed = thresholds.seedless_context
+        if anchor.copies:
+            needed = max(needed, anchor.rival / 100 + thresholds.lead)
+        sure = score_context(target, start, end).score >= needed
+    return FuzzyMatch(start, end, alike, held, sure)
 
 
-def _kept(target: SearchText, pairs: Pairs) -> float:
+def _kept_share(target: SearchText, pairs: Pairs) -> float:
     """Return the share of the slice's telling lines that stand as they were; 0.0 where it had none."""
     anchor = target.anchor
-    telling = [i for i in range(anchor.before, anchor.after) if not anchor.window[i] & TRIVIAL]
-    kept = [i for i in telling if i in pairs and target.window[i] == target.coded[pairs[i]]]
-    return len(kept) / len(telling) if telling else 0.0
+    telling = [index for index in range(anchor.before, anchor.after) if not anchor.window[index] & TRIVIAL]
+    kept = sum(_unchanged(target, pairs, index) for index in telling)
+    return kept / len(telling) if telling else 0.0
+
+
+def _unchanged(target: SearchText, pairs: Pairs, index: int) -> bool:
+    return index in pairs and target.window[index] == target.text.coded[pairs[index]]
 
 
 def _span(target: SearchText, pairs: Pairs) -> tuple[int, int] | None:
-    """Return the lines that the slice has become; empty where it was taken out, ``None`` where nothing tells."""
+    """Return the lines that the slice has become; empty where it was taken out, ``None`` where nothing tells.
+
+    Lines that it lost at an edge are taken to be replaced by the free lines there, one by one.
+    """
     anchor = target.anchor
-    own = [i for i in pairs if anchor.before <= i < anchor.after]
-    above = max((i for i in pairs if i < anchor.before), default=None)
-    below = min((i for i in pairs if i >= anchor.after), default=None)
+    own = [old for old in pairs if anchor.before <= old < anchor.after]
+    above = max((old for old in pairs if old < anchor.before), default=None)
+    below = min((old for old in pairs if old >= anchor.after), default=None)
     top = -1 if above is None else pairs[above]
-    bottom = len(target.lines) if below is None else pairs[below]
+    bottom = len(target.text.lines) if below is None else pairs[below]
     if own:
         first, last = min(own), max(own)
-        lead = _edge(first - anchor.before, pairs[first] - top - 1)
-        trail = _edge(anchor.after - 1 - last, bottom - pairs[last] - 1)
+        lead = min(first - anchor.before, pairs[first] - top - 1)
+        trail = min(anchor.after - 1 - last, bottom - pairs[last] - 1)
         return pairs[first] - lead, pairs[last] + 1 + trail
     if above is None or below is None:
         return None
     return top + 1, bottom
 
 
-def _edge(lost: int, free: int) -> int:
-    """Return how many of the free lines beside the slice have taken the place of those that it lost at that edge."""
-    return min(lost, free) if free <= 2 * lost else 0
-
-
-def _alike(target: SearchText, pairs: Pairs, start: int, end: int) -> float:
+def _likeness(target: SearchText, pairs: Pairs, start: int, end: int) -> float:
     anchor = target.anchor
-    texts = anchor.texts
     old = [
-        target.lines[pairs[i]]
-        if i in pairs and target.window[i] == target.coded[pairs[i]]
-        else texts.get(code_of(value))
-        for i, value in enumerate(anchor.window)
-    ][anchor.before : anchor.after]
+        target.text.lines[pairs[index]]
+        if _unchanged(target, pairs, index)
+        else anchor.texts.get(code_of(anchor.window[index]))
+        for index in range(anchor.before, anchor.after)
+    ]
     own = [(i - anchor.before, j - start) for i, j in pairs.items() if anchor.before <= i < anchor.after]
-    return likeness(old, target.lines[start:end], own)
+    return likeness(old, target.text.lines[start:end], own, target.thresholds)

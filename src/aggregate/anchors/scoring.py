@@ -7,21 +7,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
 from aggregate.anchors.search_text import SearchText
-
-REACH = 16
-"""Lines beyond the window that are read at a place, for what was inserted there."""
-FADE = 6
-"""Distance in lines at which a line of context weighs half as much as the nearest one."""
-DRIFT = 16
-"""Displacement in lines at which a line of context counts half."""
-FAINT = 0.1
-"""Weight of a trivial line beside a telling one."""
-UNBROKEN = 0.5
-"""Bonus of a place above or below which no line of the whole text has changed."""
-
-
-MARGIN = 0.15
-"""Lead in context that makes one of several places the right one."""
+from aggregate.anchors.thresholds import Thresholds
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,54 +30,66 @@ def score_context(target: SearchText, start: int, end: int) -> ContextScore:
 
     Near lines weigh more than far ones, and lines at another distance than before weigh less.
     """
-    anchor, size = target.anchor, len(target.window) - target.anchor.after
+    anchor = target.anchor
+    size_below = len(target.window) - anchor.after
     old_above, old_below = target.window[: anchor.before][::-1], target.window[anchor.after :]
-    new_above = target.coded[max(start - anchor.before - REACH, 0) : start][::-1]
-    new_below = target.coded[end : end + size + REACH]
-    above = _side_score(old_above, new_above, target.trivial) if old_above else None
-    below = _side_score(old_below, new_below, target.trivial) if old_below else None
+    new_above = target.text.coded[max(start - anchor.before, 0) : start][::-1]
+    new_below = target.text.coded[end : end + size_below]
+    above = _side_score(target, old_above, new_above) if old_above else None
+    below = _side_score(target, old_below, new_below) if old_below else None
     sides = [side for side in (above, below) if side is not None]
-    unbroken = (start == target.head_place) + (end == target.tail_end)
-    return ContextScore((sum(sides) / len(sides) if sides else 0.0) + UNBROKEN * unbroken, above, below)
+    mean = sum(sides) / len(sides) if sides else 0.0
+    unbroken_sides = (start == target.head_place) + (end == target.tail_end)
+    return ContextScore(mean + target.thresholds.unbroken_bonus * unbroken_sides, above, below)
 
 
-def _side_score(old: str, new: str, trivial: frozenset[str]) -> float:
+def _side_score(target: SearchText, old: str, new: str) -> float:
     """Return the weighted share of ``old`` that stands in ``new``; both read away from the slice."""
-    weights = [(FAINT if char in trivial else 1.0) * FADE / (FADE + i) for i, char in enumerate(old)]
-    kept = 0.0
+    fade, drift = target.thresholds.context_fade, target.thresholds.context_drift
+    weights = [
+        (target.thresholds.trivial_weight if char in target.trivial else 1.0) * fade / (fade + distance)
+        for distance, char in enumerate(old)
+    ]
+    fitting = 0.0
     for block in Indel.editops(old, new).as_matching_blocks():
-        drift = DRIFT / (DRIFT + abs(block.a - block.b))
-        kept += drift * sum(weights[block.a : block.a + block.size])
-    return kept / sum(weights)
+        displaced = drift / (drift + abs(block.a - block.b))
+        fitting += displaced * sum(weights[block.a : block.a + block.size])
+    return fitting / sum(weights)
 
 
-def likeness(old: Sequence[str | None], new: Sequence[str], pairs: Sequence[tuple[int, int]]) -> float:
+def likeness(
+    old: Sequence[str | None], new: Sequence[str], pairs: Sequence[tuple[int, int]], thresholds: Thresholds
+) -> float:
     """Return how alike two runs of lines are, 0.0 to 1.0: the paired lines by their text, weighted by their length.
 
     ``None`` is a line whose text was not kept: paired with an equal line by its print, so alike where it is paired.
     """
-    total = sum(_mass(line) for line in old if line is not None) + sum(map(_mass, new))
+    clip = thresholds.compared_characters
+    old_lines = [None if line is None else comparable(line, clip) for line in old]
+    new_lines = [comparable(line, clip) for line in new]
+    total = float(sum(_weight(line) for line in old_lines if line is not None) + sum(map(_weight, new_lines)))
     shared = 0.0
     for i, j in pairs:
-        line = old[i]
+        line = old_lines[i]
         if line is None:
-            shared += 2 * _mass(new[j])
-            total += _mass(new[j])
+            shared += 2 * _weight(new_lines[j])
+            total += _weight(new_lines[j])
         else:
-            shared += line_likeness(line, new[j]) * (_mass(line) + _mass(new[j]))
+            shared += line_likeness(line, new_lines[j]) * (_weight(line) + _weight(new_lines[j]))
     unknown = sum(line is None for line in old) - sum(old[i] is None for i, _ in pairs)
     total += unknown * total / max(len(old) + len(new), 1)
     return min(shared / total, 1.0) if total else 1.0
 
 
+def comparable(line: str, clip: int) -> str:
+    """Return what is compared of a line: white space at its ends does not count, nor what lies far right."""
+    return line.strip()[:clip]
+
+
 def line_likeness(old: str, new: str) -> float:
-    """Return how alike two lines are, 0.0 to 1.0; white space at their ends does not count, nor what lies far right."""
-    return fuzz.ratio(old.strip()[:LONGEST], new.strip()[:LONGEST]) / 100
+    """Return how alike two comparable lines are, 0.0 to 1.0."""
+    return fuzz.ratio(old, new) / 100
 
 
-LONGEST = 240
-"""Characters of a line that are compared: enough to tell, and a bound on the time."""
-
-
-def _mass(line: str) -> float:
-    return min(len(line.strip()), LONGEST) + 1.0
+def _weight(line: str) -> int:
+    return len(line) + 1

@@ -1,87 +1,114 @@
-"""The text in which a slice is looked for, in the form that the search reads."""
+"""The text in which slices are looked for, and one slice's window beside it, in the form that the search reads."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from aggregate.anchors.anchor import Anchor
-from aggregate.anchors.fingerprints import TRIVIAL, bare_lines, code_of, content_hash, is_trivial, line_code
+from aggregate.anchors.fingerprints import TRIVIAL, bare_lines, code_of, content_hash, line_code
+from aggregate.anchors.thresholds import Thresholds
 
-_FIRST, _ROOM = 0x10000, 0x100000
+_FIRST_CHARACTER, _CHARACTERS = 0x10000, 0x100000
+
+
+@dataclass(frozen=True)
+class IndexedText:
+    """A text with each line as one character; made once, however many slices are looked for in it.
+
+    Equal lines (but for white space at their ends) are equal characters, so ``str.find`` and rapidfuzz work on them.
+    Past a million different lines characters are used again; a slice is proven by its SHA-256, never by them.
+    """
+
+    source: str
+
+    @cached_property
+    def lines(self) -> Sequence[str]:
+        """The lines without their ends."""
+        return bare_lines(self.source)
+
+    @cached_property
+    def characters(self) -> Mapping[int, str]:
+        """The character of each different line by the line's 29-bit number."""
+        characters: dict[int, str] = {}
+        for code in self._codes:
+            characters.setdefault(code, _character(len(characters)))
+        return characters
+
+    @cached_property
+    def coded(self) -> str:
+        """One character for each line."""
+        return "".join(map(self.characters.__getitem__, self._codes))
+
+    @cached_property
+    def single_lines(self) -> Mapping[str, int]:
+        """Index of every line that stands once, by its character."""
+        counts = Counter(self.coded)
+        return {char: index for index, char in enumerate(self.coded) if counts[char] == 1}
+
+    @cached_property
+    def _codes(self) -> Sequence[int]:
+        return list(map(line_code, self.lines))
 
 
 @dataclass(frozen=True)
 class SearchText:
-    """The lines of a text beside the window of an anchor, each line one character.
-
-    Equal lines (but for white space at their ends) are equal characters, so ``str.find`` and rapidfuzz work on them.
-    Past a million different lines characters are used again; a slice is proven by its SHA-256, never by them.
+    """A text beside the window of an anchor.
 
     Attributes:
-        lines: The lines without their ends.
-        coded: One character for each.
-        window: One character for each line of the anchor's window.
-        trivial: The characters of lines that say nothing about their place.
+        anchor: What is looked for.
+        text: Where it is looked for.
+        thresholds: The numbers to decide by.
+        window: One character for each line of the anchor's window; what the text does not hold has its own.
+        trivial: The characters of the window's lines that say nothing about their place.
     """
 
     anchor: Anchor
-    lines: Sequence[str]
-    coded: str
+    text: IndexedText
+    thresholds: Thresholds
     window: str
     trivial: frozenset[str]
 
     @classmethod
-    def of(cls, anchor: Anchor, text: str) -> "SearchText":
-        """Read ``text`` for the search of ``anchor``."""
-        lines = bare_lines(text)
-        by_line: dict[str, str] = {}
-        by_code: dict[int, str] = {}
-        trivial = set()
-        for line in lines:
-            if line not in by_line:
-                char = by_line[line] = by_code.setdefault(line_code(line), _char(len(by_code)))
-                if is_trivial(line):
-                    trivial.add(char)
-        window = [by_code.setdefault(code_of(value), _char(len(by_code))) for value in anchor.window]
-        trivial.update(char for char, value in zip(window, anchor.window, strict=True) if value & TRIVIAL)
-        return cls(anchor, lines, "".join([by_line[line] for line in lines]), "".join(window), frozenset(trivial))
+    def of(cls, anchor: Anchor, text: IndexedText, thresholds: Thresholds) -> "SearchText":
+        """Lay the window of ``anchor`` beside ``text``."""
+        missing: dict[int, str] = {}
+        window = []
+        for line_print in anchor.window:
+            code = code_of(line_print)
+            char = text.characters.get(code)
+            if char is None:
+                char = missing.setdefault(code, _character(len(text.characters) + len(missing)))
+            window.append(char)
+        flagged = zip(window, anchor.window, strict=True)
+        trivial = frozenset(char for char, line_print in flagged if line_print & TRIVIAL)
+        return cls(anchor, text, thresholds, "".join(window), trivial)
 
     @property
-    def piece(self) -> str:
+    def slice_window(self) -> str:
         """The characters of the slice."""
         return self.window[self.anchor.before : self.anchor.after]
 
     def same_text(self, start: int) -> bool:
         """Tell whether the lines from index ``start`` are the slice to the letter, but for line ends."""
-        lines = self.lines[start : start + self.anchor.size]
+        lines = self.text.lines[start : start + self.anchor.size]
         return len(lines) == self.anchor.size and content_hash(lines) == self.anchor.content_hash
-
-    @cached_property
-    def single_lines(self) -> dict[str, int]:
-        """Index of every line that stands once."""
-        return _singles(self.coded, 1)
-
-    @cached_property
-    def single_triples(self) -> dict[str, int]:
-        """Index of the first line of every run of three that stands once."""
-        return _singles(self.coded, 3)
 
     @cached_property
     def head_place(self) -> int | None:
         """Index of the slice if every line above it is as it was, else ``None``."""
         size = self.anchor.start - 1
-        if size > len(self.lines):
+        if size > len(self.text.lines):
             return None
-        return size if content_hash(self.lines[:size]) == self.anchor.head_hash else None
+        return size if content_hash(self.text.lines[:size]) == self.anchor.head_hash else None
 
     @cached_property
     def tail_end(self) -> int | None:
         """Index behind the slice if every line below it is as it was, else ``None``."""
-        end = len(self.lines) - self.anchor.tail_size
+        end = len(self.text.lines) - self.anchor.tail_size
         if end < 0:
             return None
-        return end if content_hash(self.lines[end:]) == self.anchor.tail_hash else None
+        return end if content_hash(self.text.lines[end:]) == self.anchor.tail_hash else None
 
     @property
     def unbroken(self) -> frozenset[int]:
@@ -90,11 +117,5 @@ class SearchText:
         return frozenset(place for place in (self.head_place, tail) if place is not None and place >= 0)
 
 
-def _singles(coded: str, size: int) -> dict[str, int]:
-    runs = [coded[i : i + size] for i in range(len(coded) - size + 1)]
-    counts = Counter(runs)
-    return {run: i for i, run in enumerate(runs) if counts[run] == 1}
-
-
-def _char(number: int) -> str:
-    return chr(_FIRST + number % _ROOM)
+def _character(number: int) -> str:
+    return chr(_FIRST_CHARACTER + number % _CHARACTERS)

@@ -25,46 +25,47 @@ class LastRequest:
     """The last send, as far as it matters for the next one.
 
     Attributes:
-        run: What is recorded of it, ``None`` if there was none.
-        same: Whether it went to the model that is asked now, with the same instructions, so that a cache may hold it.
+        logged: What is recorded of it, ``None`` if there was none.
+        may_be_cached: Whether it went to the model that is asked now, with the same instructions.
         age: Seconds since then.
         redaction: Which secrets are not sent, not even again.
     """
 
-    run: LoggedRequest | None = None
-    same: bool = False
+    logged: LoggedRequest | None = None
+    may_be_cached: bool = False
     age: float = 0.0
     redaction: "Redaction | None" = None
 
     @property
-    def chain(self) -> PromptFingerprint | None:
+    def fingerprint(self) -> PromptFingerprint | None:
         """The hashes of the prompt that was sent."""
-        return self.run.chain if self.run else None
+        return self.logged.fingerprint if self.logged else None
 
     @property
     def layout(self) -> BlockLayout | None:
         """Where its blocks ended, if a cache may hold them."""
-        if self.run is None or self.run.sent is None or not self.same:
+        if self.logged is None or self.logged.sent is None or not self.may_be_cached:
             return None
-        return BlockLayout(self.run.chain.digests, self.run.sent.ends, self.run.sent.marks)
+        return BlockLayout(self.logged.fingerprint.digests, self.logged.sent.ends, self.logged.sent.breakpoints)
 
-    def earlier(self, rules: CachePolicy) -> CachedPrompt | None:
-        """Return its prompt, and where a cache can still be read that keeps to ``rules``."""
-        if self.run is None or self.run.sent is None:
+    def cached_prompt(self, policy: CachePolicy) -> CachedPrompt | None:
+        """Return its prompt, and where a cache can still be read that works by ``policy``."""
+        if self.logged is None or self.logged.sent is None:
             return None
-        marks = self.run.sent.marks if rules.caching is CacheLookup.MARKS else None
-        alive = self.same and self.age <= rules.seconds
-        return CachedPrompt(self.run.chain, partial(self._read, self.run), marks if alive else ())
+        readable: tuple[int, ...] | None = ()
+        if self.may_be_cached and self.age <= policy.seconds:
+            readable = self.logged.sent.breakpoints if policy.lookup is CacheLookup.BREAKPOINTS else None
+        return CachedPrompt(self.logged.fingerprint, partial(self._read, self.logged), readable)
 
     def changes(self, prompt: Prompt, request: Request) -> dict[str, float]:
         """Return how often each file has changed: by what was recorded, at first by the last commits."""
-        if self.run and self.run.sent:
-            return count_changes(prompt, seen=self.run.sent.files, changes=self.run.sent.changes)
-        return _committed(prompt, str(request.base_dir))
+        if self.logged and self.logged.sent:
+            return count_changes(prompt, seen=self.logged.sent.files, changes=self.logged.sent.changes)
+        return _committed_changes(prompt, str(request.base_dir))
 
-    def _read(self, run: LoggedRequest, number: int) -> str | None:
-        """Return the text of a link; one that was sent with a secret in it is not sent once more."""
-        text = read_segment(run, number)
+    def _read(self, logged: LoggedRequest, number: int) -> str | None:
+        """Return the text of a segment; one that was sent with a secret in it is not sent once more."""
+        text = read_segment(logged, number)
         if text is None or self.redaction is None:
             return text
         from aggregate.redaction.redact import redact
@@ -74,26 +75,30 @@ class LastRequest:
 
 def find_last_request(request: Request, *, provider: str, model: str, system: str) -> LastRequest:
     """Return the last send to the same model with the same instructions, else the last one to any."""
-    runs = [run for run in recent_requests(request.output_dir, request.namespace) if run.sent]
-    to = (provider, model, digest(system))
-    alike = (run for run in runs if run.sent and (run.sent.provider, run.sent.model, run.chain.digests[0]) == to)
-    if run := next(alike, None):
-        return LastRequest(run, same=True, age=_age(run), redaction=request.redaction)
-    return LastRequest(runs[0], age=_age(runs[0]), redaction=request.redaction) if runs else LastRequest()
+    recipient = (provider, model, digest(system))
+    last: LoggedRequest | None = None
+    for logged in recent_requests(request.output_dir, request.namespace):
+        if logged.sent is None:
+            continue
+        if (logged.sent.provider, logged.sent.model, logged.fingerprint.digests[0]) == recipient:
+            return LastRequest(logged, may_be_cached=True, age=_age(logged), redaction=request.redaction)
+        last = last or logged
+    return LastRequest(last, age=_age(last), redaction=request.redaction) if last else LastRequest()
 
 
-def _committed(prompt: Prompt, folder: str) -> dict[str, float]:
-    shown = {segment.source for segment in prompt.segments if segment.section is Section.FILES}
+def _committed_changes(prompt: Prompt, folder: str) -> dict[str, float]:
+    """Return how often each file of the prompt was changed by the last commits."""
+    files = {segment.source for segment in prompt.segments if segment.section is Section.FILES}
     changes: dict[str, float] = {}
     for number, names in enumerate(touched_files(folder)):
-        for name in shown.intersection(names):
+        for name in files.intersection(names):
             changes[name] = changes.get(name, 0.0) + FORGET**number
     return {path: round(often, 4) for path, often in sorted(changes.items())}
 
 
-def _age(run: LoggedRequest) -> float:
-    """Return the seconds since a run."""
+def _age(logged: LoggedRequest) -> float:
+    """Return the seconds since a request."""
     try:
-        return max(time.time() - request_log_path(run.path).stat().st_mtime, 0.0)
+        return max(time.time() - request_log_path(logged.path).stat().st_mtime, 0.0)
     except OSError:
         return float("inf")

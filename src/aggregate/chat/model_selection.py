@@ -44,9 +44,9 @@ class SelectedModel:
     """Who is asked.
 
     Attributes:
-        client: How.
-        persona: With which instructions.
-        address: Where, ``""`` for the provider's own address.
+        client: Reaches the model.
+        persona: Has the instructions.
+        address: Where it is sent, ``""`` for the provider's own address.
         warnings: What of the persona is not used, and what its project has named.
     """
 
@@ -58,7 +58,7 @@ class SelectedModel:
 
 def select_model(
     project: Project,
-    choice: ModelSelection,
+    selection: ModelSelection,
     *,
     environ: Mapping[str, str] | None = None,
     on_wait: Callable[[float, ProviderError], None] | None = None,
@@ -68,7 +68,7 @@ def select_model(
 
     Args:
         project: Where personas are looked up first.
-        choice: What the user says, which goes before the persona.
+        selection: What the user says, which goes before the persona.
         environ: Where keys are read from, by default the process's environment.
         on_wait: Called with the seconds before each wait and its reason.
         require_key: Off for a request that is planned and not sent.
@@ -77,42 +77,44 @@ def select_model(
         ConfigError: There is no such persona, or the project names an address that the user does not.
         ClientSetupError: A key or a name is missing, or the persona's model is another provider's.
     """
-    persona = find_persona(project, choice.persona)
-    home = persona.provider or (COMPATIBLE if persona.base_url else "")
-    provider = choice.provider or home
-    same = not home or provider == home
-    model = choice.model or (persona.model if same else "")
-    base_url = choice.base_url or (persona.base_url if same else "")
-    warnings = () if same else _unused(persona, choice, home)
-    if not home and not base_url and not choice.model:
-        _check_model(persona, provider, choice)
-    if base_url and not choice.base_url and project.path and choice.persona in project.config.personas:
-        environ, notes = _for_project_address(project, choice.persona, provider, base_url, environ)
-        warnings += notes
+    persona = find_persona(project, selection.persona)
+    own_provider = persona.provider or (COMPATIBLE if persona.base_url else "")
+    provider = selection.provider or own_provider
+    fits = not own_provider or provider == own_provider
+    model = selection.model or (persona.model if fits else "")
+    base_url = selection.base_url or (persona.base_url if fits else "")
+    warnings = () if fits else _unused(persona, selection, own_provider)
+    if not own_provider and not base_url and not selection.model:
+        _check_model(persona, provider, selection)
+    is_projects_persona = project.path is not None and selection.persona in project.config.personas
+    if base_url and not selection.base_url and is_projects_persona:
+        environ, address_warnings = _for_project_address(project, selection.persona, provider, base_url, environ)
+        warnings += address_warnings
     client = open_client(
         provider, model=model, base_url=base_url, environ=environ, on_wait=on_wait, require_key=require_key
     )
     return SelectedModel(client, persona, display_address(base_url) if base_url else "", warnings)
 
 
-def _unused(persona: PersonaTable, choice: ModelSelection, home: str) -> tuple[str, ...]:
+def _unused(persona: PersonaTable, selection: ModelSelection, own_provider: str) -> tuple[str, ...]:
     """Return a warning of what a persona names for another provider than the one that is asked."""
-    names = [
-        *([f"model {persona.model}"] if persona.model and not choice.model else []),
-        *([f"address {display_address(persona.base_url)}"] if persona.base_url and not choice.base_url else []),
-    ]
+    names = []
+    if persona.model and not selection.model:
+        names.append(f"model {persona.model}")
+    if persona.base_url and not selection.base_url:
+        names.append(f"address {display_address(persona.base_url)}")
     if not names:
         return ()
-    what = f'persona "{choice.persona}" names the {" and the ".join(names)} for {home}'
-    return (f"{what}: not used with --provider {choice.provider}",)
+    what = f'persona "{selection.persona}" names the {" and the ".join(names)} for {own_provider}'
+    return (f"{what}: not used with --provider {selection.provider}",)
 
 
-def _check_model(persona: PersonaTable, provider: str, choice: ModelSelection) -> None:
+def _check_model(persona: PersonaTable, provider: str, selection: ModelSelection) -> None:
     """Refuse a model that is known to be another company's than the one that is asked at its own address."""
     maker = provider_of_model(persona.model)
     if maker and provider in PROVIDERS and maker != provider.removesuffix("-cli") and provider != COMPATIBLE:
         raise ClientSetupError(
-            f'persona "{choice.persona}" names the model {persona.model}, which {provider} does not have: '
+            f'persona "{selection.persona}" names the model {persona.model}, which {provider} does not have: '
             f"add --model, or take --provider {maker}"
         )
 
@@ -127,7 +129,8 @@ def _for_project_address(
     Raises:
         ConfigError: The user names this address nowhere, and it is not this machine.
     """
-    known = {(one.provider or COMPATIBLE, origin(one.base_url)) for one in shared_personas().values() if one.base_url}
+    users_own = shared_personas().values()
+    known = {(persona.provider or COMPATIBLE, origin(persona.base_url)) for persona in users_own if persona.base_url}
     if (provider, origin(base_url)) in known:
         return environ, ()
     if provider == COMPATIBLE and is_loopback(base_url):

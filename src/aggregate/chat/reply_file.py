@@ -1,6 +1,8 @@
 """The answer to a numbered prompt in a file beside it, as it comes: it is paid for, so nothing may lose it."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -45,8 +47,8 @@ class ReplyFile:
         try:
             if not self.is_empty:
                 os.fsync(self._descriptor)
-        except OSError as failed:
-            self.problem = failed.strerror or str(failed)
+        except OSError as failure:
+            self.problem = failure.strerror or str(failure)
         finally:
             os.close(self._descriptor)
         if self.is_empty:
@@ -57,9 +59,16 @@ class ReplyFile:
         """What to say where the file does not hold all."""
         return (f"the answer is not whole in {self.path}: {self.problem}",) if self.problem else ()
 
-    def note(self, what: str) -> str:
-        """Return where ``what`` is, for an error that would else leave it unsaid."""
-        return f"{what} is in {self.path}" + (f", as far as it could be written ({self.problem})" * bool(self.problem))
+    @contextmanager
+    def named_in_errors(self, content: str) -> Iterator[None]:
+        """Add to whatever is raised a note that ``content`` is in the file, if anything is."""
+        try:
+            yield
+        except BaseException as error:
+            if not self.is_empty:
+                extent = f", as far as it could be written ({self.problem})" if self.problem else ""
+                error.add_note(f"{content} is in {self.path}{extent}")
+            raise
 
     def add(self, piece: str) -> None:
         """Write a piece behind what is there."""
@@ -77,21 +86,23 @@ class StreamRecorder:
 
     Args:
         file: Where it is kept.
-        on_text: Who hears it.
+        on_text: Called with each piece.
 
     Attributes:
-        error: What its output said when it broke; nothing more is passed on then, but all is kept.
+        file: Where it is kept.
+        error: What ``on_text`` raised when its output broke; nothing more is passed on then, but all is kept.
     """
 
     def __init__(self, file: ReplyFile, on_text: OnText | None) -> None:
         self.error: OSError | OutputError | None = None
-        self._file, self._on_text = file, on_text
+        self.file = file
+        self._on_text = on_text
         self._pieces: list[str] = []
 
     def __call__(self, piece: str) -> None:
         """Keep and pass on a piece."""
         self._pieces.append(piece)
-        self._file.add(piece)
+        self.file.add(piece)
         if self._on_text is None or self.error is not None:
             return
         try:
@@ -101,6 +112,8 @@ class StreamRecorder:
 
     def finish(self, text: str) -> None:
         """Keep what of the whole ``text`` did not come in pieces; it was shown to nobody and is not shown now."""
-        heard = "".join(self._pieces)
-        if text != heard:
-            self._file.add(text.removeprefix(heard) if text.startswith(heard) else f"\n\n{text}")
+        streamed = "".join(self._pieces)
+        if text.startswith(streamed):
+            self.file.add(text.removeprefix(streamed))
+        else:
+            self.file.add(f"\n\n{text}")

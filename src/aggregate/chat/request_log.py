@@ -1,10 +1,10 @@
-"""What is recorded of each run, in a small file beside its numbered prompt: the chain of its segments."""
+"""What is recorded of each request, in a small file beside its numbered prompt: the hashes of its segments."""
 
 import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,13 @@ from aggregate.disk.reading import CONTENT_BYTES, open_regular, read_text
 from aggregate.disk.writing import replace_own
 from aggregate.models.prompt import SEPARATOR, Prompt
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, SegmentHash, digest
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
 
 _VERSION = 2
 _RECENT = 20
-_MOST = 2**40
+"""How many records are looked through for one that fits: reading each takes time, and caches forget within an hour."""
+_LARGEST_NUMBER = 2**40
 """No prompt has as many bytes."""
 
 
@@ -29,8 +31,8 @@ class SentRecord:
     Attributes:
         provider: To whom.
         model: To which model.
-        ends: Where blocks ended, as numbers of links.
-        marks: Behind which links breakpoints stood.
+        ends: Where blocks ended, as numbers of segments with the system prompt.
+        breakpoints: Where breakpoints stood, in the same way.
         changes: How often each file has changed, by its path.
         files: The hash of each file as it was then, by its path.
     """
@@ -38,32 +40,40 @@ class SentRecord:
     provider: str
     model: str
     ends: tuple[int, ...]
-    marks: tuple[int, ...]
+    breakpoints: tuple[int, ...]
     changes: Mapping[str, float] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """One run: its prompt's file, the chain, and what is known if it was sent."""
+    """One request: its prompt's file, the hashes, and what is known if it was sent."""
 
     path: Path
-    chain: PromptFingerprint
+    fingerprint: PromptFingerprint
     sent: SentRecord | None = None
 
 
-def write_request(run: LoggedRequest) -> None:
-    """Record a run in one step.
+def write_request(request: LoggedRequest) -> None:
+    """Record a request in one step.
 
     Raises:
         OutputError: The file cannot be written.
     """
-    links = [[link.section, link.source, link.digest, link.tokens, link.size] for link in run.chain.links]
+    segments = request.fingerprint.segments
+    links = [[segment.section, segment.source, segment.digest, segment.tokens, segment.size] for segment in segments]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
-    if run.sent:
-        data["sent"] = asdict(run.sent)
+    if sent := request.sent:
+        data["sent"] = {
+            "provider": sent.provider,
+            "model": sent.model,
+            "ends": sent.ends,
+            "marks": sent.breakpoints,
+            "changes": sent.changes,
+            "files": sent.files,
+        }
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    replace_own(request_log_path(run.path), text.replace('],["', '],\n["') + "\n")
+    replace_own(request_log_path(request.path), text.replace('],["', '],\n["') + "\n")
 
 
 def log_written_prompt(
@@ -77,11 +87,11 @@ def log_written_prompt(
         request: What was composed.
         tokens: Tokens of the segments; without them they are recorded as not counted.
     """
-    chain = PromptFingerprint.of(prompt, tokens or [0] * len(prompt.segments))
-    runs = recent_requests(request.output_dir, request.namespace, before=path)
-    before = next((run for run in runs if run.sent is None), None)
-    write_request(LoggedRequest(path, chain))
-    return compare_prefixes(before.chain, chain) if before else None
+    fingerprint = HashedPrompt.of(prompt, tokens or [0] * len(prompt.segments)).fingerprint
+    recent = recent_requests(request.output_dir, request.namespace, before=path)
+    earlier = next((logged for logged in recent if logged.sent is None), None)
+    write_request(LoggedRequest(path, fingerprint))
+    return compare_prefixes(earlier.fingerprint, fingerprint) if earlier else None
 
 
 def read_request(prompt: Path) -> LoggedRequest | None:
@@ -90,41 +100,48 @@ def read_request(prompt: Path) -> LoggedRequest | None:
         data = json.loads(read_text(request_log_path(prompt), limit=CONTENT_BYTES))
         if data["version"] != _VERSION:
             return None
-        chain = PromptFingerprint(tuple(_link(*link) for link in data["links"]))
-        return LoggedRequest(prompt, chain, _sent(data.get("sent"), most=len(chain.links)))
+        segments = tuple(_read_hash(*link) for link in data["links"])
+        sent = _read_sent(data["sent"], count=len(segments)) if data.get("sent") is not None else None
+        return LoggedRequest(prompt, PromptFingerprint(segments), sent)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
 def recent_requests(output_dir: Path, namespace: str, *, before: Path | None = None) -> Iterator[LoggedRequest]:
-    """Yield the last runs that have a record, newest first.
+    """Yield the last requests that have a record, newest first.
 
     Args:
         output_dir: Where the prompts are.
         namespace: First part of their names.
         before: Only those with a lower number than this prompt.
     """
-    files = numbered_files(output_dir, namespace)
-    if before is not None:
-        files = files[: next((i for i, (_, path) in enumerate(files) if path == before), len(files))]
-    yield from (run for _, path in reversed(files[-_RECENT:]) if (run := read_request(path)))
+    paths = [path for _, path in numbered_files(output_dir, namespace)]
+    if before in paths:
+        paths = paths[: paths.index(before)]
+    for path in reversed(paths[-_RECENT:]):
+        if logged := read_request(path):
+            yield logged
 
 
-def read_segment(run: LoggedRequest, number: int) -> str | None:
-    """Return the text of a run's link as it was written, ``None`` where the prompt is gone or was edited."""
-    before = run.chain.links[1:number]
-    link = run.chain.links[number]
+def read_segment(request: LoggedRequest, number: int) -> str | None:
+    """Return the text of a segment as it was written, ``None`` where the prompt is gone or was edited.
+
+    Args:
+        request: The request.
+        number: The segment's number; the first one behind the system prompt has 1.
+    """
+    before, segment = request.fingerprint.segments[1:number], request.fingerprint.segments[number]
+    start = sum(earlier.size for earlier in before) + len(SEPARATOR) * len(before)
     try:
-        descriptor, info = open_regular(run.path)
+        descriptor, info = open_regular(request.path)
         with os.fdopen(descriptor, "rb") as file:
-            start = sum(one.size for one in before) + len(SEPARATOR) * len(before)
-            if start + link.size > info.st_size:
+            if start + segment.size > info.st_size:
                 return None
             file.seek(start)
-            text = file.read(link.size).decode()
+            text = file.read(segment.size).decode()
     except (OSError, ValueError):
         return None
-    return text if digest(text) == link.digest else None
+    return text if digest(text) == segment.digest else None
 
 
 def find_prompt(output_dir: Path, namespace: str, name: str) -> Path:
@@ -135,30 +152,33 @@ def find_prompt(output_dir: Path, namespace: str, name: str) -> Path:
     return Path(name)
 
 
-def _link(section: str, source: str, digest: str, tokens: int, size: int) -> SegmentHash:
-    return SegmentHash(str(section), str(source), str(digest), _whole(tokens), _whole(size))
+def _read_hash(section: str, source: str, digest: str, tokens: int, size: int) -> SegmentHash:
+    return SegmentHash(str(section), str(source), str(digest), _integer(tokens), _integer(size))
 
 
-def _whole(value: object, least: int = 0, most: int = _MOST) -> int:
-    """Return a whole number from ``least`` to ``most``.
+def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
+    """Return what was recorded of a send; places are numbers of segments, up to ``count``, in ascending order."""
+    changes = {str(path): float(often) for path, often in data["changes"].items()}
+    if not all(0 <= often <= _LARGEST_NUMBER for often in changes.values()):
+        raise ValueError("a file has changed a number of times that cannot be")
+    files = {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()}
+    ends, breakpoints = _places(data["ends"], count), _places(data["marks"], count)
+    return SentRecord(str(data["provider"]), str(data["model"]), ends, breakpoints, changes, files)
+
+
+def _places(values: Sequence[object], count: int) -> tuple[int, ...]:
+    places = tuple(_integer(value, 1, count) for value in values)
+    if tuple(sorted({*places})) != places:
+        raise ValueError("places are not in their order")
+    return places
+
+
+def _integer(value: object, lowest: int = 0, highest: int = _LARGEST_NUMBER) -> int:
+    """Return a whole number from ``lowest`` to ``highest``.
 
     Raises:
         ValueError: It is none: somebody else has written the record.
     """
-    if not isinstance(value, int) or not least <= value <= most:
-        raise ValueError(f"is no number from {least} to {most}")
+    if not isinstance(value, int) or not lowest <= value <= highest:
+        raise ValueError(f"is no number from {lowest} to {highest}")
     return int(value)
-
-
-def _sent(data: Mapping[str, Any] | None, *, most: int) -> SentRecord | None:
-    """Return what was recorded of a send; positions are numbers of links, up to ``most``, in ascending order."""
-    if data is None:
-        return None
-    changes = {str(path): float(often) for path, often in data["changes"].items()}
-    if not all(0 <= often <= _MOST for often in changes.values()):
-        raise ValueError("a file has changed a number of times that cannot be")
-    ends, marks = (tuple(_whole(one, 1, most) for one in data[key]) for key in ("ends", "marks"))
-    if any(tuple(sorted({*positions})) != positions for positions in (ends, marks)):
-        raise ValueError("positions are not in their order")
-    files = {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()}
-    return SentRecord(str(data["provider"]), str(data["model"]), ends, marks, changes, files)

@@ -21,16 +21,19 @@ from aggregate.compose.project import redaction_for, request_for
 from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
+from aggregate.config.schema import PersonaTable
+from aggregate.deprecation import renamed_keywords
 from aggregate.disk.writing import confined
 from aggregate.errors import OutputError, PromptTooLongError, ProviderError
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.file_order import OrderedPrompt, file_digests, order_for_sending
-from aggregate.prompt_cache.fingerprint import PromptFingerprint, SegmentHash
+from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED, policy_for
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
-from aggregate.prompt_cache.request_plan import RequestPlan, plan_request
+from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, expected_usage
 from aggregate.sources.history_writer import append_turns, history_file
 from aggregate.tokens.count import count, count_prompt
@@ -46,8 +49,7 @@ class PreparedTurn:
         client: Who is asked.
         message: What the user says; it is the last excerpt of the prompt.
         request: What was composed.
-        settled: The prompt in the order for sending.
-        chain: Its hashes.
+        ordered: The prompt in the order for sending.
         plan: The request.
         expected: What the provider's cache is expected to read and write.
         sent: What will be recorded.
@@ -60,8 +62,7 @@ class PreparedTurn:
     client: Client
     message: str
     request: Request
-    settled: OrderedPrompt
-    chain: PromptFingerprint
+    ordered: OrderedPrompt
     plan: RequestPlan
     expected: Usage
     sent: SentRecord
@@ -73,7 +74,12 @@ class PreparedTurn:
     @property
     def prompt(self) -> Prompt:
         """The prompt in the order for sending."""
-        return self.settled.prompt
+        return self.ordered.prompt.prompt
+
+    @property
+    def fingerprint(self) -> PromptFingerprint:
+        """Its hashes."""
+        return self.ordered.prompt.fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +101,11 @@ class CompletedTurn:
     warnings: tuple[str, ...] = ()
 
 
+@renamed_keywords(choice="selection")
 def prepare_turn(
     project: Project,
     message: str,
-    choice: ModelSelection,
+    selection: ModelSelection,
     *,
     environ: Mapping[str, str] | None = None,
     on_wait: Callable[[float, ProviderError], None] | None = None,
@@ -111,7 +118,7 @@ def prepare_turn(
     Args:
         project: Its files and its discussion.
         message: What the user says.
-        choice: Who is asked.
+        selection: Who is asked.
         environ: Where keys are read from, by default the process's environment.
         on_wait: Called with the seconds before each wait for the provider and its reason.
         on_start: Called once with the number of files.
@@ -124,50 +131,39 @@ def prepare_turn(
         ClientSetupError: A key or a name is missing.
         PromptTooLongError: The prompt exceeds the model's context window.
     """
-    recipient = select_model(project, choice, environ=environ, on_wait=on_wait, require_key=require_key)
-    client, persona = recipient.client, recipient.persona
-    request = request_for(project, strategy=persona.aggregation_strategy or None, preset=persona.preset or None)
-    request = replace(
-        request,
-        history=(*request.history, {"role": USER, "content": message}),
-        redaction=redaction_for(project, sending=True, wanted=choice.redact),
-    )
-    made = compose_prompt(request, on_start=on_start, on_done=on_done)
-    made.check_scope()
-    tokens = count_prompt(made.prompt).segments
-    system, doubts = redact_text(persona.system_prompt.strip(), "system_prompt", request.redaction)
-    memory = find_last_request(request, provider=client.provider, model=client.model, system=system)
-    changes = memory.changes(made.prompt, request)
-    rules = policy_for(client.provider, client.model)
-    settled = order_for_sending(
-        made.prompt,
-        tokens,
-        rules if project.config.send.diffs else NO_CACHE,
-        earlier=memory.earlier(rules),
+    selected = select_model(project, selection, environ=environ, on_wait=on_wait, require_key=require_key)
+    client = selected.client
+    request = _turn_request(project, message, selection, selected.persona)
+    composition = compose_prompt(request, on_start=on_start, on_done=on_done)
+    composition.check_scope()
+    instructions = selected.persona.system_prompt.strip()
+    system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
+
+    last = find_last_request(request, provider=client.provider, model=client.model, system=system)
+    changes = last.changes(composition.prompt, request)
+    policy = policy_for(client.provider, client.model)
+    ordered = order_for_sending(
+        _hashed(composition.prompt, system),
+        policy if project.config.send.diffs else NO_CACHE,  # no older version saves anything where nothing is cached
+        earlier=last.cached_prompt(policy),
         changes=changes,
+        count=count,
     )
-    chain = PromptFingerprint((SegmentHash.of_system(system, count(system)), *settled.links))
-    plan = plan_request(settled.prompt, chain, rules, system=system, earlier=memory.layout, weights=settled.weights)
-    _check(plan, client, choice.max_output, request)
-    if client.provider == SCRIPTED:
-        client = scripted_client(
-            cache=SimulatedCache.after(memory.layout) if memory.layout else None, model=client.model
-        )
+    plan = plan_request(ordered.prompt, policy, earlier=last.layout, weights=ordered.weights)
+    _check_length(plan, client, selection.max_output, request)
+    layout, files = plan.layout, file_digests(composition.prompt)
     return PreparedTurn(
-        client=client,
+        client=_with_cache_of(last.layout, client),
         message=message,
         request=request,
-        settled=settled,
-        chain=chain,
+        ordered=ordered,
         plan=plan,
-        expected=expected_usage(plan, memory.layout, age=memory.age),
-        sent=SentRecord(
-            client.provider, client.model, plan.layout.ends, plan.layout.marks, changes, file_digests(made.prompt)
-        ),
-        report=compare_prefixes(memory.chain, chain) if memory.chain else None,
-        warnings=(*recipient.warnings, *made.warnings, *doubts),
-        max_output=choice.max_output,
-        address=recipient.address,
+        expected=expected_usage(plan, last.layout, age=last.age),
+        sent=SentRecord(client.provider, client.model, layout.ends, layout.breakpoints, changes, files),
+        report=compare_prefixes(last.fingerprint, ordered.prompt.fingerprint) if last.fingerprint else None,
+        warnings=(*selected.warnings, *composition.warnings, *system_warnings),
+        max_output=selection.max_output,
+        address=selected.address,
     )
 
 
@@ -189,55 +185,44 @@ def send_turn(prepared: PreparedTurn, project: Project, *, on_text: OnText | Non
         OutputError: A file cannot be written, or lies outside of the project; the latter is known before anything is
             sent.
     """
-    request, client = prepared.request, prepared.client
+    request = prepared.request
     history = confined(history_file(project.path), request.written_in) if project.path else None
     path = write_numbered(request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in)
+    log = LoggedRequest(path, prepared.fingerprint, prepared.sent)
     with ReplyFile(path) as file:
-        speaker = StreamRecorder(file, on_text)
-        try:
-            reply = client.exchange(prepared.plan, on_text=speaker, turn=RequestOptions(max_output=prepared.max_output))
-            speaker.finish(reply.text or str(reply.raw.get("refusal") or ""))
-        except BaseException as error:
-            if not file.is_empty:
-                error.add_note(file.note("what came of the answer"))
-                with suppress(OutputError):  # the first error says more
-                    write_request(LoggedRequest(path, prepared.chain, prepared.sent))
-            raise
-    try:
-        try:
-            _keep_turns(prepared, reply, history)
-        finally:
-            write_request(LoggedRequest(path, prepared.chain, prepared.sent))
-        if speaker.error is not None:
-            raise speaker.error
-    except BaseException as error:
-        if not file.is_empty:
-            error.add_note(file.note("the answer"))
-        raise
-    warnings = (*truncation_warning(prepared.plan.total, reply.usage, client.provider), *file.warnings)
+        recorder = StreamRecorder(file, on_text)
+        with file.named_in_errors("what came of the answer"):
+            reply = _ask(prepared, recorder, log)
+    with file.named_in_errors("the answer"):
+        _keep(prepared, reply, history, log)
+        if recorder.error is not None:
+            raise recorder.error
+    warnings = (*truncation_warning(prepared.plan.total, reply.usage, prepared.client.provider), *file.warnings)
     return CompletedTurn(reply, path, history, None if file.is_empty else file.path, warnings)
 
 
-def _keep_turns(prepared: PreparedTurn, reply: Reply, history: Path | None) -> None:
-    """Add both turns to the discussion's file; the caller of a project that is no file keeps them.
-
-    Raises:
-        ProviderError: There is no answer to keep.
-    """
-    provider = prepared.client.provider
-    if reply.stop is FinishReason.REFUSED:
-        words = reply.text or str(reply.raw.get("refusal") or "")
-        said = f" ({' '.join(words.split())[:200]})" if words.strip() else ""
-        raise ProviderError(f"{provider} refused to answer{said}: the discussion stays as it was")
-    if not reply.text.strip():
-        raise ProviderError(f"{provider} answered nothing ({reply.stop.value}): the discussion stays as it was")
-    if history is not None:
-        turns = [{"role": USER, "content": prepared.message}, {"role": ASSISTANT, "content": reply.text}]
-        # Once more: the answer took its time, and a link may stand there now.
-        append_turns(confined(history, prepared.request.written_in), turns)
+def _turn_request(project: Project, message: str, selection: ModelSelection, persona: PersonaTable) -> Request:
+    """Return what to compose: the project as the persona wants it, with the message as the last excerpt."""
+    request = request_for(project, strategy=persona.aggregation_strategy or None, preset=persona.preset or None)
+    return replace(
+        request,
+        history=(*request.history, {"role": USER, "content": message}),
+        redaction=redaction_for(project, sending=True, wanted=selection.redact),
+    )
 
 
-def _check(plan: RequestPlan, client: Client, max_output: int, request: Request) -> None:
+def _hashed(prompt: Prompt, system: str) -> HashedPrompt:
+    return HashedPrompt.of(prompt, count_prompt(prompt).segments, system=system, system_tokens=count(system))
+
+
+def _with_cache_of(layout: BlockLayout | None, client: Client) -> Client:
+    """Return the client; a scripted one begins with the cache that the last request has left."""
+    if client.provider != SCRIPTED:
+        return client
+    return scripted_client(cache=SimulatedCache.after(layout) if layout else None, model=client.model)
+
+
+def _check_length(plan: RequestPlan, client: Client, max_output: int, request: Request) -> None:
     """Refuse a prompt that is too long, saying what the project could send instead."""
     try:
         check_window(plan, client.model, max_output)
@@ -250,3 +235,47 @@ def _check(plan: RequestPlan, client: Client, max_output: int, request: Request)
             tokens=error.tokens,
             window=error.window,
         ) from None
+
+
+def _ask(prepared: PreparedTurn, recorder: StreamRecorder, log: LoggedRequest) -> Reply:
+    """Return the answer; where a part of it came before a failure, what was sent is recorded too."""
+    options = RequestOptions(max_output=prepared.max_output)
+    try:
+        reply = prepared.client.exchange(prepared.plan, on_text=recorder, options=options)
+        recorder.finish(_text_or_refusal(reply))
+    except BaseException:
+        if not recorder.file.is_empty:
+            with suppress(OutputError):  # the first error says more
+                write_request(log)
+        raise
+    return reply
+
+
+def _keep(prepared: PreparedTurn, reply: Reply, history: Path | None, log: LoggedRequest) -> None:
+    """Add both turns to the discussion's file, if there is one, and record what was sent in any case.
+
+    Raises:
+        ProviderError: There is no answer to keep.
+    """
+    try:
+        _check_answer(reply, prepared.client.provider)
+        if history is not None:
+            turns = [{"role": USER, "content": prepared.message}, {"role": ASSISTANT, "content": reply.text}]
+            # Once more: the answer took its time, and a link may stand there now.
+            append_turns(confined(history, prepared.request.written_in), turns)
+    finally:
+        write_request(log)
+
+
+def _check_answer(reply: Reply, provider: str) -> None:
+    """Refuse a reply that is no turn of the discussion."""
+    if reply.stop is FinishReason.REFUSED:
+        words = _text_or_refusal(reply).split()
+        reason = f" ({' '.join(words)[:200]})" if words else ""
+        raise ProviderError(f"{provider} refused to answer{reason}: the discussion stays as it was")
+    if not reply.text.strip():
+        raise ProviderError(f"{provider} answered nothing ({reply.stop.value}): the discussion stays as it was")
+
+
+def _text_or_refusal(reply: Reply) -> str:
+    return reply.text or str(reply.raw.get("refusal") or "")

@@ -5,9 +5,14 @@ failed (a file cannot be written), ``2`` a mistake in the command or the configu
 foresaw, ``130`` interrupted.
 """
 
+import os
+
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    # Plugins of pydantic could only watch this program; looking for them reads the metadata of everything installed.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
     from aggregate.cli.program import run_process
 
     raise SystemExit(run_process())

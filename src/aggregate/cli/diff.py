@@ -23,13 +23,13 @@ def diff(earlier: str, later: str, config: Path) -> None:
     from aggregate.prompt_cache.prefix_diff import compare_prefixes
 
     request = request_for(open_project(config), with_history=False)
-    chains = []
+    fingerprints = []
     for name in (earlier, later):
         path = find_prompt(request.output_dir, request.namespace, name)
-        run = read_request(path)
-        if run is None:
+        logged = read_request(path)
+        if logged is None:
             raise ConfigError(
                 "nothing is recorded of this prompt: name one that run or send has written", path=str(path)
             )
-        chains.append(run.chain)
-    write_rows(compare_prefixes(*chains).sentence)
+        fingerprints.append(logged.fingerprint)
+    write_rows(compare_prefixes(*fingerprints).sentence)

@@ -1,4 +1,4 @@
-"""Instruction files: a goal with its description, as TOML or as plain ``key: value`` lines (rule 1.10)."""
+"""Instruction files: a goal with its description, as TOML or as plain ``key: value`` lines."""
 
 import re
 from collections.abc import Mapping

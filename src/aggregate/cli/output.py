@@ -3,7 +3,7 @@
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -11,6 +11,7 @@ from typing import TextIO
 import click
 
 from aggregate.errors import OutputError
+from aggregate.text.grouped_warnings import folded
 from aggregate.text.terminal import printable
 
 
@@ -78,6 +79,12 @@ def say_body(text: str) -> None:
 def warn(sentence: str) -> None:
     """Write a warning to standard error, in one line, without the label that it has in the prompt."""
     say(f"warning: {sentence.removeprefix('ERROR: ').removeprefix('NOTE: ')}")
+
+
+def warn_all(sentences: Sequence[str], *, more: str = "") -> None:
+    """Write warnings, of those of one kind that are many only the first and their number; ``more`` has them all."""
+    for sentence in folded(sentences, more=more):
+        warn(sentence)
 
 
 def is_terminal(*, err: bool = False) -> bool:

@@ -7,7 +7,7 @@ import click
 
 from aggregate.cli.commands import Described
 from aggregate.cli.options import config_option
-from aggregate.cli.output import say, warn, write_result, write_rows
+from aggregate.cli.output import say, warn_all, write_result, write_rows
 
 if TYPE_CHECKING:
     from aggregate.models.preset import ContextPreset
@@ -25,10 +25,10 @@ def list_(config: Path) -> None:
     """List the presets with their scope, number of files and description."""
     manager = _manager(config)
     presets, warnings = manager.reload_context_presets()
+    scopes = manager.scopes()
     for name, one in presets.items():
-        write_rows("\t".join([name, manager.scope_of(name), _files(one), one.description]).rstrip())
-    for warning in warnings:
-        warn(warning)
+        write_rows("\t".join([name, scopes[name], _files(one), one.description]).rstrip())
+    warn_all(warnings)
 
 
 @preset.command()
@@ -68,9 +68,8 @@ def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_g
     manager = _manager(config)
     manager.save_preset(made, scope="global" if is_global else "project")
     say(f'saved "{name}": {_files(made)}')
-    for warning in manager.reload_context_presets()[1]:
-        if warning.startswith(f'preset "{name}": '):
-            warn(warning)
+    warnings = manager.reload_context_presets()[1]
+    warn_all([warning for warning in warnings if warning.startswith(f'preset "{name}": ')])
 
 
 @preset.command()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aggregate.cli.options import config_option, json_option, redact_option, scope_options
-from aggregate.cli.output import say, warn, write_path, write_result
+from aggregate.cli.output import say, warn, warn_all, write_path, write_result
 
 if TYPE_CHECKING:
     from aggregate.compose.api import Composition
@@ -55,7 +55,6 @@ def run(
     from aggregate.compose.api import compose_prompt
     from aggregate.compose.numbered_output import write_numbered
     from aggregate.compose.project import open_project, redaction_for, request_for
-    from aggregate.tokens.count import count_prompt
 
     project = open_project(config, allow_outside=allow_outside or None, allow_secrets=allow_secrets or None)
     focus_files = from_here(focus, project.folder / project.config.files.base_dir)
@@ -79,6 +78,8 @@ def run(
         if path:
             log_written_prompt(path, made.prompt, request)
         return
+    from aggregate.tokens.count import count_prompt  # not needed when nobody wants to know
+
     tokens = count_prompt(made.prompt)
     prefix = log_written_prompt(path, made.prompt, request, tokens=tokens.segments) if path else None
     warnings = [*made.warnings, *_too_large(tokens)]
@@ -125,8 +126,7 @@ def _too_large(tokens: "PromptTokens") -> list[str]:
 
 def _tell(made: "Composition", tokens: "PromptTokens", warnings: list[str]) -> None:
     """Print to standard error what was left out, and the tokens of the document, its sections and largest files."""
-    for warning in warnings:
-        warn(warning)
+    warn_all(warnings, more="--json")
     if not made.records:
         warn("no files: name some under [files] paths in the configuration")
     lines = [f"{tokens.document:>11,} tokens (o200k)"]

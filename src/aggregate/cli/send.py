@@ -8,7 +8,7 @@ import click
 
 from aggregate.cli.input import read_input
 from aggregate.cli.options import config_option, json_option, redact_option, scope_options
-from aggregate.cli.output import say, warn, writable_output, write_piece, write_result, write_rows
+from aggregate.cli.output import say, warn, warn_all, writable_output, write_piece, write_result, write_rows
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -84,8 +84,7 @@ def send(
             require_key=not dry_run,
         )
     if not quiet:
-        for warning in ready.warnings:
-            warn(warning)
+        warn_all(ready.warnings, more="run --json")
     if dry_run:
         if as_json:
             write_result(json.dumps(plan_data(ready), indent=2))
@@ -120,7 +119,7 @@ def plan_lines(ready: "PreparedTurn") -> list[str]:
         f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
         f"{cost} for the input",
     ]
-    if ready.settled.older:
+    if ready.ordered.older:
         lines.append(_told_by_diffs(ready))
     if ready.report:
         lines.append(ready.report.sentence)
@@ -129,18 +128,18 @@ def plan_lines(ready: "PreparedTurn") -> list[str]:
 
 def plan_data(ready: "PreparedTurn") -> dict[str, Any]:
     """Return the plan as JSON data."""
-    layout, links = ready.plan.layout, ready.chain.links
+    layout, segments = ready.plan.layout, ready.fingerprint.segments
     blocks = []
     for start, end in zip((0, *layout.ends), layout.ends, strict=False):
-        part = [link for link in links[start:end] if link.tokens]
-        if part:
+        block = [segment for segment in segments[start:end] if segment.tokens]
+        if block:
             blocks.append(
                 {
-                    "sources": [link.source or f"[{link.section}]" for link in part],
-                    "segments": len(part),
-                    "tokens": sum(link.tokens for link in part),
+                    "sources": [segment.source or f"[{segment.section}]" for segment in block],
+                    "segments": len(block),
+                    "tokens": sum(segment.tokens for segment in block),
                     "up_to": ready.plan.tokens[end - 1],
-                    "marked": end in layout.marks,
+                    "marked": end in layout.breakpoints,
                 }
             )
     usage = ready.expected
@@ -154,7 +153,7 @@ def plan_data(ready: "PreparedTurn") -> dict[str, Any]:
         "expected": {"fresh": usage.fresh, "cache_write": usage.cache_write, "cache_read": usage.cache_read},
         "cost": None if price is None else float(price),
         "prefix": ready.report.sentence if ready.report else None,
-        "diffs": list(ready.settled.older),
+        "diffs": list(ready.ordered.older),
     }
 
 
@@ -177,7 +176,7 @@ def _answer_data(ready: "PreparedTurn", done: "CompletedTurn") -> dict[str, Any]
         },
         "cost": None if price is None else float(price),
         "prefix": ready.report.sentence if ready.report else None,
-        "diffs": list(ready.settled.older),
+        "diffs": list(ready.ordered.older),
     }
 
 
@@ -186,7 +185,7 @@ def _tell(ready: "PreparedTurn", done: "CompletedTurn") -> None:
     reply, usage = done.reply, done.reply.usage
     for warning in done.warnings:
         warn(warning)
-    if ready.settled.older:
+    if ready.ordered.older:
         say(_told_by_diffs(ready))
     if ready.report:
         say(ready.report.sentence)
@@ -207,8 +206,10 @@ def _tell(ready: "PreparedTurn", done: "CompletedTurn") -> None:
 
 
 def _told_by_diffs(ready: "PreparedTurn") -> str:
-    older, extra = ready.settled.older, ready.settled.extra
-    return f"shown as the cache holds them, with diffs ({extra:+,} tokens): {', '.join(older)}"
+    from aggregate.text.nearest import some
+
+    older, extra = ready.ordered.older, ready.ordered.extra
+    return f"shown as the cache holds them, with diffs ({extra:+,} tokens): {some(older)}"
 
 
 def _cost(ready: "PreparedTurn", usage: "Usage") -> "Decimal | None":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aggregate.cli.options import config_option, json_option, scope_options
-from aggregate.cli.output import warn, write_rendered, write_result
+from aggregate.cli.output import warn_all, write_rendered, write_result
 from aggregate.text.terminal import printable
 
 if TYPE_CHECKING:
@@ -38,9 +38,7 @@ def stats(config: Path, allow_outside: bool, allow_secrets: bool, preset: str | 
     if as_json:
         write_result(json.dumps([one.to_dict() for one in sizes], indent=2))
         return
-    for one in sizes:
-        if one.error:
-            warn(f"{one.path}: {one.error}")
+    warn_all([f"{one.path}: {one.error}" for one in sizes if one.error], more="--json")
     readable = [one for one in sizes if not one.error]
     if readable:
         _print_tree(readable)

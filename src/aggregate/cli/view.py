@@ -29,7 +29,7 @@ def view(path: Path, mode: str | None, symbols: tuple[str, ...], runs: tuple[str
     from aggregate.errors import SyntaxViewError
     from aggregate.models.view import ViewMode, ViewRequest
     from aggregate.sources.file_content import read_file
-    from aggregate.views.table import VIEWS
+    from aggregate.views.table import render
 
     source = read_file(path)
     if source.error:
@@ -40,7 +40,7 @@ def view(path: Path, mode: str | None, symbols: tuple[str, ...], runs: tuple[str
         if given and (mode := mode or needed) != needed:
             raise click.UsageError(f"{option} goes with --mode {needed}")
     request = ViewRequest(str(path), source.text, ViewMode(mode or "skeleton"), mask, slices)
-    made = VIEWS[request.mode](request)
+    made = render(request)
     write_result(made.text)
     if made.problems:
         say(*(f"aggregate: {problem.removeprefix('ERROR: ')}" for problem in made.problems))

@@ -1,1 +1,1 @@
-"""Send a prompt to a model: one protocol, a cache plan by each provider's rules, and one small adapter per provider."""
+"""Send a prompt to a model: one port to callers, one to adapters, and one small adapter per provider."""

@@ -20,9 +20,9 @@ def check_address(url: str) -> None:
         raise ClientSetupError(f"the address {url!r} cannot be read: write it as https://host/path")
     if parts.scheme not in _PORTS or "://" not in url:
         # "localhost:8080" has the scheme "localhost" for a parser.
-        plain = re.sub(r"^[a-z][a-z0-9+.-]*://", "", url, flags=re.IGNORECASE).lstrip("/")
-        scheme = "http" if is_loopback(f"http://{plain}") else "https"
-        raise ClientSetupError(f"the address {url!r} does not begin with http:// or https://: write {scheme}://{plain}")
+        rest = re.sub(r"^[a-z][a-z0-9+.-]*://", "", url, flags=re.IGNORECASE).lstrip("/")
+        scheme = "http" if is_loopback(f"http://{rest}") else "https"
+        raise ClientSetupError(f"the address {url!r} does not begin with http:// or https://: write {scheme}://{rest}")
     if not parts.hostname:
         raise ClientSetupError(f"the address {url!r} names no host: write it as {parts.scheme}://host/path")
 

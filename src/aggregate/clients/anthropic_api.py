@@ -4,18 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, settings
+from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, http_client_options
 from aggregate.clients.credentials import ApiKey, auth_headers
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_fields, reported_tokens
-from aggregate.prompt_cache.request_plan import BlockRole, RequestPlan
+from aggregate.prompt_cache.request_plan import BlockRole, RequestBlock, RequestPlan
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 _AMBIENT: tuple[str, tuple[str, ...]] = ("ANTHROPIC_CUSTOM_HEADERS", ())
+"""What the SDK takes from the environment by itself: headers from a variable, and others that it makes."""
 _STOPS = {
     "end_turn": FinishReason.END,
     "stop_sequence": FinishReason.END,
@@ -47,19 +48,21 @@ class AnthropicApi:
             import anthropic
         except ImportError:
             raise missing_sdk(self.provider, "anthropic") from None
-        body = body_of(request)
+        body = request_body(request)
         with SdkErrorTranslator(self.provider, self.key, anthropic.APIError):
             async with anthropic.AsyncAnthropic(
                 api_key=self.key.value or "none",
                 base_url=self.base_url,
-                http_client=anthropic.DefaultAsyncHttpxClient(**settings(self.limits)),
+                http_client=anthropic.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
                 max_retries=0,
                 timeout=self.limits.read,  # else it refuses long answers that are not streamed
-                default_headers=None
-                if self.provider == "anthropic"
-                else auth_headers(self.key, *_AMBIENT, anthropic.omit),
+                default_headers=self._headers(anthropic.omit),
             ) as client:
-                return reply_of(await _ask(client, body, on_text))
+                return parse_reply(await _ask(client, body, on_text))
+
+    def _headers(self, omit: object) -> dict[str, Any] | None:
+        """Return headers for another provider: those that the environment names are meant for Anthropic alone."""
+        return None if self.provider == "anthropic" else auth_headers(self.key, *_AMBIENT, omit)
 
 
 async def _ask(client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText | None) -> dict[str, Any]:
@@ -71,8 +74,8 @@ async def _ask(client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText |
         return (await stream.get_final_message()).model_dump(warnings=False)
 
 
-def body_of(request: ModelRequest) -> dict[str, Any]:
-    """Return the JSON of a request: a text block per block of the plan, with ``cache_control`` where it is marked."""
+def request_body(request: ModelRequest) -> dict[str, Any]:
+    """Return the JSON of a request: a text block per block of the plan, with ``cache_control`` at breakpoints."""
     body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_output}
     if request.temperature is not None:
         body["extra_body"] = {"temperature": request.temperature}  # MiniMax knows it, the SDK does not
@@ -83,16 +86,16 @@ def body_of(request: ModelRequest) -> dict[str, Any]:
     return {**body, "messages": [{"role": "user", "content": _content(request.plan, system=False)}]}
 
 
-def reply_of(message: Mapping[str, Any]) -> Reply:
+def parse_reply(message: Mapping[str, Any]) -> Reply:
     """Return the answer in a message's JSON; thinking is left out."""
     text = "".join(block["text"] for block in message["content"] if block.get("type") == "text")
     stop = finish_reason(message.get("stop_reason"), _STOPS)
     usage = reported_fields(message.get("usage"))
     raw = {"usage": usage, "stop_reason": message["stop_reason"]}
-    return Reply(text, usage_of(usage), stop, str(message.get("model") or ""), raw)
+    return Reply(text, parse_usage(usage), stop, str(message.get("model") or ""), raw)
 
 
-def usage_of(usage: Mapping[str, Any]) -> Usage:
+def parse_usage(usage: Mapping[str, Any]) -> Usage:
     """Return the usage; ``input_tokens`` excludes what was read from the cache and written to it."""
     return Usage(
         reported_tokens(usage.get("input_tokens")),
@@ -103,8 +106,10 @@ def usage_of(usage: Mapping[str, Any]) -> Usage:
 
 
 def _content(plan: RequestPlan, *, system: bool) -> list[dict[str, Any]]:
-    return [
-        {"type": "text", "text": block.text} | ({"cache_control": {"type": "ephemeral"}} if block.marked else {})
-        for block in plan.blocks
-        if (block.role is BlockRole.SYSTEM) is system
-    ]
+    blocks = (block for block in plan.blocks if (block.role is BlockRole.SYSTEM) is system)
+    return [_part(block) for block in blocks]
+
+
+def _part(block: RequestBlock) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "text", "text": block.text}
+    return part | {"cache_control": {"type": "ephemeral"}} if block.has_breakpoint else part

@@ -1,4 +1,4 @@
-"""What each provider takes beside the text of a request: one table with the date of what is known.
+"""What each provider takes beside the text of a request, in one table.
 
 A request with something that its provider does not take is refused as a whole, so this is asked before; where the table
 is behind the times, the client asks once more with the text alone. Sources: the providers' documentation and the texts
@@ -8,8 +8,6 @@ of their SDKs, as read in November 2026.
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
-
-AS_OF: Final = "2026-11-21"
 
 
 class ResponseFormat(StrEnum):
@@ -28,16 +26,18 @@ class Capabilities:
     """What a model takes.
 
     Attributes:
-        lowest: The lowest temperature, ``None`` where none may be set or none should.
-        form: How an answer is bound to a schema.
+        lowest_temperature: ``None`` where none may be set or none should.
+        response_format: How an answer is bound to a schema.
     """
 
-    lowest: float | None = None
-    form: ResponseFormat = ResponseFormat.TEXT
+    lowest_temperature: float | None = None
+    response_format: ResponseFormat = ResponseFormat.TEXT
 
-    def temperature(self, wanted: float | None) -> float | None:
+    def temperature(self, requested: float | None) -> float | None:
         """Return the temperature to send, ``None`` for none."""
-        return None if wanted is None or self.lowest is None else max(wanted, self.lowest)
+        if requested is None or self.lowest_temperature is None:
+            return None
+        return max(requested, self.lowest_temperature)
 
 
 _TABLE: Final = (
@@ -60,5 +60,6 @@ _TABLE: Final = (
 def capabilities_of(provider: str, model: str) -> Capabilities:
     """Return what a provider's model takes; one that is not in the table takes text alone."""
     name = model.lower().rsplit("/", 1)[-1]
-    fitting = [(len(start), row) for who, start, row in _TABLE if who == provider and name.startswith(start)]
-    return max(fitting, key=lambda one: one[0], default=(0, Capabilities()))[1]
+    rows = [(start, row) for who, start, row in _TABLE if who == provider and name.startswith(start)]
+    _, capabilities = max(rows, key=lambda row: len(row[0]), default=("", Capabilities()))
+    return capabilities

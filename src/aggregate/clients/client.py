@@ -11,10 +11,11 @@ from aggregate.clients.capabilities import ResponseFormat, capabilities_of
 from aggregate.clients.context_window import check_window
 from aggregate.clients.protocol import DEFAULT_OPTIONS, ModelRequest, OnText, RequestOptions, Transport
 from aggregate.clients.retry import Retry, with_retries
+from aggregate.deprecation import renamed_keywords
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
-from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import policy_for
 from aggregate.prompt_cache.request_plan import RequestPlan, plan_request
 from aggregate.text.surrogates import SurrogateJoiner
@@ -38,14 +39,14 @@ class StreamForwarder:
     """Passes the pieces of an answer on as text that a file can hold, and knows whether there was one."""
 
     on_text: OnText
-    heard: bool = False
+    has_begun: bool = False
     unicode: SurrogateJoiner = field(default_factory=SurrogateJoiner)
 
     def __call__(self, piece: str) -> None:
-        """Pass a piece on; one that is no text is the server's fault, not the listener's."""
+        """Pass a piece on; one that is no text is the server's fault, not the caller's."""
         if not isinstance(piece, str):
             raise TypeError("a piece of the answer is no text")
-        self.heard = True
+        self.has_begun = True
         try:
             self.on_text(self.unicode.add(piece))
         except Exception as error:  # noqa: BLE001 - it reaches the caller as it is
@@ -70,23 +71,22 @@ class Client:
     retry: Retry = field(default_factory=Retry)
     on_wait: Callable[[float, ProviderError], None] | None = field(default=None, repr=False)
 
+    @renamed_keywords(turn="options")
     def plan(
-        self, prompt: Prompt, message: str, *, model: str = "", turn: RequestOptions = DEFAULT_OPTIONS
+        self, prompt: Prompt, message: str, *, model: str = "", options: RequestOptions = DEFAULT_OPTIONS
     ) -> RequestPlan:
         """Return the request that ``send`` would send."""
         tokens = count_prompt(prompt).segments
-        chain = PromptFingerprint.of(prompt, tokens, system=turn.system, system_tokens=count(turn.system))
         return plan_request(
-            prompt,
-            chain,
+            HashedPrompt.of(prompt, tokens, system=options.system, system_tokens=count(options.system)),
             policy_for(self.provider, model or self.model),
-            system=turn.system,
             message=message,
             message_tokens=count(message),
-            earlier=turn.earlier,
-            weights=turn.weights,
+            earlier=options.earlier,
+            weights=options.weights,
         )
 
+    @renamed_keywords(turn="options")
     def send(
         self,
         prompt: Prompt,
@@ -94,7 +94,7 @@ class Client:
         *,
         model: str = "",
         on_text: OnText | None = None,
-        turn: RequestOptions = DEFAULT_OPTIONS,
+        options: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Send ``prompt`` and then ``message``, and return the answer.
 
@@ -103,17 +103,18 @@ class Client:
             message: What to say behind it, ``""`` if the prompt ends with the question.
             model: Which model; by default the client's.
             on_text: Called with each piece of the answer as it comes; with none the answer is not streamed.
-            turn: Instructions, limits, the form of the answer, and the last request's layout.
+            options: Instructions, limits, the form of the answer, and the last request's layout.
 
         Raises:
             ClientSetupError: There is no model to ask, or nothing to send.
             PromptTooLongError: The request exceeds the model's context window.
-            ProviderError: The provider refused or failed, after all retries, or the turn's time is over.
+            ProviderError: The provider refused or failed, after all retries, or the time is over.
         """
         return self.exchange(
-            self.plan(prompt, message, model=model, turn=turn), model=model, on_text=on_text, turn=turn
+            self.plan(prompt, message, model=model, options=options), model=model, on_text=on_text, options=options
         )
 
+    @renamed_keywords(turn="options")
     async def asend(
         self,
         prompt: Prompt,
@@ -121,75 +122,80 @@ class Client:
         *,
         model: str = "",
         on_text: OnText | None = None,
-        turn: RequestOptions = DEFAULT_OPTIONS,
+        options: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Do what ``send`` does without blocking; cancelling the task ends the request."""
-        plan = self.plan(prompt, message, model=model, turn=turn)
-        return await self._exchange(plan, model or self.model, on_text, turn)
+        plan = self.plan(prompt, message, model=model, options=options)
+        return await self._exchange(plan, model or self.model, on_text, options)
 
+    @renamed_keywords(turn="options")
     def exchange(
         self,
         plan: RequestPlan,
         *,
         model: str = "",
         on_text: OnText | None = None,
-        turn: RequestOptions = DEFAULT_OPTIONS,
+        options: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Send a plan and return the answer; the errors are those of ``send``."""
 
-        async def alone() -> Reply:
-            asyncio.get_running_loop().set_exception_handler(_left_over)
-            return await self._exchange(plan, model or self.model, on_text, turn)
+        async def in_own_loop() -> Reply:
+            asyncio.get_running_loop().set_exception_handler(_log_unclosed)
+            return await self._exchange(plan, model or self.model, on_text, options)
 
-        if not _loop_runs():
-            return asyncio.run(alone())
+        if not _is_in_loop():
+            return asyncio.run(in_own_loop())
         with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, alone()).result()
+            return thread.submit(asyncio.run, in_own_loop()).result()
 
-    async def _exchange(self, plan: RequestPlan, model: str, on_text: OnText | None, turn: RequestOptions) -> Reply:
+    async def _exchange(self, plan: RequestPlan, model: str, on_text: OnText | None, options: RequestOptions) -> Reply:
         if not model and self.provider != "gemini-cli":
             raise ClientSetupError(f"{self.provider}: no model is named: add --model, or model in the persona")
         if not plan.blocks:
             raise ClientSetupError("there is nothing to send: the prompt and the message are empty")
-        check_window(plan, model, turn.max_output)
-        listener = StreamForwarder(on_text) if on_text else None
-        request = self._request(plan, model, turn)
+        check_window(plan, model, options.max_output)
+        forwarder = StreamForwarder(on_text) if on_text else None
+        request = self._request(plan, model, options)
         try:
-            async with asyncio.timeout(turn.seconds) as limit:
-                reply = await self._asked(request, listener)
+            async with asyncio.timeout(options.seconds) as limit:
+                reply = await self._ask(request, forwarder)
             return replace(reply, text=SurrogateJoiner().add(reply.text, last=True))
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise ProviderError(f"{self.provider} did not answer within {turn.seconds:g} s") from None
-        except StreamCallbackError as failed:
-            raise failed.error from None
+            raise ProviderError(f"{self.provider} did not answer within {options.seconds:g} s") from None
+        except StreamCallbackError as failure:
+            raise failure.error from None
 
-    def _request(self, plan: RequestPlan, model: str, turn: RequestOptions) -> ModelRequest:
-        """Return the request with what the provider takes of the turn."""
-        taken = capabilities_of(self.provider, model)
-        form = taken.form if turn.schema else ResponseFormat.TEXT
-        schema = turn.schema if form is not ResponseFormat.TEXT else None
-        return ModelRequest(plan, model, turn.max_output, taken.temperature(turn.temperature), schema, form)
+    def _request(self, plan: RequestPlan, model: str, options: RequestOptions) -> ModelRequest:
+        """Return the request with those options that the provider takes."""
+        capabilities = capabilities_of(self.provider, model)
+        response_format = capabilities.response_format if options.schema else ResponseFormat.TEXT
+        schema = options.schema if response_format is not ResponseFormat.TEXT else None
+        temperature = capabilities.temperature(options.temperature)
+        return ModelRequest(plan, model, options.max_output, temperature, schema, response_format)
 
-    async def _asked(self, request: ModelRequest, listener: StreamForwarder | None) -> Reply:
+    async def _ask(self, request: ModelRequest, forwarder: StreamForwarder | None) -> Reply:
         """Return the answer; a request that is refused as malformed is made once more with its text alone."""
+
+        def may_repeat() -> bool:
+            return forwarder is None or not forwarder.has_begun
+
         try:
             return await with_retries(
-                lambda: self.transport.exchange(request, listener),
+                lambda: self.transport.exchange(request, forwarder),
                 self.retry,
-                may_repeat=lambda: not (listener and listener.heard),
+                may_repeat=may_repeat,
                 on_wait=self.on_wait,
             )
         except ProviderError as error:
             error.__context__ = None  # the SDK's error, which holds the request with its headers and open streams
-            heard = listener is not None and listener.heard
-            if error.status not in MALFORMED or request == request.plain or heard:
+            if error.status not in MALFORMED or request == request.text_only or not may_repeat():
                 raise
-            return await self._asked(request.plain, listener)
+            return await self._ask(request.text_only, forwarder)
 
 
-def _loop_runs() -> bool:
+def _is_in_loop() -> bool:
     """Return whether this thread is busy with a loop already."""
     try:
         asyncio.get_running_loop()
@@ -198,6 +204,6 @@ def _loop_runs() -> bool:
     return True
 
 
-def _left_over(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _log_unclosed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Log what an SDK could not close after the answer or its failure; by default a loop prints a traceback of it."""
     logger.debug("left over by a request: %s", context.get("message"))

@@ -16,28 +16,21 @@ from aggregate.clients.address import display_address
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Request, Response
 
-CONNECT_SECONDS: Final = 10.0
-"""A server that is there accepts a connection within a second, also from the other side of the world."""
-READ_SECONDS: Final = 600.0
-"""How long a server may say nothing: models that think send no byte for minutes where an answer is not streamed."""
-
-MOST_BYTES: Final = 100_000_000
-"""The most bytes of an answer: 128,000 tokens take 40 MB where each comes in an event of its own."""
-
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
     """How long to wait for a server, in seconds, and how much to take from it.
 
     Attributes:
-        connect: For the connection, the look-up of the host's name included.
-        read: For the next bytes of the answer.
-        size: The most bytes of an answer.
+        connect: For the connection, the look-up of the host's name included: a server that is there accepts one within
+            a second, also from the other side of the world.
+        read: For the next bytes of the answer: models that think send none for minutes where it is not streamed.
+        size: The most bytes of an answer: 128,000 tokens take 40 MB where each comes in an event of its own.
     """
 
-    connect: float = CONNECT_SECONDS
-    read: float = READ_SECONDS
-    size: int = MOST_BYTES
+    connect: float = 10.0
+    read: float = 600.0
+    size: int = 100_000_000
 
 
 DEFAULT_LIMITS: Final = ConnectionLimits()
@@ -55,21 +48,21 @@ def certificates() -> SSLContext:
     return create_ssl_context()
 
 
-def settings(limits: ConnectionLimits) -> dict[str, Any]:
+def http_client_options(limits: ConnectionLimits) -> dict[str, Any]:
     """Return the arguments of the HTTP client that an SDK is given."""
     seconds = {"connect": limits.connect, "read": limits.read, "write": limits.read, "pool": limits.connect}
 
-    async def keep_limits(request: "Request") -> None:
+    async def set_limits(request: "Request") -> None:
         # SDKs set limits for each request, some a single one for all phases or none.
         request.extensions = {**request.extensions, "timeout": seconds}
         # A few bytes of a compressed answer can become gigabytes.
         request.headers["accept-encoding"] = "identity"
 
-    async def keep_size(response: "Response") -> None:
+    async def limit_size(response: "Response") -> None:
         stream = cast("AsyncByteStream", response.stream)
         response.stream = _limited(stream, limits.size)
 
-    hooks = {"request": [keep_limits], "response": [_refuse, keep_size]}
+    hooks = {"request": [set_limits], "response": [_refuse_wrong_server, limit_size]}
     return {"verify": certificates(), "follow_redirects": False, "event_hooks": hooks}
 
 
@@ -97,10 +90,10 @@ def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
 
     class Limited(AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            taken = 0
+            received = 0
             async for piece in stream:
-                taken += len(piece)
-                if taken > size:
+                received += len(piece)
+                if received > size:
                     raise WrongAddressError(f"sent more than {size:,} bytes, which no answer has: check the address")
                 yield piece
 
@@ -110,7 +103,7 @@ def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
     return Limited()
 
 
-async def _refuse(response: "Response") -> None:
+async def _refuse_wrong_server(response: "Response") -> None:
     """Refuse answers that are not the API's before an SDK makes something else of them.
 
     Raises:
@@ -118,9 +111,9 @@ async def _refuse(response: "Response") -> None:
     """
     location = response.headers.get("location", "")
     if response.is_redirect or (location and 300 <= response.status_code < 400):
-        to = display_address(str(response.url.join(location))) if location else "nowhere"
+        target = display_address(str(response.url.join(location))) if location else "nowhere"
         raise WrongAddressError(
-            f"answered {response.status_code}, a redirect to {to}, which is not followed: "
+            f"answered {response.status_code}, a redirect to {target}, which is not followed: "
             "if that is the right address, name it with --base-url"
         )
     is_page = response.headers.get("content-type", "").lower().startswith("text/html")

@@ -9,13 +9,13 @@ from aggregate.prompt_cache.request_plan import RequestPlan
 _ALWAYS_FITS = 30_000
 """Below this size no window is looked up: the price list takes half a second to load."""
 
-_LEAST_SHARE = 2 / 3
+_LOWEST_SHARE = 2 / 3
 """No vocabulary in use needs fewer tokens than this part of o200k's: Chinese comes nearest, with three quarters."""
-_STEP = 1024
-_SURELY_LESS = 0.95
+_WINDOW_STEP = 1024
+_CUT_SHARE = 0.95
 """Windows are multiples of 1,024; a server that cut a prompt to its window reports just that, and others hit one by
 chance once in a thousand requests."""
-_COUNTS = 512
+_FEWEST_TO_JUDGE = 512
 """Below, what a server adds or leaves out of its own weighs too much."""
 
 
@@ -63,8 +63,10 @@ def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...
         provider: Named in the warning.
     """
     read = usage.input
-    cut = read < sent * _LEAST_SHARE or (read % _STEP == 0 and read < sent * _SURELY_LESS)
-    if not read or sent < _COUNTS or not cut:
+    if not read or sent < _FEWEST_TO_JUDGE:
+        return ()
+    equals_a_window = read % _WINDOW_STEP == 0 and read < sent * _CUT_SHARE
+    if read >= sent * _LOWEST_SHARE and not equals_a_window:
         return ()
     return (
         f"{provider} has read {read:,} tokens of about {sent:,}: it has probably cut the prompt to its context window, "

@@ -10,6 +10,7 @@ from aggregate.errors import ClientSetupError
 
 _HIDDEN = "(hidden)"
 _SHORTEST = 6
+"""Characters of a key that is hidden: shorter ones, such as those that stand for none, occur in ordinary words."""
 _HEADER_VALUE = re.compile(r"[!-~]+")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, certificates, settings
+from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, certificates, http_client_options
 from aggregate.clients.credentials import ApiKey
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
@@ -44,19 +44,19 @@ class GeminiApi:
         except ImportError:
             raise missing_sdk(self.provider, "google-genai") from None
         address, version = _split(self.base_url)
-        checked = {"verify": certificates()}  # of a client that it makes beside ours, and never uses
+        for_unused = {"verify": certificates()}  # for a client that the SDK makes beside ours, and never uses
         with SdkErrorTranslator(self.provider, self.key, errors.APIError):
-            async with HttpClient(**settings(self.limits)) as http:
+            async with HttpClient(**http_client_options(self.limits)) as http:
                 options = types.HttpOptions(
                     base_url=address,
                     api_version=version,
                     httpx_async_client=http,
-                    client_args=checked,
-                    async_client_args=checked,
+                    client_args=for_unused,
+                    async_client_args=for_unused,
                 )
                 client = genai.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
                 async with client.aio as session:
-                    return reply_of(await _ask(session, body_of(request), on_text))
+                    return parse_reply(await _ask(session, request_body(request), on_text))
 
 
 async def _ask(client: "AsyncClient", body: dict[str, Any], on_text: OnText | None) -> list[dict[str, Any]]:
@@ -67,12 +67,12 @@ async def _ask(client: "AsyncClient", body: dict[str, Any], on_text: OnText | No
     async for event in await client.models.generate_content_stream(**body):
         part = event.model_dump(mode="json")
         parts.append(part)
-        if text := text_of(part):
+        if text := parse_text(part):
             on_text(text)
     return parts
 
 
-def body_of(request: ModelRequest) -> dict[str, Any]:
+def request_body(request: ModelRequest) -> dict[str, Any]:
     """Return the arguments of a request: the text as one part, because only its prefix matters to the cache."""
     config: dict[str, Any] = {"max_output_tokens": request.max_output}
     if request.plan.system:
@@ -85,27 +85,29 @@ def body_of(request: ModelRequest) -> dict[str, Any]:
     return {"model": request.model, "contents": contents, "config": config}
 
 
-def reply_of(parts: list[dict[str, Any]]) -> Reply:
+def parse_reply(parts: list[dict[str, Any]]) -> Reply:
     """Return the answer in the JSON of its parts; a blocked prompt is a refusal."""
     usage: dict[str, Any] = {}
     reason, model = "", ""
     for part in parts:
         usage = part.get("usage_metadata") or usage
         model = part.get("model_version") or model
-        reason = next((str(one["finish_reason"]) for one in _candidates(part) if one.get("finish_reason")), reason)
+        reason = str(_candidate(part).get("finish_reason") or reason)
         if (part.get("prompt_feedback") or {}).get("block_reason"):
             reason = "SAFETY"
-    text = "".join(map(text_of, parts))
-    return Reply(text, usage_of(usage), finish_reason(reason, _STOPS), model, {"usage": usage, "finish_reason": reason})
+    text = "".join(map(parse_text, parts))
+    return Reply(
+        text, parse_usage(usage), finish_reason(reason, _STOPS), model, {"usage": usage, "finish_reason": reason}
+    )
 
 
-def text_of(part: Mapping[str, Any]) -> str:
+def parse_text(part: Mapping[str, Any]) -> str:
     """Return the text in one part of an answer, without thoughts."""
-    pieces = [piece for one in _candidates(part) for piece in (one.get("content") or {}).get("parts") or []]
+    pieces = (_candidate(part).get("content") or {}).get("parts") or []
     return "".join(piece.get("text") or "" for piece in pieces if not piece.get("thought"))
 
 
-def usage_of(usage: Mapping[str, Any]) -> Usage:
+def parse_usage(usage: Mapping[str, Any]) -> Usage:
     """Return the usage; ``prompt_token_count`` includes what was read, and thoughts are charged as output."""
     read = reported_tokens(usage.get("cached_content_token_count"))
     output = reported_tokens(usage.get("candidates_token_count")) + reported_tokens(usage.get("thoughts_token_count"))
@@ -118,5 +120,6 @@ def _split(base_url: str | None) -> tuple[str | None, str | None]:
     return (match[1], match[2]) if match else (base_url, None)
 
 
-def _candidates(part: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return list(part.get("candidates") or [])[:1]
+def _candidate(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first answer in a part, which is the only one that is asked for."""
+    return next(iter(part.get("candidates") or []), {})

@@ -1,6 +1,6 @@
 """The program ``gemini``: a prompt on its standard input, events as JSON lines on its standard output.
 
-It runs in an empty temporary folder, because it looks up every ``@name`` in a prompt below its working directory and
+It runs in an empty folder of its own, because it looks up every ``@name`` in a prompt below its working directory and
 would attach what it finds; where nothing can be found it leaves the text as it is.
 """
 
@@ -8,7 +8,6 @@ import asyncio
 import json
 import os
 import signal
-import tempfile
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import Any, cast
 from aggregate.clients.credentials import ApiKey
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.disk.programs import find_program
+from aggregate.disk.user_folders import empty_folder
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import SEPARATOR
 from aggregate.models.reply import FinishReason, Reply
@@ -26,8 +26,11 @@ from aggregate.models.usage import Usage, reported_fields, reported_tokens
 from aggregate.prompt_cache.request_plan import RequestPlan
 
 _MOST_BYTES = 8_000_000
+"""A little less than the 8 MiB at which the program cuts its standard input off."""
 _LONGEST_LINE = 64_000_000
+"""Bytes of one line, which holds one event: more than any answer has."""
 _NO_RESULT = "it ended without a result"
+_TRANSIENT = ("429", "500", "503", "overloaded", "exhausted", "unavailable")
 _REASONS = {
     41: "is not signed in: run gemini once, or set GEMINI_API_KEY",
     42: "did not accept the prompt",
@@ -71,23 +74,30 @@ class GeminiCli:
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Run the program once and return the answer."""
-        found = find_program(self.program)
-        if found is None:
+        program = find_program(self.program)
+        if program is None:
             raise ClientSetupError(
                 f"the program {self.program} is not on PATH: run npm install -g @google/gemini-cli, "
                 "or use --provider gemini"
             )
-        text = text_of(request.plan).encode("utf-8", "replace")
+        text = input_text(request.plan).encode("utf-8", "replace")
         if len(text) > _MOST_BYTES:
             raise ProviderError(
                 f"gemini-cli reads at most {_MOST_BYTES:,} bytes and the prompt has {len(text):,}: "
                 "use --provider gemini"
             )
-        with tempfile.TemporaryDirectory(prefix="aggregate-") as empty:
+        with empty_folder() as folder:
             process = await asyncio.create_subprocess_exec(
-                found, *arguments_of(request), stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=empty, limit=_LONGEST_LINE,
-                env=environment(os.environ), start_new_session=True,
-            )  # fmt: skip
+                program,
+                *command_arguments(request),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                cwd=folder,
+                limit=_LONGEST_LINE,
+                env=environment(os.environ),
+                start_new_session=True,
+            )
             try:
                 async with asyncio.timeout(self.seconds):
                     return await self._answer(process, text, on_text)
@@ -102,54 +112,62 @@ class GeminiCli:
         output, errors = cast("StreamReader", process.stdout), cast("StreamReader", process.stderr)
         writing = _write(cast("StreamWriter", process.stdin), text)
         events, notices, _ = await asyncio.gather(_events(output, on_text), errors.read(), writing)
-        code = await process.wait()
-        reply, failure = reply_of(events)
-        if code or failure:
-            lines = notices.decode("utf-8", "replace").strip().splitlines()
-            last = lines[-1] if lines else f"exit code {code}"
-            said = last if code and failure == _NO_RESULT else failure or last
-            for key in self.keys:
-                said = key.hide(said)
-            what = _REASONS.get(code, "failed")
-            raise ProviderError(f"gemini-cli {what}: {said[:300]}", retryable=code == 1 and _passes(said))
+        exit_code = await process.wait()
+        reply, failure = parse_reply(events)
+        if exit_code or failure:
+            raise self._error(exit_code, failure, notices.decode("utf-8", "replace"))
         return reply
 
+    def _error(self, exit_code: int, failure: str, notices: str) -> ProviderError:
+        """Return the error of a run: the failure among its events, else the last line of its notices."""
+        lines = notices.strip().splitlines()
+        last_line = lines[-1] if lines else f"exit code {exit_code}"
+        ended_early = exit_code and failure == _NO_RESULT
+        message = last_line if ended_early or not failure else failure
+        for key in self.keys:
+            message = key.hide(message)
+        reason = _REASONS.get(exit_code, "failed")
+        is_transient = any(word in message.lower() for word in _TRANSIENT)
+        return ProviderError(f"gemini-cli {reason}: {message[:300]}", retryable=exit_code == 1 and is_transient)
 
-def arguments_of(request: ModelRequest) -> list[str]:
+
+def command_arguments(request: ModelRequest) -> list[str]:
     """Return the program's arguments; the empty folder need not be trusted by hand."""
     model = ["--model", request.model] if request.model else []
     return ["--output-format", "stream-json", "--skip-trust", *model]
 
 
-def text_of(plan: RequestPlan) -> str:
+def input_text(plan: RequestPlan) -> str:
     """Return what goes to standard input: instructions and prompt; a slash at the start would be a command."""
     text = SEPARATOR.join(part for part in (plan.system, plan.text) if part)
     return f"Prompt:{SEPARATOR}{text}" if text.startswith("/") else text
 
 
-def reply_of(events: Sequence[Mapping[str, Any]]) -> tuple[Reply, str]:
+def parse_reply(events: Sequence[Mapping[str, Any]]) -> tuple[Reply, str]:
     """Return the answer in a run's events, and what went wrong, ``""`` for nothing."""
-    pieces, stats, model, failure, finished = [], {}, "", "", False
+    text, model, failure = "", "", ""
+    stats: dict[str, Any] = {}
+    has_result = False
     for event in events:
+        text += _answer_text(event)
         kind = event.get("type")
         if kind == "init":
             model = str(event.get("model") or "")
-        elif kind == "message" and event.get("role") == "assistant":
-            pieces.append(str(event.get("content") or ""))
         elif kind == "error" and event.get("severity") != "warning":
             failure = str(event.get("message") or "error")
         elif kind == "result":
-            finished, stats = True, reported_fields(event.get("stats"))
+            has_result = True
+            stats = reported_fields(event.get("stats"))
             if event.get("status") == "success":
                 failure = ""
             else:
                 failure = str((event.get("error") or {}).get("message") or failure or "error")
-    if not finished and not failure:
+    if not has_result and not failure:
         failure = _NO_RESULT
-    return Reply("".join(pieces), usage_of(stats), FinishReason.END, model, {"stats": stats}), failure
+    return Reply(text, parse_usage(stats), FinishReason.END, model, {"stats": stats}), failure
 
 
-def usage_of(stats: Mapping[str, Any]) -> Usage:
+def parse_usage(stats: Mapping[str, Any]) -> Usage:
     """Return the usage; ``input_tokens`` includes what was read from the cache."""
     read = reported_tokens(stats.get("cached"))
     fresh = max(reported_tokens(stats.get("input_tokens")) - read, 0)
@@ -165,9 +183,16 @@ async def _events(output: StreamReader, on_text: OnText | None) -> list[dict[str
             continue  # a notice among the events
         if isinstance(event, dict):
             events.append(event)
-            if on_text and event.get("type") == "message" and event.get("role") == "assistant":
-                on_text(str(event.get("content") or ""))
+            if on_text and (text := _answer_text(event)):
+                on_text(text)
     return events
+
+
+def _answer_text(event: Mapping[str, Any]) -> str:
+    """Return the piece of the answer in an event, ``""`` for none."""
+    if event.get("type") != "message" or event.get("role") != "assistant":
+        return ""
+    return str(event.get("content") or "")
 
 
 async def _write(program: StreamWriter, text: bytes) -> None:
@@ -185,7 +210,3 @@ async def _end(process: Process) -> None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
         await process.wait()
-
-
-def _passes(said: str) -> bool:
-    return any(word in said.lower() for word in ("429", "500", "503", "overloaded", "exhausted", "unavailable"))

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aggregate.clients.capabilities import ResponseFormat
-from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, settings
+from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, http_client_options
 from aggregate.clients.credentials import ApiKey, auth_headers
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_fields, reported_tokens
-from aggregate.prompt_cache.request_plan import BlockRole
+from aggregate.prompt_cache.request_plan import BlockRole, RequestBlock
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -45,16 +45,20 @@ class OpenAiApi:
             import openai
         except ImportError:
             raise missing_sdk(self.provider, "openai") from None
-        body = body_of(request, limit=self.limit)
+        body = request_body(request, limit=self.limit)
         with SdkErrorTranslator(self.provider, self.key, openai.OpenAIError):
             async with openai.AsyncOpenAI(
                 api_key=self.key.value or "none",
                 base_url=self.base_url,
-                http_client=openai.DefaultAsyncHttpxClient(**settings(self.limits)),
+                http_client=openai.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
                 max_retries=0,
-                default_headers=None if self.provider == "openai" else auth_headers(self.key, *_AMBIENT, openai.omit),
+                default_headers=self._headers(openai.omit),
             ) as client:
-                return reply_of(await _ask(client, body, on_text))
+                return parse_reply(await _ask(client, body, on_text))
+
+    def _headers(self, omit: object) -> dict[str, Any] | None:
+        """Return headers for another provider: those that the environment names are meant for OpenAI alone."""
+        return None if self.provider == "openai" else auth_headers(self.key, *_AMBIENT, omit)
 
 
 async def _ask(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | None) -> dict[str, Any]:
@@ -63,45 +67,46 @@ async def _ask(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | No
         return (await client.chat.completions.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
     pieces: list[str] = []
     refusal: list[str] = []
-    whole: dict[str, Any] = {"usage": None, "model": "", "choices": [{"finish_reason": None, "message": {}}]}
+    usage: dict[str, Any] | None = None
+    model, reason = "", None
     stream = await client.chat.completions.create(**body, stream=True, stream_options={"include_usage": True})
     async for event in stream:
-        whole["model"] = event.model or whole["model"]
+        model = event.model or model
         if event.usage:
-            whole["usage"] = event.model_dump(warnings=False)["usage"]  # the event's own may be anything
+            usage = event.model_dump(warnings=False)["usage"]  # the event's own may be anything
         for choice in event.choices[:1]:
-            whole["choices"][0]["finish_reason"] = choice.finish_reason or whole["choices"][0]["finish_reason"]
+            reason = choice.finish_reason or reason
             if choice.delta and choice.delta.content:
                 pieces.append(choice.delta.content)
                 on_text(choice.delta.content)
             if choice.delta and choice.delta.refusal:
                 refusal.append(choice.delta.refusal)
-    whole["choices"][0]["message"] = {"content": "".join(pieces), "refusal": "".join(refusal)}
-    return whole
+    message = {"content": "".join(pieces), "refusal": "".join(refusal)}
+    return {"usage": usage, "model": model, "choices": [{"finish_reason": reason, "message": message}]}
 
 
-def body_of(request: ModelRequest, *, limit: str = "max_tokens") -> dict[str, Any]:
+def request_body(request: ModelRequest, *, limit: str = "max_tokens") -> dict[str, Any]:
     """Return the JSON of a request: plain texts, or content parts where breakpoints are set."""
-    plan, ending = request.plan, _ending(request)
+    plan, schema_text = request.plan, _schema_text(request)
     body: dict[str, Any] = {"model": request.model, limit: request.max_output, **_format(request)}
     if request.temperature is not None:
         body["temperature"] = request.temperature
-    if not plan.layout.marks:
+    if not plan.layout.breakpoints:
         system = [{"role": "system", "content": plan.system}] if plan.system else []
-        return {**body, "messages": [*system, {"role": "user", "content": plan.text + ending}]}
-    parts = [(block.role is BlockRole.SYSTEM, _part(block.text, marked=block.marked)) for block in plan.blocks]
-    if ending:
-        parts.append((False, _part(ending, marked=False)))
-    roles = [("system", [part for is_system, part in parts if is_system])] if plan.system else []
-    roles.append(("user", [part for is_system, part in parts if not is_system]))
-    messages = [{"role": role, "content": content} for role, content in roles]
+        return {**body, "messages": [*system, {"role": "user", "content": plan.text + schema_text}]}
+    instructions = [_part(block) for block in plan.blocks if block.role is BlockRole.SYSTEM]
+    content = [_part(block) for block in plan.blocks if block.role is not BlockRole.SYSTEM]
+    if schema_text:
+        content.append({"type": "text", "text": schema_text})
+    messages = [{"role": "system", "content": instructions}] if instructions else []
+    messages.append({"role": "user", "content": content})
     # Without this the last message is a breakpoint too and takes one of the four.
     return {**body, "messages": messages, "prompt_cache_options": {"mode": "explicit"}}
 
 
 def _format(request: ModelRequest) -> dict[str, Any]:
     """Return the field that binds an answer to a schema."""
-    match request.form:
+    match request.response_format:
         case ResponseFormat.TEXT:
             return {}
         case ResponseFormat.OBJECT:
@@ -111,14 +116,14 @@ def _format(request: ModelRequest) -> dict[str, Any]:
             return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
 
-def _ending(request: ModelRequest) -> str:
+def _schema_text(request: ModelRequest) -> str:
     """Return the schema as words, where the provider promises an object and must be told which one."""
-    if request.form is not ResponseFormat.OBJECT:
+    if request.response_format is not ResponseFormat.OBJECT:
         return ""
     return f"\n\nAnswer with one JSON object of this schema:\n{json.dumps(request.schema)}"
 
 
-def reply_of(answer: Mapping[str, Any]) -> Reply:
+def parse_reply(answer: Mapping[str, Any]) -> Reply:
     """Return the answer in a completion's JSON; a refusal has a field of its own and ends like an answer."""
     choice = answer["choices"][0]
     usage = reported_fields(answer.get("usage"))
@@ -130,10 +135,10 @@ def reply_of(answer: Mapping[str, Any]) -> Reply:
     text = choice["message"].get("content") or ""
     if not isinstance(text, str):
         raise TypeError("content is no text")
-    return Reply(text, usage_of(usage), stop, str(answer.get("model") or ""), raw)
+    return Reply(text, parse_usage(usage), stop, str(answer.get("model") or ""), raw)
 
 
-def usage_of(usage: Mapping[str, Any]) -> Usage:
+def parse_usage(usage: Mapping[str, Any]) -> Usage:
     """Return the usage; ``prompt_tokens`` includes what was read and written; DeepSeek names its reads otherwise."""
     details = reported_fields(usage.get("prompt_tokens_details"))
     hit = reported_tokens(usage.get("prompt_cache_hit_tokens"))
@@ -143,6 +148,6 @@ def usage_of(usage: Mapping[str, Any]) -> Usage:
     return Usage(fresh, write, read, reported_tokens(usage.get("completion_tokens")))
 
 
-def _part(text: str, *, marked: bool) -> dict[str, Any]:
-    part: dict[str, Any] = {"type": "text", "text": text}
-    return part | {"prompt_cache_breakpoint": {"mode": "explicit"}} if marked else part
+def _part(block: RequestBlock) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "text", "text": block.text}
+    return part | {"prompt_cache_breakpoint": {"mode": "explicit"}} if block.has_breakpoint else part

@@ -1,4 +1,4 @@
-"""What a client is to its callers, and what a provider's adapter is to the client."""
+"""The two ports: what a client is to its callers, and what a provider's adapter is to the client."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class ChatClient(Protocol):
         *,
         model: str = "",
         on_text: OnText | None = None,
-        turn: RequestOptions = DEFAULT_OPTIONS,
+        options: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Send ``prompt`` and then ``message``; block until the answer is there."""
         ...
@@ -63,7 +63,7 @@ class ChatClient(Protocol):
         *,
         model: str = "",
         on_text: OnText | None = None,
-        turn: RequestOptions = DEFAULT_OPTIONS,
+        options: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Do the same without blocking; cancelling the task ends the request."""
         ...
@@ -79,7 +79,7 @@ class ModelRequest:
         max_output: The most tokens of the answer.
         temperature: ``None`` for the model's own.
         schema: What the answer must be, ``None`` for free text.
-        form: How the answer is bound to the schema.
+        response_format: How the answer is bound to the schema.
     """
 
     plan: RequestPlan
@@ -87,10 +87,10 @@ class ModelRequest:
     max_output: int
     temperature: float | None = None
     schema: Mapping[str, Any] | None = None
-    form: ResponseFormat = ResponseFormat.TEXT
+    response_format: ResponseFormat = ResponseFormat.TEXT
 
     @property
-    def plain(self) -> "ModelRequest":
+    def text_only(self) -> "ModelRequest":
         """The same request with its text alone."""
         return ModelRequest(self.plan, self.model, self.max_output)
 

@@ -74,12 +74,13 @@ _MAKERS = {
     "deepseek": "deepseek",
     "minimax": "minimax",
 }
+"""By the beginning of a model's name."""
 
 
 def provider_of_model(model: str) -> str:
     """Return whose model it is by the beginning of its name, ``""`` where that does not tell."""
-    plain = model.lower().rsplit("/", 1)[-1]
-    return next((maker for start, maker in _MAKERS.items() if plain.startswith(start)), "")
+    name = model.lower().rsplit("/", 1)[-1]
+    return next((maker for start, maker in _MAKERS.items() if name.startswith(start)), "")
 
 
 def open_client(
@@ -113,14 +114,14 @@ def open_client(
     if name not in PROVIDERS:
         what = f"there is no provider {name!r}" if name else "no provider is named"
         raise ClientSetupError(f"{what}: take one of {', '.join(NAMES)} with --provider or in a persona")
-    found = PROVIDERS[name]
+    entry = PROVIDERS[name]
     if name == COMPATIBLE and not base_url:
         raise ClientSetupError(
             "compatible needs the server's address: add --base-url, such as http://localhost:8080/v1"
         )
     if base_url:
         check_address(base_url)
-    needed = found.needs_key and require_key
-    key = find_api_key(name, found.keys, os.environ if environ is None else environ, needed=needed)
-    transport = found.adapter(key, base_url or found.base_url)
-    return Client(name, transport, model or found.model, retry or Retry(), on_wait)
+    needed = entry.needs_key and require_key
+    key = find_api_key(name, entry.keys, os.environ if environ is None else environ, needed=needed)
+    transport = entry.adapter(key, base_url or entry.base_url)
+    return Client(name, transport, model or entry.model, retry or Retry(), on_wait)

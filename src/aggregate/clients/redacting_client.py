@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 from aggregate.clients.protocol import DEFAULT_OPTIONS, ChatClient, OnText, RequestOptions
+from aggregate.deprecation import renamed_keywords
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 from aggregate.redaction.redact import Finding, Redaction, redact
@@ -23,6 +24,7 @@ class RedactingClient:
     redaction: Redaction = field(default_factory=Redaction)
     on_finding: Callable[[str, Finding], None] | None = field(default=None, repr=False)
 
+    @renamed_keywords(turn="options")
     def send(
         self,
         prompt: Prompt,
@@ -30,12 +32,13 @@ class RedactingClient:
         *,
         model: str = "",
         on_text: OnText | None = None,
-        turn: RequestOptions = DEFAULT_OPTIONS,
+        options: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Send what is left of ``prompt`` and ``message``; the errors are those of the other client."""
-        prompt, message, turn = self._clean(prompt, message, turn)
-        return self.client.send(prompt, message, model=model, on_text=on_text, turn=turn)
+        prompt, message, options = self._redact(prompt, message, options)
+        return self.client.send(prompt, message, model=model, on_text=on_text, options=options)
 
+    @renamed_keywords(turn="options")
     async def asend(
         self,
         prompt: Prompt,
@@ -43,21 +46,21 @@ class RedactingClient:
         *,
         model: str = "",
         on_text: OnText | None = None,
-        turn: RequestOptions = DEFAULT_OPTIONS,
+        options: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
         """Do the same without blocking; cancelling the task ends the request."""
-        prompt, message, turn = self._clean(prompt, message, turn)
-        return await self.client.asend(prompt, message, model=model, on_text=on_text, turn=turn)
+        prompt, message, options = self._redact(prompt, message, options)
+        return await self.client.asend(prompt, message, model=model, on_text=on_text, options=options)
 
-    def _clean(self, prompt: Prompt, message: str, turn: RequestOptions) -> tuple[Prompt, str, RequestOptions]:
+    def _redact(self, prompt: Prompt, message: str, options: RequestOptions) -> tuple[Prompt, str, RequestOptions]:
         segments = tuple(
-            replace(segment, text=self._redacted(segment.source or segment.section.value, segment.text))
+            replace(segment, text=self._redact_text(segment.source or segment.section.value, segment.text))
             for segment in prompt.segments
         )
-        turn = replace(turn, system=self._redacted("instructions", turn.system))
-        return Prompt(segments), self._redacted("message", message), turn
+        options = replace(options, system=self._redact_text("instructions", options.system))
+        return Prompt(segments), self._redact_text("message", message), options
 
-    def _redacted(self, place: str, text: str) -> str:
+    def _redact_text(self, place: str, text: str) -> str:
         result = redact(text, self.redaction)
         if self.on_finding:
             for finding in result.findings:
@@ -75,11 +78,11 @@ def with_redaction(
         allow: Hashes of values that are no secrets.
         tell: Called with one sentence for each secret, once however often it is sent.
     """
-    told: set[tuple[str, Finding]] = set()
+    reported: set[tuple[str, Finding]] = set()
 
     def on_finding(place: str, finding: Finding) -> None:
-        if tell and (place, finding) not in told:
-            told.add((place, finding))
+        if tell and (place, finding) not in reported:
+            reported.add((place, finding))
             tell(f"{place}:{finding.line}: {finding.sentence}")
 
     return RedactingClient(client, Redaction(frozenset(allow)), on_finding)

@@ -43,16 +43,16 @@ class Retry:
         jitter = random.uniform(0.75, 1.0)  # noqa: S311 - no secret
         return doubling_delay(failed, self.first, self.longest) * jitter
 
-    def refuses(self, error: ProviderError) -> bool:
+    def asks_too_long(self, error: ProviderError) -> bool:
         """Tell whether a provider asks for a longer wait than is granted."""
         return error.retryable and error.retry_after is not None and error.retry_after > self.patience
 
 
-def _too_long(error: ProviderError, retry: Retry) -> ProviderError:
-    """Return the same error with the wish that is not followed."""
-    wish = f"it asks to wait {error.retry_after:,.0f} s, longer than the limit of {retry.patience:,.0f} s"
+def _with_refused_wait(error: ProviderError, retry: Retry) -> ProviderError:
+    """Return the same error with the wait that is not granted."""
+    wait = f"it asks to wait {error.retry_after:,.0f} s, longer than the limit of {retry.patience:,.0f} s"
     return ProviderError(
-        f"{error}; {wish}: try again later",
+        f"{error}; {wait}: try again later",
         status=error.status,
         retry_after=error.retry_after,
         retryable=True,
@@ -83,10 +83,12 @@ async def with_retries(
             return await attempt()
         except ProviderError as error:
             failed += 1
-            seconds = retry.wait(failed, error) if may_repeat() else None
+            if not may_repeat():
+                raise
+            seconds = retry.wait(failed, error)
             if seconds is None:
-                if may_repeat() and retry.refuses(error):
-                    raise _too_long(error, retry) from None
+                if retry.asks_too_long(error):
+                    raise _with_refused_wait(error, retry) from None
                 raise
             if on_wait:
                 on_wait(seconds, error)

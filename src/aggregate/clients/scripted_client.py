@@ -54,7 +54,7 @@ def scripted_client(
     Args:
         script: The answers; by default each request is answered with a line about what was sent.
         cache: What earlier requests have written.
-        model: Whose rules and prices hold.
+        model: Whose cache and prices hold.
     """
     answers = script if callable(script) else iter(script) if script is not None else _describe
     return Client("scripted", ScriptedTransport(answers, cache or SimulatedCache()), model)

@@ -9,14 +9,16 @@ from json import JSONDecodeError
 from types import TracebackType
 from typing import Any
 
+from aggregate.clients.address import origin
 from aggregate.clients.connection import WrongAddressError, causes
 from aggregate.clients.credentials import ApiKey
 from aggregate.clients.retry import RETRYABLE, seconds_of
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.reply import FinishReason
 
-_PASSING = ("overloaded", "rate_limit", "unavailable", "resource_exhausted", "timeout", "api_error", "internal")
+_TRANSIENT = ("overloaded", "rate_limit", "unavailable", "resource_exhausted", "timeout", "api_error", "internal")
 _LONGEST = 300
+"""Characters of a message that are shown: what providers say fits, and a page of HTML does not fill the terminal."""
 _HTML = re.compile(r"<!doctype html|<html", re.IGNORECASE)
 _NO_HOST = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
 """What a look-up of a host says that will say so again; EAI_AGAIN is a network that is down."""
@@ -38,10 +40,10 @@ class SdkErrorTranslator:
         self._outer = sys.exc_info()[1]
 
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        found = self._translate(error)
+        translated = self._translate(error)
         del error, trace
-        if found is not None:
-            raise found from None
+        if translated is not None:
+            raise translated from None
 
     def _translate(self, error: BaseException | None) -> ProviderError | None:
         from httpx2 import HTTPError, StreamError
@@ -50,12 +52,12 @@ class SdkErrorTranslator:
         if error is None:
             return None
         chain = list(causes(error, outer=self._outer))
-        if what := _permanent(chain):
-            return ProviderError(f"{self._provider} {_short(self._key.hide(what))}")
+        if what := _permanent_problem(chain):
+            return ProviderError(f"{self._provider} {_one_line(self._key.hide(what))}")
         if isinstance(error, self._sdk_errors):
             return _from_sdk(self._provider, self._key, error, chain)
         if isinstance(error, HTTPError | StreamError | OSError):
-            what = _unreached(chain)
+            what = _connection_problem(chain)
         elif isinstance(error, AssertionError | LookupError | TypeError | AttributeError | ValidationError):
             # What Python says of a field that is missing, or of a first event that is another one, helps nobody.
             return ProviderError(
@@ -65,7 +67,9 @@ class SdkErrorTranslator:
             what = "sent an answer that cannot be read"
         else:
             return None
-        return ProviderError(f"{self._provider} {what}: {_line(self._key.hide(str(error)), error)}", retryable=True)
+        return ProviderError(
+            f"{self._provider} {what}: {_line_or_kind(self._key.hide(str(error)), error)}", retryable=True
+        )
 
 
 def finish_reason(reason: str | None, stops: Mapping[str, FinishReason]) -> FinishReason:
@@ -88,18 +92,18 @@ def _from_sdk(provider: str, key: ApiKey, error: Any, chain: Sequence[BaseExcept
     response = getattr(error, "response", None)
     status = getattr(error, "status_code", None) or getattr(error, "code", None)
     status = status if isinstance(status, int) else None
-    kind = f"{_kind(getattr(error, 'body', None))} {getattr(error, 'status', '') or ''}".lower()
-    passing = status is None or status in RETRYABLE or status >= 500 or any(word in kind for word in _PASSING)
+    kind = f"{_error_kind(getattr(error, 'body', None))} {getattr(error, 'status', '') or ''}".lower()
+    is_transient = status is None or status in RETRYABLE or status >= 500 or any(word in kind for word in _TRANSIENT)
     headers = getattr(response, "headers", None) or {}
-    text = _line(key.hide(_said(error)), error)
-    what = _unreached(chain) if status in (None, 200) else f"answered {status}"
+    text = _line_or_kind(key.hide(_provider_message(error)), error)
+    what = _connection_problem(chain) if status in (None, 200) else f"answered {status}"
     hint = ": check the key" if status in (401, 403) else ""
     return ProviderError(
-        f"{provider} {what}{hint}: {text}", status=status, retry_after=_retry_after(headers), retryable=passing
+        f"{provider} {what}{hint}: {text}", status=status, retry_after=_retry_after(headers), retryable=is_transient
     )
 
 
-def _permanent(chain: Sequence[BaseException]) -> str:
+def _permanent_problem(chain: Sequence[BaseException]) -> str:
     """Return what is wrong and stays so, ``""`` for all else; SDKs hide it below errors of their own."""
     import httpx2
 
@@ -114,7 +118,7 @@ def _permanent(chain: Sequence[BaseException]) -> str:
         if isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS:
             return "does not speak TLS: write http:// instead of https:// if the server is your own"
         if isinstance(cause, socket.gaierror) and cause.errno in _NO_HOST:
-            return "cannot be reached: there is no host of this name: check the address"
+            return f"cannot be reached{_where(chain)}: there is no host of this name: check the address"
         if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
             return "cannot be reached: its address does not begin with http:// or https://, or is no address"
         if isinstance(cause, JSONDecodeError) and cause.doc.lstrip().startswith("<"):
@@ -122,18 +126,30 @@ def _permanent(chain: Sequence[BaseException]) -> str:
     return ""
 
 
-def _unreached(chain: Sequence[BaseException]) -> str:
+def _connection_problem(chain: Sequence[BaseException]) -> str:
     """Return how a connection has failed."""
     import httpx2
 
     for cause in chain:
         if isinstance(cause, httpx2.ConnectTimeout):
-            return "cannot be reached: it did not accept a connection in time"
+            return f"cannot be reached{_where(chain)}: it did not accept a connection in time"
         if isinstance(cause, httpx2.TimeoutException):
             return "did not answer in time"
         if isinstance(cause, httpx2.HTTPError | httpx2.StreamError | OSError):
-            return "cannot be reached"
+            return f"cannot be reached{_where(chain)}"
     return "failed"
+
+
+def _where(chain: Sequence[BaseException]) -> str:
+    """Return the server that was asked, without what may be secret in its address; ``""`` where no error knows it."""
+    for cause in chain:
+        try:
+            asked = origin(str(cause.request.url))  # type: ignore[attr-defined] # errors of SDKs and of HTTP have it
+        except (AttributeError, RuntimeError):  # RuntimeError: of one that was not told
+            continue
+        if asked:
+            return f" at {asked}"
+    return ""
 
 
 def _retry_after(headers: Any) -> float | None:  # noqa: ANN401 - any mapping of headers
@@ -141,28 +157,28 @@ def _retry_after(headers: Any) -> float | None:  # noqa: ANN401 - any mapping of
     return milliseconds / 1000 if milliseconds is not None else seconds_of(headers.get("retry-after"))
 
 
-def _said(error: Any) -> str:  # noqa: ANN401 - three SDKs, three trees
+def _provider_message(error: Any) -> str:  # noqa: ANN401 - three SDKs, three trees
     """Return the provider's own message, else what the connection said, else what the SDK made of it."""
-    inner = _inner(getattr(error, "body", None))
-    said = str(inner.get("message") or error.__cause__ or getattr(error, "message", "") or error)
-    return "a web page instead of an answer" if _HTML.search(said) else said
+    reported = _error_object(getattr(error, "body", None)).get("message")
+    message = str(reported or error.__cause__ or getattr(error, "message", "") or error)
+    return "a web page instead of an answer" if _HTML.search(message) else message
 
 
-def _kind(body: object) -> str:
-    inner = _inner(body)
-    return str(inner.get("type") or inner.get("code") or "")
+def _error_kind(body: object) -> str:
+    error = _error_object(body)
+    return str(error.get("type") or error.get("code") or "")
 
 
-def _inner(body: object) -> dict[str, Any]:
-    inner = body.get("error", body) if isinstance(body, dict) else None
-    return inner if isinstance(inner, dict) else {}
+def _error_object(body: object) -> dict[str, Any]:
+    error = body.get("error", body) if isinstance(body, dict) else None
+    return error if isinstance(error, dict) else {}
 
 
-def _line(text: str, error: object) -> str:
+def _line_or_kind(text: str, error: object) -> str:
     """Return a message on one line, or the kind of an error that has none."""
-    return _short(text) or type(error).__name__
+    return _one_line(text) or type(error).__name__
 
 
-def _short(text: str) -> str:
+def _one_line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

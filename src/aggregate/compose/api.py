@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aggregate.compose.file_records import build_records, error_text
 from aggregate.compose.image_files import find_screenshots
@@ -14,20 +14,21 @@ from aggregate.compose.request import Request
 from aggregate.compose.selection import Selection, exclude_filter, own_output_filter, resolve_entries
 from aggregate.compose.tier3 import is_focus, tier3_segments
 from aggregate.config.load import Project
+from aggregate.config.schema import BEADS_MODE
 from aggregate.disk.roots import project_root
 from aggregate.errors import ConfigError, ScopeError
-from aggregate.models.bead import BEADS_MODE
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileRecord
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
-from aggregate.models.reference import CACHE_DIR
-from aggregate.models.result import THRESHOLD, AggregatedResult, Answer
+from aggregate.models.reference import CACHE_DIR, THRESHOLD
 from aggregate.models.scope import Scope
 from aggregate.monitor import get_monitor
 from aggregate.sections.discussion import discussion_segments
 from aggregate.sections.screenshots import screenshots_section
-from aggregate.sections.subagent_results import Results, flatten_results, results_segments
 from aggregate.sources.path_resolution import FolderListing
+
+if TYPE_CHECKING:
+    from aggregate.sections.subagent_results import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ def build_tier3_context(
     *,
     execution_mode: str = "native",
     base_dir: str | Path | None = None,
-    results: Results | Sequence[Results] = (),
+    results: "Results | Sequence[Results]" = (),
     cache_dir: str | Path = CACHE_DIR,
     results_threshold: int = THRESHOLD,
 ) -> str:
@@ -208,7 +209,7 @@ def run(
     *,
     focus_files: Sequence[str] = (),
     tier: int | None = None,
-    results: Results | Sequence[Results] = (),
+    results: "Results | Sequence[Results]" = (),
     allow_outside: bool | None = None,
     allow_secrets: bool | None = None,
     results_threshold: int = THRESHOLD,
@@ -375,34 +376,35 @@ def _layout(
     screenshots: str,
     beads: str,
     history: Sequence[object],
-    results: Sequence[Results] = (),
+    results: "Sequence[Results]" = (),
 ) -> Prompt:
-    """Return the sections in their order, each only if not empty (rule 3.1)."""
+    """Return the sections in their order, each only if not empty (rule M-9)."""
     return Prompt(
         files
         + section_segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)
         + section_segment(Section.BEADS, beads, Stability.SLOW)
-        + results_segments(results)
+        + _results(results)
         + discussion_segments(history)
     )
 
 
 def with_references(
-    results: Results | Sequence[Results], cache_dir: str | Path, threshold: int = THRESHOLD
-) -> tuple[Results, ...]:
+    results: "Results | Sequence[Results]", cache_dir: str | Path, threshold: int = THRESHOLD
+) -> "tuple[Results, ...]":
     """Return single results, each with its value on disk, below ``cache_dir``, where it has ``threshold`` bytes."""
-    # 70 ms, needed only with results
-    from aggregate.results.references import compact_answer, compact_result, compact_sections
+    if type(results) is tuple and not results:  # isinstance would ask an odd value for its class
+        return ()
+    from aggregate.results.references import compact_all  # 70 ms, needed only with results
 
-    single: list[Results] = []
-    for one in flatten_results(results):
-        if isinstance(one, AggregatedResult):
-            single.append(compact_result(one, cache_dir=cache_dir, threshold=threshold))
-        elif isinstance(one, Answer):
-            single.append(compact_answer(one, cache_dir=cache_dir, threshold=threshold))
-        else:
-            single.append(compact_sections(one, cache_dir=cache_dir, threshold=threshold))
-    return tuple(single)
+    return compact_all(results, cache_dir=cache_dir, threshold=threshold)
+
+
+def _results(results: "Sequence[Results]") -> tuple[Segment, ...]:
+    if not results:
+        return ()
+    from aggregate.sections.subagent_results import results_segments  # few prompts have results
+
+    return results_segments(results)
 
 
 def _beads(execution_mode: str, base_dir: str | Path | None, *, root: str = "") -> str:

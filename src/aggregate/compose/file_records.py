@@ -9,6 +9,7 @@ from aggregate.models.file_item import FileItem, FileRecord
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.file_content import SourceFile, read_file
 from aggregate.syntax.languages import fence_tag
+from aggregate.text.fences import heading_text
 from aggregate.text.invisible import find_invisible
 from aggregate.views.pool import render_all
 
@@ -133,5 +134,5 @@ def _record(one: ResolvedFile, source: SourceFile, mode: ViewMode, view: View | 
 
 
 def error_text(path: str, reason: str, *, is_note: bool = False) -> str:
-    """Return the content that stands for a file that could not be read; a missing file's is fixed by rule 3.4."""
-    return f"{'NOTE' if is_note else 'ERROR'}: {reason}: {path}"
+    """Return the content that stands for a file that could not be read; a missing file's is fixed (rule M-5)."""
+    return f"{'NOTE' if is_note else 'ERROR'}: {reason}: {heading_text(path)}"

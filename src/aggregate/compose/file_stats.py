@@ -8,6 +8,7 @@ from typing import Any
 
 from aggregate.compose.file_records import read_files
 from aggregate.compose.selection import Selection
+from aggregate.errors import DeadlineError
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.file_content import read_file
 from aggregate.syntax.languages import LanguageKind, language_of
@@ -34,12 +35,16 @@ def group_files_by_dir(files: list[Any]) -> dict[str, list[Any]]:
 def compute_file_stats(abs_path: str) -> dict[str, int]:
     """Return ``lines`` and ``ast_elements`` (classes, functions and methods) of a file (rule M-4).
 
-    ``ast_elements`` is counted in Python files only; a file that cannot be read has zeros.
+    ``ast_elements`` is counted in Python files only; a file that cannot be read has zeros,
+    and so has one that takes too long to parse.
     """
     source = read_file(Path(abs_path))
     language = language_of(str(abs_path), source.text)
     python = language is not None and language.name == "python"
-    elements = len(read_module(source.text, language).definitions) if language and python else 0
+    try:
+        elements = len(read_module(source.text, language).definitions) if language and python else 0
+    except DeadlineError:
+        elements = 0
     return {"lines": line_count(source.text), "ast_elements": elements}
 
 

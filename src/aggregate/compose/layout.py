@@ -7,11 +7,11 @@ from typing import Any
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.sections.files import FILES, FILES_SUMMARY, file_block, files_section, record_block, shown_path
-from aggregate.views.summary import summary
+from aggregate.views.table import render
 
 
 class Strategy(StrEnum):
-    """How files are rendered (rule M-30)."""
+    """How files are rendered: each by its own view, or all by summaries (rule M-30)."""
 
     AUTO = "auto"
     SUMMARIZE = "summarize"
@@ -48,7 +48,7 @@ def summary_block(record: Mapping[str, Any]) -> str:
         return record_block(record)
     path = shown_path(record)
     text = str(record.get("source", record.get("content", "")))
-    view = summary(ViewRequest(path, text, ViewMode.SUMMARY))
+    view = render(ViewRequest(path, text, ViewMode.SUMMARY))
     return file_block(path, view.text, language=view.language)
 
 

@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from secrets import token_hex
 
 from aggregate.disk.writing import confined, create_private, private_folder
 from aggregate.errors import OutputError
@@ -52,7 +51,7 @@ def write_numbered(output_dir: Path, namespace: str, text: str | Iterable[str], 
     confined(output_dir, project)
     if not namespace or re.search(r"[/\\\0]", namespace):
         raise OutputError(f"the namespace {namespace!r} is no file name: set [output] namespace to a plain word")
-    temporary = output_dir / f".{namespace}-{token_hex(8)}{_TEMPORARY}"
+    temporary = output_dir / f".{namespace}-{os.urandom(8).hex()}{_TEMPORARY}"
     try:
         private_folder(output_dir)
         try:

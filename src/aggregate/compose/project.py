@@ -9,17 +9,16 @@ from aggregate.compose.layout import Strategy
 from aggregate.compose.request import Request, namespace_of
 from aggregate.compose.selection import display_path
 from aggregate.config.load import Project, load_config, validate
-from aggregate.config.schema import Config, PersonaTable, RedactionTable
+from aggregate.config.schema import BEADS_MODE, Config, PersonaTable, RedactionTable
 from aggregate.config.user import global_config_path, is_trusted
 from aggregate.disk.roots import is_inside, project_root, real_path
 from aggregate.errors import ConfigError, ScopeError
-from aggregate.models.bead import BEADS_MODE
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.scope import Scope
 from aggregate.sources.history_reader import find_history_file, load_history
 from aggregate.sources.path_resolution import OUTSIDE
-from aggregate.text.nearest import did_you_mean
+from aggregate.text.nearest import did_you_mean, some
 
 if TYPE_CHECKING:
     from aggregate.presets.store import ContextPresetManager
@@ -132,7 +131,7 @@ def find_persona(project: Project, name: str) -> PersonaTable:
         return PersonaTable()
     personas = {**shared_personas(), **project.config.personas}
     if name not in personas:
-        known = f"known are {', '.join(sorted(personas))}" if personas else f"write a table [personas.{name}]"
+        known = f"known are {some(sorted(personas))}" if personas else f"write a table [personas.{name}]"
         path = str(project.path) if project.path else None
         raise ConfigError(f'there is no persona "{name}": {known}', path=path, key="personas")
     return personas[name]

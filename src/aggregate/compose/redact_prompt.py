@@ -3,12 +3,15 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aggregate.compose.selection import ResolvedFile
 from aggregate.models.prompt import Prompt, Section, Segment
 from aggregate.redaction.redact import Finding, Redaction, redact
 from aggregate.sources.file_content import SourceFile
+
+if TYPE_CHECKING:
+    from aggregate.anchors import Resolution
 
 _MESSAGE = re.compile(r"[^\n]*\n\n`{3,}text\n(?:ERROR|NOTE): ")
 """The beginning of a file's block that holds a message of ours in place of its content."""
@@ -102,14 +105,14 @@ def _with_fixed_slices(file: ResolvedFile, text: str) -> ResolvedFile:
     item = file.entry.item
     if not item.custom_slices:
         return file
-    slices = [_fixed(piece, text) for piece in item.custom_slices]
+    from aggregate.anchors import FuzzyAnchor  # 30 ms, needed only where there are slices
+
+    places = FuzzyAnchor.resolve_all(item.custom_slices, text)
+    slices = [_fixed(piece, lines) for piece, lines in zip(item.custom_slices, places, strict=True)]
     return replace(file, entry=replace(file.entry, item=replace(item, custom_slices=slices)))
 
 
-def _fixed(piece: Mapping[str, Any], text: str) -> dict[str, Any]:
-    from aggregate.anchors import FuzzyAnchor  # 30 ms, needed only where there are slices
-
-    lines = FuzzyAnchor.resolve(piece, text)
+def _fixed(piece: Mapping[str, Any], lines: "Resolution") -> dict[str, Any]:
     if not lines.found:
         return dict(piece)
     kept = {key: piece.get(key) for key in _REMARKS}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from aggregate.compose.layout import Strategy
 from aggregate.models.entry import Entry
 from aggregate.models.scope import Scope
-from aggregate.sections.subagent_results import Results
 
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
+    from aggregate.sections.subagent_results import Results
 
 _LONGEST = 100
 
@@ -56,7 +56,7 @@ class Request:
     focus_files: tuple[str, ...] = ()
     tier: int | None = None
     doubts: tuple[str, ...] = ()
-    results: tuple[Results, ...] = ()
+    results: "tuple[Results, ...]" = ()
     scope: Scope = field(default_factory=Scope)
     redaction: "Redaction | None" = None
 

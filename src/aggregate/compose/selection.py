@@ -9,11 +9,14 @@ from pathlib import Path
 
 from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
+from aggregate.models.scope import ALLOW_SECRETS
 from aggregate.paths.ignore_rules import IgnoreRules, TooManyRulesError
 from aggregate.sources.path_resolution import FolderListing
+from aggregate.text.fences import heading_text
 
 MOST_NAMED = 3
 """Files that a note names before it counts the rest."""
+_TAKE_SECRETS = f", to take one name it and add {ALLOW_SECRETS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def resolve_entries(
                 places[path] = ResolvedFile(path, os.path.join(found.folder, name), entry, named, by_glob=True)
         secrets = [prefix + name for name in found.secrets if not left_out(prefix + name)]
         if secrets:
-            places[named] = omission_note(entry, "secret-looking", secrets)
+            places[named] = omission_note(entry, "secret-looking", secrets, hint=_TAKE_SECRETS)
         elif problem := found.refused or ("" if taken else _nothing(listing, base_dir, named)):
             places[named] = ResolvedFile(named, "", entry, named, problem=problem, refused=bool(found.refused))
     problems = {display_prefix(folder, base_dir).rstrip("/") or ".": why for folder, why in listing.problems()}
@@ -100,11 +103,11 @@ def _nothing(listing: FolderListing, base_dir: Path, glob: str) -> str:
     return "no file matches this pattern"
 
 
-def omission_note(entry: Entry, what: str, paths: Sequence[str]) -> ResolvedFile:
-    """Return the remark that files which a glob matches are not shown: how many, and the names of the first."""
+def omission_note(entry: Entry, what: str, paths: Sequence[str], *, hint: str = "") -> ResolvedFile:
+    """Return the remark that files which a glob matches are not shown: how many, the names of the first, what to do."""
     more = len(paths) - MOST_NAMED
-    names = ", ".join(paths[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-    problem = f"{len(paths):,} matching file{'s' if len(paths) > 1 else ''} left out as {what} ({names})"
+    names = ", ".join(map(heading_text, paths[:MOST_NAMED])) + (f" and {more:,} more" if more > 0 else "")
+    problem = f"{len(paths):,} matching file{'s' if len(paths) > 1 else ''} left out as {what} ({names}){hint}"
     return ResolvedFile(entry.item.path, "", entry, entry.item.path, problem=problem, is_note=True)
 
 

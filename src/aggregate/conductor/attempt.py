@@ -7,13 +7,20 @@ from threading import Event
 from time import monotonic
 
 from aggregate.concurrency.threads import run_in_thread
-from aggregate.conductor.assignment import Assignment, TicketOutcome
+from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.conductor.worker import Worker
 from aggregate.errors import WorkerError
 from aggregate.models.group import RunStatus
+from aggregate.models.jsonable import failure_text
+from aggregate.text.shorten import shorten
 
 STOP_SECONDS = 0.25
 """How soon a waiting attempt sees that its process is to end."""
+ANSWER_CHARACTERS = 2_000_000
+"""Several times the longest answer that any model gives; a larger one would be refused when the
+database is read."""
+REASON_CHARACTERS = 10_000
+"""Of a failure or a warning: a person reads it, in a report that has one for each attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +82,27 @@ def attempt_assignment(
 
 def _ask(worker: Worker, assignment: Assignment, begun: Callable[[], None]) -> Attempt:
     try:
-        reply = worker.work(assignment, begun)
-        text, warning = _writable(reply.text), _writable(reply.warning)
-        return Attempt(RunStatus.SUCCESS, text, int(reply.tokens), warning=warning)
+        return _success(worker.work(assignment, begun))
     except WorkerError as error:
-        return Attempt(RunStatus.ERROR, _writable(str(error)), again=error.again)
+        return Attempt(RunStatus.ERROR, _shortened(str(error)), again=error.again)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a worker's failure is the ticket's, never the run's
-        return Attempt(RunStatus.ERROR, _writable(f"{type(error).__name__}: {error}"), again=True)
+        return Attempt(RunStatus.ERROR, _shortened(failure_text(error)), again=True)
+
+
+def _success(reply: WorkerReply) -> Attempt:
+    """Return the attempt that gave ``reply``, with no more of it than the database gives back."""
+    text = _writable(reply.text)
+    warnings = [reply.warning] if reply.warning else []
+    if len(text) > ANSWER_CHARACTERS:
+        characters = f"{ANSWER_CHARACTERS:,} of {len(text):,} characters"
+        warnings.append(f"the answer is cut: its first {characters} are here")
+        text = text[:ANSWER_CHARACTERS]
+    warning = _shortened("; ".join(warnings))
+    return Attempt(RunStatus.SUCCESS, text, int(reply.tokens), warning=warning)
+
+
+def _shortened(text: str) -> str:
+    return _writable(shorten(text, REASON_CHARACTERS))
 
 
 def _writable(text: str) -> str:

@@ -7,7 +7,8 @@ from aggregate.conductor.assignment import TicketOutcome
 from aggregate.conductor.tickets import Ticket
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt
-from aggregate.models.result import THRESHOLD, AggregatedResult
+from aggregate.models.reference import THRESHOLD
+from aggregate.models.result import AggregatedResult
 from aggregate.results.references import NOTE_CHARACTERS, NOTES_SHOWN
 from aggregate.sections.subagent_results import one_line, results_segments
 from aggregate.text.fences import fence, heading_text

@@ -235,6 +235,8 @@ def _begin_or_resume(
     # number, and thus its run.
     last_in_files = last_number(contexts.output_dir, track.track_id)
     run = runs.latest()
+    if run is not None:
+        run.require_readable()
     if run is not None and run.state == RUNNING:
         tell(f"going on with {run.run_id}")
         if run.tickets != tickets:

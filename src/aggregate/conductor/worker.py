@@ -9,8 +9,9 @@ from aggregate.agent import ChatModel, EngineLimits, NeuronAgent
 from aggregate.clients.protocol import ChatClient, RequestOptions
 from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.clients.redacting_client import with_redaction
+from aggregate.clients.script_file import load_replies
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.scripted_worker import ScriptedWorker, load_script
+from aggregate.conductor.scripted_worker import ScriptedWorker
 from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
 from aggregate.models.reply import FinishReason
 from aggregate.prompt_cache.policy import SCRIPTED
@@ -71,13 +72,13 @@ class ModelWorker:
         # retries alone.
         on_text = (lambda _piece: begun()) if assignment.ahead else None
         # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
-        turn = RequestOptions(system=assignment.persona, seconds=assignment.timeout + _GRACE_SECONDS)
+        options = RequestOptions(system=assignment.persona, seconds=assignment.timeout + _GRACE_SECONDS)
         reply = self.client.send(
             assignment.prompt,
             assignment.message,
             model=self.model,
             on_text=on_text,
-            turn=turn,
+            options=options,
         )
         if reply.stop is FinishReason.REFUSED:
             raise WorkerError("the model refused to answer", again=False)
@@ -140,7 +141,7 @@ def make_worker(
             f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
         )
     if argument:
-        return ScriptedWorker(load_script(Path(argument)))
+        return ScriptedWorker(load_replies(Path(argument)))
     if script is not None and script.is_file():
-        return ScriptedWorker(load_script(script))
+        return ScriptedWorker(load_replies(script))
     return ScriptedWorker({})

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 
+import tree_sitter_toml
 from tree_sitter import Language, Node, Parser
 
 Path = tuple[str | int, ...]
@@ -26,8 +27,6 @@ def nearest_line(lines: Mapping[Path, int], keys: Sequence[str | int]) -> int | 
 
 def key_lines(text: str) -> dict[Path, int]:
     """Return the 1-based line of every key and list element of a valid TOML text."""
-    import tree_sitter_toml  # needed only to explain a mistake
-
     tree = Parser(Language(tree_sitter_toml.language())).parse(text.encode())
     lines: dict[Path, int] = {}
     counts: dict[Path, int] = {}

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from aggregate.config.discover import CONFIG_NAME
-from aggregate.config.key_position import key_lines, nearest_line
 from aggregate.config.schema import UNION_TAGS, Config
 from aggregate.config.toml import parse_untrusted_toml
 from aggregate.disk.reading import read_text
@@ -105,6 +103,8 @@ def validate_table(model: type[Model], data: Mapping[str, Any], *, path: Path | 
     try:
         return model.model_validate(dict(data))
     except ValidationError as error:
+        from aggregate.config.key_position import key_lines, nearest_line  # a parser, needed only to explain a mistake
+
         problems = error.errors(include_url=False, include_context=False)
         lines = key_lines(text) if 0 < len(text) <= _LOCATED else {}
         located = [(nearest_line(lines, _keys(problem["loc"])), problem) for problem in problems]
@@ -128,6 +128,8 @@ def _explain(model: type[BaseModel], keys: tuple[str | int, ...], error: Mapping
     """Return one sentence about a validation error at ``keys``."""
     name = _brief(_dotted(keys))
     if error["type"] == "extra_forbidden":
+        from difflib import get_close_matches  # needed only for a mistake
+
         known = sorted(_known_keys(model, keys[:-1]))
         near = get_close_matches(_brief(str(keys[-1])), known, n=1)
         where = f"[{_brief(_dotted(keys[:-1]))}]" if keys[:-1] else "the file"

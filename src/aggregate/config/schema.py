@@ -11,6 +11,8 @@ from aggregate.paths.globs import is_glob
 
 ViewModeName = Literal["full", "summary", "skeleton", "outline", "masked", "custom", "none"]
 MaskName = Literal["def", "sig", "hide"]
+BEADS_MODE = "beads"
+"""The ``execution_mode`` that adds the section of beads."""
 
 
 _NAME_BYTES = 200

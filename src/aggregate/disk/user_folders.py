@@ -2,9 +2,15 @@
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from platformdirs import user_state_path
+
+from aggregate.disk.writing import private_folder
+from aggregate.errors import OutputError
 
 STATE_VARIABLE = "AGGREGATE_STATE_DIR"
 """The environment variable that moves the state folder."""
@@ -17,8 +23,33 @@ def state_folder(project: Path) -> Path:
     It lies in the user's own state folder, because a folder in the project may have come with the project. Its name is
     the project folder's name and a hash of its real path, so that two clones have two.
     """
-    root = os.environ.get(STATE_VARIABLE)
-    states = Path(root) if root else user_state_path("manual_slop", appauthor=False)
     real = os.path.realpath(project)
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:_HASH_DIGITS]
-    return states / "projects" / f"{Path(real).name[:80] or 'root'}-{digest}"
+    return _states() / "projects" / f"{Path(real).name[:80] or 'root'}-{digest}"
+
+
+@contextmanager
+def empty_folder() -> Iterator[Path]:
+    """Give an empty folder for the user alone, which is removed at the end, for a program that looks around itself.
+
+    It lies in the user's own state folder: a program that reads settings in the folders above would find in the
+    system's temporary folder what anybody on the machine has put there.
+
+    Raises:
+        OutputError: It cannot be made.
+    """
+    parent = _states() / "empty"
+    try:
+        private_folder(parent)
+        folder = TemporaryDirectory(dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise OutputError(
+            f"cannot make a folder in {parent}: {error.strerror or error}: set {STATE_VARIABLE}"
+        ) from None
+    with folder as path:
+        yield Path(path)
+
+
+def _states() -> Path:
+    root = os.environ.get(STATE_VARIABLE)
+    return Path(os.path.abspath(root)) if root else user_state_path("manual_slop", appauthor=False)

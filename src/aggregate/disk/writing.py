@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from secrets import token_hex
 
 from aggregate.disk.roots import is_inside, real_path
 from aggregate.errors import OutputError
@@ -114,7 +113,7 @@ def create_private(path: Path) -> int:
 
 def _replace(target: Path, data: bytes, *, mode: int | None, durable: bool) -> None:
     """Put ``data`` in the place of ``target`` itself; ``mode`` ``None`` leaves the user's default."""
-    temporary = target.with_name(f".{target.name[:100]}-{token_hex(8)}.tmp")
+    temporary = target.with_name(f".{target.name[:100]}-{os.urandom(8).hex()}.tmp")
     try:
         opened = temporary.open("xb") if mode is None else os.fdopen(create_private(temporary), "wb")
         with opened as file:

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-BEADS_MODE = "beads"
-"""The ``execution_mode`` that adds the section of beads."""
 COMPLETED = frozenset({"closed", "completed", "done"})
 """The statuses that count as completed (rule M-X14)."""
 
@@ -60,7 +58,7 @@ class Bead:
 
     @property
     def completed(self) -> bool:
-        """Whether the work is finished (rule M-X14)."""
+        """Whether the status is closed, completed or done (rule M-X14)."""
         return self.status in COMPLETED
 
 

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any, Final
 
 from aggregate.models.reference import DataReference
-from aggregate.models.values import MOST_REPEATED, Value
+from aggregate.models.values import LONG, MOST_REPEATED, MOST_REPEATED_TEXT, Value, long_text
 
 DEPTH: Final = 100
 """Levels of nesting that are shown; no real data has more, and a JSON writer recurses once a level."""
@@ -29,6 +29,8 @@ MOST_BITS: Final = 14_000
 """Integers that are longer have more digits than Python converts by default (4,300); they are written in hex."""
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ADDRESS: Final = re.compile(r" at 0x[0-9A-Fa-f]+")
+NO_REASON: Final = "no reason given"
+UNREADABLE: Final = "its message cannot be read"
 
 
 class StandIn(str):
@@ -62,9 +64,16 @@ def message_text(value: Value) -> str:
 
 
 def failure_text(error: object) -> str:
-    """Return why something failed: ``no reason given`` for nothing."""
-    text = message_text(error) if error is not None else ""
-    return text or "no reason given"
+    """Return why something failed: an exception's name and message, ``no reason given`` for nothing.
+
+    Never raises, whatever the error's own methods do: a run has to end.
+    """
+    if issubclass(type(error), BaseException):
+        return _exception_text(error)
+    try:
+        return ("" if error is None else message_text(error)) or NO_REASON
+    except KeyboardInterrupt:
+        return UNREADABLE
 
 
 def escape_surrogates(text: str) -> str:
@@ -102,20 +111,45 @@ class JsonCopy:
         self._above: set[int] = set()
         self._known: dict[int, Value] = {}
         self._repeated = 0
+        self._repeated_text = 0
 
     def of(self, value: Value, depth: int = DEPTH) -> Value:
         """Return the copy of ``value`` with at most ``depth`` levels."""
         kind = type(value)
-        if kind is str or kind is bool or value is None:
+        if kind is str:
+            return value if len(value) <= LONG else self._counted(value, value)
+        if kind is bool or value is None:
             return value
+        if self._repeated_text > MOST_REPEATED_TEXT and id(value) in self._known:
+            return self._too_often(value)  # before the same text is made once more
         try:
             if kind is int or kind is float:
-                return self._number(value)
-            return self._leaf(value, kind) if _is_leaf(kind) else self._nested(value, kind, depth)
+                return self._counted(self._number(value), value)
+            if _is_leaf(kind):
+                return self._counted(self._leaf(value, kind), value)
+            return self._nested(value, kind, depth)
         except KeyboardInterrupt:
             raise
         except BaseException:  # noqa: BLE001 - also what ends a program must not do so from a value's own method
             return _stand_in(value)
+
+    def _counted(self, copy: Value, source: Value) -> Value:
+        """Return a copy, or where the same long text was given too often what stands for it.
+
+        A text is the same if it is the same object, or was made from the same one.
+        """
+        size = long_text(copy)
+        if size:
+            if id(source) in self._known or id(copy) in self._known:
+                self._repeated_text += size
+                if self._repeated_text > MOST_REPEATED_TEXT:
+                    return self._too_often(source)
+            self._known[id(source)], self._known[id(copy)] = source, copy
+        return copy
+
+    def _too_often(self, value: Value) -> StandIn:
+        self.cut = self.cut or "it holds the same parts too often"
+        return _stand_in(value, " that is repeated too often")
 
     def _number(self, value: float) -> Value:
         if isinstance(value, int):
@@ -137,7 +171,7 @@ class JsonCopy:
             return str(value) if self._stored else value.isoformat()
         if issubclass(kind, bytes | bytearray | memoryview):
             return bytes(value).decode("utf-8", errors="replace")
-        return f"{type_name(value)}: {value}" if str(value) else type_name(value)  # an exception
+        return _exception_text(value)
 
     def _nested(self, value: Value, kind: type, depth: int) -> Value:
         """Copy a container, unless it is inside itself or too deep; anything else is shown by its own text."""
@@ -145,7 +179,7 @@ class JsonCopy:
             return value
         parts = _parts(value, kind)
         if parts is None:
-            return _own_text(value, kind)
+            return self._counted(_own_text(value, kind), value)
         if id(value) in self._above:
             self.cut = self.cut or "it contains itself"
             return _stand_in(value, " that holds itself")
@@ -155,8 +189,7 @@ class JsonCopy:
         if id(value) in self._known:
             self._repeated += 1
             if self._repeated > MOST_REPEATED:
-                self.cut = self.cut or "it holds the same parts too often"
-                return _stand_in(value, " that is repeated too often")
+                return self._too_often(value)
         self._known[id(value)] = value  # held, so that no other value gets its id
         self._above.add(id(value))
         try:
@@ -166,13 +199,13 @@ class JsonCopy:
 
     def mapping(self, value: Value, depth: int) -> dict[str, Value]:
         """Copy a mapping; a key that is taken as a text gets ``-2``, ``-3``, ..."""
-        return self._keyed(_pairs(value), depth)
+        return self._keyed(entries(value), depth)
 
     def _keyed(self, pairs: Iterable[tuple[Value, Value]], depth: int) -> dict[str, Value]:
         copy: dict[str, Value] = {}
         tries: dict[str, int] = {}
         for key, item in pairs:
-            text = key if type(key) is str else self._key(key)
+            text = key if type(key) is str and len(key) <= LONG else self._key(key)
             if text in copy:
                 text = free_key(copy, tries, text)
             copy[text] = self.of(item, depth)
@@ -184,7 +217,7 @@ class JsonCopy:
 
     def items(self, value: Value, depth: int) -> list[Value]:
         """Copy a sequence in its order."""
-        return [self.of(item, depth) for item in _members(value)]
+        return [self.of(item, depth) for item in members(value)]
 
     def members(self, value: Value, depth: int) -> list[Value]:
         """Copy a set in an order that does not depend on hashes."""
@@ -242,9 +275,9 @@ def _parts(value: Value, kind: type) -> _Parts | None:
     return JsonCopy.items if issubclass(kind, Collection) and kind is not range else None
 
 
-def _members(value: Value) -> Iterable[Value]:
-    """Return the items of a collection; a list's or a tuple's own, whatever a subclass makes of them."""
-    for base in (list, tuple):
+def members(value: Value) -> Iterable[Value]:
+    """Return the items of a collection; those of Python's own kinds whatever a subclass makes of them."""
+    for base in (list, tuple, set, frozenset):
         if issubclass(type(value), base):
             return iter(base.__iter__(value))
     return _bounded(iter(value))
@@ -256,7 +289,7 @@ def _bounded(items: Iterator[Value]) -> Iterator[Value]:
         yield StandIn(_MORE)
 
 
-def _pairs(value: Value) -> Iterable[tuple[Value, Value]]:
+def entries(value: Value) -> Iterable[tuple[Value, Value]]:
     """Yield the entries of a mapping; a dictionary's own, whatever a subclass makes of them."""
     if issubclass(type(value), dict):
         # An OrderedDict has an order of its own, which dict's method does not know.
@@ -278,6 +311,15 @@ def _attribute(value: Value, name: str) -> Value:
 
 def _stand_in(value: object, why: str = "") -> StandIn:
     return StandIn(f"<{type_name(value)}{why}>")
+
+
+def _exception_text(error: Value) -> str:
+    """Return an exception's name and message, also where its own code does not give the message."""
+    try:
+        message = str.__str__(str(error))
+    except BaseException:  # noqa: BLE001 - a run has to end, also where its exception ends the program when it is shown
+        message = UNREADABLE
+    return f"{type_name(error)}: {message}" if message else type_name(error)
 
 
 def _own_text(value: Value, kind: type) -> str:

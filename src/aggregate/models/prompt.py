@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Section(StrEnum):
-    """The sections of a prompt, in the order in which they stand (rule 3.1)."""
+    """The sections of a prompt, in the order in which they stand (rule M-9)."""
 
     FILES = "files"
     CHANGED = "changed"

@@ -5,12 +5,14 @@ from typing import Any, Final, TypeGuard
 
 CACHE_DIR: Final = "state/data_cache"
 """Where large values are kept."""
+THRESHOLD: Final = 5000
+"""Bytes of JSON from which a value is written to disk (rules D-9, X-1)."""
 REFERENCE_FORMAT: Final = "disk_reference"
 """The ``_format`` of a value that was written to disk (rule D-42)."""
 
 
 class DataReference(dict[str, Any]):
-    """The keys of rule D-42 for a value that this program wrote to disk.
+    """What stands for a value that this program wrote to disk: its id, file, size and summary (rule D-42).
 
     Only ``aggregate.results.references`` makes them. A mapping with the same keys, such as an agent can return, is data
     like any other: its path and hint are believed by nobody.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 
 from aggregate.models.group import GroupStatus, MergeStrategy
 from aggregate.models.reference import DataReference
@@ -34,7 +34,7 @@ class LabelledOutput:
 
 @dataclass(frozen=True, slots=True)
 class AggregatedResult:
-    """The results of a group as one value (rules 2.2 and O-50).
+    """The results of a group as one value (rules O-10, O-50).
 
     Attributes:
         variable_name: ``$name``.
@@ -61,10 +61,6 @@ class AggregatedResult:
     labels: tuple[str, ...] = ()
     failed: int = 0
     notes: DataReference | None = None
-
-
-THRESHOLD: Final = 5000
-"""Bytes of JSON from which a value is written to disk (rules D-9, X-1)."""
 
 
 class AnswerKind(StrEnum):

@@ -15,6 +15,7 @@ from aggregate.errors import PresetError
 from aggregate.models.file_item import FileItem
 from aggregate.models.preset import ContextPreset
 from aggregate.paths.globs import is_glob
+from aggregate.text.nearest import some
 
 TABLE = "context_presets"
 
@@ -50,11 +51,18 @@ class ContextPresetManager:
         Raises:
             PresetError: There is no such preset.
         """
-        if name in _stored(self.project_path):
-            return "project"
-        if self.global_path is not None and name in _stored(self.global_path):
-            return "global"
-        raise self._unknown(name)
+        scope = self.scopes().get(name)
+        if scope is None:
+            raise self._unknown(name)
+        return scope
+
+    def scopes(self) -> dict[str, str]:
+        """Return where each preset in force is stored, by its name: ``"project"`` or ``"global"``.
+
+        Raises:
+            ConfigError: A file cannot be used.
+        """
+        return dict.fromkeys(_stored(self.global_path), "global") | dict.fromkeys(_stored(self.project_path), "project")
 
     def get(self, name: str) -> ContextPreset:
         """Return one preset.
@@ -137,7 +145,7 @@ class ContextPresetManager:
         raise PresetError(f'there is no file for the scope "{scope}": use project, or global with a global file')
 
     def _unknown(self, name: str) -> PresetError:
-        known = ", ".join(self.load_all()) or "none"
+        known = some(tuple(self.load_all())) or "none"
         return PresetError(f'there is no context preset "{name}": known presets: {known}')
 
 

@@ -1,1 +1,1 @@
-"""What a provider keeps of a prompt: its rules, where requests break, and the order that lets most be reused. Pure."""
+"""What a provider keeps of a prompt: its policy, breakpoints, and the order of files that lets most be reused. Pure."""

@@ -3,23 +3,25 @@
 A file that changes ends the cached prefix. What stands behind it is written again, so over many turns the fewest tokens
 are written if files stand in the order of how often they change for each of their tokens (Smith's rule for the weighted
 sum of completion times). The order must not change where the prefix is intact: files that were sent keep their places,
-some of them in older versions (``keep``), with diffs of these behind the files.
+some of them in older versions (see ``retention``), with diffs of these behind the files.
 
 All of it follows from what is recorded: the last prompt that was sent, and how often each file has changed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aggregate.models.prompt import Prompt, Section
 from aggregate.prompt_cache.breakpoints import SELDOM, default_change_weight
-from aggregate.prompt_cache.fingerprint import SegmentHash, digest
+from aggregate.prompt_cache.fingerprint import digest
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt, HashedSegment, TokenCounter
 from aggregate.prompt_cache.policy import CachePolicy
-from aggregate.prompt_cache.retention import CachedPrompt, HashedSegment, RetainedFile, retained_files, reusable_diffs
+from aggregate.prompt_cache.retention import CachedPrompt, RetainedFile, retained_files, reusable_diffs
 from aggregate.sections.changed_files import changed_heading
 
 FORGET = 0.98
-"""What a change counts after one further turn with changes."""
+"""What a change counts after one further turn with changes: half after 34 of them, so that the order follows the work
+of weeks and not that of the last hour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,60 +30,58 @@ class OrderedPrompt:
 
     Attributes:
         prompt: Its segments.
-        links: Where each segment comes from, its hash and its tokens.
         weights: How likely each segment is the first one that the next request has to change.
         older: The files that stand there in an older version, with a diff behind the files.
         extra: How many tokens more that takes than the files as they are now.
     """
 
-    prompt: Prompt
-    links: tuple[SegmentHash, ...]
+    prompt: HashedPrompt
     weights: tuple[float, ...]
     older: tuple[str, ...]
     extra: int
 
 
 def order_for_sending(
-    prompt: Prompt,
-    tokens: Sequence[int],
-    rules: CachePolicy,
+    prompt: HashedPrompt,
+    policy: CachePolicy,
     *,
     earlier: CachedPrompt | None,
     changes: Mapping[str, float],
+    count: TokenCounter,
 ) -> OrderedPrompt:
     """Return the prompt in the order for sending.
 
     Args:
         prompt: The prompt in the order of the configuration.
-        tokens: Tokens of each segment.
-        rules: The provider's cache.
+        policy: The provider's cache.
         earlier: The last prompt that was sent, if a cache may still hold it.
         changes: How often each file changes, by its path.
+        count: Returns the tokens of a text.
     """
-    parts = [HashedSegment.of(one, size) for one, size in zip(prompt.segments, tokens, strict=True)]
-    files = {one.path: one for one in parts if one.segment.section is Section.FILES and one.path}
-    head = [one for one in parts if one.segment.section is Section.FILES and not one.path]
-    rest = [one for one in parts if one.segment.section is not Section.FILES]
+    headings = [part for part in prompt.segments if part.section is Section.FILES and not part.path]
+    files = {part.path: part for part in prompt.segments if part.section is Section.FILES and part.path}
+    rest = [part for part in prompt.segments if part.section is not Section.FILES]
 
-    def by_change(some: Iterable[HashedSegment]) -> list[HashedSegment]:
-        return sorted(some, key=lambda one: _often(one, changes) / max(files[one.path].link.tokens, 1))
-
-    kept: list[RetainedFile] = []
-    if earlier and earlier.begins_with([one.link for one in head]):
-        kept = retained_files(earlier, files, rules, behind=sum(one.link.tokens for one in rest))
-    there = {one.path: one for one in kept}
-    base = [*(one.base for one in kept), *by_change(part for path, part in files.items() if path not in there)]
-    first = reusable_diffs(earlier, kept) if earlier and len(kept) == len(files) else []
-    shown = {one.path: one.diff for one in kept if one.diff}
-    changed = [*(shown[path] for path in first), *by_change(part for path, part in shown.items() if path not in first)]
-    heading = [HashedSegment.counted(changed_heading())] if changed else []
-    ordered = [*head, *base, *heading, *changed, *rest]
-    weights = _weights(ordered, changes, behind=rules.read < rules.write)
-    segments = tuple(one.segment for one in ordered)
-    links = tuple(one.link for one in ordered)
-    return OrderedPrompt(
-        Prompt(segments), links, weights, tuple(shown), sum(link.tokens for link in links) - sum(tokens)
+    retained: list[RetainedFile] = []
+    if earlier and earlier.begins_with(headings):
+        retained = retained_files(earlier, files, policy, behind=sum(part.tokens for part in rest), count=count)
+    retained_paths = {file.path for file in retained}
+    written = [part for path, part in files.items() if path not in retained_paths]
+    diffs = {file.path: file.diff for file in retained if file.diff}
+    reused = reusable_diffs(earlier, retained) if earlier and len(retained) == len(files) else []
+    new_diffs = [diff for path, diff in diffs.items() if path not in reused]
+    ordered = (
+        *headings,
+        *(file.base for file in retained),
+        *_by_change(written, files, changes),
+        *([HashedSegment.counted(changed_heading(), count)] if diffs else []),
+        *(diffs[path] for path in reused),
+        *_by_change(new_diffs, files, changes),
+        *rest,
     )
+    in_order = replace(prompt, segments=ordered)
+    weights = _weights(ordered, changes, changes_show_behind=policy.read < policy.write)
+    return OrderedPrompt(in_order, weights, tuple(diffs), in_order.tokens - prompt.tokens)
 
 
 def count_changes(prompt: Prompt, *, seen: Mapping[str, str], changes: Mapping[str, float]) -> dict[str, float]:
@@ -95,32 +95,42 @@ def count_changes(prompt: Prompt, *, seen: Mapping[str, str], changes: Mapping[s
     now = file_digests(prompt)
     changed = {path for path in now if seen.get(path) != now[path]}
     fade = FORGET if changed else 1.0
-    counted = {path: changes.get(path, 0.0) * fade + (path in changed) for path in now}
-    return {path: round(often, 4) for path, often in counted.items() if often}
+    counts = {path: changes.get(path, 0.0) * fade + (path in changed) for path in now}
+    return {path: round(often, 4) for path, often in counts.items() if often}
 
 
 def file_digests(prompt: Prompt) -> dict[str, str]:
     """Return the hash of each file's block by its path."""
-    files = (one for one in prompt.segments if one.section is Section.FILES and one.source)
-    return {one.source: digest(one.text) for one in files}
+    files = (segment for segment in prompt.segments if segment.section is Section.FILES and segment.source)
+    return {file.source: digest(file.text) for file in files}
 
 
-def _weights(ordered: Sequence[HashedSegment], changes: Mapping[str, float], *, behind: bool) -> tuple[float, ...]:
+def _by_change(
+    parts: Iterable[HashedSegment], files: Mapping[str, HashedSegment], changes: Mapping[str, float]
+) -> list[HashedSegment]:
+    """Return files or their diffs, those first that change most seldom for each token of the file as it is now."""
+    return sorted(parts, key=lambda part: _often(part, changes) / max(files[part.path].tokens, 1))
+
+
+def _weights(
+    ordered: Sequence[HashedSegment], changes: Mapping[str, float], *, changes_show_behind: bool
+) -> tuple[float, ...]:
     """Return how likely each segment is the first one that the next request has to change.
 
     Args:
-        ordered: The prompt's parts.
+        ordered: The prompt's segments.
         changes: How often each file changes, by its path.
-        behind: Whether a file that changes stays where it stands, so that the change shows behind the files.
+        changes_show_behind: Whether a file that changes stays where it stands, and a diff comes behind the files.
     """
-    weights = [default_change_weight(one.segment) for one in ordered]
-    older = {one.path for one in ordered if one.segment.section is Section.CHANGED}
-    end = sum(one.segment.section in (Section.FILES, Section.CHANGED) for one in ordered)
-    for number, one in enumerate(ordered[:end]):
-        if one.segment.section is Section.CHANGED:
-            weights[number] += _often(one, changes)
-        elif one.path and one.path not in older:
-            weights[min(end, len(ordered) - 1) if behind else number] += _often(one, changes)
+    weights = [default_change_weight(part.segment) for part in ordered]
+    older = {part.path for part in ordered if part.section is Section.CHANGED}
+    end = sum(part.section in (Section.FILES, Section.CHANGED) for part in ordered)
+    behind_files = min(end, len(ordered) - 1)
+    for number, part in enumerate(ordered[:end]):
+        if part.section is Section.CHANGED:
+            weights[number] += _often(part, changes)
+        elif part.path and part.path not in older:
+            weights[behind_files if changes_show_behind else number] += _often(part, changes)
     return tuple(weights)
 
 

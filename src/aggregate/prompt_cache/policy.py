@@ -1,6 +1,6 @@
 """What each provider's prompt cache does: one table with the date of what is known.
 
-Providers change minimum sizes monthly and their own pages disagree, so an unknown model gets the strictest rule of its
+Providers change minimum sizes monthly and their own pages disagree, so an unknown model gets the strictest one of its
 provider, and what was really read is always taken from the reply. Sources: the providers' documentation and the texts
 of their SDKs, as read in November 2026.
 """
@@ -17,7 +17,7 @@ COMPATIBLE, SCRIPTED = "compatible", "scripted"
 class CacheLookup(StrEnum):
     """How a provider finds what it can reuse."""
 
-    MARKS = "marks"
+    BREAKPOINTS = "breakpoints"
     """Entries end at breakpoints that the request sets."""
     PREFIX = "prefix"
     """Any prefix of an earlier request."""
@@ -29,8 +29,8 @@ class CachePolicy:
     """A prompt cache.
 
     Attributes:
-        caching: How it works.
-        marks: How many breakpoints a request may set.
+        lookup: How it finds what it can reuse.
+        max_breakpoints: How many breakpoints a request may set.
         look_back: How many blocks are searched for an entry, counted from a breakpoint, that one included.
         minimum: The shortest prefix that is cached, in tokens; shorter ones are passed over in silence.
         step: Prefixes are cached in multiples of this many tokens.
@@ -39,8 +39,8 @@ class CachePolicy:
         read: Price of a read token, in prices of an input token.
     """
 
-    caching: CacheLookup
-    marks: int = 0
+    lookup: CacheLookup
+    max_breakpoints: int = 0
     look_back: int = 1
     minimum: int = 1024
     step: int = 1
@@ -49,13 +49,13 @@ class CachePolicy:
     read: float = 0.1
 
 
-_ANTHROPIC = CachePolicy(CacheLookup.MARKS, marks=4, look_back=20, minimum=4096, write=1.25)
+_ANTHROPIC = CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=4096, write=1.25)
 _OPENAI = CachePolicy(CacheLookup.PREFIX, step=128)
 # From 5.6 on a prefix is found at the request's own breakpoints only.
-_OPENAI_MARKS = CachePolicy(CacheLookup.MARKS, marks=4, seconds=1800, write=1.25)
+_OPENAI_BREAKPOINTS = CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, seconds=1800, write=1.25)
 _GEMINI = CachePolicy(CacheLookup.PREFIX, minimum=4096)
 _DEEPSEEK = CachePolicy(CacheLookup.PREFIX, minimum=64, step=64, seconds=3600, read=0.02)
-_MINIMAX = CachePolicy(CacheLookup.MARKS, marks=4, look_back=20, minimum=512, write=1.25)
+_MINIMAX = CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=512, write=1.25)
 NO_CACHE = CachePolicy(CacheLookup.NONE, read=1.0)
 # What llama.cpp, vLLM and Ollama do: the longest common prefix stays in memory, at no price.
 _LOCAL = CachePolicy(CacheLookup.PREFIX, minimum=1, seconds=3600, read=1.0)
@@ -82,19 +82,19 @@ _BY_MODEL: dict[str, CachePolicy] = {
     "claude-opus-4-5": replace(_ANTHROPIC, minimum=4096),
     "claude-opus-4-6": replace(_ANTHROPIC, minimum=4096),
     "claude-opus-4-7": replace(_ANTHROPIC, minimum=2048),
-    "gpt-5.6": _OPENAI_MARKS,
-    "gpt-5.7": _OPENAI_MARKS,
-    "gpt-5.8": _OPENAI_MARKS,
-    "gpt-5.9": _OPENAI_MARKS,
-    "gpt-6": _OPENAI_MARKS,
+    "gpt-5.6": _OPENAI_BREAKPOINTS,
+    "gpt-5.7": _OPENAI_BREAKPOINTS,
+    "gpt-5.8": _OPENAI_BREAKPOINTS,
+    "gpt-5.9": _OPENAI_BREAKPOINTS,
+    "gpt-6": _OPENAI_BREAKPOINTS,
     "gemini-3-flash": replace(_GEMINI, minimum=1024),
     "gemini-2.5-flash": replace(_GEMINI, minimum=2048),
     "deepseek-v4-pro": replace(_DEEPSEEK, read=0.033),
     "minimax-m2.7": replace(_MINIMAX, read=0.2),
 }
 # What a token costs that is read from the cache, and one that is written to it, in prices of an input token, for models
-# that differ from the rules above. The price list is the source of all: a test compares each model that it names.
-_SHARES: dict[str, tuple[float, float]] = {
+# that differ from the policies above. The price list is the source of all: a test compares each model that it names.
+_PRICES: dict[str, tuple[float, float]] = {
     "claude-3-haiku": (0.12, 1.2),
     "claude-fable-5-1": (0.025, 1.25),
     "claude-fable-5-2": (0.025, 1.25),
@@ -143,11 +143,11 @@ def policy_for(provider: str, model: str) -> CachePolicy:
     if provider == COMPATIBLE or base is NO_CACHE:
         return base
     name = _longest(model, _BY_MODEL)
-    rules = _BY_MODEL[name] if name else base
-    if priced := _longest(model, _SHARES):
-        read, write = _SHARES[priced]
-        return replace(rules, read=read, write=write)
-    return rules
+    policy = _BY_MODEL[name] if name else base
+    if priced := _longest(model, _PRICES):
+        read, write = _PRICES[priced]
+        return replace(policy, read=read, write=write)
+    return policy
 
 
 def known_window(model: str) -> int | None:
@@ -158,5 +158,5 @@ def known_window(model: str) -> int | None:
 
 def _longest(model: str, table: Mapping[str, object]) -> str:
     """Return the longest key that the model's name begins with; a vendor's part before a slash does not count."""
-    plain = model.lower().rsplit("/", 1)[-1]
-    return max((name for name in table if plain.startswith(name)), key=len, default="")
+    bare_name = model.lower().rsplit("/", 1)[-1]
+    return max((name for name in table if bare_name.startswith(name)), key=len, default="")

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from aggregate.models.prompt import Section
 from aggregate.prompt_cache.fingerprint import SYSTEM, PromptFingerprint, SegmentHash
+from aggregate.text.lines import common_prefix
 
 
 class DivergenceCause(StrEnum):
@@ -47,39 +48,53 @@ class PrefixReport:
 
 def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> PrefixReport:
     """Return what the later prompt keeps of the earlier one."""
-    shared = later.common(earlier)
-    kept = sum(link.tokens for link in later.links[:shared])
-    old, new = earlier.links[shared : shared + 1], later.links[shared : shared + 1]
-    cause, link = _cause(earlier, later, old, new)
-    if link and link.section == Section.CHANGED:
-        # A diff that comes, goes or is another one: the file itself has changed.
-        rest = (later if link in new else earlier).links[shared:]
-        cause, link = DivergenceCause.CHANGED, next(one for one in rest if one.source)
+    shared = common_prefix(earlier.digests, later.digests)
+    kept = sum(segment.tokens for segment in later.segments[:shared])
     # Counts of a segment depend by a token on whether something follows it.
     kept = min(kept, earlier.tokens) if earlier.tokens else kept
-    return PrefixReport(kept, earlier.tokens, later.tokens, cause, _name(link) if link else "")
+    cause, segment = _divergence(earlier, later, shared)
+    return PrefixReport(kept, earlier.tokens, later.tokens, cause, _name(segment) if segment else "")
 
 
-def _cause(
-    earlier: PromptFingerprint, later: PromptFingerprint, old: tuple[SegmentHash, ...], new: tuple[SegmentHash, ...]
+def _divergence(
+    earlier: PromptFingerprint, later: PromptFingerprint, shared: int
 ) -> tuple[DivergenceCause, SegmentHash | None]:
-    if not old:
-        return (DivergenceCause.APPENDED if new else DivergenceCause.SAME), None
-    if not new:
-        return DivergenceCause.CUT, old[0]
-    if _key(old[0]) == _key(new[0]):
-        return DivergenceCause.CHANGED, old[0]
-    if _key(old[0]) not in {_key(link) for link in later.links}:
-        return DivergenceCause.REMOVED, old[0]
-    if _key(new[0]) not in {_key(link) for link in earlier.links}:
-        return DivergenceCause.ADDED, new[0]
-    there = next(link for link in later.links if _key(link) == _key(old[0]))
-    return (DivergenceCause.MOVED if there.digest == old[0].digest else DivergenceCause.CHANGED), old[0]
+    """Return what happened behind the ``shared`` segments, and to which one."""
+    if shared == len(earlier.segments):
+        if shared == len(later.segments):
+            return DivergenceCause.SAME, None
+        return DivergenceCause.APPENDED, None
+    cause, segment = _divergence_at(earlier, later, shared)
+    if segment.section != Section.CHANGED:
+        return cause, segment
+    # A diff that comes, goes or is another one: the file itself has changed.
+    with_diff = later if cause is DivergenceCause.ADDED else earlier
+    return DivergenceCause.CHANGED, next(diff for diff in with_diff.segments[shared:] if diff.source)
 
 
-def _key(link: SegmentHash) -> tuple[str, str]:
-    return link.section, link.source
+def _divergence_at(
+    earlier: PromptFingerprint, later: PromptFingerprint, place: int
+) -> tuple[DivergenceCause, SegmentHash]:
+    """Return what became of the earlier prompt's segment at a place, or which new one stands there."""
+    old = earlier.segments[place]
+    if place == len(later.segments):
+        return DivergenceCause.CUT, old
+    new = later.segments[place]
+    if _key(old) == _key(new):
+        return DivergenceCause.CHANGED, old
+    elsewhere = next((segment for segment in later.segments if _key(segment) == _key(old)), None)
+    if elsewhere is None:
+        return DivergenceCause.REMOVED, old
+    if _key(new) not in map(_key, earlier.segments):
+        return DivergenceCause.ADDED, new
+    return (DivergenceCause.MOVED if elsewhere.digest == old.digest else DivergenceCause.CHANGED), old
 
 
-def _name(link: SegmentHash) -> str:
-    return link.source or ("the system prompt" if link.section == SYSTEM else f"the heading of {link.section}")
+def _key(segment: SegmentHash) -> tuple[str, str]:
+    return segment.section, segment.source
+
+
+def _name(segment: SegmentHash) -> str:
+    if segment.source:
+        return segment.source
+    return "the system prompt" if segment.section == SYSTEM else f"the heading of {segment.section}"

@@ -2,17 +2,21 @@
 
 The request's text is the prompt's markdown, and the message behind it. A block begins with the separator, so that it
 keeps its bytes whatever follows. Breakpoints that an earlier request set, and that still stand behind the same bytes,
-are kept, because only there can a cache be read; new ones go where the next change is likely to cost least (``marks``).
+are kept, because only there can a cache be read; new ones go where the next change is likely to cost least (see
+``breakpoints``).
+
+Segments are counted as in the prompt's fingerprint, where the system prompt is the first one. A number of segments
+names the place behind them: a block that ends at 3 ends behind the system prompt and two segments of the prompt.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
-from aggregate.models.prompt import SEPARATOR, Prompt, Section
+from aggregate.models.prompt import SEPARATOR, Section
 from aggregate.prompt_cache.breakpoints import choose_breakpoints, default_change_weights
-from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import CacheLookup, CachePolicy
 from aggregate.text.lines import common_prefix
 
@@ -33,28 +37,28 @@ class RequestBlock:
         role: The part of the request.
         text: Its text, with the separator in front.
         tokens: Its o200k tokens.
-        marked: Whether a breakpoint stands behind it.
+        has_breakpoint: Whether a breakpoint stands behind it.
     """
 
     role: BlockRole
     text: str
     tokens: int
-    marked: bool = False
+    has_breakpoint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class BlockLayout:
-    """Where a request's blocks end, as numbers of links of the prompt's chain (the system prompt is the first link).
+    """Where a request's blocks end.
 
     Attributes:
-        digests: The hashes of the links.
-        ends: Where blocks end, in order; behind every link where the cache finds any prefix.
-        marks: Behind which links breakpoints stand, in order; a subset of ``ends``.
+        digests: The hashes of the segments.
+        ends: Where blocks end, in order; behind every segment where the cache finds any prefix.
+        breakpoints: Where breakpoints stand, in order; a subset of ``ends``.
     """
 
     digests: tuple[str, ...]
     ends: tuple[int, ...]
-    marks: tuple[int, ...]
+    breakpoints: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +68,16 @@ class RequestPlan:
     Attributes:
         blocks: In order: the system prompt if there is one, the document's blocks, the message if there is one.
         layout: The same as numbers, for the plan of the next request.
-        tokens: o200k tokens up to and with each link of the chain.
+        tokens: o200k tokens up to and with each segment.
         message_tokens: o200k tokens of the message.
-        rules: The rules it was made by.
+        policy: The cache that it was made for.
     """
 
     blocks: tuple[RequestBlock, ...]
     layout: BlockLayout
     tokens: tuple[int, ...]
     message_tokens: int
-    rules: CachePolicy
+    policy: CachePolicy
 
     @property
     def system(self) -> str:
@@ -92,11 +96,9 @@ class RequestPlan:
 
 
 def plan_request(
-    prompt: Prompt,
-    chain: PromptFingerprint,
-    rules: CachePolicy,
+    prompt: HashedPrompt,
+    policy: CachePolicy,
     *,
-    system: str = "",
     message: str = "",
     message_tokens: int = 0,
     earlier: BlockLayout | None = None,
@@ -105,61 +107,60 @@ def plan_request(
     """Plan the request that sends ``prompt`` and then ``message``.
 
     Args:
-        prompt: The segments.
-        chain: Their hashes and tokens.
-        rules: The provider's cache.
-        system: The instructions that go before everything.
-        message: What is said behind the prompt and will not be there next time; it is never marked.
+        prompt: The instructions and the segments.
+        policy: The provider's cache.
+        message: What is said behind the prompt and will not be there next time; no breakpoint stands behind it.
         message_tokens: Its tokens.
         earlier: The layout of the last request, whose breakpoints are kept as far as the bytes are the same.
-        weights: How likely each segment is the first one to change; without it all files count alike.
+        weights: How likely each segment of the prompt is the first one to change; without it all files count alike.
     """
-    tokens = _running(chain)
-    if rules.caching is CacheLookup.MARKS:
-        layout = _marked(prompt, chain, tokens, rules, earlier, weights or default_change_weights(prompt))
+    fingerprint = prompt.fingerprint
+    tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
+    if policy.lookup is CacheLookup.BREAKPOINTS:
+        weights = weights or default_change_weights(prompt.prompt)
+        layout = _layout_with_breakpoints(prompt, fingerprint.digests, tokens, policy, earlier, weights)
     else:
-        layout = BlockLayout(chain.digests, tuple(range(1, len(tokens) + 1)), ())
-    cuts = layout.ends if layout.marks else (1, len(tokens))
-    blocks = _blocks(prompt, cuts, frozenset(layout.marks), tokens, system)
+        layout = BlockLayout(fingerprint.digests, tuple(range(1, len(tokens) + 1)), ())
+    blocks = _blocks(prompt, layout, tokens)
     if message:
         text = SEPARATOR + message if prompt.segments else message
-        blocks = (*blocks, RequestBlock(BlockRole.MESSAGE, text, message_tokens))
-    return RequestPlan(blocks, layout, tokens, message_tokens, rules)
+        blocks.append(RequestBlock(BlockRole.MESSAGE, text, message_tokens))
+    return RequestPlan(tuple(blocks), layout, tokens, message_tokens, policy)
 
 
-def _marked(
-    prompt: Prompt,
-    chain: PromptFingerprint,
+def _layout_with_breakpoints(
+    prompt: HashedPrompt,
+    digests: tuple[str, ...],
     tokens: Sequence[int],
-    rules: CachePolicy,
+    policy: CachePolicy,
     earlier: BlockLayout | None,
     weights: Sequence[float],
 ) -> BlockLayout:
-    digests = chain.digests
-    kept = common_prefix(digests, earlier.digests) if earlier else 0
-    old_marks = [mark for mark in earlier.marks if mark <= kept] if earlier else []
-    old_ends = [end for end in earlier.ends if end <= kept] if earlier else []
-    body = 1 + sum(segment.section is not Section.HISTORY for segment in prompt.segments)
+    """Return a layout that keeps the ends and breakpoints of the earlier one where the bytes are the same."""
+    old_ends: list[int] = []
+    old_breakpoints: list[int] = []
+    if earlier:
+        shared = common_prefix(digests, earlier.digests)
+        old_ends = [end for end in earlier.ends if end <= shared]
+        old_breakpoints = [place for place in earlier.breakpoints if place <= shared]
+    body = 1 + sum(part.section is not Section.HISTORY for part in prompt.segments)
+    # Each excerpt of the discussion is a block of its own: it only grows, so none of them is ever cut anew.
     ends = {1, body, *old_ends, *range(body, len(digests) + 1)}
-    marks = choose_breakpoints(tokens, rules, body=body, ends=sorted(ends), old=old_marks, weights=weights)
-    return BlockLayout(digests, tuple(sorted(ends | set(marks))), marks)
+    breakpoints = choose_breakpoints(tokens, policy, body=body, ends=sorted(ends), old=old_breakpoints, weights=weights)
+    return BlockLayout(digests, tuple(sorted(ends.union(breakpoints))), breakpoints)
 
 
-def _blocks(
-    prompt: Prompt, cuts: Sequence[int], marks: frozenset[int], tokens: Sequence[int], system: str
-) -> tuple[RequestBlock, ...]:
-    """Return the blocks of the system prompt and of the document, cut behind the links ``cuts``."""
-    blocks = [RequestBlock(BlockRole.SYSTEM, system, tokens[0], 1 in marks)] if system else []
-    for start, end in pairwise((1, *(cut for cut in cuts if cut > 1))):
-        texts = [segment.text for segment in prompt.segments[start - 1 : end - 1]]
-        text = (SEPARATOR if start > 1 else "") + SEPARATOR.join(texts)
-        blocks.append(RequestBlock(BlockRole.DOCUMENT, text, tokens[end - 1] - tokens[start - 1], end in marks))
-    return tuple(blocks)
-
-
-def _running(chain: PromptFingerprint) -> tuple[int, ...]:
-    total, sums = 0, []
-    for link in chain.links:
-        total += link.tokens
-        sums.append(total)
-    return tuple(sums)
+def _blocks(prompt: HashedPrompt, layout: BlockLayout, tokens: Sequence[int]) -> list[RequestBlock]:
+    """Return the blocks of the system prompt and of the document; without breakpoints the document is one block."""
+    breakpoints = frozenset(layout.breakpoints)
+    ends = layout.ends if breakpoints else (len(tokens),)
+    blocks: list[RequestBlock] = []
+    if prompt.system:
+        blocks.append(RequestBlock(BlockRole.SYSTEM, prompt.system, tokens[0], 1 in breakpoints))
+    for start, end in pairwise((1, *(end for end in ends if end > 1))):
+        text = SEPARATOR.join(part.segment.text for part in prompt.segments[start - 1 : end - 1])
+        if start > 1:
+            text = SEPARATOR + text
+        size = tokens[end - 1] - tokens[start - 1]
+        blocks.append(RequestBlock(BlockRole.DOCUMENT, text, size, end in breakpoints))
+    return blocks

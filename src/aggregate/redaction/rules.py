@@ -43,6 +43,8 @@ _B64 = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0U1v2W3x4Y5z6A7b8C9d0E1f2G3h4I5j6
 _HEX = "3f9a1c7e5b2d8f604a6c9e1b7d3f5082c4e6a8091b3d5f7e9a2c4e6f8b0d1a3c"
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 
+_START = r"(?:\b|_)"
+"""Where a token may begin: names such as ``backup_ghp_…`` put it behind an underscore, which is no word's end."""
 _KEYWORD = (
     r"(?:passw(?:or)?d|passphrase|passcode|pwd|(?:\b|_)(?:pass|pw|psk|pepper)\b|(?-i:[a-z](?:Pass|Pw))\b|secret|token|credential|"
     r"identified[ \t]+by|"
@@ -60,7 +62,7 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule(
         "aws-access-key",
         "an AWS access key id",
-        r"\b((?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16})\b",
+        _START + r"((?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16})\b",
         ("AKIA", "QX4BN7TZLM2WRD5K"),
         lambda value, _: not value.endswith("EXAMPLE"),
     ),
@@ -81,19 +83,19 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule(
         "aws-bedrock-key",
         "an Amazon Bedrock API key",
-        r"\b(ABSK[A-Za-z0-9+/]{80,}={0,2})",
+        _START + r"(ABSK[A-Za-z0-9+/]{80,}={0,2})",
         ("ABSK", _B64),
     ),
     SecretRule(
         "google-api-key",
         "a Google API key",
-        r"\b(AIza[A-Za-z0-9_-]{35})",
+        _START + r"(AIza[A-Za-z0-9_-]{35})",
         ("AIza", "SyB4k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0a"),
     ),
     SecretRule(
         "google-oauth-secret",
         "the secret of a Google OAuth client, or a token of one",
-        r"\b(GOCSPX-[A-Za-z0-9_-]{24,}|ya29\.[A-Za-z0-9_-]{30,}|1//0[A-Za-z0-9_-]{40,})",
+        _START + r"(GOCSPX-[A-Za-z0-9_-]{24,}|ya29\.[A-Za-z0-9_-]{30,}|1//0[A-Za-z0-9_-]{40,})",
         ("GOCSPX", "-k9XqT2mVw7RzN1pLd8HsJ3uFc6Ge"),
     ),
     SecretRule(
@@ -113,32 +115,32 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule(
         "azure-client-secret",
         "the secret of an Azure application",
-        r"\b([A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})",
+        _START + r"([A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})",
         ("aB3", "8Q~", "k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5"),
     ),
     SecretRule(
         "digitalocean-token",
         "a DigitalOcean token",
-        r"\b(do[opr]_v1_[a-f0-9]{64})",
+        _START + r"(do[opr]_v1_[a-f0-9]{64})",
         ("dop_", "v1_", _HEX),
     ),
     SecretRule(
         "heroku-key",
         "a Heroku API key",
-        r"\b(HRKU-[A-Za-z0-9_-]{30,})|(?i:heroku[\w.\"'-]{0,30}[ \t]*[:=][ \t]*[\"']?)(" + _UUID + ")",
+        _START + r"(HRKU-[A-Za-z0-9_-]{30,})|(?i:heroku[\w.\"'-]{0,30}[ \t]*[:=][ \t]*[\"']?)(" + _UUID + ")",
         ("HEROKU_API_KEY=", "4f8a2c6e-1b3d-4e5f-9a7b-", "0c2d4e6f8a1b"),
     ),
     SecretRule(
         "alibaba-access-key",
         "an Alibaba Cloud access key id",
-        r"\b(LTAI[A-Za-z0-9]{17,21})\b",
+        _START + r"(LTAI[A-Za-z0-9]{17,21})\b",
         ("LTAI", "5tK9XqT2mVw7RzN1pLd8"),
         is_mixed,
     ),
     SecretRule(
         "cloudflare-key",
         "a Cloudflare token",
-        r"\b(v1\.0-[0-9a-f]{24}-[0-9a-f]{146})|"
+        _START + r"(v1\.0-[0-9a-f]{24}-[0-9a-f]{146})|"
         r"(?i:(?:cloudflare|cf)_[\w.-]*(?:key|token)[\"']?[ \t]*[:=][ \t]*[\"']?)([A-Za-z0-9_-]{37,40})\b",
         ("CLOUDFLARE_API_TOKEN=", "k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5Zt4Qr2"),
         is_random,
@@ -146,164 +148,165 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule(
         "vault-token",
         "a HashiCorp Vault token",
-        r"\b(hv[sbr]\.[A-Za-z0-9_-]{24,})",
+        _START + r"(hv[sbr]\.[A-Za-z0-9_-]{24,})",
         ("hvs", ".CAESIk9XqT2mVw7RzN1pLd8HsJ3u"),
     ),
     SecretRule(
         "terraform-token",
         "a Terraform Cloud token",
-        r"\b([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,})",
+        _START + r"([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,})",
         (_B64[:14], ".atlas", "v1.", _B64[:67]),
     ),
     SecretRule(
         "pulumi-token",
         "a Pulumi token",
-        r"\b(pul-[0-9a-f]{40})\b",
+        _START + r"(pul-[0-9a-f]{40})\b",
         ("pul", "-", _HEX[:40]),
     ),
     SecretRule(
         "doppler-token",
         "a Doppler token",
-        r"\b(dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{40,})",
+        _START + r"(dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{40,})",
         ("dp", ".pt.", _B64[:43]),
     ),
     SecretRule(
         "planetscale-token",
         "a PlanetScale password or token",
-        r"\b(pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_=.-]{32,})",
+        _START + r"(pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_=.-]{32,})",
         ("pscale_", "pw_", _B64[:43]),
     ),
     SecretRule(
         "supabase-key",
         "a Supabase key",
-        r"\b(sbp_[0-9a-f]{40}|sb_secret_[A-Za-z0-9_-]{20,})",
+        _START + r"(sbp_[0-9a-f]{40}|sb_secret_[A-Za-z0-9_-]{20,})",
         ("sbp", "_", _HEX[:40]),
     ),
     SecretRule(
         "databricks-token",
         "a Databricks token",
-        r"\b(dapi[0-9a-f]{32}(?:-[0-9])?)\b",
+        _START + r"(dapi[0-9a-f]{32}(?:-[0-9])?)\b",
         ("dapi", _HEX[:32]),
     ),
     # Code and packages
     SecretRule(
         "github-token",
         "a GitHub token",
-        r"\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
+        _START + r"(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
         ("ghp", "_", _B64[:36]),
     ),
     SecretRule(
         "gitlab-token",
         "a GitLab token",
-        r"\b(gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas|imt|ffct)-[A-Za-z0-9_.=-]{20,}|GR1348941[A-Za-z0-9_-]{20,})",
+        _START
+        + r"(gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas|imt|ffct)-[A-Za-z0-9_.=-]{20,}|GR1348941[A-Za-z0-9_-]{20,})",
         ("glpat", "-", "k9XqT2mVw7RzN1pLd8Hs"),
     ),
     SecretRule(
         "npm-token",
         "an npm token",
-        r"\b(npm_[A-Za-z0-9]{36,})|_auth(?:Token)?[ \t]*=[ \t]*\"?([A-Za-z0-9_+/=.-]{16,})",
+        _START + r"(npm_[A-Za-z0-9]{36,})|_auth(?:Token)?[ \t]*=[ \t]*\"?([A-Za-z0-9_+/=.-]{16,})",
         ("npm", "_", _B64[:36]),
         is_mixed,
     ),
     SecretRule(
         "pypi-token",
         "a PyPI token",
-        r"\b(pypi-[A-Za-z0-9_-]{50,})",
+        _START + r"(pypi-[A-Za-z0-9_-]{50,})",
         ("pypi", "-AgEIcHlwaS5vcmc", _B64),
     ),
     SecretRule(
         "rubygems-key",
         "a RubyGems key",
-        r"\b(rubygems_[0-9a-f]{48})\b",
+        _START + r"(rubygems_[0-9a-f]{48})\b",
         ("rubygems", "_", _HEX[:48]),
     ),
     SecretRule(
         "crates-token",
         "a crates.io token",
-        r"\b(cio[A-Za-z0-9]{32})\b",
+        _START + r"(cio[A-Za-z0-9]{32})\b",
         ("cio", _B64[:32]),
         is_random,
     ),
     SecretRule(
         "nuget-key",
         "a NuGet key",
-        r"\b(oy2[a-z0-9]{43})\b",
+        _START + r"(oy2[a-z0-9]{43})\b",
         ("oy2", "k9xqt2mvw7rzn1pld8hsj3ufc6gey0awb5zt4qr2m7d"),
     ),
     SecretRule(
         "docker-token",
         "a Docker token, or the login in a Docker configuration",
-        r"\b(dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,})|\"auth\"[ \t]*:[ \t]*\"([A-Za-z0-9+/]{16,}={0,2})\"",
+        _START + r"(dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,})|\"auth\"[ \t]*:[ \t]*\"([A-Za-z0-9+/]{16,}={0,2})\"",
         ("dckr_", "pat_", "k9XqT2mVw7RzN1pLd8HsJ3uFc6G"),
     ),
     SecretRule(
         "artifactory-key",
         "an Artifactory key",
-        r"\b(AKCp[A-Za-z0-9]{60,}|cmVmdGtu[A-Za-z0-9]{50,})",
+        _START + r"(AKCp[A-Za-z0-9]{60,}|cmVmdGtu[A-Za-z0-9]{50,})",
         ("AKCp", _B64[:69]),
     ),
     SecretRule(
         "atlassian-token",
         "an Atlassian or Bitbucket token",
-        r"\b(AT[AC]TT3[A-Za-z0-9_=-]{50,}|ATBB[A-Za-z0-9]{24,})",
+        _START + r"(AT[AC]TT3[A-Za-z0-9_=-]{50,}|ATBB[A-Za-z0-9]{24,})",
         ("ATATT3", "xFfGF0", _B64, "=3F9A1C7E"),
     ),
     SecretRule(
         "linear-key",
         "a Linear key",
-        r"\b(lin_(?:api|oauth)_[A-Za-z0-9]{32,})",
+        _START + r"(lin_(?:api|oauth)_[A-Za-z0-9]{32,})",
         ("lin_", "api_", _B64[:40]),
     ),
     SecretRule(
         "notion-token",
         "a Notion token",
-        r"\b(ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43})\b",
+        _START + r"(ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43})\b",
         ("ntn", "_", _B64[:46]),
         is_mixed,
     ),
     SecretRule(
         "figma-token",
         "a Figma token",
-        r"\b(figd_[A-Za-z0-9_-]{36,})",
+        _START + r"(figd_[A-Za-z0-9_-]{36,})",
         ("figd", "_", _B64[:40]),
     ),
     SecretRule(
         "airtable-token",
         "an Airtable token",
-        r"\b(pat[A-Za-z0-9]{14}\.[0-9a-f]{64})\b",
+        _START + r"(pat[A-Za-z0-9]{14}\.[0-9a-f]{64})\b",
         ("pat", _B64[:14], ".", _HEX),
     ),
     SecretRule(
         "postman-key",
         "a Postman key",
-        r"\b(PMAK-[0-9a-f]{24}-[0-9a-f]{34})\b",
+        _START + r"(PMAK-[0-9a-f]{24}-[0-9a-f]{34})\b",
         ("PMAK", "-", _HEX[:24], "-", _HEX[:34]),
     ),
     # Models
     SecretRule(
         "anthropic-key",
         "an Anthropic key",
-        r"\b(sk-ant-[a-z0-9]+-[A-Za-z0-9_-]{20,})",
+        _START + r"(sk-ant-[a-z0-9]+-[A-Za-z0-9_-]{20,})",
         ("sk-", "ant-", "api03-", _B64[:93], "AA"),
     ),
     SecretRule(
         "openai-key",
         "a key of OpenAI, or of a service that writes them likewise",
-        r"\b(sk-(?:proj|svcacct|admin|None|or-v1|lf)-[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9]{32,})",
+        _START + r"(sk-(?:proj|svcacct|admin|None|or-v1|lf)-[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9]{32,})",
         ("sk-", "proj-", _B64[:48]),
         is_mixed,
     ),
     SecretRule(
         "huggingface-token",
         "a Hugging Face token",
-        r"\b((?:hf_|api_org_)[A-Za-z0-9]{30,})",
+        _START + r"((?:hf_|api_org_)[A-Za-z0-9]{30,})",
         ("hf", "_", _B64[:34]),
         is_mixed,
     ),
     SecretRule(
         "model-key",
         "a key of Groq, xAI, Perplexity, Replicate, NVIDIA or Fireworks",
-        r"\b((?:gsk_|xai-|pplx-|r8_|nvapi-|fw_)[A-Za-z0-9_-]{24,})",
+        _START + r"((?:gsk_|xai-|pplx-|r8_|nvapi-|fw_)[A-Za-z0-9_-]{24,})",
         ("gsk", "_", _B64[:52]),
         is_random,
     ),
@@ -311,7 +314,7 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule(
         "slack-token",
         "a Slack token",
-        r"\b(xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{20,}|xapp-[0-9]-[A-Za-z0-9-]{20,})",
+        _START + r"(xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{20,}|xapp-[0-9]-[A-Za-z0-9-]{20,})",
         ("xoxb", "-2847561039", "-2847561040-", _B64[:24]),
     ),
     SecretRule(
@@ -323,7 +326,7 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule(
         "discord-token",
         "a Discord bot's token, or the address of a webhook",
-        r"\b([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,})|"
+        _START + r"([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,})|"
         r"discord(?:app)?\.com/api/webhooks/([0-9]{15,}/[A-Za-z0-9_-]{40,})",
         ("MTE4k9XqT2mVw7RzN1pLd8Hs", ".Gx7k2P.", "k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5Zt4Q"),
         is_mixed,
@@ -348,65 +351,66 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule(
         "sendgrid-key",
         "a SendGrid key",
-        r"\b(SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,})",
+        _START + r"(SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,})",
         ("SG", ".k9XqT2mVw7RzN1pLd8HsJ3.", _B64[:43]),
     ),
     SecretRule(
         "mailgun-key",
         "a Mailgun key",
-        r"\b(key-[0-9a-f]{32})\b|(?i:mailgun[\w.\"' -]*[:=(,][ \t]*[\"']?)([0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})\b",
+        _START
+        + r"(key-[0-9a-f]{32})\b|(?i:mailgun[\w.\"' -]*[:=(,][ \t]*[\"']?)([0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})\b",
         ("key", "-", _HEX[:32]),
     ),
     SecretRule(
         "mailchimp-key",
         "a Mailchimp key",
-        r"\b([0-9a-f]{32}-us[0-9]{1,2})\b",
+        _START + r"([0-9a-f]{32}-us[0-9]{1,2})\b",
         (_HEX[:32], "-us", "14"),
     ),
     SecretRule(
         "brevo-key",
         "a Brevo key",
-        r"\b(xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16})\b",
+        _START + r"(xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16})\b",
         ("xkeysib", "-", _HEX, "-", _B64[:16]),
     ),
     SecretRule(
         "twilio-key",
         "a Twilio key or token",
-        r"\b(SK[0-9a-f]{32})\b|(?i:twilio[\w.\"' -]{0,30}[:=(,][ \t]*[\"']?)([0-9a-f]{32})\b",
+        _START + r"(SK[0-9a-f]{32})\b|(?i:twilio[\w.\"' -]{0,30}[:=(,][ \t]*[\"']?)([0-9a-f]{32})\b",
         ("SK", _HEX[:32]),
     ),
     # Shops and payments
     SecretRule(
         "stripe-key",
         "a secret key of Stripe, or of a webhook",
-        r"\b((?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
+        _START + r"((?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
         ("sk_", "live_", "51", _B64[:40]),
         is_mixed,
     ),
     SecretRule(
         "shopify-token",
         "a Shopify token",
-        r"\b(shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32})\b",
+        _START + r"(shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32})\b",
         ("shpat", "_", _HEX[:32]),
     ),
     SecretRule(
         "square-token",
         "a Square token",
-        r"\b(EAAA[A-Za-z0-9_-]{60}|sq0[a-z]{3}-[A-Za-z0-9_-]{22,})",
+        _START + r"(EAAA[A-Za-z0-9_-]{60}|sq0[a-z]{3}-[A-Za-z0-9_-]{22,})",
         ("sq0", "csp-", _B64[:43]),
         is_mixed,
     ),
     SecretRule(
         "facebook-token",
         "a Facebook access token",
-        r"\b(EAA[A-Z][A-Za-z0-9]{80,})\b",
+        _START + r"(EAA[A-Z][A-Za-z0-9]{80,})\b",
         ("EAAC", _B64[:98]),
         is_mixed,
     ),
     SecretRule(
         "dropbox-token",
         "a Dropbox token",
-        r"\b(sl\.(?:u\.)?[A-Za-z0-9_-]{120,})",
+        _START + r"(sl\.(?:u\.)?[A-Za-z0-9_-]{120,})",
         ("sl", ".", _B64, _B64[:36]),
     ),
     # Watching
@@ -420,25 +424,25 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule(
         "new-relic-key",
         "a New Relic key",
-        r"\b(NR(?:AK|II|IQ|RA|SP)-[A-Za-z0-9_-]{25,}|[0-9a-f]{36}(?:NRAL|FFFFNRAL))\b",
+        _START + r"(NR(?:AK|II|IQ|RA|SP)-[A-Za-z0-9_-]{25,}|[0-9a-f]{36}(?:NRAL|FFFFNRAL))\b",
         ("NRAK", "-", "K9XQT2MVW7RZN1PLD8HSJ3UFC6G"),
     ),
     SecretRule(
         "grafana-token",
         "a Grafana token",
-        r"\b(gl(?:c|sa)_[A-Za-z0-9+/=_]{32,})",
+        _START + r"(gl(?:c|sa)_[A-Za-z0-9+/=_]{32,})",
         ("glsa", "_", _B64[:32], "_3f9a1c7e"),
     ),
     SecretRule(
         "sentry-token",
         "a Sentry token",
-        r"\b(sntry[us]_[A-Za-z0-9+/=_]{40,})",
+        _START + r"(sntry[us]_[A-Za-z0-9+/=_]{40,})",
         ("sntryu", "_", _HEX),
     ),
     SecretRule(
         "posthog-key",
         "a PostHog personal key",
-        r"\b(ph[xs]_[A-Za-z0-9]{40,})\b",
+        _START + r"(ph[xs]_[A-Za-z0-9]{40,})\b",
         ("phx", "_", _B64[:43]),
     ),
     SecretRule(
@@ -451,20 +455,20 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule(
         "age-key",
         "a secret key of age",
-        r"\b(AGE-SECRET-KEY-1[0-9A-Z]{58})\b",
+        _START + r"(AGE-SECRET-KEY-1[0-9A-Z]{58})\b",
         ("AGE-SECRET", "-KEY-1", "QX4BN7TZLM2WRD5KQX4BN7TZLM2WRD5KQX4BN7TZLM2WRD5KQX4BN7TZLM"),
     ),
     SecretRule(
         "encoded-private-key",
         "a private key in base64, as in Kubernetes' configurations",
-        r"\b(LS0tLS1CRUdJTi(?:BSU0Eg|BFQyB|BPUEVOU1NI|BFTkNS|BEU0Eg|BQUklW)[A-Za-z0-9+/]{40,}={0,2})|"
+        _START + r"(LS0tLS1CRUdJTi(?:BSU0Eg|BFQyB|BPUEVOU1NI|BFTkNS|BEU0Eg|BQUklW)[A-Za-z0-9+/]{40,}={0,2})|"
         r"client-key-data[\"']?[ \t]*:[ \t]*[\"']?([A-Za-z0-9+/]{40,}={0,2})",
         ("LS0tLS1CRUdJ", "TiBSU0EgUFJJVkFURSBLRVkt", _B64),
     ),
     SecretRule(
         "jwt",
         "a JSON web token",
-        r"\b(eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})",
+        _START + r"(eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})",
         ("eyJhbGciOiJIUzI1NiJ9", ".eyJzdWIiOiI4NDcxIn0", ".k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5Zt4Qr2M7d"),
     ),
     SecretRule(

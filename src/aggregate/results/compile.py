@@ -7,9 +7,9 @@ from threading import Lock
 from typing import Any, Final
 
 from aggregate.errors import CompilerError
-from aggregate.models.jsonable import failure_text, jsonable, message_text, type_name
+from aggregate.models.jsonable import entries, failure_text, jsonable, message_text, type_name
 from aggregate.models.result import CompilationContext
-from aggregate.models.values import Value, isolated_copy, unawaited
+from aggregate.models.values import Value, behaves_as, isolated_copy, unawaited
 from aggregate.results.compilers import (
     INFRASTRUCTURE,
     METADATA_KEY,
@@ -41,10 +41,10 @@ class _Report:
     warnings: list[str] = field(default_factory=list)
     output_keys: dict[str, list[str]] = field(default_factory=dict)
 
-    def add(self, section: str, entries: Iterable[tuple[str, Value]], tool: str) -> None:
+    def add(self, section: str, pairs: Iterable[tuple[str, Value]], tool: str) -> None:
         """Put entries into a section; a key that is taken gets ``__<tool>``, then a number (rule R-X3)."""
         present = self.sections.setdefault(section, {})
-        for key, value in entries:
+        for key, value in pairs:
             present[free_key(present, key, tool)] = value
 
 
@@ -107,15 +107,15 @@ def _priority(pair: tuple[str, Value]) -> float:
 
 
 def _metadata_of(result: Value) -> dict[str, Any]:
-    found = result.get(METADATA_KEY) if isinstance(result, dict) else None
-    return dict(dict.items(found)) if isinstance(found, dict) else {}
+    found: Value = result.get(METADATA_KEY) if issubclass(type(result), dict) else None
+    return dict(dict.items(found)) if issubclass(type(found), dict) else {}
 
 
 def _place(
     report: _Report, tool: str, result: Value, compilers: Sequence[ResultCompiler], context: CompilationContext
 ) -> None:
     """Put one result where it belongs; whatever a compiler does, the result is kept."""
-    if not isinstance(result, dict):
+    if not issubclass(type(result), dict):
         report.add(UNPROCESSED, [(tool, result)], tool)
         report.warnings.append(f"{tool}: {unawaited(result) or f'the result is a {type_name(result)}, not an object'}")
         return
@@ -129,16 +129,16 @@ def _place(
         section = compiler.output_section
         if section in RESERVED and not isinstance(compiler, CategoryCompiler):
             raise CompilerError(f"{section} is the report's own section")
-        if not isinstance(compiled, Mapping):
-            raise TypeError(f"compile() gave a {type(compiled).__name__}, not an object")
-        entries = [(message_text(key), value) for key, value in compiled.items()]
+        if not behaves_as(compiled, Mapping):
+            raise TypeError(f"compile() gave a {type_name(compiled)}, not an object")
+        compiled_entries = [(message_text(key), value) for key, value in entries(compiled)]
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a broken compiler must not lose the result, nor end the program
         report.add(UNPROCESSED, [(tool, result)], tool)
         report.warnings.append(f"{tool}: {type_name(compiler)} failed: {message_text(error)}")
         return
-    report.add(section, entries, tool)
+    report.add(section, compiled_entries, tool)
 
 
 def _compiler_for(

@@ -8,15 +8,15 @@ from typing import Final
 
 from aggregate.errors import Refusal, SandboxError, SpawnError
 from aggregate.models.group import CustomFunction
+from aggregate.models.jsonable import failure_text
 from aggregate.models.result import LabelledOutput
 from aggregate.models.values import Value, isolated_copy
-from aggregate.results.reasons import failure_reason
 from aggregate.results.strategies import Merged
 from aggregate.sandbox import SandboxLimits, run_javascript, run_python
 from aggregate.sandbox.limits import SOURCE_CHARACTERS
 
 FAILED: Final = "Custom merge function failed"
-"""The documented text of the failure value (rule 2.4)."""
+"""The documented text of the failure value (rule O-9)."""
 _JAVASCRIPT: Final = re.compile(r"\s*(?:async\b\s*)?(?:function\b|\(|[A-Za-z_$][\w$]*\s*=>)")
 
 
@@ -44,8 +44,8 @@ def apply_custom_function(
         return Merged(_call(function, values, limits or SandboxLimits(), now))
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001 - a bad function gives the failure value, also for SystemExit (2.4)
-        why = str(error) if isinstance(error, SandboxError) else failure_reason(error)
+    except BaseException as error:  # noqa: BLE001 - a bad function gives the failure value, also for SystemExit (O-9)
+        why = str(error) if isinstance(error, SandboxError) else failure_text(error)
         value = {"error": FAILED, "originalResults": [item.output for item in outputs]}
         return Merged(value, errors=(f"{FAILED}: {why}",))
 

@@ -15,10 +15,11 @@ from aggregate.disk.reading import read_bytes
 from aggregate.disk.writing import replace_own
 from aggregate.errors import DataReferenceError, OutputError
 from aggregate.models.jsonable import JsonCopy, jsonable, message_text
-from aggregate.models.reference import CACHE_DIR, REFERENCE_FORMAT, DataReference, is_reference
-from aggregate.models.result import THRESHOLD, AggregatedResult, Answer
-from aggregate.models.values import MOST_REPEATED, Value, extent
+from aggregate.models.reference import CACHE_DIR, REFERENCE_FORMAT, THRESHOLD, DataReference, is_reference
+from aggregate.models.result import AggregatedResult, Answer
+from aggregate.models.values import Value, extent
 from aggregate.results.value_summary import summarise
+from aggregate.sections.subagent_results import Results, flatten_results
 from aggregate.text.shorten import first_of
 
 KEY_CHARACTERS: Final = 100
@@ -104,14 +105,14 @@ def _encoded(data: Value, context_key: str) -> str:
     """Return the JSON that is stored; at once where it can be, item by item where a value is odd."""
     if type(data) is str:
         return json.dumps(data)
+    copying = JsonCopy(stored=True)
     try:
-        writable = extent(data).repeated <= MOST_REPEATED
-        text = json.dumps(data, default=JsonCopy(stored=True).of) if writable else ""
+        text = "" if extent(data).too_often else json.dumps(data, default=copying.of)
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - keys that JSON does not know, or whatever the value's own methods raise
         text = ""
-    if text:
+    if text and not copying.cut:
         return text
     copying = JsonCopy(stored=True)
     copy = copying.of(data)
@@ -198,6 +199,21 @@ def prune_data_cache(
     return tuple(stale)
 
 
+def compact_all(
+    results: Results | Sequence[Results], *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD
+) -> tuple[Results, ...]:
+    """Return single results, each compacted as its kind is: a result, an answer, or a compiled report."""
+    compacted: list[Results] = []
+    for single in flatten_results(results):
+        if isinstance(single, AggregatedResult):
+            compacted.append(compact_result(single, cache_dir=cache_dir, threshold=threshold))
+        elif isinstance(single, Answer):
+            compacted.append(compact_answer(single, cache_dir=cache_dir, threshold=threshold))
+        else:
+            compacted.append(compact_sections(single, cache_dir=cache_dir, threshold=threshold))
+    return tuple(compacted)
+
+
 def compact_result(
     result: AggregatedResult, *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD
 ) -> AggregatedResult:
@@ -232,9 +248,12 @@ def compact_sections(
 ) -> dict[str, Any]:
     """Return a compiled report whose large entries are references, section by section; nothing given is changed."""
     return {
-        section: {key: _compacted(value, f"{section}_{key}", cache_dir, threshold) for key, value in entries.items()}
+        section: {
+            key: _compacted(value, f"{message_text(section)}_{message_text(key)}", cache_dir, threshold)
+            for key, value in entries.items()
+        }
         if type(entries) is dict
-        else _compacted(entries, str(section), cache_dir, threshold)
+        else _compacted(entries, message_text(section), cache_dir, threshold)
         for section, entries in compiled.items()
     }
 

@@ -1,4 +1,4 @@
-"""The five built-in merge strategies: outputs in, one value and its warnings out (rule 2.4)."""
+"""The five built-in merge strategies: outputs in, one value and its warnings out (rule O-3)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from deepmerge import Merger
 
 from aggregate.models.jsonable import free_key, jsonable, message_text, type_name
 from aggregate.models.result import LabelledOutput
-from aggregate.models.values import MOST_REPEATED, Extent, Value, extent, isolated_copy
+from aggregate.models.values import Extent, Value, behaves_as, extent, isolated_copy
 from aggregate.results.json_text import NotJson, parse_json_text
 from aggregate.text.shorten import shorten
 
@@ -56,7 +56,7 @@ def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
 
 def _as_json(item: LabelledOutput, worded: list[str]) -> Value:
     """Return an output parsed where it is JSON; ``worded`` gets its name where words around it are left out."""
-    if not isinstance(item.output, str):
+    if not issubclass(type(item.output), str):
         return isolated_copy(item.output)
     try:
         held = parse_json_text(item.output)
@@ -109,19 +109,19 @@ def _object(item: LabelledOutput, worded: list[str]) -> dict[Value, Value]:
     """Return an output as a dictionary of its own, or raise ``NotJson`` saying why it is none."""
     output = item.output
     flat = False
-    if isinstance(output, str):
+    if issubclass(type(output), str):
         held = parse_json_text(output)
         value, around = held.value, held.around
         flat = output.count("{") + output.count("[") <= MAX_DEPTH
     else:
-        foreign = issubclass(type(output), Mapping) and type(output) is not dict
+        foreign = type(output) is not dict and behaves_as(output, Mapping)
         value, around = jsonable(output) if foreign else isolated_copy(output), ""
     if type(value) is not dict:
         raise NotJson(f"a {type_name(value)} is no object")
     size = Extent(0, 0) if flat else extent(value)
     if size.levels > MAX_DEPTH:
         raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
-    if size.repeated > MOST_REPEATED:
+    if size.too_often:
         raise NotJson("it holds the same parts too often")
     if around:
         worded.append(item.name)

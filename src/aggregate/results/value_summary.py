@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from aggregate.models.jsonable import escape_surrogates, json_text, jsonable, type_name
+from aggregate.models.jsonable import escape_surrogates, json_text, jsonable, members, type_name
 from aggregate.models.values import Value
 from aggregate.text.shorten import shorten
 
@@ -25,14 +25,15 @@ def summarise(data: Value) -> str:
     ``63 activities with fields: name, distance, moving_time...`` for ``{"activities": [63 objects]}``. An object whose
     entries are alike is told of as a group: count, keys, the type and range of each field, and three samples.
     """
-    if isinstance(data, str):
+    if issubclass(type(data), str):
         data = str.__str__(data)
         return f"Text of {len(data)} characters: {escape_surrogates(data[:SAMPLE_CHARACTERS])}"
     copy = jsonable(data)
     if isinstance(copy, dict):
         return _object_summary(copy)
     if isinstance(copy, list):
-        return _list_summary(copy, data if isinstance(data, list | tuple) else copy, "items")
+        originals = list(members(data)) if issubclass(type(data), list | tuple) else copy
+        return _list_summary(copy, originals, "items")
     return f"{type_name(data)}: {json_text(copy)[:SAMPLE_CHARACTERS]}"
 
 

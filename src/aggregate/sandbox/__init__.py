@@ -4,6 +4,7 @@ Nothing that runs here sees the host's files, its network or its environment. Ea
 own.
 """
 
+from aggregate.deprecation import renamed
 from aggregate.sandbox.bubblewrap import run_full_python
 from aggregate.sandbox.javascript import run_javascript
 from aggregate.sandbox.limits import SandboxLimits
@@ -11,3 +12,5 @@ from aggregate.sandbox.monty import PythonRun, run_python
 from aggregate.sandbox.plain_data import plain_copy
 
 __all__ = ["PythonRun", "SandboxLimits", "plain_copy", "run_full_python", "run_javascript", "run_python"]
+
+__getattr__ = renamed(__name__, {"Limits": "aggregate.sandbox:SandboxLimits"})

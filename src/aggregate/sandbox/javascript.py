@@ -20,7 +20,7 @@ from threading import BoundedSemaphore, Lock
 from typing import Final
 
 from aggregate.errors import SandboxError, Stopped
-from aggregate.models.values import MOST_REPEATED, Value, extent
+from aggregate.models.values import Value, extent
 from aggregate.sandbox.limits import (
     EXTRA,
     JAVASCRIPT_STACK,
@@ -59,7 +59,7 @@ def run_javascript(
     bounds = limits or SandboxLimits()
     if len(source) > SOURCE_CHARACTERS:
         raise SandboxError(f"the function has more than {SOURCE_CHARACTERS} characters")
-    if MOST_REPEATED < extent(argument).repeated < math.inf:
+    if extent(argument).too_often:
         raise SandboxError("JavaScript gets its values as JSON: it holds the same parts too often")
     try:
         text = json.dumps(argument, allow_nan=False)

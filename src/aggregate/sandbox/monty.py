@@ -21,7 +21,7 @@ from threading import Lock
 from typing import Final
 
 from aggregate.errors import SandboxError, Stopped
-from aggregate.models.values import Value
+from aggregate.models.values import Value, extent
 from aggregate.sandbox.limits import EXTRA, SOURCE_CHARACTERS, SandboxLimits
 from aggregate.sandbox.plain_data import require_plain
 from aggregate.sandbox.responses import shorten_error
@@ -95,6 +95,8 @@ def run_python(
         SandboxError: The code failed (with the name of its exception), was stopped, or Monty is not installed.
     """
     bounds = limits or SandboxLimits()
+    if extent([*inputs.values()]).too_often:  # what is shared here is written out for the interpreter
+        raise SandboxError("Python gets its values one by one: they hold the same parts too often")
     monty = _module()
     tag, host = secrets.token_hex(16), dict(functions or {})
     wrapped = "".join(FUNCTION.format(tag=tag, name=name, most=ARGUMENT_BYTES) for name in host)

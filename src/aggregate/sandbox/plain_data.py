@@ -5,75 +5,71 @@ from datetime import date, time, timedelta
 from typing import Final
 
 from aggregate.errors import SandboxError
+from aggregate.models.jsonable import DEPTH, entries, jsonable, members, message_text, type_name
 from aggregate.models.values import Value
 
 LEAVES: Final = (str, int, float, bool, bytes, type(None), date, time, timedelta)
-DEPTH: Final = 200
 
 
 def plain_copy(value: Value) -> Value:
     """Return a copy of ``value`` made of plain types; never raises.
 
-    Anything else, and what is nested deeper than ``DEPTH``, becomes its ``str()``; what holds itself, or cannot be
-    read, its type's name. Half a surrogate pair in a text becomes the replacement character.
+    Anything else, and what is nested deeper than ``DEPTH``, becomes what ``jsonable`` shows of it; what holds itself,
+    its type's name. Half a surrogate pair in a text becomes the replacement character.
     """
     return _plain(value, {}, DEPTH)
 
 
-def _plain(value: Value, known: dict[int, Value], depth: int) -> Value:
+def _plain(value: Value, known: dict[int, tuple[Value, Value]], depth: int) -> Value:
     if type(value) is str:
         return _writable(value)
     if _leaf(value):
         return value
-    if id(value) in known:
-        return known[id(value)]
-    known[id(value)] = f"<{_type_name(value)} that holds itself>"
-    known[id(value)] = copy = _container(value, known, depth - 1) if depth > 0 else _text(value)
-    return copy
+    if id(value) not in known:
+        # The value is held beside its copy, so that no other gets its id.
+        known[id(value)] = value, f"<{type_name(value)} that holds itself>"
+        known[id(value)] = value, _container(value, known, depth - 1)
+    return known[id(value)][1]
 
 
-def _container(value: Value, known: dict[int, Value], depth: int) -> Value:
+def _container(value: Value, known: dict[int, tuple[Value, Value]], depth: int) -> Value:
+    kind = type(value)
     try:
-        if isinstance(value, Mapping):
-            return {_key(key): _plain(item, known, depth) for key, item in value.items()}
-        if isinstance(value, list):
-            return [_plain(item, known, depth) for item in value]
-        if isinstance(value, tuple):
-            return tuple(_plain(item, known, depth) for item in value)
-        if isinstance(value, set | frozenset):
-            return {_key(item) for item in value}
+        if depth > 0 and issubclass(kind, Mapping):
+            return {_key(key): _plain(item, known, depth) for key, item in entries(value)}
+        if depth > 0 and issubclass(kind, list | tuple):
+            copies = (_plain(item, known, depth) for item in members(value))
+            return list(copies) if issubclass(kind, list) else tuple(copies)
+        if issubclass(kind, set | frozenset):
+            return {_key(item) for item in members(value)}
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - the value's own code ran
-        return f"<{_type_name(value)} that cannot be read>"
-    return _text(value)
+        return _shown(jsonable(value))
+    return _shown(jsonable(value))
 
 
-def _key(value: Value) -> Value:
-    return value if _leaf(value) and type(value) is not str else _text(value)
+def _shown(copy: Value) -> Value:
+    """Return JSON with texts that a sandbox takes."""
+    if isinstance(copy, dict):
+        return {_writable(key): _shown(item) for key, item in copy.items()}
+    if isinstance(copy, list):
+        return [_shown(item) for item in copy]
+    return _writable(copy) if isinstance(copy, str) else copy
 
 
-def _text(value: Value) -> str:
-    """Return ``str(value)``, or its type's name where its own code fails."""
-    try:
-        return _writable(str.__str__(str(value)))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - the value's own code ran
-        return f"<{_type_name(value)} that cannot be read>"
-
-
-def _type_name(value: object) -> str:
-    """Return the name of the type itself, which a metaclass cannot change."""
-    return str(type.__dict__["__name__"].__get__(type(value)))
+def _key(key: Value) -> Value:
+    if type(key) is str:
+        return _writable(key)
+    return key if _leaf(key) else message_text(key)
 
 
 def _writable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return str.__str__(text)
 
 
 def _leaf(value: object) -> bool:

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence, Set, ValuesView
 from typing import Any
 
 from aggregate.models.group import GroupStatus, MergeStrategy
-from aggregate.models.jsonable import message_text
+from aggregate.models.jsonable import StandIn, entries, members, message_text
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.reference import DataReference, is_reference
 from aggregate.models.result import AggregatedResult, Answer
-from aggregate.models.values import Value, unawaited
+from aggregate.models.values import Value, behaves_as, unawaited
 from aggregate.text.fences import fence, heading_text
 from aggregate.text.result_text import result_text, value_text
 
@@ -17,38 +17,68 @@ ANSWER = "Answer"
 WHOLE = "The whole value is"
 REPORT = "Compiled Report"
 UNNAMED = "Result"
+LEVELS = 20
+"""Lists inside lists that are looked into."""
+MOST_PARTS = 30_000
+"""Results and lists that are looked at: one list may stand in another a thousand times, and an iterator never end."""
+_SERIES = (Set, ValuesView, Iterator)
 
 Results = AggregatedResult | Answer | Mapping[str, Any]
 """A result, the results of a session by name, an answer, or a compiled report."""
 
 
-def flatten_results(results: object, *, _depth: int = 20) -> Iterator[AggregatedResult | Answer | Mapping[str, Any]]:
+def flatten_results(results: object) -> Iterator[AggregatedResult | Answer | Mapping[str, Any]]:
     """Yield single results, answers and compiled reports, in order.
 
     A mapping of which every value is an ``AggregatedResult`` stands for these; any other is a compiled report. What is
     none of them is a result without a name, so that nothing a caller has collected keeps a prompt from being made.
     """
-    if isinstance(results, AggregatedResult | Answer):
-        yield results
-    elif isinstance(results, Mapping):
-        yield from _of_mapping(results)
-    elif isinstance(results, list | tuple | Set | ValuesView | Iterator) and _depth:
-        for one in results:
-            yield from flatten_results(one, _depth=_depth - 1)
-    else:
-        yield _unnamed(results)
+    opened: list[Iterator[Value]] = [iter((results,))]
+    looked_at = 0
+    while opened:
+        try:
+            item = next(opened[-1])
+        except StopIteration:
+            opened.pop()
+            continue
+        except Exception as error:  # noqa: BLE001 - an iterator's own code; what it gave before is shown
+            item = error
+            opened.pop()
+        looked_at += 1
+        if looked_at > MOST_PARTS:
+            yield _unnamed(StandIn(f"<more than {MOST_PARTS:,} results>"))
+            return
+        kind = type(item)
+        if issubclass(kind, AggregatedResult | Answer):
+            yield item
+        elif behaves_as(item, Mapping):
+            yield from _of_mapping(item)
+        elif len(opened) <= LEVELS and (parts := _parts(item)) is not None:
+            opened.append(parts)
+        else:
+            yield _unnamed(item)
+
+
+def _parts(value: Value) -> Iterator[Value] | None:
+    """Return what a list of results holds, ``None`` for what is none."""
+    try:
+        if issubclass(type(value), list | tuple) or any(behaves_as(value, kind) for kind in _SERIES):
+            return iter(members(value))
+    except Exception:  # noqa: BLE001 - the value's own code ran
+        return None
+    return None
 
 
 def _of_mapping(results: Mapping[str, Any]) -> Iterator[AggregatedResult | Mapping[str, Any]]:
     try:
-        entries = {name: results[name] for name in results}
+        named = dict(entries(results))
     except Exception:  # noqa: BLE001 - a mapping that cannot be read is shown as what it is
         yield _unnamed(results)
         return
-    if all(isinstance(value, AggregatedResult) for value in entries.values()):
-        yield from entries.values()
+    if all(issubclass(type(value), AggregatedResult) for value in named.values()):
+        yield from named.values()
     else:
-        yield entries
+        yield named
 
 
 def _unnamed(value: Value) -> AggregatedResult:
@@ -131,7 +161,7 @@ def _value(result: AggregatedResult) -> list[str]:
     text = result_text(result)
     if not text:
         return []
-    running = isinstance(value, str) or result.strategy is MergeStrategy.CONCAT
+    running = issubclass(type(value), str) or result.strategy is MergeStrategy.CONCAT
     return [fence(text, "text" if running else "json")]
 
 

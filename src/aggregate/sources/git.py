@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -37,20 +38,45 @@ GUARD_VARIABLES: Final = {
     "LC_ALL": "C",
 }
 _INHERITED = ("GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
-_SECONDS = 60
 _LOOK_SECONDS = 0.4
 _LOOKS = 3
 """How often in a row a process is seen to sleep before it counts as waiting for what never comes."""
 _MOST_MEMORY = 1_000_000_000
-_MOST_CPU_SECONDS = 5
-"""Of one command: those of the largest repositories take two or three, a rule such as ``*a*a*a*a*b`` minutes."""
+_SECONDS, _PROCESSOR_SECONDS = 60, 5
+"""What a command may take, in all and of a processor (Linux): those of the largest repositories take two or three."""
+_RULE_SECONDS = 1
+"""Of a processor, to look at ignore rules: a rule such as ``*a*a*a*a*b`` takes minutes."""
+_RULE_SECONDS_ELSEWHERE = 2
+"""In all, where a processor's time is not limited: reading a disk counts too."""
+_FILES_A_SECOND, _FILES_A_SECOND_ELSEWHERE = 100_000, 5_000
+"""Tracked files for which listing the others gets a second more: 300,000 take half a second of a processor."""
 
 
 class StoppedError(Exception):
     """Git was ended since it waited for what never came, or took too much time or memory: its answer is not known."""
 
 
-def git(folder: str, *arguments: str, given: bytes = b"", may_say_no: bool = False) -> bytes | None:
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """Seconds that a command may take: in all, and of a processor where the system can limit that."""
+
+    elapsed: float = _SECONDS
+    processor: int = _PROCESSOR_SECONDS
+
+    @classmethod
+    def for_rules(cls, *, tracked: int = 0) -> "_Limits":
+        """Return what looking at ignore rules may take in a repository of so many files."""
+        if sys.platform == "linux":
+            return cls(processor=_RULE_SECONDS + tracked // _FILES_A_SECOND)
+        return cls(elapsed=min(_RULE_SECONDS_ELSEWHERE + tracked // _FILES_A_SECOND_ELSEWHERE, _SECONDS))
+
+
+_USUAL = _Limits()
+
+
+def git(
+    folder: str, *arguments: str, given: bytes = b"", may_say_no: bool = False, limits: _Limits = _USUAL
+) -> bytes | None:
     """Return what ``git ARGUMENTS`` prints in ``folder``, ``None`` where git or a repository is missing or it fails.
 
     Args:
@@ -58,21 +84,31 @@ def git(folder: str, *arguments: str, given: bytes = b"", may_say_no: bool = Fal
         arguments: A command of git's plumbing and its options.
         given: What it reads from standard input.
         may_say_no: Whether the exit code 1 is an answer too.
+        limits: What it may take.
     """
     try:
-        return _asked(folder, arguments, given=given, may_say_no=may_say_no)
+        return _asked(folder, arguments, given=given, may_say_no=may_say_no, limits=limits)
     except StoppedError:
         return None
 
 
-def _asked(folder: str, arguments: Sequence[str], *, given: bytes = b"", may_say_no: bool = False) -> bytes | None:
+def _asked(
+    folder: str,
+    arguments: Sequence[str],
+    *,
+    given: bytes = b"",
+    may_say_no: bool = False,
+    limits: _Limits = _USUAL,
+) -> bytes | None:
     """Do what ``git`` does.
 
     Raises:
         StoppedError: It was ended before it had answered.
     """
-    program = find_program("git", outside=(folder,)) if "\0" not in folder else None
-    if program is None or _in_bare_repository(folder):
+    if "\0" in folder or not _in_repository(folder):
+        return None
+    program = find_program("git", outside=(folder,))
+    if program is None:
         return None
     settings = [part for name, value in GUARDS.items() for part in ("-c", f"{name}={value}")]
     try:
@@ -87,7 +123,7 @@ def _asked(folder: str, arguments: Sequence[str], *, given: bytes = b"", may_say
     except OSError:
         return None
     with process:
-        output = _answer(process, given)
+        output = _answer(process, given, limits)
     if process.returncode < 0:
         raise StoppedError
     return output if process.returncode in ((0, 1) if may_say_no else (0,)) else None
@@ -119,11 +155,20 @@ def list_files(folder: str) -> list[str] | None:
     Raises:
         StoppedError: Git was ended, as over ignore rules that it matches for minutes.
     """
-    listed = _asked(folder, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-    # By its whole path: asked about ".", git takes even the empty rule "/" for a match.
-    if listed is None or git(folder, "check-ignore", "-q", real_path(folder)) is not None:
+    tracked = tracked_files(folder)
+    if tracked is None:
         return None
-    return sorted(name for name in set(_names(listed)) if not name.endswith("/"))
+    limits = _Limits.for_rules(tracked=len(tracked))
+    others = _asked(folder, ["ls-files", "-z", "--others", "--exclude-standard"], limits=limits)
+    # By its whole path: asked about ".", git takes even the empty rule "/" for a match.
+    if others is None or (not _is_root(folder) and ignores(folder, real_path(folder))):
+        return None
+    return sorted(name for name in {*tracked, *_names(others)} if not name.endswith("/"))
+
+
+def ignores(folder: str, path: str) -> bool:
+    """Tell whether a rule that git knows ignores ``path``; none does that git takes long to look at."""
+    return git(folder, "check-ignore", "-q", path, limits=_Limits.for_rules()) is not None
 
 
 def tracked_files(folder: str) -> list[str] | None:
@@ -188,24 +233,30 @@ def _decoded(listed: bytes) -> str:
     return listed.decode("utf-8", "surrogateescape")
 
 
-def _in_bare_repository(folder: str) -> bool:
-    """Tell whether git would take a folder around ``folder`` for a repository by what lies in it, not by a ``.git``.
+def _is_root(folder: str) -> bool:
+    """Tell whether a repository begins in ``folder``, of which no rule of its own can ignore the whole."""
+    return Path(folder, ".git", "HEAD").is_file()
 
-    For versions before 2.38, which do not know ``safe.bareRepository``.
+
+def _in_repository(folder: str) -> bool:
+    """Tell whether there is a ``.git`` in or above ``folder``; where there is none, git need not be asked.
+
+    A folder that git would take for a repository by what lies in it ends the search: versions before 2.38 do not know
+    ``safe.bareRepository``.
     """
     start = Path(real_path(folder))
     for one in (start, *start.parents):
         if os.path.lexists(one / ".git"):
-            return False
-        if (one / "HEAD").exists() and (one / "objects").exists() and (one / "refs").exists():
             return True
+        if (one / "HEAD").exists() and (one / "objects").exists() and (one / "refs").exists():
+            return False
     return False
 
 
-def _answer(process: subprocess.Popen[bytes], given: bytes) -> bytes:
+def _answer(process: subprocess.Popen[bytes], given: bytes, limits: _Limits) -> bytes:
     """Return what ``process`` prints; it is killed if it waits for a FIFO, or takes too long or too much memory."""
-    _limit(process.pid)
-    end = time.monotonic() + _SECONDS
+    _limit(process.pid, limits.processor)
+    end = time.monotonic() + limits.elapsed
     looks: list[list[bytes] | None] = []
     try:
         while time.monotonic() < end:
@@ -222,8 +273,8 @@ def _answer(process: subprocess.Popen[bytes], given: bytes) -> bytes:
     return b""
 
 
-def _limit(pid: int) -> None:
-    """Limit the memory of a process and its work.
+def _limit(pid: int, seconds: int) -> None:
+    """Limit the memory of a process and its work, in seconds of a processor.
 
     An endless file, such as a reference that is a link to ``/dev/zero``, is not read into memory, and a pattern with
     many stars, which git matches in every way that they can share a name, is not tried for minutes.
@@ -233,7 +284,7 @@ def _limit(pid: int) -> None:
 
         try:
             resource.prlimit(pid, resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
-            resource.prlimit(pid, resource.RLIMIT_CPU, (_MOST_CPU_SECONDS, _MOST_CPU_SECONDS))
+            resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds))
         except (OSError, ValueError):  # it has ended, or a lower limit is in force
             return
 

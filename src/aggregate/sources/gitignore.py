@@ -9,7 +9,7 @@ from pathlib import Path
 from aggregate.disk.reading import read_bytes
 from aggregate.errors import OutputError
 from aggregate.paths.ignore_rules import IgnoreRules
-from aggregate.sources.git import git
+from aggregate.sources.git import ignores
 
 NAME = ".gitignore"
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -23,7 +23,7 @@ def unignored(folder: Path, names: Iterable[str]) -> list[str]:
         lines = []
     rules = IgnoreRules().below("", lines)
     asked = [name for name in names if not rules.ignores(name, is_folder=True)]
-    return [name for name in asked if git(str(folder), "check-ignore", "-q", f"{name}/") is None]
+    return [name for name in asked if not ignores(str(folder), f"{name}/")]
 
 
 def append_folders(folder: Path, names: Iterable[str]) -> None:

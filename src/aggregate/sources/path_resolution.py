@@ -2,14 +2,16 @@
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from aggregate.disk.reading import is_file
 from aggregate.disk.roots import is_inside, real_path
 from aggregate.models.scope import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
-from aggregate.paths.globs import compile_glob, is_glob, split_root
+from aggregate.paths.globs import is_glob, split_root
+from aggregate.paths.matching import MatchedPaths
 from aggregate.paths.secret_files import is_secret
 from aggregate.sources.git import StoppedError, list_files, tracked_files
 from aggregate.sources.walk import Walked, walk_files, walk_tree
@@ -59,6 +61,9 @@ class FolderListing:
     scope: Scope = field(default_factory=Scope)
     _files: dict[str, Walked] = field(default_factory=dict)
     _stopped: list[str] = field(default_factory=list)
+    _matched: dict[str, MatchedPaths] = field(default_factory=dict)
+    _searched: dict[str, MatchedPaths] = field(default_factory=dict)
+    _verdicts: dict[str, dict[str, str | None]] = field(default_factory=dict)
 
     def files(self, folder: str) -> list[str]:
         """Return the files below ``folder`` that are not ignored, relative to it, sorted.
@@ -88,26 +93,22 @@ class FolderListing:
         folder = os.path.normpath(os.path.join(base, root))
         if not self.scope.allow_outside and not is_inside(real_path(folder), self.scope.root):
             return ResolvedPath(folder, (), is_glob=True, refused=OUTSIDE)
+        if folder not in self._matched:
+            self._matched[folder] = MatchedPaths(self.files(folder))
         try:
-            matches = compile_glob(pattern).match
+            names = self._matched[folder].matching(pattern)
         except ValueError as error:
             return ResolvedPath(folder, (), is_glob=True, refused=str(error))
-        return self._matching(folder, lambda name: matches(name) is not None)
+        return self._sorted_out(folder, names)
 
     def ignored(self, base_dir: str | Path, entry: str) -> list[str]:
         """Return some files that a glob matches, whatever ignores them, up to three; a large folder is not searched."""
         root, pattern = split_root(entry)
         folder = os.path.normpath(os.path.join(base_dir, root))
-        matches = compile_glob(pattern).match
-        found: list[str] = []
-        searched = 0
-        for prefix, folders, names in walk_tree(folder):
-            paths = [prefix + name for name in sorted(names)]
-            found += [path for path in paths if matches(path) and not is_history(path) and not is_secret(path)]
-            searched += len(names) + len(folders)
-            if len(found) >= 3 or searched > _MOST_SEARCHED:
-                break
-        return found[:3]
+        if folder not in self._searched:
+            self._searched[folder] = MatchedPaths(_some_files(folder))
+        names = self._searched[folder].matching(pattern)
+        return list(islice((name for name in names if not is_history(name) and not is_secret(name)), 3))
 
     def problems(self) -> list[tuple[str, str]]:
         """Return the folders that could not be listed, or not as git does, each with what is wrong."""
@@ -128,22 +129,24 @@ class FolderListing:
                 self._stopped.append(folder)
         return self._files[folder]
 
-    def _matching(self, folder: str, matches: Callable[[str], bool]) -> ResolvedPath:
-        """Return the files below ``folder`` that a glob stands for."""
+    def _sorted_out(self, folder: str, matching: Sequence[str]) -> ResolvedPath:
+        """Return the files below ``folder`` that a glob stands for, of those that match it."""
         names: list[str] = []
         skipped: list[tuple[str, str]] = []
         secrets: list[str] = []
         place = self._place(folder)
         plain = _PlainFolders(folder)
-        for name in self.files(folder):
-            if not matches(name) or is_history(name):
+        verdicts = self._verdicts.setdefault(folder, {})  # of files that other globs have met
+        for name in matching:
+            if is_history(name):
                 continue
-            if is_secret(place + name):
-                secrets.append(name)
-                continue
-            reason = _why_not(folder, name, plain)
+            if name not in verdicts:
+                verdicts[name] = SECRET if is_secret(place + name) else _why_not(folder, name, plain)
+            reason = verdicts[name]
             if reason is None:
                 names.append(name)
+            elif reason is SECRET:
+                secrets.append(name)
             elif reason:
                 skipped.append((name, reason))
         return ResolvedPath(folder, tuple(names), tuple(skipped), tuple(secrets), is_glob=True)
@@ -184,6 +187,18 @@ def is_history(name: str) -> bool:
         return False
     last = name.replace("\\", "/").rsplit("/", 1)[-1].lower()
     return last == "history.toml" or last.endswith("_history.toml")
+
+
+def _some_files(folder: str) -> list[str]:
+    """Return the files below ``folder``, whatever ignores them; of a large folder those that come first."""
+    files: list[str] = []
+    searched = 0
+    for prefix, folders, names in walk_tree(folder):
+        files += [prefix + name for name in sorted(names)]
+        searched += len(names) + len(folders)
+        if searched > _MOST_SEARCHED:
+            break
+    return files
 
 
 class _PlainFolders:

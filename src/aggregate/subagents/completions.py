@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from aggregate.models.group import Group, RunStatus
+from aggregate.models.jsonable import failure_text
 from aggregate.models.values import Value, isolated_copy, unawaited
-from aggregate.results.reasons import failure_reason
 from aggregate.subagents.session_state import CompletionStatus, SessionState
 from aggregate.subagents.timeouts import Timeouts, Timers
 
@@ -17,10 +17,23 @@ logger: Final = logging.getLogger(__name__)
 class Completions:
     """Records ends with their time and keeps the timeouts of one session."""
 
-    def __init__(self, ledger: SessionState, clock: Callable[[], datetime], timers: Timers) -> None:
-        self._ledger = ledger
+    def __init__(self, state: SessionState, clock: Callable[[], datetime], timers: Timers) -> None:
+        self._state = state
         self._clock = clock
-        self._watch = Timeouts(timers)
+        self._timeouts = Timeouts(timers)
+
+    def begin(self, run_id: str, seconds: float | None, expired: Callable[[], None]) -> bool:
+        """Begin the timeout of a run that was queued; one that has ended meanwhile does not start: ``False``."""
+        run = self._state.run(run_id)
+        if run is None or run.status is not RunStatus.PENDING:
+            return False
+        if seconds is not None:
+            self.watch_run(run_id, seconds, expired)
+        return True
+
+    def fail(self, run_id: str, error: object) -> bool:
+        """Record why a run failed; ``False`` where it changes nothing."""
+        return self.end(run_id, RunStatus.ERROR, failure_text(error))
 
     def end(self, run_id: str, status: RunStatus, result: Value) -> bool:
         """Record one end; log the one that changes nothing and return ``False`` for it (rules O-41, O-42, O-46)."""
@@ -29,23 +42,22 @@ class Completions:
         try:
             result = isolated_copy(result)
         except BaseException as error:  # noqa: BLE001 - foreign code runs here, and the run has to end
-            status, result = RunStatus.ERROR, f"the output cannot be copied: {failure_reason(error)}"
-        ended = self._ledger.end(run_id, status, self._now(), result=result)
-        self._watch.call_off(run_id)
+            status, result = RunStatus.ERROR, f"the output cannot be copied: {failure_text(error)}"
+        ended = self._state.end(run_id, status, self._now(), result=result)
+        self._timeouts.cancel(run_id)
         if ended.group is not None and ended.group.status.final:
-            self.call_off(ended.group)
-        if ended.arrival is not CompletionStatus.RECORDED:
-            logger.warning("%s: this %s result is %s, the value stays as it is", run_id, status, ended.arrival.value)
-        return ended.arrival is CompletionStatus.RECORDED
+            self.unwatch(ended.group)
+        if ended.status is not CompletionStatus.RECORDED:
+            logger.warning("%s: this %s result is %s, the value stays as it is", run_id, status, ended.status.value)
+        return ended.status is CompletionStatus.RECORDED
 
     def _now(self) -> datetime:
         """Return the host's time; a clock that fails must not keep a run from ending."""
         try:
-            now = self._clock()
+            return self._clock()
         except BaseException as error:  # noqa: BLE001 - foreign code
-            logger.warning("the session's clock failed, the system's is used: %s", failure_reason(error))
+            logger.warning("the session's clock failed, the system's is used: %s", failure_text(error))
             return datetime.now(UTC)
-        return now
 
     def watch_run(self, run_id: str, seconds: float, expired: Callable[[], None] | None = None) -> None:
         """Time a run out after ``seconds`` and then call ``expired``."""
@@ -55,7 +67,7 @@ class Completions:
             if expired is not None:
                 expired()
 
-        self._watch.begin(run_id, seconds, expire)
+        self._timeouts.begin(run_id, seconds, expire)
 
     def watch_group(self, group: Group, seconds: float, expired: Callable[[tuple[str, ...]], None]) -> None:
         """Time out what is unfinished ``seconds`` after the group was opened and tell ``expired`` the runs' ids."""
@@ -63,41 +75,14 @@ class Completions:
 
         def expire() -> None:
             late = f"timeout: the group was open for {seconds:g} s"
-            run_ids = self._ledger.expire(name, opened, self._now(), reason=late)
+            run_ids = self._state.expire(name, opened, self._now(), reason=late)
             for run_id in run_ids:
-                self._watch.call_off(run_id)
+                self._timeouts.cancel(run_id)
             expired(run_ids)
 
-        self._watch.begin((name, opened), seconds, expire)
+        self._timeouts.begin((name, opened), seconds, expire)
 
-    def call_off(self, group: Group, run_ids: tuple[str, ...] = ()) -> None:
+    def unwatch(self, group: Group, run_ids: tuple[str, ...] = ()) -> None:
         """Watch a group, and these of its runs, no longer."""
         for key in ((group.variable_name, group.opened), *run_ids):
-            self._watch.call_off(key)
-
-
-class ExecutorEvents:
-    """What the runner tells of the runs on an executor, turned into ends and timeouts."""
-
-    def __init__(self, ledger: SessionState, reports: Completions) -> None:
-        self._ledger = ledger
-        self._reports = reports
-        self.timeouts: dict[str, float] = {}
-        self.release: Callable[[str], None] = lambda _run_id: None
-
-    def started(self, run_id: str) -> bool:
-        """Begin the run's timeout; a run that has ended while it was queued does not start."""
-        run = self._ledger.run(run_id)
-        pending = run is not None and run.status is RunStatus.PENDING
-        seconds = self.timeouts.pop(run_id, None)
-        if pending and seconds is not None:
-            self._reports.watch_run(run_id, seconds, lambda: self.release(run_id))
-        return pending
-
-    def finished(self, run_id: str, output: Value) -> None:
-        """Record what the callable returned."""
-        self._reports.end(run_id, RunStatus.SUCCESS, output)
-
-    def broke(self, run_id: str, error: BaseException) -> None:
-        """Record what the callable raised."""
-        self._reports.end(run_id, RunStatus.ERROR, failure_reason(error))
+            self._timeouts.cancel(key)

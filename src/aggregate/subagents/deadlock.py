@@ -48,22 +48,32 @@ class WaitGraph:
                     del self._needs[thread]
 
     def _leads_to(self, thread: int, need: Threads) -> bool:
-        pending, visited = list(need()), set[int]()
+        """Return whether ``need`` waits for ``thread``, through any number of other threads."""
+        pending = list(need())
+        visited: set[int] = set()
         while pending:
             other = pending.pop()
             if other == thread:
                 return True
-            if other not in visited:
-                visited.add(other)
-                pending += [needed for threads in self._needs.get(other, ()) for needed in threads()]
+            if other in visited:
+                continue
+            visited.add(other)
+            for needed_threads in self._needs.get(other, ()):
+                pending.extend(needed_threads())
         return False
 
 
 WAIT_GRAPH: Final = WaitGraph()
+"""The waits of this process: one graph for all sessions, because circles may lead through several."""
 
 RunKey = tuple[int, str]
 """A session's number in this process and a run's id."""
 _RUNNING: Final[dict[RunKey, int]] = {}
+"""The thread of each run that is at work in this process, the innermost last.
+
+It stands at the module's level since a task that is pickled cannot carry it. Each thread writes its own runs only, and
+single operations of a dictionary are atomic: no lock is needed.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock, get_ident
 
 from aggregate.errors import WaitError
-from aggregate.models.group import FailurePolicy, Group, MergeOrder, MergeStrategy, RunRecord, RunStatus
+from aggregate.models.group import FailurePolicy, MergeOrder, MergeStrategy, RunRecord, RunStatus
 from aggregate.models.result import AggregatedResult, LabelledOutput
 from aggregate.models.values import Value, isolated_copy
 from aggregate.results.merge import GroupOutcome, merge_outputs
@@ -21,8 +21,8 @@ class SubagentResults(Mapping[str, AggregatedResult]):
     Reading never waits and never raises. What is read belongs to the reader: changing it changes nothing here.
     """
 
-    def __init__(self, ledger: SessionState, limits: SandboxLimits | None = None) -> None:
-        self._ledger = ledger
+    def __init__(self, state: SessionState, limits: SandboxLimits | None = None) -> None:
+        self._state = state
         self._limits = limits
         self._lock = Lock()
         self._merges: dict[str, _Merge] = {}
@@ -33,55 +33,55 @@ class SubagentResults(Mapping[str, AggregatedResult]):
         return BareResults(self)
 
     def __getitem__(self, name: str) -> AggregatedResult:
-        found = self._ledger.snapshot(name)
-        if found is None:
+        snapshot = self._state.snapshot(name)
+        if snapshot is None:
             return AggregatedResult(variable_name=name)
-        if not found.group.status.final:
-            return _open(found)
-        if found.group.strategy is not MergeStrategy.CUSTOM:
+        group = snapshot.group
+        if not group.status.final:
+            return AggregatedResult(name, group.strategy, count=group.ended, status=group.status)
+        if group.strategy is not MergeStrategy.CUSTOM:
             # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
-            return _aggregate(found, self._limits)
-        result = self._once(found)
+            return _aggregate(snapshot, self._limits)
+        result = self._merge_once(snapshot)
         return replace(result, value=isolated_copy(result.value))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._ledger.names()
+        return name in self._state.names()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._ledger.names())
+        return iter(self._state.names())
 
     def __len__(self) -> int:
-        return len(self._ledger.names())
+        return len(self._state.names())
 
     def forget(self, name: str) -> None:
         """Drop the merged value of a group that was cleared."""
         with self._lock:
             self._merges.pop(name, None)
 
-    def _once(self, found: Snapshot) -> AggregatedResult:
+    def _merge_once(self, snapshot: Snapshot) -> AggregatedResult:
         """Merge a final group the first time that anybody reads it; other readers wait for that merge (rule O-53)."""
-        name, key = found.group.variable_name, found.group.last_sequence
+        name = snapshot.group.variable_name
+        key = snapshot.group.last_sequence
         with self._lock:
-            known = self._merges.get(name)
-            if known is not None and known.key > key:
-                known, first = (
-                    _Merge(key),
-                    True,
-                )  # the snapshot is older than what is kept: merged for this reader alone
-            elif first := known is None or known.key < key:
-                known = self._merges[name] = _Merge(key)
-        if first:
-            return self._fill(name, known, found)
-        if known.thread == get_ident() and not known.result.done():
+            merge = self._merges.get(name)
+            is_new = merge is None or merge.key != key
+            if merge is None or merge.key < key:
+                merge = self._merges[name] = _Merge(key)
+            elif is_new:
+                merge = _Merge(key)  # the snapshot is older than what is kept: merged for this reader alone
+        if is_new:
+            return self._fill(merge, snapshot)
+        if merge.thread == get_ident() and not merge.result.done():
             raise WaitError(f"the custom function of {name} reads {name} itself")
-        merge = known
-        with WAIT_GRAPH.waiting(lambda: () if merge.result.done() else (merge.thread,), name):
+        with WAIT_GRAPH.waiting(merge.needed_threads, name):
             return merge.result.result()
 
-    def _fill(self, name: str, merge: "_Merge", found: Snapshot) -> AggregatedResult:
+    def _fill(self, merge: "_Merge", snapshot: Snapshot) -> AggregatedResult:
         try:
-            merge.result.set_result(_aggregate(found, self._limits))
+            merge.result.set_result(_aggregate(snapshot, self._limits))
         except BaseException as error:
+            name = snapshot.group.variable_name
             self.forget(name)
             interrupted = RuntimeError(f"the merge of {name} was interrupted")
             merge.result.set_exception(error if isinstance(error, Exception) else interrupted)
@@ -96,6 +96,10 @@ class _Merge:
     key: int
     result: "Future[AggregatedResult]" = field(default_factory=Future)
     thread: int = field(default_factory=get_ident)
+
+    def needed_threads(self) -> tuple[int, ...]:
+        """Return the thread that a reader waits for."""
+        return () if self.result.done() else (self.thread,)
 
 
 class BareResults(Mapping[str, Value]):
@@ -117,31 +121,27 @@ class BareResults(Mapping[str, Value]):
         return len(self._results)
 
 
-def _open(found: Snapshot) -> AggregatedResult:
-    group = found.group
-    return AggregatedResult(group.variable_name, group.strategy, count=group.ended, status=group.status)
-
-
-def _aggregate(found: Snapshot, limits: SandboxLimits | None) -> AggregatedResult:
+def _aggregate(snapshot: Snapshot, limits: SandboxLimits | None) -> AggregatedResult:
     """Merge the runs that had ended when the group became final; the others are named in a warning."""
-    group = found.group
-    runs = [run for run in found.runs if 0 < run.sequence <= group.last_sequence]
+    group = snapshot.group
+    merged = [run for run in snapshot.runs if 0 < run.sequence <= group.last_sequence]
+    left_out = [run.name for run in snapshot.runs if not 0 < run.sequence <= group.last_sequence]
     if group.order is MergeOrder.COMPLETION:
-        runs.sort(key=lambda run: run.sequence)
-    ending = GroupOutcome(
-        group.variable_name, group.status, group.completed_at, group.on_error is not FailurePolicy.SKIP
+        merged.sort(key=lambda run: run.sequence)
+    lists_failures = group.on_error is not FailurePolicy.SKIP
+    result = merge_outputs(
+        [_labelled(run) for run in merged],
+        group.strategy,
+        custom_function=group.custom_function,
+        ending=GroupOutcome(group.variable_name, group.status, group.completed_at, lists_failures),
+        limits=limits,
     )
-    outputs = [_labelled(run) for run in runs]
-    function = group.custom_function
-    result = merge_outputs(outputs, group.strategy, custom_function=function, ending=ending, limits=limits)
-    return replace(result, warnings=(*result.warnings, *_missing(group, found.runs)))
+    if not left_out:
+        return result
+    warning = f"not waited for after the failure: {', '.join(left_out)}"
+    return replace(result, warnings=(*result.warnings, warning))
 
 
 def _labelled(run: RunRecord) -> LabelledOutput:
     error = None if run.status is RunStatus.SUCCESS else run.error or "no reason given"
     return LabelledOutput(run.output, run.label, run.run_id, error)
-
-
-def _missing(group: Group, runs: tuple[RunRecord, ...]) -> tuple[str, ...]:
-    names = [run.name for run in runs if not 0 < run.sequence <= group.last_sequence]
-    return (f"not waited for after the failure: {', '.join(names)}",) if names else ()

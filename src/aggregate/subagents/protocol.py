@@ -15,6 +15,7 @@ TIMEOUTS: Final = ("runTimeoutSeconds", "timeoutSeconds")
 HOST: Final = ("agentId", "model", "thinking", "cleanup", "skills", "sharedContext")
 """Parameters for whoever runs the agent: handed to ``admit``, nothing is done with them here."""
 MAX_COUNT: Final = 10_000
+"""Runs that one request may ask for: as many results as one variable is built and measured for."""
 NOTE: Final = "The result of each run is delivered on its own."
 
 
@@ -23,8 +24,8 @@ def sessions_spawn(session: SubagentSession, parameters: Mapping[str, Any]) -> d
 
     One run answers ``{status, childSessionKey, runId, note, aggregationGroup}`` with status ``accepted`` or
     ``forbidden``; several answer ``{status, spawned, accepted, failed, results, note}`` with status ``accepted`` or
-    ``partial``. What cannot be spawned answers ``{status: "error", error, code}``; nothing is spawned then. Never
-    raises for its parameters.
+    ``partial``. What cannot be spawned, or is more than ``MAX_COUNT``, answers ``{status: "error", error, code}``;
+    nothing is spawned then. Never raises for its parameters.
     """
     try:
         tasks = _tasks(parameters)
@@ -42,15 +43,22 @@ class _SpawnTask:
 
 
 def _tasks(parameters: Mapping[str, Any]) -> list[_SpawnTask]:
-    task, label, count = parameters.get("task"), _text(parameters, "label"), parameters.get("count", 1)
+    task = parameters.get("task")
+    label = _text(parameters, "label")
+    count = parameters.get("count", 1)
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_COUNT:
         raise SpawnError(f"count must be a whole number from 1 to {MAX_COUNT}", code=Refusal.INVALID_COUNT)
-    several = list(task) if isinstance(task, list | tuple) else [task] * count
+    several = task if isinstance(task, list | tuple) else [task] * count
+    if len(several) > MAX_COUNT:
+        raise SpawnError(
+            f"task lists {len(several):,} tasks, one request takes at most {MAX_COUNT:,}: spread them over several",
+            code=Refusal.INVALID_COUNT,
+        )
     if not several:
         raise SpawnError("task must not be an empty list", code=Refusal.INVALID_TASK)
     if len(several) == 1:
         return [_SpawnTask(several[0], label)]
-    return [_SpawnTask(one, f"{label}-{number}" if label else None) for number, one in enumerate(several, 1)]
+    return [_SpawnTask(entry, f"{label}-{number}" if label else None) for number, entry in enumerate(several, 1)]
 
 
 def _bulk(session: SubagentSession, parameters: Mapping[str, Any], tasks: list[_SpawnTask]) -> dict[str, Any]:
@@ -92,9 +100,9 @@ def _spawn(session: SubagentSession, parameters: Mapping[str, Any], task: _Spawn
     if handle.refused is not None:
         response["error"] = handle.refused
     record = session.run(handle.run_id)
-    if record is not None and record.variable_name is not None:
-        result = session.subagent_results[record.variable_name]
-        response["aggregationGroup"] = {"variableName": result.variable_name, "mergeStrategy": str(result.strategy)}
+    group = session.group(record.variable_name) if record is not None and record.variable_name is not None else None
+    if group is not None:
+        response["aggregationGroup"] = {"variableName": group.variable_name, "mergeStrategy": str(group.strategy)}
     return response
 
 
@@ -125,7 +133,7 @@ def subagent_results(session: SubagentSession) -> dict[str, dict[str, Any]]:
 
 
 def envelope(result: AggregatedResult) -> dict[str, Any]:
-    """Return a result with the protocol's own field names (rule 2.2)."""
+    """Return a result with the protocol's own field names (rule O-10)."""
     return {
         "variableName": result.variable_name,
         "strategy": str(result.strategy),

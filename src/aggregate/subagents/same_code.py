@@ -2,51 +2,33 @@
 
 from functools import partial
 from types import CodeType, FunctionType
-from typing import Any, Final
-
-_PARTS: Final = (
-    "co_code",
-    "co_names",
-    "co_varnames",
-    "co_freevars",
-    "co_cellvars",
-    "co_flags",
-    "co_argcount",
-    "co_posonlyargcount",
-    "co_kwonlyargcount",
-)
+from typing import Any
 
 
-def same_code(one: object, other: object) -> bool:
+def same_code(left: object, right: object) -> bool:
     """Return whether two merge functions are equal, or have the same code, defaults and captured values.
 
     Where the code stands does not matter; functions of different modules differ, since their names mean other things.
     Texts are equal but for the space around them.
     """
-    if isinstance(one, str) and isinstance(other, str):
-        return one.strip() == other.strip()
-    if isinstance(one, partial) and isinstance(other, partial):
-        return same_code(one.func, other.func) and _equal((one.args, one.keywords), (other.args, other.keywords))
-    if not isinstance(one, FunctionType) or not isinstance(other, FunctionType):
-        return _equal(one, other)
+    if isinstance(left, str) and isinstance(right, str):
+        return left.strip() == right.strip()
+    if isinstance(left, partial) and isinstance(right, partial):
+        return same_code(left.func, right.func) and _equal((left.args, left.keywords), (right.args, right.keywords))
+    if not isinstance(left, FunctionType) or not isinstance(right, FunctionType):
+        return _equal(left, right)
     return (
-        one.__globals__ is other.__globals__
-        and _same(one.__code__, other.__code__)
-        and _equal((one.__defaults__, one.__kwdefaults__), (other.__defaults__, other.__kwdefaults__))
-        and _equal(_captured(one), _captured(other))
+        left.__globals__ is right.__globals__
+        and _without_place(left.__code__) == _without_place(right.__code__)
+        and _equal((left.__defaults__, left.__kwdefaults__), (right.__defaults__, right.__kwdefaults__))
+        and _equal(_captured(left), _captured(right))
     )
 
 
-def _same(one: CodeType, other: CodeType) -> bool:
-    constants = list(zip(one.co_consts, other.co_consts, strict=False))
-    return (
-        all(getattr(one, part) == getattr(other, part) for part in _PARTS)
-        and len(one.co_consts) == len(other.co_consts)
-        and all(
-            _same(a, b) if isinstance(a, CodeType) and isinstance(b, CodeType) else type(a) is type(b) and a == b
-            for a, b in constants
-        )
-    )
+def _without_place(code: CodeType) -> CodeType:
+    """Return code without its name and its lines, its inner functions' too."""
+    constants = tuple(_without_place(value) if isinstance(value, CodeType) else value for value in code.co_consts)
+    return code.replace(co_name="", co_firstlineno=1, co_linetable=b"", co_consts=constants)
 
 
 def _captured(function: FunctionType) -> list[Any]:
@@ -57,8 +39,8 @@ def _captured(function: FunctionType) -> list[Any]:
         return [id(cell) for cell in cells]
 
 
-def _equal(one: object, other: object) -> bool:
+def _equal(left: object, right: object) -> bool:
     try:
-        return bool(one == other)
+        return bool(left == right)
     except Exception:  # noqa: BLE001 - values that cannot be compared are the same only where they are one object
-        return one is other
+        return left is right

@@ -8,14 +8,13 @@ from types import TracebackType
 from typing import Any, Final, Self, overload
 
 from aggregate.errors import Refusal, SpawnError
-from aggregate.models.group import CustomFunction, FailurePolicy, MergeOrder, MergeStrategy, RunRecord, RunStatus
+from aggregate.models.group import CustomFunction, FailurePolicy, Group, MergeOrder, MergeStrategy, RunRecord, RunStatus
 from aggregate.models.result import AggregatedResult, SpawnRequest
-from aggregate.results.reasons import failure_reason
 from aggregate.sandbox import SandboxLimits
-from aggregate.subagents.completions import Completions, ExecutorEvents
+from aggregate.subagents.completions import Completions
 from aggregate.subagents.group_results import SubagentResults
 from aggregate.subagents.session_state import SessionState
-from aggregate.subagents.spawn_spec import read_spawn_spec
+from aggregate.subagents.spawn_spec import read_failure_policy, read_spawn_spec, read_timeout
 from aggregate.subagents.task_runner import TaskRunner
 from aggregate.subagents.timeouts import Timers, TimerThread
 from aggregate.subagents.waiting import RunHandle, Waiter, record_copy
@@ -23,8 +22,7 @@ from aggregate.text.result_text import result_text
 
 NOT_BEGUN: Final = "cancelled: the session ended before it began"
 _NUMBERS: Final = count(1)
-MOST_SECONDS: Final = 1e9
-"""Thirty years: a longer timeout is as good as none, and no clock can add up any number."""
+"""Of the sessions of this process: waits that lead through several sessions tell their runs apart by them."""
 
 
 class SubagentSession:
@@ -66,19 +64,16 @@ class SubagentSession:
                 f"max_concurrency must be at least 1, not {max_concurrency}", code=Refusal.INVALID_CONCURRENCY
             )
         self.session_key = session_key
-        self._group_timeout = _seconds(group_timeout)
+        self._group_timeout = read_timeout(group_timeout)
         self._admit = admit or (lambda _request: None)
-        self._ledger = SessionState(
-            session_key, _on_error(on_error), new_id or (lambda number: f"{session_key}-{number}")
-        )
-        self._reports = Completions(self._ledger, clock or (lambda: datetime.now(UTC)), timers or TimerThread())
-        self._execution = ExecutorEvents(self._ledger, self._reports)
+        new_id = new_id or (lambda number: f"{session_key}-{number}")
+        clock = clock or (lambda: datetime.now(UTC))
+        self._state = SessionState(session_key, read_failure_policy(on_error), new_id)
+        self._completions = Completions(self._state, clock, timers or TimerThread())
         number = next(_NUMBERS)
-        self._runner = TaskRunner(executor, max_concurrency, self._execution, number) if executor else None
-        self._waiter = Waiter(self._ledger, number, self._runner)
-        if self._runner is not None:
-            self._execution.release = self._runner.release
-        self.subagent_results = SubagentResults(self._ledger, limits)
+        self._runner = TaskRunner(executor, max_concurrency, self._completions, number) if executor else None
+        self._waiter = Waiter(self._state, number, self._runner)
+        self.subagent_results = SubagentResults(self._state, limits)
 
     # Spawning
 
@@ -99,7 +94,7 @@ class SubagentSession:
         Args:
             task: A text for an agent that the host runs, or a callable for the executor.
             label: Its name in errors, in the text of a ``concat`` and as the key in a ``json`` merge.
-            collect_into: ``$name`` of the variable; without one the run stands alone (FR-006).
+            collect_into: ``$name`` of the variable; without one the run stands alone (O-1).
             merge_strategy: How the variable is merged; the first spawn decides (``concat``), later ones may leave it
                 out.
             custom_function: For ``custom``: a callable, a Python lambda or expression, or a JavaScript function.
@@ -112,15 +107,15 @@ class SubagentSession:
             WaitError: This is a forked child of the process that made the session.
         """
         self._waiter.require_own_process()
-        want = read_spawn_spec(collect_into, merge_strategy, custom_function, order)
+        spec = read_spawn_spec(collect_into, merge_strategy, custom_function, order)
         name = (label or "").strip() or None
-        seconds = _seconds(timeout)
+        seconds = read_timeout(timeout)
         self._check_task(task)
-        refusal = self._admit(SpawnRequest(task, name, want.variable_name, dict(options or {})))
-        run, group = self._ledger.spawn(want, name)
+        refusal = self._admit(SpawnRequest(task, name, spec.variable_name, dict(options or {})))
+        run, group = self._state.spawn(spec, name)
         try:
             if group is not None and self._group_timeout is not None:
-                self._reports.watch_group(group, self._group_timeout, self._release)
+                self._completions.watch_group(group, self._group_timeout, self._release)
             if refusal is not None:
                 self.fail(run.run_id, refusal)
             else:
@@ -132,11 +127,9 @@ class SubagentSession:
 
     def _begin(self, run_id: str, task: object, seconds: float | None) -> None:
         if self._runner is not None and callable(task):
-            if seconds is not None:
-                self._execution.timeouts[run_id] = seconds
-            self._runner.submit(run_id, task)
+            self._runner.submit(run_id, task, seconds)
         elif seconds is not None:
-            self._reports.watch_run(run_id, seconds)
+            self._completions.watch_run(run_id, seconds)
 
     def _release(self, run_ids: tuple[str, ...]) -> None:
         if self._runner is not None:
@@ -155,15 +148,15 @@ class SubagentSession:
 
     def complete(self, run_id: str, output: object) -> bool:
         """Record what a run returned; ``False`` where it changes nothing: repeated, late or unknown (O-41, O-42)."""
-        return self._reports.end(run_id, RunStatus.SUCCESS, output)
+        return self._completions.end(run_id, RunStatus.SUCCESS, output)
 
     def fail(self, run_id: str, error: object) -> bool:
         """Record why a run failed; ``False`` where it changes nothing."""
-        return self._reports.end(run_id, RunStatus.ERROR, failure_reason(error))
+        return self._completions.fail(run_id, error)
 
     def time_out(self, run_id: str) -> bool:
         """Record that a run took too long; ``False`` where it changes nothing."""
-        return self._reports.end(run_id, RunStatus.TIMEOUT, "timeout")
+        return self._completions.end(run_id, RunStatus.TIMEOUT, "timeout")
 
     # Reading
 
@@ -180,7 +173,7 @@ class SubagentSession:
             WaitError: Without a timeout it would never end: a run or custom function waits for itself, also in a
                 circle, or the session was made before this process was forked.
         """
-        self._waiter.wait(self._ledger.names() if name is None else (name,), timeout)
+        self._waiter.wait(self._state.names() if name is None else (name,), timeout)
         return dict(self.subagent_results) if name is None else self.subagent_results[name]
 
     @overload
@@ -193,40 +186,44 @@ class SubagentSession:
         timeout: float | None = None,
     ) -> AggregatedResult | dict[str, AggregatedResult]:
         """Do what ``wait`` does, without blocking the event loop."""
-        await self._waiter.wait_async(self._ledger.names() if name is None else (name,), timeout)
+        await self._waiter.wait_async(self._state.names() if name is None else (name,), timeout)
         return dict(self.subagent_results) if name is None else self.subagent_results[name]
 
     def text(self, name: str, *, labels: bool = True) -> str:
         """Return the result of a group as text (see ``aggregate.text.result_text``)."""
         return result_text(self.subagent_results[name], labels=labels)
 
+    def group(self, name: str) -> Group | None:
+        """Return how a variable is merged and where it stands, without its value; ``None`` for an unknown name."""
+        return self._state.group(name)
+
     def run(self, run_id: str) -> RunRecord | None:
         """Return what is known of a run; its output belongs to the reader."""
-        found = self._ledger.run(run_id)
-        return found and record_copy(found)
+        record = self._state.run(run_id)
+        return record and record_copy(record)
 
     def late(self) -> tuple[RunRecord, ...]:
         """Return what came after its group was final; it is kept, the value stays as it was (O-46)."""
-        return tuple(map(record_copy, self._ledger.late()))
+        return tuple(map(record_copy, self._state.late()))
 
     # Ending
 
     def close(self, name: str) -> None:
         """Let no more runs into a group."""
-        self._ledger.close(name)
+        self._state.close(name)
 
     def clear(self, name: str | None = None) -> None:
         """Forget a group and its runs, or all groups and every ended run; ends that are reported later are unknown."""
-        for known in self._ledger.names() if name is None else (name,):
-            found = self._ledger.snapshot(known)
-            if found is not None:
-                unfinished = tuple(run.run_id for run in found.runs if run.status is RunStatus.PENDING)
-                self._reports.call_off(found.group, unfinished)
-                self._ledger.clear(known)
+        for group_name in self._state.names() if name is None else (name,):
+            snapshot = self._state.snapshot(group_name)
+            if snapshot is not None:
+                unfinished = tuple(run.run_id for run in snapshot.runs if run.status is RunStatus.PENDING)
+                self._completions.unwatch(snapshot.group, unfinished)
+                self._state.clear(group_name)
                 self._release(unfinished)
-                self.subagent_results.forget(known)
+                self.subagent_results.forget(group_name)
         if name is None:
-            self._ledger.clear_ungrouped()
+            self._state.clear_ungrouped()
 
     def shut_down(self) -> None:
         """End what is still queued as cancelled; what runs already goes on, with its timeouts.
@@ -235,8 +232,7 @@ class SubagentSession:
         """
         if self._runner is not None:
             for run_id in self._runner.clear():
-                self._execution.timeouts.pop(run_id, None)
-                self._reports.end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
+                self._completions.end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
 
     def __enter__(self) -> Self:
         return self
@@ -245,20 +241,3 @@ class SubagentSession:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.shut_down()
-
-
-def _seconds(timeout: float | None) -> float | None:
-    if timeout is None:
-        return None
-    if not timeout > 0:
-        raise SpawnError(f"a timeout must be more than 0 seconds, not {timeout!r}", code=Refusal.INVALID_TIMEOUT)
-    return min(timeout, MOST_SECONDS)
-
-
-def _on_error(value: FailurePolicy | str) -> FailurePolicy:
-    try:
-        return FailurePolicy(value)
-    except ValueError:
-        raise SpawnError(
-            f"on_error must be one of {', '.join(FailurePolicy)}, not {value!r}", code=Refusal.INVALID_ON_ERROR
-        ) from None

@@ -1,11 +1,12 @@
 """Everything a session knows of its groups and runs, behind one lock; waiters hear when something ends.
 
-The rules are in ``lifecycle``; this module applies them one at a time. But for ``new_id``, and the ``__del__`` of an
+The rules are in ``transitions``; this module applies them one at a time. But for ``new_id``, and the ``__del__`` of an
 output that is forgotten, it calls no foreign code while it holds the lock; either may call the session again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
@@ -31,7 +32,7 @@ class CompletionStatus(Enum):
 class RecordedCompletion:
     """A reported end: what became of it, and the run's group after it."""
 
-    arrival: CompletionStatus
+    status: CompletionStatus
     group: Group | None = None
 
 
@@ -59,11 +60,21 @@ class SessionState:
         self._spawned = 0
         self._ended = 0
 
-    def spawn(self, want: SpawnSpec, label: str | None) -> tuple[RunRecord, Group | None]:
+    @contextmanager
+    def _ending_runs(self) -> "Iterator[list[Future[None]]]":
+        """Hold the lock; the futures that are put into the list are set when it is free again."""
+        waiters: list[Future[None]] = []
+        with self._lock:
+            yield waiters
+        for future in waiters:
+            if future.set_running_or_notify_cancel():
+                future.set_result(None)
+
+    def spawn(self, spec: SpawnSpec, label: str | None) -> tuple[RunRecord, Group | None]:
         """Add a run and return it with its group; nothing changes where the spawn is refused (rule O-47)."""
         with self._lock:
-            name = want.variable_name
-            group = group_for(self._groups.get(name), want, self._on_error) if name else None
+            name = spec.variable_name
+            group = group_for(self._groups.get(name), spec, self._on_error) if name else None
             run_id = self._new_id(self._spawned + 1)
             if run_id in self._runs or run_id.startswith("$"):
                 raise SpawnError(
@@ -73,58 +84,58 @@ class SessionState:
             run = RunRecord(run_id, self._session_key, name, label)
             self._runs[run_id] = run
             if name and group:
-                group = self._groups[name] = transitions.with_run(group)
+                group = transitions.with_run(group)
+                self._groups[name] = group
                 self._members.setdefault(name, []).append(run_id)
             return run, group
 
     def end(self, run_id: str, status: RunStatus, at: datetime, *, result: Value) -> RecordedCompletion:
         """Record the end of a run: the first end counts, one after a timeout is kept as late (O-41, O-46)."""
-        told: list[Future[None]] = []
-        with self._lock:
+        with self._ending_runs() as waiters:
             run = self._runs.get(run_id)
             if run is None:
                 return RecordedCompletion(CompletionStatus.UNKNOWN)
             if run.status is RunStatus.PENDING:
-                arrival = self._record(run, status, at, result, told)
+                completion = self._record(run, status, at, result, waiters)
             else:
-                arrival = self._belated(run, status, at, result)
-            ended = RecordedCompletion(arrival, self._groups.get(run.variable_name or ""))
-        _tell(told)
-        return ended
+                completion = self._record_again(run, status, at, result)
+            return RecordedCompletion(completion, self._groups.get(run.variable_name or ""))
 
     def expire(self, name: str, opened: int, at: datetime, *, reason: str) -> tuple[str, ...]:
         """End all pending runs of a group as timed out, if it is still as it was opened; return their ids (O-46)."""
-        told: list[Future[None]] = []
-        with self._lock:
+        with self._ending_runs() as waiters:
             group = self._groups.get(name)
             if group is None or group.opened != opened or group.status.final:
                 return ()
-            pending = [run for run_id in self._members[name] if (run := self._runs[run_id]).status is RunStatus.PENDING]
+            runs = [self._runs[run_id] for run_id in self._members[name]]
+            pending = [run for run in runs if run.status is RunStatus.PENDING]
             for run in pending:
-                self._record(run, RunStatus.TIMEOUT, at, reason, told)
-        _tell(told)
-        return tuple(run.run_id for run in pending)
+                self._record(run, RunStatus.TIMEOUT, at, reason, waiters)
+            return tuple(run.run_id for run in pending)
 
     def _record(
-        self, run: RunRecord, status: RunStatus, at: datetime, result: Value, told: list["Future[None]"]
+        self, run: RunRecord, status: RunStatus, at: datetime, result: Value, waiters: list["Future[None]"]
     ) -> CompletionStatus:
+        """Record the first end of a run, and put whoever waits for it into ``waiters``."""
         self._ended += 1
-        done = transitions.ended_run(run, status, at, self._ended, result=result)
-        self._runs[run.run_id] = done
-        told += self._waiters.pop(run.run_id, [])
+        ended_run = transitions.ended_run(run, status, at, self._ended, result=result)
+        self._runs[run.run_id] = ended_run
+        waiters.extend(self._waiters.pop(run.run_id, []))
         if run.variable_name is None:
             return CompletionStatus.RECORDED
         before = self._groups[run.variable_name]
-        after = self._groups[run.variable_name] = transitions.with_result(before, done)
+        after = transitions.with_result(before, ended_run)
+        self._groups[run.variable_name] = after
         if before.status.final:
             if status is not RunStatus.TIMEOUT:
-                self._late[run.run_id] = done
+                self._late[run.run_id] = ended_run
             return CompletionStatus.LATE
         if after.status.final:
-            told += self._waiters.pop(run.variable_name, [])
+            waiters.extend(self._waiters.pop(run.variable_name, []))
         return CompletionStatus.RECORDED
 
-    def _belated(self, run: RunRecord, status: RunStatus, at: datetime, result: Value) -> CompletionStatus:
+    def _record_again(self, run: RunRecord, status: RunStatus, at: datetime, result: Value) -> CompletionStatus:
+        """Keep a result that comes after the run's timeout; any other second end changes nothing."""
         if run.status is not RunStatus.TIMEOUT or status is RunStatus.TIMEOUT or run.run_id in self._late:
             return CompletionStatus.DUPLICATE
         pending = replace(run, status=RunStatus.PENDING, error=None, completed_at=None)
@@ -144,6 +155,11 @@ class SessionState:
                 return None
             return Snapshot(group, tuple(self._runs[run_id] for run_id in self._members[name]))
 
+    def group(self, name: str) -> Group | None:
+        """Return a group without its runs, which take as long to gather as there are many."""
+        with self._lock:
+            return self._groups.get(name)
+
     def names(self) -> tuple[str, ...]:
         """Return the groups' names in the order in which they were opened first."""
         with self._lock:
@@ -161,20 +177,19 @@ class SessionState:
                 self._groups[name] = replace(self._groups[name], closed=True)
 
     def clear(self, name: str) -> None:
-        """Forget a group and its runs; whoever waits for them is told."""
-        with self._lock:
+        """Forget a group and its runs; whoever waits for them goes on."""
+        with self._ending_runs() as waiters:
             self._groups.pop(name, None)
-            told = self._waiters.pop(name, [])
+            waiters.extend(self._waiters.pop(name, []))
             for run_id in self._members.pop(name, []):
-                told += self._forget(run_id)
-        _tell(told)
+                waiters.extend(self._forget(run_id))
 
     def clear_ungrouped(self) -> None:
         """Forget the ended runs that belong to no group."""
-        with self._lock:
-            runs = [run for run in self._runs.values() if run.variable_name is None]
-            told = [f for run in runs if run.status is not RunStatus.PENDING for f in self._forget(run.run_id)]
-        _tell(told)
+        with self._ending_runs() as waiters:
+            for run in list(self._runs.values()):
+                if run.variable_name is None and run.status is not RunStatus.PENDING:
+                    waiters.extend(self._forget(run.run_id))
 
     def _forget(self, run_id: str) -> list["Future[None]"]:
         self._runs.pop(run_id)
@@ -184,7 +199,7 @@ class SessionState:
     def pending(self, key: str) -> tuple[str, ...]:
         """Return the ids of the unfinished runs that the run or group ``key`` waits for."""
         with self._lock:
-            runs = (self._runs.get(run_id) for run_id in self._members.get(key, [key]))
+            runs = [self._runs.get(run_id) for run_id in self._members.get(key, [key])]
             return tuple(run.run_id for run in runs if run is not None and run.status is RunStatus.PENDING)
 
     def change(self, key: str) -> "Future[None] | None":
@@ -195,11 +210,6 @@ class SessionState:
             if not open_run and (group is None or group.status.final):
                 return None
             future: Future[None] = Future()
-            self._waiters[key] = [*(one for one in self._waiters.get(key, ()) if not one.cancelled()), future]
+            waiting = [other for other in self._waiters.get(key, ()) if not other.cancelled()]
+            self._waiters[key] = [*waiting, future]
             return future
-
-
-def _tell(waiters: list["Future[None]"]) -> None:
-    for future in waiters:
-        if future.set_running_or_notify_cancel():
-            future.set_result(None)

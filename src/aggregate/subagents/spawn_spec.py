@@ -13,6 +13,8 @@ from aggregate.results.merge import SHOWN, known_strategy
 from aggregate.subagents.same_code import same_code
 from aggregate.text.shorten import shorten
 
+MOST_SECONDS: Final = 1e9
+"""Thirty years: a longer timeout is as good as none, and no clock can add up any number."""
 _VARIABLE: Final = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -87,22 +89,22 @@ def _order(order: str | None) -> MergeOrder | None:
         ) from None
 
 
-def group_for(group: Group | None, want: SpawnSpec, on_error: FailurePolicy) -> Group:
+def group_for(group: Group | None, spec: SpawnSpec, on_error: FailurePolicy) -> Group:
     """Return the group that the spawn goes into: a new one, or ``group`` where the spawn agrees with it (rule O-47).
 
     Raises:
         SpawnError: The spawn contradicts the group, the group takes no more runs, or ``custom`` has no function.
     """
     if group is None:
-        strategy = want.strategy or MergeStrategy.CONCAT
-        if strategy is MergeStrategy.CUSTOM and want.custom_function is None:
+        strategy = spec.strategy or MergeStrategy.CONCAT
+        if strategy is MergeStrategy.CUSTOM and spec.custom_function is None:
             raise SpawnError('mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION)
-        order = want.order or MergeOrder.SPAWN
-        return Group(str(want.variable_name), strategy, want.custom_function, order=order, on_error=on_error)
-    _same("mergeStrategy", want.strategy in (None, group.strategy), group)
-    same_function = want.custom_function is None or same_code(want.custom_function, group.custom_function)
-    _same("customFunction", same_function, group)
-    _same("order", want.order in (None, group.order), group)
+        order = spec.order or MergeOrder.SPAWN
+        return Group(str(spec.variable_name), strategy, spec.custom_function, order=order, on_error=on_error)
+    _require_same("mergeStrategy", spec.strategy in (None, group.strategy), group)
+    same_function = spec.custom_function is None or same_code(spec.custom_function, group.custom_function)
+    _require_same("customFunction", same_function, group)
+    _require_same("order", spec.order in (None, group.order), group)
     if group.closed:
         raise SpawnError(f"{group.variable_name} is closed: clear it or use another name", code=Refusal.GROUP_CLOSED)
     if group.status is GroupStatus.FAILED:
@@ -110,7 +112,34 @@ def group_for(group: Group | None, want: SpawnSpec, on_error: FailurePolicy) -> 
     return group
 
 
-def _same(what: str, agrees: bool, group: Group) -> None:
+def _require_same(what: str, agrees: bool, group: Group) -> None:
     if not agrees:
         reason = f"{group.variable_name} already has another {what}: leave it out or use another name"
         raise SpawnError(reason, code=Refusal.MERGE_STRATEGY_CONFLICT)
+
+
+def read_timeout(timeout: float | None) -> float | None:
+    """Return a timeout in seconds, bounded; ``None`` for none.
+
+    Raises:
+        SpawnError: It is not more than 0.
+    """
+    if timeout is None:
+        return None
+    if not timeout > 0:
+        raise SpawnError(f"a timeout must be more than 0 seconds, not {timeout!r}", code=Refusal.INVALID_TIMEOUT)
+    return min(timeout, MOST_SECONDS)
+
+
+def read_failure_policy(value: FailurePolicy | str) -> FailurePolicy:
+    """Return the policy of that name.
+
+    Raises:
+        SpawnError: There is none.
+    """
+    try:
+        return FailurePolicy(value)
+    except ValueError:
+        raise SpawnError(
+            f"on_error must be one of {', '.join(FailurePolicy)}, not {value!r}", code=Refusal.INVALID_ON_ERROR
+        ) from None

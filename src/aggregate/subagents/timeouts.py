@@ -17,7 +17,7 @@ class Timers(Protocol):
     """What a session needs of a clock that ticks."""
 
     def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
-        """Call ``action`` after ``seconds``, from any thread, and return a function that calls it off."""
+        """Call ``action`` after ``seconds``, from any thread, and return a function that cancels it."""
         ...
 
 
@@ -28,14 +28,14 @@ class TimerThread:
         self._changed = Condition()
         self._heap: list[tuple[float, int]] = []
         self._actions: dict[int, Callable[[], None]] = {}
-        self._last = 0
+        self._last_number = 0
         self._thread: Thread | None = None
 
     def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
-        """Call ``action`` after ``seconds`` and return a function that calls it off."""
+        """Call ``action`` after ``seconds`` and return a function that cancels it."""
         with self._changed:
-            self._last += 1
-            number = self._last
+            self._last_number += 1
+            number = self._last_number
             self._actions[number] = action
             heapq.heappush(self._heap, (monotonic() + seconds, number))
             if self._thread is None:
@@ -66,7 +66,7 @@ class TimerThread:
                 logger.exception("A timeout could not be recorded; the other timeouts go on")
 
     def _next(self) -> Callable[[], None] | None:
-        """Wait for the next deadline that was not called off; ``None`` ends the thread."""
+        """Wait for the next deadline that was not cancelled; ``None`` ends the thread."""
         with self._changed:
             while self._actions:
                 due, number = self._heap[0]
@@ -83,35 +83,35 @@ class TimerThread:
 
 
 class Timeouts:
-    """Timeouts by key: at most one for each, which can be called off by that key."""
+    """Timeouts by key: at most one for each, which can be cancelled by that key."""
 
     def __init__(self, timers: Timers) -> None:
         self._timers = timers
         self._lock = RLock()  # timers may call the action before they return
-        self._calls_off: dict[Hashable, Callable[[], None]] = {}
+        self._cancellations: dict[Hashable, Callable[[], None]] = {}
 
     def begin(self, key: Hashable, seconds: float, action: Callable[[], None]) -> None:
         """Call ``action`` after ``seconds``, unless ``key`` is watched already."""
         with self._lock:
-            if key in self._calls_off:
+            if key in self._cancellations:
                 return
-            self._calls_off[key] = lambda: None
+            self._cancellations[key] = lambda: None
             try:
-                call_off = self._timers.call_later(seconds, lambda: self._fire(key, action))
+                cancel = self._timers.call_later(seconds, lambda: self._fire(key, action))
             except BaseException:
-                self._calls_off.pop(key, None)
+                self._cancellations.pop(key, None)
                 raise
-            if key in self._calls_off:
-                self._calls_off[key] = call_off
+            if key in self._cancellations:
+                self._cancellations[key] = cancel
 
     def _fire(self, key: Hashable, action: Callable[[], None]) -> None:
         with self._lock:
-            self._calls_off.pop(key, None)
+            self._cancellations.pop(key, None)
         action()
 
-    def call_off(self, key: Hashable) -> None:
+    def cancel(self, key: Hashable) -> None:
         """Watch ``key`` no longer."""
         with self._lock:
-            call_off = self._calls_off.pop(key, None)
-        if call_off is not None:
-            call_off()
+            cancel = self._cancellations.pop(key, None)
+        if cancel is not None:
+            cancel()

@@ -11,7 +11,7 @@ from time import monotonic
 
 from aggregate.errors import WaitError
 from aggregate.models.group import RunRecord, RunStatus
-from aggregate.models.values import ATOMS, isolated_copy
+from aggregate.models.values import isolated_copy
 from aggregate.subagents.deadlock import WAIT_GRAPH, run_of_this_thread
 from aggregate.subagents.session_state import SessionState
 from aggregate.subagents.task_runner import TaskRunner
@@ -20,8 +20,8 @@ from aggregate.subagents.task_runner import TaskRunner
 class Waiter:
     """Waits until runs or groups have ended; keys are run ids and variable names."""
 
-    def __init__(self, ledger: SessionState, session: int, runner: TaskRunner | None) -> None:
-        self._ledger = ledger
+    def __init__(self, state: SessionState, session: int, runner: TaskRunner | None) -> None:
+        self._state = state
         self._session = session
         self._runner = runner
         self._process = os.getpid()
@@ -44,10 +44,10 @@ class Waiter:
         self.require_own_process()
         deadline = _deadline(timeout)
         for key in keys:
-            while (change := self._ledger.change(key)) is not None:
+            while (change := self._state.change(key)) is not None:
                 try:
-                    with self._place_lent(), self._noted(key, timeout):
-                        change.result(_left(deadline))
+                    with self._lent_slot(), self._in_wait_graph(key, timeout):
+                        change.result(_remaining(deadline))
                 except FutureTimeoutError:
                     return False
                 finally:
@@ -59,45 +59,50 @@ class Waiter:
         self.require_own_process()
         deadline = _deadline(timeout)
         for key in keys:
-            while (change := self._ledger.change(key)) is not None:
+            while (change := self._state.change(key)) is not None:
                 try:
                     # The thread of a host's event loop goes on meanwhile; that of a run is a run's all the same.
-                    noted = self._noted(key, timeout) if run_of_this_thread() else nullcontext()
-                    with self._place_lent(), noted:
-                        await asyncio.wait_for(asyncio.wrap_future(change), _left(deadline))
+                    in_graph = self._in_wait_graph(key, timeout) if run_of_this_thread() else nullcontext()
+                    with self._lent_slot(), in_graph:
+                        await asyncio.wait_for(asyncio.wrap_future(change), _remaining(deadline))
                 except TimeoutError:
                     return False
                 finally:
                     change.cancel()
         return True
 
-    def _noted(self, key: str, timeout: float | None) -> AbstractContextManager[None]:
+    def _in_wait_graph(self, key: str, timeout: float | None) -> AbstractContextManager[None]:
         """Note what this thread waits for, unless the wait is bounded anyway."""
         if timeout is not None:
             return nullcontext()
-        return WAIT_GRAPH.waiting(lambda: self._runner.threads(self._ledger.pending(key)) if self._runner else (), key)
+        return WAIT_GRAPH.waiting(lambda: self._needed_threads(key), key)
 
-    def _place_lent(self) -> AbstractContextManager[None]:
-        """Lend the place of the run that waits, where it is one of this session."""
-        session, run_id = run_of_this_thread() or (0, "")
-        return self._runner.lent(run_id) if self._runner and session == self._session else nullcontext()
+    def _needed_threads(self, key: str) -> list[int]:
+        return self._runner.threads(self._state.pending(key)) if self._runner else []
+
+    def _lent_slot(self) -> AbstractContextManager[None]:
+        """Lend the slot of the run that waits, where it is one of this session."""
+        run_key = run_of_this_thread()
+        if self._runner is None or run_key is None or run_key[0] != self._session:
+            return nullcontext()
+        return self._runner.lent(run_key[1])
 
     def run(self, run_id: str) -> RunRecord:
         """Return a run's record; a run that was cleared reads as failed."""
         cleared = RunRecord(run_id, "", status=RunStatus.ERROR, error="the run was cleared")
-        return record_copy(self._ledger.run(run_id) or cleared)
+        return record_copy(self._state.run(run_id) or cleared)
 
 
 def record_copy(run: RunRecord) -> RunRecord:
     """Return a record whose output is the reader's: changing it changes no result."""
-    return run if type(run.output) in ATOMS else replace(run, output=isolated_copy(run.output))
+    return replace(run, output=isolated_copy(run.output))
 
 
 def _deadline(timeout: float | None) -> float | None:
     return None if timeout is None else monotonic() + timeout
 
 
-def _left(deadline: float | None) -> float | None:
+def _remaining(deadline: float | None) -> float | None:
     return None if deadline is None else min(max(0.0, deadline - monotonic()), TIMEOUT_MAX)
 
 

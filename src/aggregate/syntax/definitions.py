@@ -6,7 +6,7 @@ from dataclasses import dataclass
 _WORD = re.compile(r"\w+")
 # Line breaks that only lay out a parameter list, with the comma that such a list ends with.
 _AFTER_OPENING = re.compile(r"(?<=[(\[])\s*\n\s*")
-_BEFORE_CLOSING = re.compile(r",?\s*\n\s*(?=[)\]])")
+_BEFORE_CLOSING = re.compile(r"(?:,\s*+|(?<![\s,])\s++)(?=[)\]])")
 _LATE = frozenset({"struct", "union", "enum"})
 
 
@@ -98,5 +98,10 @@ class Module:
             pieces.append(self.text(start, remark))
             start = end
         pieces.append(self.text(start, definition.header_end))
-        text = _BEFORE_CLOSING.sub("", _AFTER_OPENING.sub("", "".join(pieces))) + self._late_name(definition)
+        laid_out = _BEFORE_CLOSING.sub(_unless_line_break, _AFTER_OPENING.sub("", "".join(pieces)))
+        text = laid_out + self._late_name(definition)
         return " ".join(text.split()).rstrip("{;,\\ ").removesuffix(":").removesuffix(" do")
+
+
+def _unless_line_break(blanks: re.Match[str]) -> str:
+    return "" if "\n" in blanks[0] else blanks[0]

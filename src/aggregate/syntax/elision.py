@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from aggregate.models.view import Span
+from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.languages import Language
 from aggregate.syntax.parsing import parse_source, query_matches
 
@@ -56,7 +57,8 @@ def find_elisions(source: bytes, language: Language) -> list[Elision]:
 
 def _capture(source: bytes, language: Language) -> _Captured:
     captured = _Captured()
-    for match in query_matches(parse_source(source, language), language, _WANTED):
+    deadline = Deadline(len(source))
+    for match in query_matches(parse_source(source, language, deadline=deadline), language, _WANTED, deadline):
         for name, nodes in match.items():
             for node in nodes:
                 start, end = node.start_byte, node.end_byte

@@ -1,10 +1,12 @@
 """The table of languages: one row each, and nothing else about a language outside its query file."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+
+from aggregate.syntax.preprocessor import hidden_in_c
 
 
 class LanguageKind(StrEnum):
@@ -31,8 +33,7 @@ class Language:
         kind: Code or data.
         names: Whole file names, where a suffix does not tell.
         interpreters: Programs on a `#!` line, without version, where neither name nor suffix tells.
-        refuses: What a text must not hold, since the grammar would end the process over it.
-        macros: Returns the pattern whose groups are what a preprocessor would take away and no grammar can read.
+        hidden: Yields the spans, in order and apart, that no grammar can read and that the parser must not see.
     """
 
     name: str
@@ -45,79 +46,13 @@ class Language:
     kind: LanguageKind = LanguageKind.CODE
     names: tuple[str, ...] = ()
     interpreters: tuple[str, ...] = ()
-    refuses: re.Pattern[str] | None = None
-    macros: Callable[[], re.Pattern[bytes]] | None = None
+    hidden: Callable[[bytes], Iterator[tuple[int, int]]] | None = None
 
+    @property
+    def elision(self) -> str:
+        """What stands for lines that are left out between others."""
+        return self.placeholder.strip("{} ") if self.kind is LanguageKind.CODE else "..."
 
-# Names for parts of the pattern below, the ones that use others first.
-_PIECES_OF_C = {
-    b"ATTRIBUTE": rb"(?:MACRO|[a-z]\w*?_(?:attr\w*+|nothrow|noreturn|nonnull|pure|deprecated)\b)",
-    # What stands between two brackets: no more than three deep, no statements.
-    b"ARGUMENTS": rb"\((?:[^(){};]++|\((?:[^(){};]++|\([^(){};]*+\))*+\))*+\)",
-    b"MACRO": rb"(?:__\w++|_[A-Z]\w*+|[A-Z][A-Z0-9_]++\b)",
-    b"NAME": rb"(?!(?:__attribute__|__asm__|catch|for|if|noexcept|requires|switch|throw|while)\b)\w++",
-    # To what stands on the line, or begins the next line with more than nothing before it.
-    b"GAP": rb"[ \t]*+(?:/\*(?:[^*]|\*(?!/)){0,300}+\*/[ \t]*+)?+(?:\r?\n[ \t]++)?+",
-}
-
-
-@cache
-def _macros_of_c() -> re.Pattern[bytes]:
-    """Return the pattern, compiled on first use: that takes 10 ms, and most projects have no C."""
-    text = _C_MACROS
-    for name, piece in _PIECES_OF_C.items():
-        text = text.replace(name, piece)
-    return re.compile(text, re.MULTILINE | re.VERBOSE)
-
-
-# Macros that stand where the grammar of C allows no name. Each branch that looks for more than a word begins with what
-# is rare, repeats possessively, and reads no further than brackets, a line or a few hundred bytes: time is linear.
-_C_MACROS = rb"""
-    //[^\n]*+                                       # passed over: comments, strings, directives, casts of values
-  | /\*(?s:.*?)(?:\*/|\Z)
-  | "(?:[^"\\\n]|\\.)*+"
-  | '(?:[^'\\\n]|\\.)'
-  | =\s*+\([^()]*+\)
-  | \b(?:__attribute__|decltype)\s*+ARGUMENTS
-  # Around the type of a function: `API(void *) f(`, `DEPRECATED(3) API(void) f(`.
-  | (?:^|(?<=\*/))[ \t]*+(?:extern[ \t]++)?+(?:(MACRO|[A-Z]\w*+\([^()\n]*+\))[ \t]++)?
-    (?<!\*\n)(_{0,2}[A-Z]\w*+[ \t]*+\()[ \t]*+[A-Za-z_][\w \t*]*+(\))
-    (?=[ \t*]*+(?:(MACRO)[ \t]++)?+NAME\s*+\(
-      |[\s*]*+NAME\s*+ARGUMENTS(?:\s*+ATTRIBUTE(?:\s*+ARGUMENTS)?+){0,12}+\s*+[;{])
-  | ^[ \t]*+(?:
-      # A condition around words that stand before or behind a declaration: `#if A`, `constexpr`, `#endif`.
-        (\#[ \t]*+if[^\n\\]*+\n
-          [ \t]*+(?:
-            (?:(?:constexpr|inline|static|explicit|virtual|const|extern|friend|noexcept|override|final)\b[ \t]*+)++
-            |[:,][ \t]*+(?:public|private|protected|virtual)\b[^\n;{}()\#]*+
-            |requires\b[^\n;{}\#]*+(?:\n[ \t]*+[^\s;{}\#][^\n;{}\#]*+){0,5}+)\r?\n
-          [ \t]*+\#[ \t]*+endif\b[^\n\\]*+)
-      | \#(?:[^\n\\]|\\\r?\n|\\.)*+
-      # Alone on a line: `NS_BEGIN`, `Q_OBJECT`, `ABI(1)`.
-      | ([A-Z_][A-Z0-9_]{2,}+(?:\([^()\n]*+\))?+)[ \t]*+\r?$(?!\s*+[{(,=);])
-      # Before the type of a function: `API type_t f(`, `static INLINE type_t CALL f(`.
-      | (?:(?:extern|static|inline)[ \t]++)*+([A-Z_][A-Z0-9_]++)[ \t]++(?:const[ \t]++)?+\w++
-        (?=[\s*]++(?:([A-Z_][A-Z0-9_]++)\s++)?+\w++[ \t]*+\()
-    )
-  # Behind a pointer's star: `char * API f(`, `int *RESTRICT p`, `typedef int *(CALL_P f)(`.
-  | \*[ \t]*+(?:\([ \t]*+)?+(MACRO)(?=[ \t]++\w++[ \t]*+[;,)=(A-Z])
-  | \b(?:
-        typedef[ \t]++\w++\([^()\n]*+\)
-      # Between the keyword and the name of a type: `class EXPORT Name {`.
-      | (?:class|struct|union|enum(?:[ \t]++class)?+)[ \t]++([A-Z][A-Z0-9_]++(?:\([^()\n]*+\))?+)
-        (?=[ \t]++[A-Za-z_]\w*+\s*+(?:<[^;{}()]{0,400}>\s*+)?(?:final\b\s*+)?+(?:\{|:\s*+[A-Za-z_]))
-      # Behind the name of a namespace: `namespace name VISIBILITY(default) {`.
-      | namespace[ \t]++\w++[ \t]++(MACRO(?:\([^()\n]*+\))?+)(?=\s*+\{)
-      # Before a word that must begin a declaration: `API void f();`.
-      | ([A-Z][A-Z0-9]*+_[A-Z0-9_]*+)(?=[ \t]++(?:static|inline|virtual|explicit|constexpr|friend|extern|template
-          |typename|namespace|class|struct|enum|union|using|typedef
-          |void|bool|char|short|int|long|float|double|signed|unsigned|auto)\b)
-      # Around parameters: `f OF((int a));`.
-      | (?<=\w[ \t])([A-Z_]++[ \t]*+\()(?=\()ARGUMENTS\s*+(\))(?=\s*+;)
-    )
-  # Behind parameters: `f(int) ATTRIBUTE __nonnull((1));`.
-  | \)GAP(?:const\b[ \t]*+)?+((?:ATTRIBUTE(?:[ \t]*+ARGUMENTS)?+GAP){1,12}+)(?=\s*+[;{:])
-"""
 
 LANGUAGES = (
     Language(
@@ -127,16 +62,14 @@ LANGUAGES = (
         "tree_sitter_python",
         placeholder="...",
         interpreters=("python", "pypy"),
-        # Runs of these take the square of their length in time and memory, in one step that no deadline interrupts.
-        refuses=re.compile(r"(?:/\s*\*\s*\w+\s*){100}"),
     ),
-    Language("c", (".c", ".h"), "c", "tree_sitter_c", macros=_macros_of_c),
+    Language("c", (".c", ".h"), "c", "tree_sitter_c", hidden=hidden_in_c),
     Language(
         "cpp",
         (".cpp", ".hpp", ".cc", ".hh", ".cxx", ".hxx", ".c++", ".h++", ".ipp", ".tpp", ".inl", ".cu", ".cuh"),
         "cpp",
         "tree_sitter_cpp",
-        macros=_macros_of_c,
+        hidden=hidden_in_c,
     ),
     Language(
         "javascript",
@@ -157,7 +90,12 @@ LANGUAGES = (
     Language("go", (".go",), "go", "tree_sitter_go"),
     Language("rust", (".rs",), "rust", "tree_sitter_rust"),
     Language("java", (".java",), "java", "tree_sitter_java"),
-    Language("csharp", (".cs", ".csx"), "csharp", "tree_sitter_c_sharp"),
+    Language(
+        "csharp",
+        (".cs", ".csx"),
+        "csharp",
+        "tree_sitter_c_sharp",
+    ),
     Language(
         "ruby",
         (".rb", ".rake", ".gemspec", ".ru"),
@@ -195,8 +133,6 @@ LANGUAGES = (
         "yaml",
         "tree_sitter_yaml",
         kind=LanguageKind.DATA,
-        # Its scanner keeps 4 bytes per level in a buffer of 1024 and does not look where that ends.
-        refuses=re.compile(r"^[ \t?:-]{200}", re.MULTILINE),
     ),
     Language(
         "toml",
@@ -292,7 +228,7 @@ _LONGEST_SHEBANG = 256  # as much as a system reads of it
 
 
 def language_of(path: str, text: str = "") -> Language | None:
-    """Return the language of the file at ``path``, or ``None`` where it has no grammar or ``text`` would break it.
+    """Return the language of the file at ``path``, or ``None`` where it has no grammar.
 
     A ``.h`` file is C unless ``text`` holds constructs that only C++ has. A file of no known name or suffix is known by
     the interpreter on its ``#!`` line.
@@ -304,7 +240,7 @@ def language_of(path: str, text: str = "") -> Language | None:
         found = by_interpreter.get(_interpreter(text))
     if found is not None and found.name == "c" and name.endswith(".h") and _HEADER_IS_CPP.search(text):
         return language_named("cpp")
-    return None if found is not None and found.refuses and found.refuses.search(text) else found
+    return found
 
 
 def language_named(name: str) -> Language | None:

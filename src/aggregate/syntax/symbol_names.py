@@ -7,6 +7,9 @@ _ARGUMENTS = re.compile(r"(?<=\w)\s*<[^<>]*>")
 _OPERATOR = re.compile(r"\boperator\b")
 _CONVERSION = re.compile(r"^(operator\s+\w[^(]*?)\s*\(.*$")
 
+_LONGEST = 2_000
+"""Longer names are left as they are: the patterns above take the square of their length."""
+
 
 def split_symbol(symbol: str) -> tuple[str, ...]:
     """Return the names in a symbol's path, written with ``.`` or ``::``."""
@@ -15,7 +18,7 @@ def split_symbol(symbol: str) -> tuple[str, ...]:
 
 def without_arguments(name: str) -> str:
     """Return a qualified name without type arguments, and a conversion operator's without its parameters."""
-    if "<" not in name and "(" not in name:
+    if ("<" not in name and "(" not in name) or len(name) > _LONGEST:
         return name
     at = _OPERATOR.search(name)
     head, operator = (name[: at.start()], name[at.start() :]) if at else (name, "")

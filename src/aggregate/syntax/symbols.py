@@ -2,13 +2,14 @@
 
 import re
 import sys
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import takewhile
 
 from tree_sitter import Node
 
+from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import Language
 from aggregate.syntax.parsing import macros_by_end, parse_source, query_matches
@@ -30,15 +31,21 @@ _WANTED = frozenset({*_NAMING, "body", "members", "keep", "doc.module", "doc.lea
 
 
 def read_module(text: str, language: Language) -> Module:
-    """Parse ``text`` and return what it defines; a syntax error costs only what stands in it."""
+    """Parse ``text`` and return what it defines; a syntax error costs only what stands in it.
+
+    Raises:
+        DeadlineError: It takes far longer than any program of this size does.
+    """
     source = text.encode(errors="surrogatepass")
     found: dict[int, Definition] = {}
     texts: dict[str, dict[int, str]] = {name: {} for name in _TEXTS}
     docs: dict[int, Node] = {}
     bodies: set[tuple[int, int]] = set()
     kept: set[tuple[int, int]] = set()
+    deadline = Deadline(len(source))
     macros = macros_by_end(source, language)
-    for match in query_matches(parse_source(source, language, macros), language, _WANTED):
+    tree = parse_source(source, language, macros, deadline=deadline)
+    for match in query_matches(tree, language, _WANTED, deadline):
         bodies.update((node.start_byte, node.end_byte) for node in match.get("body", ()))
         kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
         for capture, nodes in match.items():
@@ -51,8 +58,9 @@ def read_module(text: str, language: Language) -> Module:
             elif capture == "doc.leading":
                 docs.update((comment.start_byte, comment) for node in nodes for comment in _run_of(node))
     if macros:
-        found = {at: _with_macros(one, source, macros) for at, one in found.items()}
-    ordered = _reach(sorted(found.values(), key=lambda one: (one.start, -one.end)), source)
+        conditions = sorted((start, end) for end, start in macros.items() if source.startswith(b"#", start))
+        found = {at: _without_conditions(_with_macros(one, source, macros), conditions) for at, one in found.items()}
+    ordered = _reach(sorted(found.values(), key=lambda one: (one.start, -one.end, one.header_end)), source)
     definitions = _nest(ordered, sorted(bodies - kept))
     return Module(
         source,
@@ -90,6 +98,15 @@ def _with_macros(one: Definition, source: bytes, macros: dict[int, int]) -> Defi
     while (begin := macros.get(_end_before(source, start))) is not None:
         start = begin
     return one if start == one.start else replace(one, start=start)
+
+
+def _without_conditions(one: Definition, conditions: list[tuple[int, int]]) -> Definition:
+    """Return a definition whose signature lacks the ``conditions`` in it, as it lacks comments."""
+    inside = conditions[bisect_left(conditions, (one.start, 0)) : bisect_left(conditions, (one.header_end, 0))]
+    if not inside:
+        return one
+    remarks = [remark for remark in one.remarks if not any(a <= remark[0] < b for a, b in inside)]
+    return replace(one, remarks=tuple(sorted([*remarks, *inside])))
 
 
 def _end_before(source: bytes, position: int) -> int:

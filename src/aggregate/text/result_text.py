@@ -22,11 +22,11 @@ def result_text(result: AggregatedResult, *, labels: bool = True) -> str:
 
     Args:
         result: What a group became.
-        labels: Write ``label: `` before each item of a ``concat`` that has a label (rule 2.4).
+        labels: Write ``label: `` before each item of a ``concat`` that has a label (rule O-3).
     """
     if result.value is None:
         return ""
-    if result.strategy is not MergeStrategy.CONCAT or not isinstance(result.value, list):
+    if result.strategy is not MergeStrategy.CONCAT or not issubclass(type(result.value), list):
         return value_text(result.value)
     names = result.labels if labels and len(result.labels) == len(result.value) else ("",) * len(result.value)
     items = zip(map(escape_surrogates, names), map(value_text, result.value), strict=True)

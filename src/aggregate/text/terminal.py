@@ -8,9 +8,9 @@ _UNSAFE = (
     "\\x00-\\x1f\\x7f-\\x9f\\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff"
 )
-_IN_LINE = re.compile(f"[{_UNSAFE}]")
+_IN_LINE = f"[{_UNSAFE}]"  # compiled when first used, as below: few texts hold any of these
 # In a body of text, line breaks and tabs stay, and so do the joiners that emoji and several scripts are written with.
-_IN_BODY = re.compile(f"(?![\t\n\u200c\u200d]|\r\n)[{_UNSAFE}]")
+_IN_BODY = f"(?![\t\n\u200c\u200d]|\r\n)[{_UNSAFE}]"
 
 
 def printable(text: str, *, body: bool = False) -> str:
@@ -25,7 +25,7 @@ def printable(text: str, *, body: bool = False) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return (_IN_BODY if body else _IN_LINE).sub(_escape, text)
+    return re.sub(_IN_BODY if body else _IN_LINE, _escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:

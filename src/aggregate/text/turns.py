@@ -2,18 +2,22 @@
 
 The ordinary form is fixed (rule M-50): ``### Discussion Excerpt i``, then ``role: content``. Content that holds a line
 that could be taken for a heading of a turn, for the rule between two, or for the beginning of what somebody says, is
-fenced; the role stays outside. All else keeps its bytes. What is fenced follows from the turn and from those before it
-alone, so a further turn never changes what was sent.
+fenced; the role stays outside. All else keeps its bytes. Roles of the whole discussion count, also those that speak
+later only; so a further turn changes what was sent before only if it has a new role that an earlier content begins a
+line with.
 """
 
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
 
 from aggregate.text.fences import RARE_BREAKS, fence, heading_text
 
 _USUAL = frozenset({"user", "human", "ai", "assistant", "model", "bot", "system", "developer", "tool", "unknown"})
 """Roles that are known without a turn of theirs."""
+_LETTER = re.compile(r"[^\W_]")
 _LONGEST = 60
 """Longer beginnings of lines are no roles: they are sentences."""
 # A line that begins with blanks and marks, such as those of quotes, lists and emphasis, still looks like what follows.
@@ -36,17 +40,15 @@ def turn_texts(history: Sequence[object]) -> list[str]:
     Args:
         history: Texts and mappings with ``role`` and ``content``, mixed at will; anything else is shown as ``str``.
     """
-    roles = set(_USUAL)
+    roles = _USUAL | {_name(_shown_role(entry)) for entry in history if isinstance(entry, Mapping)}
     return [_turn(entry, roles) for entry in history]
 
 
-def _turn(entry: object, roles: set[str]) -> str:
-    """Return the text of a turn, and add its role to ``roles``."""
+def _turn(entry: object, roles: AbstractSet[str]) -> str:
+    """Return the text of a turn."""
     if isinstance(entry, Mapping):
-        role, content = entry.get("role"), entry.get("content")
-        name = _role("Unknown" if role is None else str(role))
+        name, content = _shown_role(entry), entry.get("content")
         text = "" if content is None else str(content).strip()
-        roles.add(_name(name))
         # The first line stands behind the role.
         return f"{name}:\n\n{fence(text, 'text')}" if _misleads(text, roles, behind=True) else f"{name}: {text}"
     text = str(entry).strip()
@@ -58,7 +60,12 @@ def _turn(entry: object, roles: set[str]) -> str:
     return fence(text, "text")
 
 
-def _misleads(text: str, roles: set[str], *, behind: bool = False) -> bool:
+def _shown_role(turn: Mapping[Any, Any]) -> str:
+    role = turn.get("role")
+    return _role("Unknown" if role is None else str(role))
+
+
+def _misleads(text: str, roles: AbstractSet[str], *, behind: bool = False) -> bool:
     """Tell whether a line could pass for the beginning of a turn.
 
     Args:
@@ -83,7 +90,9 @@ def _plain(text: str) -> str:
 
 def _name(role: str) -> str:
     """Return a role without marks around it, for comparing."""
-    return re.sub(r"^[\W_]+|[\W_]+$", "", _plain(role)).casefold()
+    text = _plain(role)
+    first, last = _LETTER.search(text), _LETTER.search(text[::-1])
+    return text[first.start() : len(text) - last.start()].casefold() if first and last else ""
 
 
 def _role(role: str) -> str:

@@ -4,6 +4,7 @@ import ast
 import builtins
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -16,16 +17,18 @@ from aggregate.sandbox import PythonRun, SandboxLimits, plain_copy, run_full_pyt
 from aggregate.sandbox.limits import SOURCE_CHARACTERS
 from aggregate.tools.analysis_check import dangerous_pattern
 from aggregate.tools.analysis_hints import hint_for
+from aggregate.tools.calls import failure_envelope
 
 TIMEOUT: Final = 10.0
 """Seconds (rule D-11)."""
 MEMORY: Final = 256 * 1024 * 1024
+"""Bytes: many times the largest output of a tool."""
 TOO_LONG: Final = f"Code has more than {SOURCE_CHARACTERS} characters"
 NO_RESULT: Final = "Code must assign result to 'result' variable"
 BEYOND_MONTY: Final = ("ModuleNotFoundError", "ImportError", "NotImplementedError", "SyntaxError")
 """What Monty raises for Python that it does not know, and that full Python may run."""
-_NO_NAME: Final = re.compile(r"name '(\w+)' is not defined")
-_NO_ATTRIBUTE: Final = re.compile(r"(?:module '[\w.]+'|'(\w+)' object) has no attribute '(\w+)'")
+_NO_NAME: Final = re.compile(r"name '(?P<name>\w+)' is not defined")
+_NO_ATTRIBUTE: Final = re.compile(r"(?:module '[\w.]+'|'(?P<type>\w+)' object) has no attribute '(?P<attribute>\w+)'")
 
 
 def execute_data_analysis(
@@ -56,33 +59,41 @@ def execute_data_analysis(
         cannot succeed. Never raises for the code's mistakes.
     """
     if len(python_code) > SOURCE_CHARACTERS:
-        return _failure(TOO_LONG, retry=True, hint="Read the values from data instead of writing them into the code.")
+        return failure_envelope(
+            TOO_LONG, retry=True, hint="Read the values from data instead of writing them into the code."
+        )
     try:
         tree = ast.parse(python_code)
     except SyntaxError as error:
         where = f" (line {error.lineno})" if error.lineno else ""
-        return _failure(f"Syntax error: {error.msg}{where}", retry=True)
+        return failure_envelope(f"Syntax error: {error.msg}{where}", retry=True)
     except (ValueError, RecursionError, MemoryError) as error:
-        return _failure(
-            f"Syntax error: {error!s:.200}" if str(error) else "Syntax error: nested too deeply", retry=True
-        )
+        reason = f"{error!s:.200}" or "nested too deeply"
+        return failure_envelope(f"Syntax error: {reason}", retry=True)
     pattern = dangerous_pattern(tree)
     if pattern is not None:
-        return _failure(f"Code contains potentially dangerous pattern: {pattern}", retry=False)
+        return failure_envelope(f"Code contains potentially dangerous pattern: {pattern}", retry=False)
     if not _may_assign_result(tree):
-        return _failure(NO_RESULT, retry=True)
-    plain, limits = plain_copy(data), SandboxLimits(timeout, memory_bytes)
+        return failure_envelope(NO_RESULT, retry=True)
+    plain_data = plain_copy(data)
+    limits = SandboxLimits(timeout, memory_bytes)
     try:
-        run = _run(python_code, plain, limits, cache_dir, now or datetime.now(UTC))
+        run = _run(python_code, plain_data, limits, cache_dir, now or datetime.now(UTC))
     except SandboxError as error:
-        return _stopped(error, plain, tree, timeout)
-    return {"success": True, "result": run.value, **({"printed": run.printed} if run.printed else {})}
+        return _sandbox_failure(error, plain_data, tree, timeout)
+    printed = {"printed": run.printed} if run.printed else {}
+    return {"success": True, "result": run.value, **printed}
 
 
 def _may_assign_result(tree: ast.Module) -> bool:
-    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.alias))
-    bound = (node.id if isinstance(node, ast.Name) else node.asname or node.name for node in names)
-    return "result" in bound or any(getattr(node, "name", None) == "result" for node in ast.walk(tree))
+    """Return whether the code names ``result``: a variable, an import, a function, a class or an exception."""
+    return any("result" in _names_of(node) for node in ast.walk(tree))
+
+
+def _names_of(node: ast.AST) -> tuple[str | None, ...]:
+    if isinstance(node, ast.Name):
+        return (node.id,)
+    return getattr(node, "asname", None), getattr(node, "name", None)
 
 
 def _run(code: str, data: Value, limits: SandboxLimits, cache_dir: str | Path, now: datetime) -> PythonRun:
@@ -91,18 +102,19 @@ def _run(code: str, data: Value, limits: SandboxLimits, cache_dir: str | Path, n
     def load(ref_id: str) -> Value:
         return load_data_reference(ref_id, cache_dir=cache_dir)
 
+    functions = {"load_data_reference": load}
     try:
-        functions = {"load_data_reference": load}
         return run_python(f"{code}\nresult", {"data": data}, limits=limits, functions=functions, now=now)
     except SandboxError as error:
         if not _beyond_monty(error):
             raise
-        beyond = error
+        monty_error = error
     try:
         return run_full_python(code, data, limits=limits, references=_references(code, cache_dir), now=now)
     except SandboxError as error:
         if error.kind is Stopped.MISSING:
-            raise SandboxError(f"{beyond}; {error}", kind=beyond.kind, exception=beyond.exception) from None
+            text = f"{monty_error}; {error}"
+            raise SandboxError(text, kind=monty_error.kind, exception=monty_error.exception) from None
         raise
 
 
@@ -110,41 +122,39 @@ def _beyond_monty(error: SandboxError) -> bool:
     """Return whether full Python may know what Monty does not: a module, a built-in, a method of a built-in type."""
     if error.kind is Stopped.MISSING or error.exception in BEYOND_MONTY:
         return True
-    if error.exception == "NameError" and (name := _NO_NAME.search(str(error))):
-        return hasattr(builtins, name.group(1))
-    if error.exception == "AttributeError" and (found := _NO_ATTRIBUTE.search(str(error))):
-        if found.group(2).startswith("__"):
+    if error.exception == "NameError" and (match := _NO_NAME.search(str(error))):
+        return hasattr(builtins, match["name"])
+    if error.exception == "AttributeError" and (match := _NO_ATTRIBUTE.search(str(error))):
+        if match["attribute"].startswith("__"):
             return False
-        return found.group(1) is None or hasattr(getattr(builtins, found.group(1), None), found.group(2))
+        if match["type"] is None:
+            return True  # of a module
+        return hasattr(getattr(builtins, match["type"], None), match["attribute"])
     return False
 
 
 def _references(code: str, cache_dir: str | Path) -> Mapping[str, Value]:
     """Load the references whose ids stand in the code as texts: full Python has no way back to the host."""
-    found: dict[str, Value] = {}
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in found:
-            try:
-                found[node.value] = load_data_reference(node.value, cache_dir=cache_dir)
-            except DataReferenceError:
-                continue
-    return found
+    constants = [node.value for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant)]
+    references: dict[str, Value] = {}
+    for text in dict.fromkeys(constant for constant in constants if isinstance(constant, str)):
+        with suppress(DataReferenceError):
+            references[text] = load_data_reference(text, cache_dir=cache_dir)
+    return references
 
 
-def _stopped(error: SandboxError, data: Value, tree: ast.Module, timeout: float) -> dict[str, Any]:
-    """Return the failure of rule D-90 for each way to stop."""
+def _sandbox_failure(error: SandboxError, data: Value, tree: ast.Module, timeout: float) -> dict[str, Any]:
+    """Return the failure for each way to stop: its words, and whether to try again (rule D-90)."""
     if error.kind is Stopped.TIMEOUT:
         text = f"Code execution exceeded {timeout:g} second timeout"
-        return _failure(text, retry=True, hint="Work on fewer items, or without nested loops over the same list.")
+        return failure_envelope(
+            text, retry=True, hint="Work on fewer items, or without nested loops over the same list."
+        )
     if error.kind is Stopped.MEMORY:
-        return _failure(str(error), retry=True, hint="Keep only the fields that are needed.")
+        return failure_envelope(str(error), retry=True, hint="Keep only the fields that are needed.")
     if error.exception == "NameError" and "'result'" in str(error):
-        return _failure(NO_RESULT, retry=True)
+        return failure_envelope(NO_RESULT, retry=True)
     if error.kind is Stopped.SYNTAX:
-        return _failure(f"Syntax error: {error}", retry=True)
+        return failure_envelope(f"Syntax error: {error}", retry=True)
     retry = error.kind is not Stopped.MISSING
-    return _failure(str(error), retry=retry, hint=hint_for(error, data, tree))
-
-
-def _failure(error: str, *, retry: bool, hint: str | None = None) -> dict[str, Any]:
-    return {"success": False, "error": error, "retry": retry, **({"hint": hint} if hint else {})}
+    return failure_envelope(str(error), retry=retry, hint=hint_for(error, data, tree))

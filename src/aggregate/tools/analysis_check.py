@@ -14,21 +14,24 @@ CALLS: Final = frozenset({"eval", "exec", "open", "file", "compile", "input", "b
 def dangerous_pattern(tree: ast.AST) -> str | None:
     """Return the first forbidden thing in reading order (``import os``, ``open(``, ``.__class__``), or ``None``."""
     own = assigned_names(tree)
-    found = [(*_position(node), pattern) for node in ast.walk(tree) for pattern in _patterns(node, own)]
-    return min(found)[2] if found else None
-
-
-def _position(node: ast.AST) -> tuple[int, int]:
-    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+    patterns = [
+        (getattr(node, "lineno", 0), getattr(node, "col_offset", 0), pattern)
+        for node in ast.walk(tree)
+        for pattern in _patterns(node, own)
+    ]
+    return min(patterns)[2] if patterns else None
 
 
 def _patterns(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
     """Yield what is forbidden about a node; a name that the code assigns itself (``for file in ...``) is its own."""
     match node:
         case ast.Import():
-            yield from (f"import {root}" for alias in node.names if (root := alias.name.split(".")[0]) in MODULES)
-        case ast.ImportFrom() if node.level or (node.module or "").split(".")[0] in MODULES:
-            yield f"import {(node.module or '').split('.')[0] or '.'}"
+            packages = [alias.name.split(".")[0] for alias in node.names]
+            yield from (f"import {package}" for package in packages if package in MODULES)
+        case ast.ImportFrom():
+            package = (node.module or "").split(".")[0]
+            if node.level or package in MODULES:
+                yield f"import {package or '.'}"
         case ast.Name(id="__import__"):
             yield "__import__"
         case ast.Name() if node.id in CALLS and node.id not in own:

@@ -3,16 +3,17 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 from aggregate.errors import SandboxError
 from aggregate.models.values import Value
 from aggregate.tools.analysis_check import assigned_names
 
-SHOWN: Final = 12
-"""Fields named of one object, and objects named in one hint."""
-PLACES: Final = 4
+MOST_FIELDS: Final = 12
+MOST_OBJECTS: Final = 4
 DEPTH: Final = 4
+"""Fields named of one object, objects named in one hint, and levels that are looked at: a hint stays a few lines."""
 
 
 def hint_for(error: SandboxError, data: Value, tree: ast.Module) -> str | None:
@@ -28,23 +29,25 @@ def hint_for(error: SandboxError, data: Value, tree: ast.Module) -> str | None:
 
 def available_fields(data: Value) -> str:
     """Return the keys of the objects in ``data``, with the way to each, the outermost first."""
-    return "; ".join(_limited(_places(data, "data", DEPTH))) or "none (data is no object)"
+    return "; ".join(islice(_objects(data), MOST_OBJECTS)) or "none (data is no object)"
 
 
-def _limited(places: Iterator[str]) -> list[str]:
-    return [place for _, place in zip(range(PLACES), places, strict=False)]
+def _objects(data: Value) -> Iterator[str]:
+    """Yield ``expression: fields`` for each object, level by level; the first item stands for those of a list."""
+    level: list[tuple[str, Value]] = [("data", data)]
+    for _ in range(DEPTH):
+        next_level: list[tuple[str, Value]] = []
+        for expression, value in level:
+            if isinstance(value, Mapping):
+                yield f"{expression}: {_field_names(value)}"
+                next_level += [(f"{expression}[{key!r}]", child) for key, child in value.items()]
+            elif isinstance(value, list | tuple) and value:
+                next_level.append((f"{expression}[0]", value[0]))
+        level = next_level
 
 
-def _places(value: Value, way: str, depth: int) -> Iterator[str]:
-    """Yield ``way: keys`` for each object, level by level."""
-    level = [(way, value)]
-    for _ in range(depth):
-        following: list[tuple[str, Value]] = []
-        for place, item in level:
-            if isinstance(item, Mapping):
-                keys = ", ".join(map(str, list(item)[:SHOWN])) + (", ..." if len(item) > SHOWN else "")
-                yield f"{place}: {keys}" if keys else f"{place}: no fields"
-                following.extend((f"{place}[{key!r}]", child) for key, child in item.items())
-            elif isinstance(item, list | tuple) and item:
-                following.append((f"{place}[0]", item[0]))
-        level = following
+def _field_names(fields: Mapping[str, Value]) -> str:
+    names = [str(name) for name in islice(fields, MOST_FIELDS)]
+    if len(fields) > MOST_FIELDS:
+        names.append("...")
+    return ", ".join(names) or "no fields"

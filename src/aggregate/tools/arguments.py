@@ -21,12 +21,13 @@ def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any
     Raises:
         ArgumentMistake: A required one is missing, or one cannot be cast.
     """
-    given = {name: value for name, value in arguments.items() if value is not None}
-    missing = [one.name for one in tool.required if one.name not in given]
+    values = {name: value for name, value in arguments.items() if value is not None}
+    missing = [parameter.name for parameter in tool.required if parameter.name not in values]
     if missing:
         names = ", ".join(f"'{name}'" for name in missing)
         raise ArgumentMistake(f"missing {len(missing)} required argument(s) of {tool.name}: {names}")
-    return {one.name: cast_argument(one, given[one.name]) for one in tool.parameters if one.name in given}
+    present = [parameter for parameter in tool.parameters if parameter.name in values]
+    return {parameter.name: cast_argument(parameter, values[parameter.name]) for parameter in present}
 
 
 def cast_argument(parameter: Parameter, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
@@ -44,12 +45,18 @@ def cast_argument(parameter: Parameter, value: Any) -> Any:  # noqa: ANN401 - wh
             case "str":
                 return _text(value)
             case "bool":
-                return value if isinstance(value, bool) else _TRUTH[_text(value).strip().lower()]
-            case "list" | "dict":
-                return _structure(value, list if parameter.type == "list" else dict)
+                return _truth(value)
+            case "list":
+                return _structure(value, list)
+            case "dict":
+                return _structure(value, dict)
     except (ValueError, KeyError, OverflowError, RecursionError):
         raise ArgumentMistake(f"{parameter.name} must be {parameter.type}, not {value!r:.80}") from None
     return value
+
+
+def _truth(value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
+    return value if isinstance(value, bool) else _TRUTH[_text(value).strip().lower()]
 
 
 def _whole(value: Any) -> int:  # noqa: ANN401 - whatever JSON holds
@@ -63,7 +70,10 @@ def _whole(value: Any) -> int:  # noqa: ANN401 - whatever JSON holds
 
 
 def _real(value: Any) -> float:  # noqa: ANN401 - whatever JSON holds
-    if isinstance(value, bool) or not isinstance(value, int | float | str) or not isfinite(real := float(value)):
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError
+    real = float(value)
+    if not isfinite(real):
         raise ValueError
     return real
 
@@ -77,7 +87,7 @@ def _text(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
 
 
 def _structure(value: Any, kind: type) -> Any:  # noqa: ANN401 - a list or an object
-    read = json.loads(value) if isinstance(value, str) else value
-    if not isinstance(read, kind):
+    structure = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(structure, kind):
         raise ValueError
-    return read
+    return structure

@@ -11,9 +11,11 @@ MONTHS: Final = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-_ORDINAL: Final = r"(\d{1,2})(?:st|nd|rd|th)?"
-_NAME_FIRST: Final = re.compile(rf"([a-z]+)\.?\s+{_ORDINAL}(?:\s*,)?\s+(\d{{4}})")
-_DAY_FIRST: Final = re.compile(rf"{_ORDINAL}\s+(?:of\s+)?([a-z]+)\.?(?:\s*,)?\s+(\d{{4}})")
+_MONTH: Final = r"(?P<month>[a-z]+)\.?"
+_DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR: Final = r"(?:\s*,)?\s+(?P<year>\d{4})"
+_NAME_FIRST: Final = re.compile(rf"{_MONTH}\s+{_DAY}{_YEAR}")
+_DAY_FIRST: Final = re.compile(rf"{_DAY}\s+(?:of\s+)?{_MONTH}{_YEAR}")
 _UNIX: Final = re.compile(r"-?\d{9,12}")
 DAY: Final = 86_400
 
@@ -33,7 +35,9 @@ def zone(name: str) -> ZoneInfo:
 def month_number(text: str) -> int | None:
     """Return 1 to 12 for a month's name or its first three letters or more, else ``None``."""
     word = text.lower().rstrip(".")
-    return next((n for n, name in enumerate(MONTHS, 1) if len(word) >= 3 and name.startswith(word)), None)
+    if len(word) < 3:
+        return None
+    return next((number for number, name in enumerate(MONTHS, 1) if name.startswith(word)), None)
 
 
 def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
@@ -50,19 +54,19 @@ def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
     try:
         if _UNIX.fullmatch(plain):
             return datetime.fromtimestamp(int(plain), UTC), False
-        if named := _named(plain.lower()):
-            return datetime.combine(named, time(), where), True
-        if len(plain) <= 10:
+        if day := _date_with_month_name(plain.lower()):
+            return datetime.combine(day, time(), where), True
+        if len(plain) <= len("2025-09-30"):
             return datetime.combine(date.fromisoformat(plain), time(), where), True
         moment = datetime.fromisoformat(plain)
     except (ValueError, OverflowError, OSError) as error:
         raise ToolError(f'"{text:.60}" is no date: {error!s:.100}; write 2025-09-30 or September 30, 2025') from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=where)), False
+    return moment if moment.tzinfo else moment.replace(tzinfo=where), False
 
 
-def _named(text: str) -> date | None:
-    for pattern, month, day in ((_NAME_FIRST, 1, 2), (_DAY_FIRST, 2, 1)):
-        match = pattern.fullmatch(text)
-        if match and (number := month_number(match.group(month))):
-            return date(int(match.group(3)), number, int(match.group(day)))
-    return None
+def _date_with_month_name(text: str) -> date | None:
+    match = _NAME_FIRST.fullmatch(text) or _DAY_FIRST.fullmatch(text)
+    month = month_number(match["month"]) if match else None
+    if match is None or month is None:
+        return None
+    return date(int(match["year"]), month, int(match["day"]))

@@ -15,6 +15,7 @@ from aggregate.tools.registry import ToolRegistry
 from aggregate.tools.tool import Function, make_tool
 
 UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
+MONTHS_OF_UNIT: Final = {"month": 1, "year": 12}
 ALIASES: Final = {"getCurrentDate": "getCurrentDateTime", "calculateTimestamp": "getRelativeTimestamp"}
 """The names of the source documents, and those of the tools that they stand for (rule D-86)."""
 EARLIEST, LATEST = -62_135_596_800, 253_402_300_799
@@ -125,17 +126,16 @@ def _clock_tools(now: Clock) -> tuple[Callable[..., dict[str, Any]], ...]:
 
 def _moved(moment: datetime, amount: int, unit: str) -> datetime:
     name = unit.strip().lower().removesuffix("s")
+    if name not in UNITS and name not in MONTHS_OF_UNIT:
+        raise ToolError(f'there is no unit "{unit}": take seconds, minutes, hours, days, weeks, months or years')
     try:
         if name in UNITS:
             return moment + timedelta(seconds=amount * UNITS[name])
-        if name not in ("month", "year"):
-            raise ToolError(f'there is no unit "{unit}": take seconds, minutes, hours, days, weeks, months or years')
-        month = moment.year * 12 + moment.month - 1 + amount * (12 if name == "year" else 1)
-        year, index = divmod(month, 12)
-        return moment.replace(year=year, month=index + 1, day=min(moment.day, monthrange(year, index + 1)[1]))
+        months = moment.year * 12 + moment.month - 1 + amount * MONTHS_OF_UNIT[name]
+        year, month = months // 12, months % 12 + 1
+        last_day = monthrange(year, month)[1]
+        return moment.replace(year=year, month=month, day=min(moment.day, last_day))
     except (OverflowError, ValueError) as error:
-        if isinstance(error, ToolError):
-            raise
         raise ToolError(f"{amount} {unit} lead out of the years 1 to 9999: {error}") from None
 
 

@@ -22,15 +22,18 @@ def tools_in(folder: Path) -> Iterator[Tool]:
     if not folder.is_dir():
         raise ToolError(f"{folder}: there is no such folder of tools")
     for path in sorted(folder.glob("*.py")):
-        if not path.name.startswith("_"):
-            module = _loaded(path)
+        if path.name.startswith("_"):
+            continue
+        module = _load_module(path)
+        for value in vars(module).values():
             # A tool that a file imports from a neighbour belongs to the neighbour.
-            own = (one for one in vars(module).values() if isinstance(one, Tool))
-            yield from (one for one in own if getattr(one.func, "__module__", None) == module.__name__)
+            if isinstance(value, Tool) and getattr(value.func, "__module__", None) == module.__name__:
+                yield value
 
 
-def _loaded(path: Path) -> ModuleType:
-    digest = hashlib.md5(str(path.resolve()).encode("utf-8", "surrogateescape"), usedforsecurity=False).hexdigest()
+def _load_module(path: Path) -> ModuleType:
+    full_path = str(path.resolve()).encode("utf-8", "surrogateescape")
+    digest = hashlib.md5(full_path, usedforsecurity=False).hexdigest()
     try:
         os.close(open_regular(path)[0])
     except OSError as error:

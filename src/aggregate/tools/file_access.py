@@ -30,11 +30,11 @@ class ProjectFiles:
         Raises:
             ToolError: There is none that may be shown; the message does not say whether something is there.
         """
-        for root, relative in self._places(name):
-            path = _allowed(root, relative, frozenset(_listed(root)))
+        for root, relative in self._candidates(name):
+            path = _allowed(root, relative, _listed(root))
             if path is not None:
                 return path, relative
-        raise ToolError(f'"{_shown(name)}" is no file of the project that may be read: list_directory shows those')
+        raise ToolError(f'"{_quoted(name)}" is no file of the project that may be read: list_directory shows those')
 
     def read(self, name: str) -> tuple[str, str]:
         """Return a file's name relative to its root, and its text.
@@ -53,15 +53,18 @@ class ProjectFiles:
         Raises:
             ToolError: ``folder`` leads out of the roots, or there is no such file.
         """
-        found: list[tuple[str, Path]] = []
-        for root, relative in self._places(folder):
-            listed = frozenset(_listed(root))
-            chosen = (one for one in listed if relative in (".", one) or one.startswith(f"{relative}/"))
-            paths = ((name, _allowed(root, name, listed)) for name in sorted(chosen))
-            found += [(name, path) for name, path in paths if path is not None]
-        if not found:
-            raise ToolError(f'"{_shown(folder)}" is no folder of the project with files that may be read')
-        return found
+        readable: list[tuple[str, Path]] = []
+        for root, relative in self._candidates(folder):
+            listed = _listed(root)
+            for name in sorted(listed):
+                if relative not in (".", name) and not name.startswith(f"{relative}/"):
+                    continue
+                path = _allowed(root, name, listed)
+                if path is not None:
+                    readable.append((name, path))
+        if not readable:
+            raise ToolError(f'"{_quoted(folder)}" is no folder of the project with files that may be read')
+        return readable
 
     def entries(self, folder: str) -> list[str]:
         """Return what stands directly in ``folder``, sorted; folders end with a slash.
@@ -69,29 +72,31 @@ class ProjectFiles:
         Raises:
             ToolError: ``folder`` leads out of the roots, or holds nothing that may be read.
         """
-        found: set[str] = set()
+        entries: set[str] = set()
         names = [name for name, _ in self.below(folder)]
-        for _, relative in self._places(folder):
+        for _, relative in self._candidates(folder):
             prefix = "" if relative == "." else f"{relative}/"
-            below = (one[len(prefix) :] for one in names if one.startswith(prefix))
-            found.update(head + slash for head, slash, _ in (one.partition("/") for one in below))
-        if not found:
-            raise ToolError(f'"{_shown(folder)}" is a file: read_file shows it')
-        return sorted(found)
+            for name in names:
+                if name.startswith(prefix):
+                    entry, slash, _ = name.removeprefix(prefix).partition("/")
+                    entries.add(entry + slash)
+        if not entries:
+            raise ToolError(f'"{_quoted(folder)}" is a file: read_file shows it')
+        return sorted(entries)
 
-    def _places(self, name: str) -> list[tuple[Path, str]]:
+    def _candidates(self, name: str) -> list[tuple[Path, str]]:
         """Return each root with ``name`` relative to it, by text alone; an absolute one belongs to its root."""
         if not name.strip() or "\0" in name or len(name) > 4096:
             raise ToolError("a path has 1 to 4,096 characters and no NUL")
         plain = name.replace("\\", "/") if os.sep == "\\" else name
         if ".." in PurePosixPath(plain).parts:
-            raise ToolError(f'"{_shown(name)}" holds "..": paths begin at the project\'s root')
+            raise ToolError(f'"{_quoted(name)}" holds "..": paths begin at the project\'s root')
         path = PurePosixPath(posixpath.normpath(plain))
         if not path.is_absolute():
             return [(root, path.as_posix()) for root in self.roots]
         inside = [root for root in self.roots if path.is_relative_to(_absolute(root))]
         if not inside:
-            raise ToolError(f'"{_shown(name)}" lies outside of the project: paths begin at its root')
+            raise ToolError(f'"{_quoted(name)}" lies outside of the project: paths begin at its root')
         return [(root, path.relative_to(_absolute(root)).as_posix()) for root in inside]
 
 
@@ -125,14 +130,14 @@ def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
     return None if target not in listed or is_secret(target) else real
 
 
-def _listed(root: Path) -> list[str]:
+def _listed(root: Path) -> frozenset[str]:
     """Return the files that are not ignored, asked anew each time: a goal may make files while it runs."""
-    return FolderListing().files(str(root))
+    return frozenset(FolderListing().files(str(root)))
 
 
 def _absolute(root: Path) -> str:
     return Path(os.path.abspath(root)).as_posix()
 
 
-def _shown(name: str) -> str:
+def _quoted(name: str) -> str:
     return ascii(name[:100])[1:-1]

@@ -18,6 +18,7 @@ MOST_CHARACTERS: Final = 60_000
 MOST_MATCHES: Final = 200
 MOST_NAMES: Final = 500
 MOST_LINE: Final = 300
+"""Of one result: with each of these it stays at about 15,000 tokens."""
 MOST_SEARCHED: Final = 100_000_000
 """Characters that one search reads before it stops and says so."""
 
@@ -65,8 +66,9 @@ def _file_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], ...
         Args:
             path: Relative to the project's root; by default the root itself.
         """
-        shown = files.entries(path)
-        return {"success": True, "entries": shown[:MOST_NAMES], **_left(len(shown) - MOST_NAMES, "entries")}
+        entries = files.entries(path)
+        note = _left_out(len(entries) - MOST_NAMES, "entries")
+        return {"success": True, "entries": entries[:MOST_NAMES], **note}
 
     return read_file, list_directory
 
@@ -83,37 +85,41 @@ def _search_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], .
         if not text.strip():
             raise ToolError("text is empty: give the words to look for")
         try:
-            matches = compile_glob(files_matching).match
+            may_hold_matches = compile_glob(files_matching).match
         except ValueError as error:
             raise ToolError(f"files_matching: {error}") from None
-        found: list[str] = []
-        searched = skipped = 0
+        lines: list[str] = []
+        searched = unreadable = 0
         for name, path in files.below(folder):
-            if not matches(name):
+            if not may_hold_matches(name):
                 continue
-            if len(found) > MOST_MATCHES or searched > MOST_SEARCHED:
+            if len(lines) > MOST_MATCHES or searched > MOST_SEARCHED:
                 break
             try:
                 content = read_project_text(path, name)
             except ToolError:
-                skipped += 1
+                unreadable += 1
                 continue
             searched += len(content)
-            found += _matches(name, content, text.lower())
-        notes = _left(len(found) - MOST_MATCHES, "matches, perhaps more")
+            lines += _matches(name, content, text.lower())
+        matches = lines[:MOST_MATCHES]
+        result: dict[str, Any] = {"success": True, "matches": matches, "count": len(matches)}
+        if unreadable:
+            result["files_not_read"] = unreadable
         if searched > MOST_SEARCHED:
-            notes = {"note": f"the search stopped after {searched:,} characters: give files_matching or a folder"}
-        unread = {"files_not_read": skipped} if skipped else {}
-        return {"success": True, "matches": found[:MOST_MATCHES], "count": len(found[:MOST_MATCHES]), **unread, **notes}
+            result["note"] = f"the search stopped after {searched:,} characters: give files_matching or a folder"
+        else:
+            result |= _left_out(len(lines) - MOST_MATCHES, "matches, perhaps more")
+        return result
 
     return (search_files,)
 
 
-def _matches(name: str, content: str, wanted: str) -> list[str]:
-    if wanted not in content.lower():
+def _matches(name: str, content: str, lower_text: str) -> list[str]:
+    if lower_text not in content.lower():
         return []
     lines = enumerate(content.split("\n"), 1)
-    return [f"{name}:{number}: {_cut(line.strip())}" for number, line in lines if wanted in line.lower()]
+    return [f"{name}:{number}: {_cut(line.strip())}" for number, line in lines if lower_text in line.lower()]
 
 
 def _view_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], ...]:
@@ -199,5 +205,5 @@ def _cut(line: str) -> str:
     return line if len(line) <= MOST_LINE else f"{line[:MOST_LINE]} [cut: {len(line):,} characters]"
 
 
-def _left(number: int, what: str) -> dict[str, str]:
+def _left_out(number: int, what: str) -> dict[str, str]:
     return {"note": f"{number} more {what} are not shown"} if number > 0 else {}

@@ -26,7 +26,7 @@ class ToolRegistry:
     limits: CallLimits = field(default_factory=CallLimits)
     _tools: dict[str, Tool] = field(default_factory=dict)
     _aliases: dict[str, str] = field(default_factory=dict)
-    _hanging: AbandonedCalls = field(default_factory=AbandonedCalls)
+    _abandoned: AbandonedCalls = field(default_factory=AbandonedCalls)
 
     @classmethod
     def of(
@@ -35,10 +35,10 @@ class ToolRegistry:
         """Return a registry of ``tools``; a registry is returned as it is, functions become tools."""
         if isinstance(tools, ToolRegistry):
             return tools
-        made = cls(granted(permissions))
-        for one in tools:
-            made.add(one if isinstance(one, Tool) else make_tool(one))
-        return made
+        registry = cls(granted(permissions))
+        for entry in tools:
+            registry.add(entry if isinstance(entry, Tool) else make_tool(entry))
+        return registry
 
     def register(
         self,
@@ -56,10 +56,15 @@ class ToolRegistry:
         Raises:
             ToolError: The name is taken and ``replace`` is false, or it is no name.
         """
-        made = make_tool(
-            func, name=name, description=description, parameters=parameters, returns=returns, permissions=permissions
+        tool = make_tool(
+            func,
+            name=name,
+            description=description,
+            parameters=parameters,
+            returns=returns,
+            permissions=permissions,
         )
-        return self.add(made, replace=replace)
+        return self.add(tool, replace=replace)
 
     register_tool = register
 
@@ -91,7 +96,7 @@ class ToolRegistry:
         Raises:
             ToolError: A file cannot be run, or a name is taken and ``replace`` is false.
         """
-        return tuple(self.add(one, replace=replace) for one in tools_in(Path(folder)))
+        return tuple(self.add(tool, replace=replace) for tool in tools_in(Path(folder)))
 
     def get(self, name: str) -> Tool:
         """Return a tool by its name or an alias.
@@ -99,10 +104,10 @@ class ToolRegistry:
         Raises:
             ToolError: There is none; it is also a ``ValueError`` (rule D-85).
         """
-        found = self._tools.get(self._aliases.get(name, name))
-        if found is None:
+        tool = self._tools.get(self._aliases.get(name, name))
+        if tool is None:
             raise ToolError(f"Tool not found: {name}")
-        return found
+        return tool
 
     def run(
         self,
@@ -127,28 +132,29 @@ class ToolRegistry:
             ToolError: There is no such tool.
         """
         tool = self.get(name)
-        refused = tool.permissions - self.permissions
-        if refused:
-            names = " and ".join(sorted(refused))
+        lacking = tool.permissions - self.permissions
+        if lacking:
+            names = " and ".join(sorted(lacking))
             return failure_envelope(f"{tool.name} needs the permission {names}, which is not granted", retry=False)
         try:
             checked = checked_arguments(tool, arguments)
         except ArgumentMistake as error:
             return failure_envelope(str(error), retry=True)
-        limits = (
-            self.limits if seconds is None else CallLimits(min(seconds, self.limits.seconds), self.limits.megabytes)
-        )
+        limits = self.limits
+        if seconds is not None:
+            limits = CallLimits(min(seconds, limits.seconds), limits.megabytes)
         if tool.context:
             checked[tool.context] = context or ToolContext(seconds=limits.seconds)
-        return call_with_limits(tool.name, lambda: tool.func(**checked), limits, self._hanging)
+        return call_with_limits(tool.name, lambda: tool.func(**checked), limits, self._abandoned)
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return what a model is told, in order of registration."""
-        return [one.schema() for one in self]
+        return [tool.schema() for tool in self]
 
     def spellings(self) -> dict[str, Tool]:
         """Return every name that stands for a tool, aliases too."""
-        return {**self._tools, **{other: self._tools[name] for other, name in self._aliases.items()}}
+        aliases = {alias: self._tools[name] for alias, name in self._aliases.items()}
+        return {**self._tools, **aliases}
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -42,15 +42,17 @@ class Parameter:
 def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """Return the parameters that a model may give; ``*args``, ``**options`` and the engine's context are none."""
     hints = _hints(function)
-    described = argument_texts(inspect.getdoc(function) or "")
-    found = []
-    for name, one in inspect.signature(function).parameters.items():
-        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD) or hints.get(name) is ToolContext:
+    descriptions = argument_texts(inspect.getdoc(function) or "")
+    parameters = []
+    for name, argument in inspect.signature(function).parameters.items():
+        is_variadic = argument.kind in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
+        if is_variadic or hints.get(name) is ToolContext:
             continue
-        required = one.default is one.empty
-        default = None if required else one.default
-        found.append(Parameter(name, hint_name(hints.get(name)), required, default, described.get(name, "")))
-    return tuple(found)
+        required = argument.default is argument.empty
+        default = None if required else argument.default
+        description = descriptions.get(name, "")
+        parameters.append(Parameter(name, hint_name(hints.get(name)), required, default, description))
+    return tuple(parameters)
 
 
 def context_parameter(function: Callable[..., Any]) -> str | None:
@@ -78,28 +80,31 @@ def hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
     if origin is Literal:
         return " | ".join(map(repr, get_args(hint)))
     if origin in (Union, UnionType):
-        return " | ".join(hint_name(one) for one in get_args(hint) if one is not NoneType)
+        return " | ".join(hint_name(member) for member in get_args(hint) if member is not NoneType)
     return getattr(origin or hint, "__name__", str(hint))
 
 
 def argument_texts(doc: str) -> dict[str, str]:
     """Return the descriptions below ``Args:`` by the parameter's name; continuation lines are joined."""
     texts: dict[str, str] = {}
-    inside, indent, name = False, 0, ""
+    in_arguments = False
+    argument_indent = 0
+    name = ""
     for line in doc.splitlines():
-        if _SECTION.match(line.strip()) and not line.startswith("  "):
-            inside, indent, name = line.strip() in ("Args:", "Arguments:", "Parameters:"), 0, ""
-            continue
-        if not inside or not line.strip():
-            continue
-        width = len(line) - len(line.lstrip())
-        indent = indent or width
-        match = _ARGUMENT.fullmatch(line.strip()) if width <= indent else None
-        if match:
-            name = match.group(1)
-            texts[name] = match.group(2)
-        elif name:
-            texts[name] = f"{texts[name]} {line.strip()}".strip()
+        text = line.strip()
+        indent = len(line) - len(line.lstrip())
+        if _SECTION.match(text) and indent < 2:
+            in_arguments = text in ("Args:", "Arguments:", "Parameters:")
+            argument_indent = 0
+            name = ""
+        elif in_arguments and text:
+            argument_indent = argument_indent or indent
+            match = _ARGUMENT.fullmatch(text) if indent <= argument_indent else None
+            if match:
+                name = match.group(1)
+                texts[name] = match.group(2)
+            elif name:
+                texts[name] = f"{texts[name]} {text}".strip()
     return texts
 
 

@@ -1,4 +1,4 @@
-"""Saved state: values by key in one SQLite file, for later goals (rule 1.7)."""
+"""Saved state: values by key in one SQLite file, for later goals (rule D-86)."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""State tools: what a goal may remember for later ones (rule 1.7)."""
+"""State tools: what a goal may remember for later ones (rule D-86)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +13,9 @@ from aggregate.tools.tool import Permission, make_tool
 def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
     """Register the tools that save and load state in ``store``; those that save need the permission to write."""
     save, load, keys = _value_tools(store)
-    for function in (load, keys, _querying(store)):
+    for function in (load, keys, _query_tool(store)):
         registry.add(make_tool(function))
-    for function in (save, _merging(store)):
+    for function in (save, _merge_tool(store)):
         registry.add(make_tool(function, permissions=Permission.WRITE))
 
 
@@ -36,8 +36,8 @@ def _value_tools(store: StateStore) -> tuple[Callable[..., dict[str, Any]], ...]
         Args:
             key: One of the keys that listStateKeys gives.
         """
-        found, value = store.load(key)
-        return {"success": True, "found": found, "key": key, "value": value}
+        exists, value = store.load(key)
+        return {"success": True, "found": exists, "key": key, "value": value}
 
     def listStateKeys() -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
         """List the keys of all saved values."""
@@ -47,7 +47,7 @@ def _value_tools(store: StateStore) -> tuple[Callable[..., dict[str, Any]], ...]
     return saveState, loadState, listStateKeys
 
 
-def _merging(store: StateStore) -> Callable[..., dict[str, Any]]:
+def _merge_tool(store: StateStore) -> Callable[..., dict[str, Any]]:
     def mergeTimeseriesState(  # noqa: N802 - tools are camelCase (D-80)
         key: str,
         items: list[Any],
@@ -82,7 +82,7 @@ def _merging(store: StateStore) -> Callable[..., dict[str, Any]]:
     return mergeTimeseriesState
 
 
-def _querying(store: StateStore) -> Callable[..., dict[str, Any]]:
+def _query_tool(store: StateStore) -> Callable[..., dict[str, Any]]:
     def queryTimeseriesState(  # noqa: N802 - tools are camelCase (D-80)
         key: str, start: str | int, end: str | int
     ) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def _querying(store: StateStore) -> Callable[..., dict[str, Any]]:
             raise ToolError("start is after end: exchange them")
         series = _series(key, store.load(key)[1])
         field = series["timestamp_field"]
-        items = [one for one in series["items"] if first <= time_of(one, field) <= last]
+        items = [record for record in series["items"] if first <= time_of(record, field) <= last]
         return {
             "success": True,
             "coverage": coverage(map(tuple, series["covered"]), first, last),
@@ -120,7 +120,7 @@ def _series(key: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - what was 
 def _covered(
     items: list[Record], field: str, start: str | int | None, end: str | int | None
 ) -> list[tuple[float, float]]:
-    times = [time_of(one, field) for one in items]
+    times = [time_of(record, field) for record in items]
     if not times and (start is None or end is None):
         return []
     first = min(times) if start is None else moment_of(start)

@@ -1,4 +1,4 @@
-"""Records that grow over time: merged without doubles, asked by range with the coverage known (rule 1.7)."""
+"""Records that grow over time: merged without doubles, asked by range with the coverage known (rule D-86)."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -42,7 +42,7 @@ def time_of(record: Record, field: str = "") -> float:
     Raises:
         ToolError: It has none.
     """
-    name = field or next((one for one in FIELDS if one in record), "")
+    name = field or next((usual for usual in FIELDS if usual in record), "")
     if name not in record:
         raise ToolError(f"a record has no time: name its field with timestamp_field (it has {', '.join(record)})")
     return moment_of(record[name])
@@ -58,18 +58,21 @@ def merge_records(
     Raises:
         ToolError: A record has no id or no time.
     """
-    records: dict[Any, Record] = {one[id_field]: one for one in old}
+    records: dict[Any, Record] = {record[id_field]: record for record in old}
     added = duplicates = 0
-    for one in new:
-        key = one.get(id_field) if isinstance(one, Mapping) else None
+    for record in new:
+        key = record.get(id_field) if isinstance(record, Mapping) else None
         if key is None or isinstance(key, list | dict):
             raise ToolError(f'a record has no "{id_field}": name the field of its id with id_field')
         known = records.get(key)
-        added, duplicates = (added + 1, duplicates) if known is None else (added, duplicates + 1)
-        if known is None or time_of(one, time_field) >= time_of(known, time_field):
-            records[key] = one
-    in_order = sorted(records.values(), key=lambda one: (time_of(one, time_field), str(one[id_field])))
-    return in_order, added, duplicates
+        if known is None:
+            added += 1
+        else:
+            duplicates += 1
+        if known is None or time_of(record, time_field) >= time_of(known, time_field):
+            records[key] = record
+    by_time = sorted(records.values(), key=lambda record: (time_of(record, time_field), str(record[id_field])))
+    return by_time, added, duplicates
 
 
 def join_spans(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
@@ -85,8 +88,8 @@ def join_spans(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
 
 def coverage(spans: Iterable[TimeSpan], start: float, end: float) -> Coverage:
     """Return how much of ``start`` to ``end`` the spans cover."""
-    touching = [span for span in join_spans(spans) if span[0] <= end and span[1] >= start]
+    touching = [(first, last) for first, last in join_spans(spans) if first <= end and last >= start]
     if not touching:
         return Coverage.NONE
-    whole = touching[0][0] <= start and touching[0][1] >= end
-    return Coverage.FULL if whole else Coverage.PARTIAL
+    first, last = touching[0]
+    return Coverage.FULL if first <= start and last >= end else Coverage.PARTIAL

@@ -3,8 +3,9 @@
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import Any, TypeAlias, overload
 
 from aggregate.errors import ToolError
@@ -53,14 +54,14 @@ class Tool:
     @property
     def required(self) -> tuple[Parameter, ...]:
         """The parameters that a call must give."""
-        return tuple(one for one in self.parameters if one.required)
+        return tuple(parameter for parameter in self.parameters if parameter.required)
 
     def schema(self) -> dict[str, Any]:
         """Return ``{name, description, parameters, returns, permissions}`` (rule D-83)."""
         return {
             "name": self.name,
             "description": self.description,
-            "parameters": [one.as_dict() for one in self.parameters],
+            "parameters": [parameter.as_dict() for parameter in self.parameters],
             "returns": self.returns,
             "permissions": ", ".join(sorted(self.permissions)),
         }
@@ -91,19 +92,19 @@ def make_tool(
     Raises:
         ToolError: The name or a permission is none, or the function has no signature.
     """
-    known: str = name or str(getattr(func, "__name__", type(func).__name__))
-    if not _NAME.fullmatch(known):
-        raise ToolError(f'"{known}" cannot name a tool: take letters, digits and _, at most 64')
+    tool_name: str = name or str(getattr(func, "__name__", type(func).__name__))
+    if not _NAME.fullmatch(tool_name):
+        raise ToolError(f'"{tool_name}" cannot name a tool: take letters, digits and _, at most 64')
     try:
         inferred = parameters_of(func)
         context = context_parameter(func)
         hint = inspect.signature(func).return_annotation
     except (TypeError, ValueError) as error:
-        raise ToolError(f"{known} cannot become a tool: its signature cannot be read ({error})") from None
+        raise ToolError(f"{tool_name} cannot become a tool: its signature cannot be read ({error})") from None
     return Tool(
-        known,
+        tool_name,
         func,
-        description or first_paragraph(inspect.getdoc(func) or "") or known,
+        description or first_paragraph(inspect.getdoc(func) or "") or tool_name,
         _described(inferred, parameters),
         returns or hint_name(hint),
         granted(permissions),
@@ -124,16 +125,16 @@ def granted(permissions: str | Iterable[str]) -> frozenset[Permission]:
         raise ToolError(f"{error}: permissions are read, write and network") from None
 
 
-def _described(inferred: tuple[Parameter, ...], given: ParameterTexts | None) -> tuple[Parameter, ...]:
-    if given is None:
+def _described(inferred: tuple[Parameter, ...], texts: ParameterTexts | None) -> tuple[Parameter, ...]:
+    if texts is None:
         return inferred
-    if isinstance(given, Mapping):
+    if isinstance(texts, Mapping):
         return tuple(
-            Parameter(one.name, one.type, one.required, one.default, str(given.get(one.name, one.description)))
-            for one in inferred
+            replace(parameter, description=str(texts.get(parameter.name, parameter.description)))
+            for parameter in inferred
         )
     try:
-        return tuple(one if isinstance(one, Parameter) else Parameter(**one) for one in given)
+        return tuple(entry if isinstance(entry, Parameter) else Parameter(**entry) for entry in texts)
     except TypeError as error:
         raise ToolError(
             f"a parameter cannot be read: {error}; give name, type, required, default, description"
@@ -164,14 +165,11 @@ def tool(
     if callable(name):
         return make_tool(name)
 
-    def decorate(function: Function) -> Tool:
-        return make_tool(
-            function,
-            name=name,
-            description=description,
-            parameters=parameters,
-            returns=returns,
-            permissions=permissions,
-        )
-
-    return decorate
+    return partial(
+        make_tool,
+        name=name,
+        description=description,
+        parameters=parameters,
+        returns=returns,
+        permissions=permissions,
+    )

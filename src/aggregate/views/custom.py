@@ -33,8 +33,7 @@ def render_slices(path: str, text: str, slices: Sequence[Mapping[str, Any]]) -> 
     spans: list[Span] = []
     problems: list[str] = []
     line = 1
-    for piece in slices:
-        found = FuzzyAnchor.resolve(piece, text)
+    for piece, found in zip(slices, FuzzyAnchor.resolve_all(slices, text), strict=True):
         head = slice_heading(piece, found)
         body = "".join(lines[found.start_line - 1 : found.end_line]).removesuffix("\n") if found.found else ""
         blocks.append(f"{head}\n{body}" if found.found else head)
@@ -53,7 +52,12 @@ def slice_heading(piece: Mapping[str, Any], found: "Resolution") -> str:
     tag = f" [Slice: {heading_text(str(piece['tag']))}]" if piece.get("tag") else " [Slice]"
     comment = f" ({heading_text(str(piece['comment']))})" if piece.get("comment") else ""
     if not found.found:
-        lines = f"Lines {piece.get('start_line')}-{piece.get('end_line')}"
+        lines = f"Lines {_number_text(piece.get('start_line'))}-{_number_text(piece.get('end_line'))}"
         return f"---{tag}{comment} {lines}: {found.state.value}: {found.reason} ---"
     note = "" if not found.reason else f" ({found.state.value}: {found.reason})"
     return f"---{tag}{comment} Lines {found.start_line}-{found.end_line}: ---{note}"
+
+
+def _number_text(value: object) -> str:
+    """Return a line number as the user wrote it; what is no number of 64 bits is not repeated."""
+    return str(value) if isinstance(value, int) and abs(value) < 1 << 63 else "?"

@@ -1,33 +1,30 @@
 """The symbols that the user picked, in full or by signature."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from aggregate.models.view import Span, View, ViewRequest
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import language_of
 from aggregate.syntax.symbol_names import split_symbol
 from aggregate.syntax.symbols import read_module
+from aggregate.views.enclosing import Piece, footer, gap, opened
 from aggregate.views.skeleton import skeleton
-
-_LEFT_OUT = "..."
 
 
 @dataclass(slots=True)
 class _MaskedBlock:
-    """A piece of the view.
+    """A definition in the view.
 
     Attributes:
         text: Its lines, without what stands inside.
-        lines: The lines of the file behind it; ``None`` for a message.
-        left_out: The mark for what stands between a container's header and the first member shown, if anything.
+        definition: Where it is in the file.
         inside: The members shown below a container's header.
     """
 
     text: str
-    lines: tuple[int, int] | None = None
-    left_out: str = ""
+    definition: Definition
     inside: list["_MaskedBlock"] = field(default_factory=list)
 
 
@@ -36,8 +33,9 @@ def masked(request: ViewRequest) -> View:
 
     A symbol is a name or a path of names (``Class.method``, ``ns::Class::method``) and stands for all its overloads.
     ``def`` shows a definition whole, ``sig`` its signature, ``hide`` nothing; a symbol that does not exist leaves a
-    visible error line. A member stands below the header of what it is a member of; members of one container share that
-    header, at the place of the first of them. An empty mask means the skeleton.
+    visible error line. A member stands in what it is a member of: below its header and above the line that closes it,
+    with a mark wherever something of it is left out. Members of one container share it, at the place of the first of
+    them. An empty mask means the skeleton.
     """
     if not request.mask:
         return skeleton(request)
@@ -45,38 +43,63 @@ def masked(request: ViewRequest) -> View:
     module = read_module(request.text, language) if language else None
     lines: list[str] = []
     spans: list[Span] = []
-    problems: list[str] = []
-    # Each with what goes before it: a blank line between blocks, nothing below a header.
-    waiting = [(block, i > 0) for i, block in enumerate(_blocks(request.mask, module, request.path))][::-1]
-    while waiting:
-        block, apart = waiting.pop()
-        lines += [""] if apart else []
-        text = block.text.split("\n")
-        if block.lines is not None:
-            spans.append(Span(len(lines) + 1, len(lines) + len(text), *block.lines))
-        else:
-            problems.append(block.text)
+    blocks = _blocks(request.mask, module, request.path)
+    for piece in _pieces(blocks, module, language.elision if language else ""):
+        text = piece.text.split("\n")
+        if piece.first_line:
+            first, last = piece.first_line, piece.first_line + len(text) - 1
+            spans.append(Span(len(lines) + 1, len(lines) + len(text), first, last))
         lines += text
-        lines += [block.left_out] if block.left_out else []
-        waiting += [(inner, i > 0) for i, inner in enumerate(block.inside)][::-1]
+    problems = [block.text for block in blocks if isinstance(block, Piece)]
     return View("\n".join(lines), tuple(spans), language.fence if language else "text", tuple(problems))
 
 
-def _blocks(mask: Mapping[str, str], module: Module | None, path: str) -> list[_MaskedBlock]:
-    """Return the blocks of the view, members inside the blocks of their containers."""
-    blocks: list[_MaskedBlock] = []
+def _pieces(blocks: Sequence[_MaskedBlock | Piece], module: Module | None, mark: str) -> list[Piece]:
+    """Return the lines of the view in order; containers may be nested as deep as they like."""
+    pieces: list[Piece] = []
+    waiting: list[_MaskedBlock | Piece] = [part for block in reversed(blocks) for part in (block, Piece(""))][:-1]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Piece):
+            pieces.append(part)
+            continue
+        pieces.append(Piece(part.text, part.definition.first_line))
+        if part.inside and module:
+            waiting += reversed(_body(part, module, mark))
+    return pieces
+
+
+def _body(block: _MaskedBlock, module: Module, mark: str) -> list[_MaskedBlock | Piece]:
+    """Return what stands below a container's header: its members, marks between them, and the line that closes it."""
+    parts: list[_MaskedBlock | Piece] = []
+    container = block.definition
+    position, indent = opened(module, container).end, ""
+    for inner in block.inside:
+        member = inner.definition
+        indent = inner.text[: len(inner.text) - len(inner.text.lstrip(" \t"))]
+        parts += gap(module, position, member.start, f"{indent}{mark}", is_first=not parts)
+        parts.append(inner)
+        position = member.end
+    return [*parts, *footer(module, container, position, f"{indent}{mark}")]
+
+
+def _blocks(mask: Mapping[str, str], module: Module | None, path: str) -> list[_MaskedBlock | Piece]:
+    """Return the blocks of the view, members inside the blocks of their containers, and messages between them."""
+    blocks: list[_MaskedBlock | Piece] = []
     containers = _containers(module) if module else {}
     headers: dict[Definition, _MaskedBlock] = {}
+    named = _by_name(module.definitions) if module else {}
     for symbol, shown in mask.items():
-        found = find_symbol(module, symbol) if module else []
+        found = _find(module, symbol, named) if module else []
         if module is None or not found:
-            blocks.append(_MaskedBlock(f"ERROR: symbol not found: {symbol} in {path}"))
+            blocks.append(Piece(f"ERROR: symbol not found: {symbol} in {path}"))
         elif shown not in ("def", "sig", "hide"):
-            blocks.append(_MaskedBlock(f'ERROR: unknown mask "{shown}" for {symbol} in {path}: use def, sig or hide'))
+            blocks.append(Piece(f'ERROR: unknown mask "{shown}" for {symbol} in {path}: use def, sig or hide'))
         elif shown != "hide":
             for one in found:
-                around = _around(module, one, containers, blocks, headers)
-                around.append(_block(module, one, whole=shown == "def"))
+                text = module.whole(one).rstrip() if shown == "def" else module.header(one)
+                outermost = _put(module, _MaskedBlock(text, one), containers, headers)
+                blocks += [outermost] if outermost else []
     return blocks
 
 
@@ -92,36 +115,21 @@ def _containers(module: Module) -> dict[Definition, Definition]:
     return containers
 
 
-def _around(
+def _put(
     module: Module,
-    one: Definition,
+    block: _MaskedBlock,
     containers: Mapping[Definition, Definition],
-    blocks: list[_MaskedBlock],
     headers: dict[Definition, _MaskedBlock],
-) -> list[_MaskedBlock]:
-    """Return the blocks that a definition's own block belongs to, with the headers around it in ``headers``."""
-    chain = [one]
-    while (outer := containers.get(chain[-1])) is not None:
-        chain.append(outer)
-    for inner, container in reversed(list(pairwise(chain))):
-        if container not in headers:
-            headers[container] = _block(module, container, whole=False)
-            headers[container].left_out = _left_out(module, container, inner)
-            blocks.append(headers[container])
-        blocks = headers[container].inside
-    return blocks
-
-
-def _left_out(module: Module, container: Definition, member: Definition) -> str:
-    """Return the mark for what stands between a container's header and a member, ``""`` where nothing does."""
-    between = module.text(container.header_end, member.start)
-    indent = between[between.rfind("\n") + 1 :]
-    return "" if not between.strip(" \t\r\n{:") else f"{indent if not indent.strip() else ''}{_LEFT_OUT}"
-
-
-def _block(module: Module, one: Definition, *, whole: bool) -> _MaskedBlock:
-    text = module.whole(one).rstrip() if whole else module.header(one)
-    return _MaskedBlock(text, (one.first_line, one.first_line + text.count("\n")))
+) -> _MaskedBlock | None:
+    """Put a block into that of its container, made in ``headers``; return the outermost one that is new."""
+    container = containers.get(block.definition)
+    while container is not None:
+        if container in headers:
+            headers[container].inside.append(block)
+            return None
+        block = headers[container] = _MaskedBlock(opened(module, container).text, container, [block])
+        container = containers.get(container)
+    return block
 
 
 def find_symbol(module: Module, symbol: str) -> list[Definition]:
@@ -130,10 +138,24 @@ def find_symbol(module: Module, symbol: str) -> list[Definition]:
     A symbol is one name as it stands in the file, or a path of names of which the first ones may be left out; it may
     begin with the file's package. The name of a class does not mean its constructors too.
     """
+    return _find(module, symbol, _by_name(module.definitions))
+
+
+def _by_name(definitions: Iterable[Definition]) -> Mapping[str, list[Definition]]:
+    """Return the definitions by their own names and aliases, so that a long mask is not searched again and again."""
+    named: defaultdict[str, list[Definition]] = defaultdict(list)
+    for one in definitions:
+        for name in dict.fromkeys((*one.path[-1:], *one.aliases)):
+            named[name].append(one)
+    return named
+
+
+def _find(module: Module, symbol: str, named: Mapping[str, list[Definition]]) -> list[Definition]:
     parts = split_symbol(symbol)
-    found = [one for one in module.definitions if one.path[-1:] == (symbol,) or _is_named(one, parts, module.package)]
+    candidates = dict.fromkeys(one for name in {symbol, *parts[-1:]} for one in named.get(name, ()))
+    found = [one for one in candidates if one.path[-1:] == (symbol,) or _is_named(one, parts, module.package)]
     paths = {one.path for one in found}
-    return [one for one in found if one.path[:-1] not in paths]
+    return sorted((one for one in found if one.path[:-1] not in paths), key=lambda one: (one.start, one.depth))
 
 
 def _is_named(one: Definition, parts: tuple[str, ...], package: tuple[str, ...]) -> bool:

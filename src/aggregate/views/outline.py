@@ -25,7 +25,7 @@ def outline(request: ViewRequest) -> View:
         return summary(request)
     module = read_module(request.text, language)
     if not module.definitions:
-        return summary(request)
+        return summary(request, module)
     if language.kind is LanguageKind.CODE:
         return _view([(one, _indent(one) + module.signature(one)) for one in module.definitions], 0)
     shown, left_out = fitting(module.definitions, _MOST_DOCUMENT_ROWS)

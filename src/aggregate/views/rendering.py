@@ -1,17 +1,26 @@
 """One view, where a failure is a value."""
 
-import traceback
-
 from aggregate.errors import DeadlineError
 from aggregate.models.view import View, ViewRequest
-from aggregate.views.table import VIEWS
+from aggregate.views.fallback import plain_digest
+from aggregate.views.table import render
 
 
 def render_view(request: ViewRequest) -> View | str:
-    """Return the view that ``request`` asks for, or a sentence, or the traceback of what went wrong."""
+    """Return the view that ``request`` asks for, or the traceback of what went wrong.
+
+    A text that takes too long is shown by a sentence that says so, and what can be said of it without a grammar.
+    """
     try:
-        return VIEWS[request.mode](request)
+        return render(request)
     except DeadlineError as error:
-        return f'{error}; show the file with view_mode = "full", or exclude it'
-    except Exception:  # noqa: BLE001 - rule 3.4: a failing view becomes the file's content, the run goes on
+        return _without_grammar(request, f'{error}; show the file with view_mode = "full", or exclude it')
+    except Exception:  # noqa: BLE001 - a failing view becomes the file's content, the run goes on (M-5)
+        import traceback
+
         return traceback.format_exc()
+
+
+def _without_grammar(request: ViewRequest, problem: str) -> View:
+    digest = plain_digest(request.path, request.text)
+    return View("\n".join([f"NOTE: {problem}", *digest]), language="text", problems=(problem,))

@@ -16,28 +16,34 @@ from aggregate.views.labels import counted, more_row, plural, shortened
 _MOST_NAMES = 60
 _MOST_ROWS = 60
 _MOST_CHARACTERS = 800
+_LONGEST_LINE = 1_000
+"""Characters of a line of documentation that are read, of which 160 are shown: the patterns below retry from each."""
 
 
-def summary(request: ViewRequest) -> View:
+def summary(request: ViewRequest, module: Module | None = None) -> View:
     """Return a heuristic digest: what the file is, its doc, imports, definitions, headings or keys (rule M-32).
 
     The digest is shorter than the source: details go, the last ones first, until it is. Of a source too short for
     that, the source itself is returned; a text of nothing but white space is called empty.
+
+    Args:
+        request: What to render.
+        module: What the text defines, where that is known already.
     """
     language = language_of(request.path, request.text)
     if not request.text.strip():
         return View(f"{_title(request, language)}, empty", language="text")
-    lines = _digest(request, language)
+    lines = _digest(request, language, module)
     while lines and sum(map(len, lines)) + len(lines) - 1 >= len(request.text):
         lines.pop()
     return View("\n".join(lines) or request.text, language="text")
 
 
-def _digest(request: ViewRequest, language: Language | None) -> list[str]:
+def _digest(request: ViewRequest, language: Language | None, module: Module | None) -> list[str]:
     title = f"{_title(request, language)}, {counted(line_count(request.text), 'line')}"
     if language is None:
         return [title, *plain_digest(request.path, request.text)]
-    module = read_module(request.text, language)
+    module = module or read_module(request.text, language)
     if language.kind is LanguageKind.CODE:
         counts = Counter(one.kind for one in module.definitions)
         title = ", ".join([title, *(counted(number, kind) for kind, number in counts.items())])
@@ -82,7 +88,7 @@ def _holder(one: Definition, module: Module) -> str:
 # What opens a comment or a documentation string, and what opens, continues and closes one on each of its lines.
 _OPENING = re.compile(r"""\s*(?:/\*|//|\#|--|;|<!--|[rRuUbBfF]{0,2}["'])""")
 _MARKS = re.compile(
-    r"""^\s*(?:/\*+!?|<!--|//+!?|\#+|--+|;+|\*+(?!/)|[rRuUbBfF]{0,2}(?:\"{3}|'{3}|\"|'))|(?:\*+/|-->|\"{3}|'{3}|\"|')\s*$"""
+    r"""^\s*(?:/\*+!?|<!--|//+!?|\#+|--+|;+|\*++(?!/)|[rRuUbBfF]{0,2}(?:\"{3}|'{3}|\"|'))|(?:(?<!\*)\*+/|-->|\"{3}|'{3}|\"|')\s*$"""
 )
 # Comments for tools, not for readers.
 _DIRECTIVE = re.compile(
@@ -114,7 +120,7 @@ def _title(request: ViewRequest, language: Language | None) -> str:
 
 def _first_paragraph(doc: str) -> str:
     """Return the first paragraph of a documentation string or comment, without its marks, on one line."""
-    lines = doc.strip().splitlines()
+    lines = [line[:_LONGEST_LINE] for line in doc.strip().splitlines()]
     if _OPENING.match(doc):
         lines = [text for line in lines if not _DIRECTIVE.match(text := _MARKS.sub("", line).strip())]
     paragraph = _TAGS.sub("\n\n", "\n".join(lines)).strip().split("\n\n")[0]

@@ -1,28 +1,22 @@
-"""The one table of views."""
+"""The views: each mode is rendered by the function of its name, in the module of its name."""
 
 from collections.abc import Callable
-from types import MappingProxyType
+from functools import cache
+from importlib import import_module
 
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.views.custom import custom
-from aggregate.views.full import full
-from aggregate.views.masked import masked
-from aggregate.views.none import none
-from aggregate.views.outline import outline
-from aggregate.views.skeleton import skeleton
-from aggregate.views.summary import summary
-
-VIEWS: MappingProxyType[ViewMode, Callable[[ViewRequest], View]] = MappingProxyType(
-    {
-        ViewMode.FULL: full,
-        ViewMode.SUMMARY: summary,
-        ViewMode.SKELETON: skeleton,
-        ViewMode.OUTLINE: outline,
-        ViewMode.MASKED: masked,
-        ViewMode.CUSTOM: custom,
-        ViewMode.NONE: none,
-    }
-)
 
 PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMode.SUMMARY})
 """The views that parse the file: those worth a process of their own when there are many."""
+
+
+def render(request: ViewRequest) -> View:
+    """Return the view that ``request`` asks for."""
+    return _renderer(request.mode)(request)
+
+
+@cache
+def _renderer(mode: ViewMode) -> Callable[[ViewRequest], View]:
+    """Return the function for a mode, loaded on first use: most bring the parser, and files in full need none."""
+    renderer: Callable[[ViewRequest], View] = getattr(import_module(f"aggregate.views.{mode.value}"), mode.value)
+    return renderer

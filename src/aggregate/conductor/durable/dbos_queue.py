@@ -13,9 +13,8 @@ What is set here and in ``worker_process``, and why:
 """
 
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
@@ -23,6 +22,7 @@ from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 from aggregate.conductor.assignment import Assignment, TicketOutcome
 from aggregate.conductor.attempt import WorkerStopping
 from aggregate.conductor.durable.database import database_errors, open_engine, retry_while_away
+from aggregate.conductor.durable.row_sizes import refuse_large_workflows, workflow_table
 from aggregate.conductor.durable.serialization import JSON, refuse_pickles, refuse_row
 from aggregate.errors import StateError
 from aggregate.models.group import RunStatus
@@ -66,8 +66,7 @@ def prepare_database(engine: sa.Engine) -> None:
     Raises:
         StateError: The database cannot be reached.
     """
-    # What a user should know is raised, and the rest is retried.
-    logging.getLogger("dbos").setLevel(logging.CRITICAL)
+    _silence_log()
     with database_errors(str(engine.url)):
         DBOS.migrate(engine.url.render_as_string(hide_password=False))
     DbosQueue(engine).set_concurrency(None)
@@ -138,13 +137,15 @@ class DbosQueue:
 
     def keys(self, run_id: str) -> set[str]:
         """Return the keys of all tickets of a run that were put here, whatever they hold."""
-        workflows = self._list(workflow_id_prefix=f"{run_id}/", load_input=False, load_output=False)
-        return {workflow.workflow_id for workflow in workflows}
+        return self._keys_where(lambda workflows: workflows.c.workflow_uuid.startswith(f"{run_id}/", autoescape=True))
 
     def unfinished(self, keys: Collection[str]) -> set[str]:
         """Return which of ``keys`` were put here and have not ended."""
-        workflows = self._find(keys, load_output=False)
-        return {workflow.workflow_id for workflow in workflows if workflow.status not in _ENDED}
+        if not keys:
+            return set()
+        return self._keys_where(
+            lambda workflows: workflows.c.workflow_uuid.in_(keys) & workflows.c.status.not_in(_ENDED)
+        )
 
     def cancel(self, keys: Collection[str]) -> None:
         """Take back what has not ended; what a worker still gives for it is dropped."""
@@ -170,24 +171,50 @@ class DbosQueue:
 
     def forget(self, keys: Collection[str]) -> None:
         """Delete what the database has of ``keys``."""
-        known = sorted(self.known(keys))
-        if known:
-            retry_while_away(self._engine, lambda: self._client.delete_workflows(known))
+        if keys:
+            retry_while_away(self._engine, lambda: self._client.delete_workflows(sorted(keys)))
 
     def _find(
         self, keys: Collection[str], *, status: list[str] | None = None, load_output: bool = True
     ) -> list[WorkflowStatus]:
         if not keys:
             return []
-        ids = list(keys)
-        return self._list(workflow_ids=ids, status=status, load_input=False, load_output=load_output)
 
-    def _list(self, **filters: Any) -> list[WorkflowStatus]:  # noqa: ANN401 - what list_workflows takes
+        def find() -> list[WorkflowStatus]:
+            with self._engine.connect() as connection:
+                refuse_large_workflows(connection, keys)
+            return self._client.list_workflows(
+                workflow_ids=list(keys),
+                status=status,
+                load_input=False,
+                load_output=load_output,
+            )
+
         try:
-            return retry_while_away(self._engine, lambda: self._client.list_workflows(**filters))
+            return retry_while_away(self._engine, find)
         except (ValueError, RecursionError):
             # JSON that DBOS reads by itself, such as a workflow's attributes.
             refuse_row("a ticket's row")
+
+    def _keys_where(self, condition: Callable[[sa.TableClause], sa.ColumnElement[bool]]) -> set[str]:
+        """Return the keys of workflows; nothing else of them is read, so that garbled ones can be ended."""
+        workflows = workflow_table(self._engine.dialect.name, "workflow_status", "status")
+        query = sa.select(workflows.c.workflow_uuid).where(condition(workflows))
+
+        def find() -> set[str]:
+            with self._engine.connect() as connection:
+                return set(connection.execute(query).scalars())
+
+        return retry_while_away(self._engine, find)
+
+
+def _silence_log() -> None:
+    """Take DBOS's own log off standard error: what a user should know is raised, and the rest is retried."""
+    log = logging.getLogger("dbos")
+    for handler in list(log.handlers):
+        log.removeHandler(handler)
+    # DBOS adds one to standard error, as it is at that moment, where there is none.
+    log.addHandler(logging.NullHandler())
 
 
 def _outcome(workflow: WorkflowStatus) -> TicketOutcome:

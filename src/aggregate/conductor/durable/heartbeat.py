@@ -18,6 +18,7 @@ from dbos import error as dbos_errors
 from sqlalchemy.exc import SQLAlchemyError
 
 from aggregate.conductor.durable.dbos_queue import QUEUE
+from aggregate.conductor.durable.row_sizes import workflow_table
 from aggregate.conductor.durable.schema import LEASES
 
 LEASE_SECONDS = 15.0
@@ -99,13 +100,8 @@ class Heartbeat:
         self._stop = Event()
         self._thread: Thread | None = None
         postgres = engine.dialect.name == "postgresql"
-        self._workflows = sa.table(
-            "workflow_status",
-            sa.column("executor_id", sa.Text),
-            sa.column("status", sa.Text),
-            sa.column("queue_name", sa.Text),
-            schema="dbos" if postgres else None,
-        )
+        columns = ("executor_id", "status", "queue_name")
+        self._workflows = workflow_table(engine.dialect.name, "workflow_status", *columns)
         # The database's clock: those of two machines may differ by more than a lease.
         clock = _POSTGRES_CLOCK if postgres else _SQLITE_CLOCK
         self._now: sa.ColumnElement[float] = sa.literal_column(clock, sa.Double)

@@ -15,6 +15,8 @@ from aggregate.errors import StateError
 
 JSON = DBOSPortableJSONSerializer()
 """What workflows' inputs, outputs and steps are written with."""
+NOT_JSON = "is not JSON of ours"
+"""What is said of a row that somebody else wrote."""
 
 
 def refuse_pickles() -> None:
@@ -29,13 +31,13 @@ def _refuse(_self: DefaultSerializer, _text: str) -> Any:  # noqa: ANN401 - in t
     refuse_row("a value")
 
 
-def refuse_row(name: str) -> NoReturn:
-    """Raise what is said of a row that is not JSON.
+def refuse_row(name: str, fault: str = NOT_JSON) -> NoReturn:
+    """Raise what is said of a row that is not read.
 
     Raises:
         StateError: Always.
     """
     raise StateError(
-        f"{name} in the database is not JSON of ours and is not read: it comes from an older version or from somebody "
+        f"{name} in the database {fault} and is not read: it comes from an older version or from somebody "
         "else; end the run with --cancel and delete it with --forget, or use another --database"
     )

@@ -107,7 +107,7 @@ class WorkerProcess:
             "executor_id": self.executor_id,
             "use_listen_notify": False,
             "serializer": JSON,
-            "log_level": "CRITICAL",  # else DBOS undoes what ``prepare_database`` did
+            "log_level": "CRITICAL",  # a program that embeds this one has a log of its own
             "notification_listener_polling_interval_sec": LISTEN_SECONDS,
         }
         with database_errors(str(self._engine.url)):

@@ -43,6 +43,21 @@
     (_ (function_declarator declarator: (_) @name))
   ]
   [(default_method_clause) (delete_method_clause)]) @definition.function
+(declaration
+  declarator: (init_declarator
+    declarator: [
+      (function_declarator declarator: (_) @name)
+      (_ (function_declarator declarator: (_) @name))
+    ]
+    value: (delete_expression (MISSING identifier)))) @definition.function
+(template_declaration
+  (declaration
+    declarator: (init_declarator
+      declarator: [
+        (function_declarator declarator: (_) @name)
+        (_ (function_declarator declarator: (_) @name))
+      ]
+      value: (delete_expression (MISSING identifier))))) @definition.function
 (function_definition
   declarator: (function_declarator declarator: (_) @name)
   (try_statement body: (compound_statement) @body)) @definition.function

@@ -18,19 +18,24 @@
     "describe" "context" "feature" "shared_examples" "shared_examples_for" "shared_context" "namespace" "included"
     "prepended" "class_methods" "class_eval" "module_eval" "instance_eval" "draw" "group" "resource"))
 
-; A signature ends where the comments before the body, the body or, without one, the `end` begins; of an endless method behind the equals sign.
-(method name: (_) @name (comment)* @members body: (body_statement)? @members "end" @members) @definition.method
+; A signature ends where the body or, without one, the `end` begins; of an endless method behind the equals sign; at a
+; comment before that, by patterns of their own: `(comment)*` takes the square of the comments' number.
+(method name: (_) @name . parameters: (_)? . (comment) @members) @definition.method
+(method name: (_) @name body: (body_statement)? @members "end" @members) @definition.method
 (method name: (_) @name "=" . body: (_) @members) @definition.method
-(singleton_method name: (_) @name (comment)* @members body: (body_statement)? @members "end" @members) @definition.method
+(singleton_method name: (_) @name . parameters: (_)? . (comment) @members) @definition.method
+(singleton_method name: (_) @name body: (body_statement)? @members "end" @members) @definition.method
 (singleton_method name: (_) @name "=" . body: (_) @members) @definition.method
 (call
   method: (identifier)
   arguments: (argument_list
     .
     [
-      (method name: (_) @name (comment)* @members body: (body_statement)? @members "end" @members)
+      (method name: (_) @name . parameters: (_)? . (comment) @members)
+      (method name: (_) @name body: (body_statement)? @members "end" @members)
       (method name: (_) @name "=" . body: (_) @members)
-      (singleton_method name: (_) @name (comment)* @members body: (body_statement)? @members "end" @members)
+      (singleton_method name: (_) @name . parameters: (_)? . (comment) @members)
+      (singleton_method name: (_) @name body: (body_statement)? @members "end" @members)
       (singleton_method name: (_) @name "=" . body: (_) @members)
     ]
     .)) @definition.method

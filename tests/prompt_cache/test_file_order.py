@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.prompt_cache.file_order import OrderedPrompt, count_changes, file_digests, order_for_sending
-from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import NO_CACHE, CacheLookup, CachePolicy, policy_for
 from aggregate.prompt_cache.retention import LARGEST, CachedPrompt
 from aggregate.sections.changed_files import changed_segment
 from aggregate.sections.files import FILES, file_block, files_section
-from aggregate.tokens.count import count_prompt
+from aggregate.tokens.count import count, count_prompt
 
 MARKS = policy_for("anthropic", "claude-sonnet-5")
 PREFIX = CachePolicy(CacheLookup.PREFIX)
@@ -41,41 +41,57 @@ def prompt_of(content: Mapping[str, str], said: int = 1) -> Prompt:
 
 @dataclass(frozen=True)
 class Turn:
-    """A prompt that was settled."""
+    """A prompt that was put in order."""
 
     plain: Prompt
-    settled: OrderedPrompt
+    ordered: OrderedPrompt
 
-    def earlier(self, marks: tuple[int, ...] | None = None) -> CachedPrompt:
+    def earlier(self, breakpoints: tuple[int, ...] | None = None) -> CachedPrompt:
         """Return it as the last prompt that was sent."""
-        texts = ("", *(one.text for one in self.settled.prompt.segments))
-        return CachedPrompt(PromptFingerprint.of(self.settled.prompt, self.tokens), texts.__getitem__, marks)
+        texts = ("", *(one.text for one in self.prompt.segments))
+        return CachedPrompt(self.ordered.prompt.fingerprint, texts.__getitem__, breakpoints)
+
+    @property
+    def prompt(self) -> Prompt:
+        """The prompt in order."""
+        return self.ordered.prompt.prompt
 
     @property
     def tokens(self) -> list[int]:
         """The tokens of its segments."""
-        return [link.tokens for link in self.settled.links]
+        return [part.tokens for part in self.ordered.prompt.segments]
 
     @property
     def shown(self) -> str:
         """The files in their order; a diff with an asterisk."""
-        segments = (one for one in self.settled.prompt.segments if one.section is not Section.HISTORY and one.source)
+        segments = (one for one in self.prompt.segments if one.section is not Section.HISTORY and one.source)
         return " ".join(one.source.removesuffix(".py") + "*" * (one.section is Section.CHANGED) for one in segments)
+
+
+def order(
+    plain: Prompt,
+    policy: CachePolicy,
+    *,
+    earlier: CachedPrompt | None = None,
+    changes: Mapping[str, float] | None = None,
+) -> OrderedPrompt:
+    """Put a prompt in order."""
+    hashed = HashedPrompt.of(plain, count_prompt(plain).segments)
+    return order_for_sending(hashed, policy, earlier=earlier, changes=changes or {}, count=count)
 
 
 def turn(
     content: Mapping[str, str],
     after: Turn | None = None,
     *,
-    rules: CachePolicy = PREFIX,
+    policy: CachePolicy = PREFIX,
     changes: Mapping[str, float] | None = None,
     said: int = 1,
 ) -> Turn:
-    """Settle a prompt behind another one."""
+    """Put a prompt in order behind another one."""
     plain = prompt_of(content, said)
-    tokens = count_prompt(plain).segments
     earlier = after.earlier() if after else None
-    return Turn(plain, order_for_sending(plain, tokens, rules, earlier=earlier, changes=changes or {}))
+    return Turn(plain, order(plain, policy, earlier=earlier, changes=changes))
 
 
 def test_the_first_order_puts_what_changes_last() -> None:
@@ -88,13 +104,13 @@ def test_a_changed_file_stays_and_a_diff_follows() -> None:
     """All old files keep their places and bytes; the next diff goes behind the first one, which stays if it can."""
     first = turn(CONTENT)
     second = turn(CONTENT | {"c.py": body("c.py", 240, 1)}, first)
-    assert (second.shown, second.settled.older) == ("c b a c*", ("c.py",))
-    assert second.settled.prompt.segments[:4] == first.settled.prompt.segments[:4]
-    assert second.settled.extra == sum(second.tokens) - sum(count_prompt(second.plain).segments) > 0
-    assert sum(second.tokens) == count_prompt(second.settled.prompt).document
+    assert (second.shown, second.ordered.older) == ("c b a c*", ("c.py",))
+    assert second.prompt.segments[:4] == first.prompt.segments[:4]
+    assert second.ordered.extra == sum(second.tokens) - sum(count_prompt(second.plain).segments) > 0
+    assert sum(second.tokens) == count_prompt(second.prompt).document
     third = turn(CONTENT | {name: body(name, SIZES[name], 1) for name in ("b.py", "c.py")}, second)
     assert third.shown == "c b a c* b*"
-    assert third.settled.prompt.segments[:6] == second.settled.prompt.segments[:6]
+    assert third.prompt.segments[:6] == second.prompt.segments[:6]
     assert turn(CONTENT | {"b.py": body("b.py", 120, 1)}, third).shown == "c b a b*"
     assert turn(CONTENT, third).shown == "c b a"
 
@@ -106,37 +122,32 @@ def test_a_file_that_changed_too_much_is_written_anew() -> None:
     assert turn(CONTENT | {"b.py": body("b.py", 120, 120)}, first).shown == "c b a"
     third = turn({"a.py": CONTENT["a.py"], "b.py": body("b.py", 120, 120), "c.py": body("c.py", 240, 1)}, second)
     assert third.shown == "c b a c*"
-    assert third.settled.older == ("c.py",)
+    assert third.ordered.older == ("c.py",)
 
 
-@pytest.mark.parametrize("rules", [NO_CACHE, LOCAL])
-def test_where_reading_saves_nothing_files_are_shown_whole(rules: CachePolicy) -> None:
+@pytest.mark.parametrize("policy", [NO_CACHE, LOCAL])
+def test_where_reading_saves_nothing_files_are_shown_whole(policy: CachePolicy) -> None:
     """Files keep their places up to the first changed one; the others are put in order behind it."""
-    first = turn(CONTENT, rules=rules)
+    first = turn(CONTENT, policy=policy)
     changed = CONTENT | {"b.py": body("b.py", 120, 1)}
-    assert turn(changed, first, rules=rules, changes={"b.py": 9.0}).shown == "c a b"
-    assert turn(CONTENT, first, rules=rules, changes={"c.py": 9.0}).shown == "c b a"
+    assert turn(changed, first, policy=policy, changes={"b.py": 9.0}).shown == "c a b"
+    assert turn(CONTENT, first, policy=policy, changes={"c.py": 9.0}).shown == "c b a"
 
 
 def test_another_heading_keeps_nothing() -> None:
     """A prompt in summaries does not go on behind one in full."""
     first = turn(CONTENT)
     plain = Prompt((Segment(Section.FILES, "## Files (Summary)", Stability.STABLE), *prompt_of(CONTENT).segments[1:]))
-    tokens = count_prompt(plain).segments
-    changes = {"c.py": 9.0}
-    assert (
-        Turn(plain, order_for_sending(plain, tokens, PREFIX, earlier=first.earlier(), changes=changes)).shown == "b a c"
-    )
+    ordered = order(plain, PREFIX, earlier=first.earlier(), changes={"c.py": 9.0})
+    assert Turn(plain, ordered).shown == "b a c"
 
 
 def test_breakpoints_decide_what_is_worth_keeping() -> None:
     """Old files are kept where a breakpoint lets them be read, and written anew where none does."""
     first = turn(CONTENT)
     changed = prompt_of(CONTENT | {"c.py": body("c.py", 240, 1)})
-    tokens = count_prompt(changed).segments
     shown = [
-        Turn(changed, order_for_sending(changed, tokens, MARKS, earlier=first.earlier(marks), changes={})).shown
-        for marks in ((5,), ())
+        Turn(changed, order(changed, MARKS, earlier=first.earlier(breakpoints))).shown for breakpoints in ((5,), ())
     ]
     assert shown == ["c b a c*", "c b a"]
 
@@ -157,20 +168,20 @@ CONTENTS = st.dictionaries(
 
 @settings(max_examples=60)
 @given(st.lists(CONTENTS, min_size=1, max_size=8), st.sampled_from([PREFIX, MARKS, LOCAL]))
-def test_every_file_can_be_told_as_it_is(contents: list[dict[str, str]], rules: CachePolicy) -> None:
+def test_every_file_can_be_told_as_it_is(contents: list[dict[str, str]], policy: CachePolicy) -> None:
     """Whatever happens, each file stands there once, as it is or with the diff to that, and no other file does.
 
-    The tokens are those of the prompt, older versions take little, and settled again behind itself nothing moves.
+    The tokens are those of the prompt, older versions take little, and put in order behind itself nothing moves.
     """
     last = None
     for number, content in enumerate(contents):
-        now = turn(content, last, rules=rules, said=number + 1)
-        segments = now.settled.prompt.segments
+        now = turn(content, last, policy=policy, said=number + 1)
+        segments = now.prompt.segments
         files = {one.source: one for one in segments if one.section is Section.FILES and one.source}
         diffs = {one.source: one for one in segments if one.section is Section.CHANGED and one.source}
         current = {one.source: one for one in now.plain.segments if one.section is Section.FILES and one.source}
         assert files.keys() == content.keys()
-        assert tuple(path for path in files if path in diffs) == now.settled.older
+        assert tuple(path for path in files if path in diffs) == now.ordered.older
         for path, one in files.items():
             if path in diffs:
                 assert diffs[path] == changed_segment(one.text, current[path])
@@ -178,10 +189,10 @@ def test_every_file_can_be_told_as_it_is(contents: list[dict[str, str]], rules: 
                 assert one == current[path]
         others = [one for one in segments if one.section is Section.HISTORY]
         assert others == [one for one in now.plain.segments if one.section is Section.HISTORY]
-        assert len(segments) == len(now.tokens) == len(now.settled.weights)
+        assert len(segments) == len(now.tokens) == len(now.ordered.weights)
         total = count_prompt(now.plain).document
-        assert sum(now.tokens) == count_prompt(now.settled.prompt).document
-        assert now.settled.links == PromptFingerprint.of(now.settled.prompt, now.tokens).links[1:]
-        assert now.settled.extra <= LARGEST * total + 40  # the section's heading
-        assert turn(content, now, rules=rules, said=number + 1).settled.prompt == now.settled.prompt
+        assert sum(now.tokens) == count_prompt(now.prompt).document
+        assert now.ordered.prompt == HashedPrompt.of(now.prompt, now.tokens)
+        assert now.ordered.extra <= LARGEST * total + 40  # the section's heading
+        assert turn(content, now, policy=policy, said=number + 1).prompt == now.prompt
         last = now

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.agent.goal_templates import item_goal, rule_template
-from aggregate.agent.heuristics import iteration
+from aggregate.agent.heuristics import find_iteration
 from aggregate.agent.item_lists import attached, filter_items, find_list
 from aggregate.results.references import compact_data
 
@@ -124,6 +124,6 @@ RULED = [
 @pytest.mark.parametrize(("step", "item", "template"), RULED)
 def test_templates_by_rule(step: str, item: Any, template: str | None) -> None:
     """Where items can be told apart, the step's own words make the template (P8)."""
-    over = iteration(step)
+    over = find_iteration(step)
     assert over is not None
     assert rule_template(step, over, item) == template

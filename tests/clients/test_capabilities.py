@@ -11,8 +11,8 @@ from aggregate.clients.client import Client
 from aggregate.clients.protocol import RequestOptions
 from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
 from aggregate.errors import ProviderError
-from tests.clients.prompts import state
 from tests.fakes.transports import Hangs, TakesTextAlone
+from tests.prompt_cache.prompts import state
 
 PROMPT = state({"a.py": ("A", 0)}, []).prompt
 SCHEMA = {
@@ -42,7 +42,7 @@ TABLE: list[tuple[str, str, float | None, ResponseFormat]] = [
 def test_the_table(provider: str, model: str, temperature: float | None, form: ResponseFormat) -> None:
     """Temperature 0 as each provider takes it, and how its answers are bound to a schema (D-12)."""
     taken = capabilities_of(provider, model)
-    assert (taken.temperature(0.0), taken.form) == (temperature, form)
+    assert (taken.temperature(0.0), taken.response_format) == (temperature, form)
     assert taken.temperature(None) is None
 
 
@@ -52,11 +52,11 @@ def test_a_request_holds_what_its_provider_takes(
 ) -> None:
     """The adapter is given nothing that it would have to leave out."""
     client = Client(provider, ScriptedTransport(iter(["yes"])), model)
-    client.send(PROMPT, "Why?", turn=TYPED)
+    client.send(PROMPT, "Why?", options=TYPED)
     assert isinstance(client.transport, ScriptedTransport)
     (request,) = client.transport.requests
     schema = None if form is ResponseFormat.TEXT else SCHEMA
-    assert (request.temperature, request.schema, request.form) == (temperature, schema, form)
+    assert (request.temperature, request.schema, request.response_format) == (temperature, schema, form)
 
 
 def test_a_turn_without_wishes_sends_text_alone() -> None:
@@ -64,15 +64,15 @@ def test_a_turn_without_wishes_sends_text_alone() -> None:
     client = scripted_client(["yes"])
     client.send(PROMPT, "Why?")
     assert isinstance(client.transport, ScriptedTransport)
-    assert client.transport.requests[0] == client.transport.requests[0].plain
+    assert client.transport.requests[0] == client.transport.requests[0].text_only
 
 
 @pytest.mark.parametrize("status", [400, 422])
 def test_a_server_that_refuses_more_is_sent_the_text_alone(status: int) -> None:
     """Once, and without a wait; a plain request that is refused stays refused."""
     transport = TakesTextAlone(status)
-    assert Client("compatible", transport, "m").send(PROMPT, "Why?", turn=TYPED).text == "yes"
-    assert [one.form for one in transport.requests] == [ResponseFormat.SCHEMA, ResponseFormat.TEXT]
+    assert Client("compatible", transport, "m").send(PROMPT, "Why?", options=TYPED).text == "yes"
+    assert [one.response_format for one in transport.requests] == [ResponseFormat.SCHEMA, ResponseFormat.TEXT]
     assert transport.requests[1].temperature is None
 
 
@@ -81,7 +81,7 @@ def test_other_refusals_are_final(status: int) -> None:
     """A wrong key is not tried again without the schema."""
     transport = TakesTextAlone(status)
     with pytest.raises(ProviderError, match="unknown field"):
-        Client("compatible", transport, "m").send(PROMPT, "Why?", turn=TYPED)
+        Client("compatible", transport, "m").send(PROMPT, "Why?", options=TYPED)
     assert len(transport.requests) == 1
 
 
@@ -90,7 +90,7 @@ def test_a_turn_has_its_time() -> None:
     transport = Hangs()
     start = time.monotonic()
     with pytest.raises(ProviderError, match=r"^compatible did not answer within 0\.05 s$"):
-        Client("compatible", transport, "m").send(PROMPT, "Why?", turn=RequestOptions(seconds=0.05))
+        Client("compatible", transport, "m").send(PROMPT, "Why?", options=RequestOptions(seconds=0.05))
     assert transport.stopped.is_set()
     assert time.monotonic() - start < 5
 
@@ -113,5 +113,21 @@ def test_what_the_listener_raises_is_the_callers(error: Exception) -> None:
 def test_the_same_without_blocking() -> None:
     """``asend`` hands on the same."""
     transport: Any = TakesTextAlone()
-    asyncio.run(Client("compatible", transport, "m").asend(PROMPT, "Why?", turn=TYPED))
+    asyncio.run(Client("compatible", transport, "m").asend(PROMPT, "Why?", options=TYPED))
     assert len(transport.requests) == 2
+
+
+def test_the_options_keyword_of_the_last_release() -> None:
+    """``turn`` still works, with a warning that names ``options``."""
+    client = scripted_client(["one", "two", "three"])
+    assert isinstance(client.transport, ScriptedTransport)
+    brief = RequestOptions(system="Be brief.")
+    with pytest.warns(DeprecationWarning, match=r"the keyword turn of Client\.send is now options"):
+        client.send(PROMPT, "Why?", turn=brief)  # type: ignore[call-arg]
+    with pytest.warns(DeprecationWarning, match=r"Client\.asend is now options"):
+        asyncio.run(client.asend(PROMPT, "Why?", turn=brief))  # type: ignore[call-arg]
+    with pytest.warns(DeprecationWarning, match=r"Client\.exchange is now options"):
+        client.exchange(client.plan(PROMPT, "Why?", options=brief), turn=brief)  # type: ignore[call-arg]
+    assert [request.plan.system for request in client.transport.requests] == ["Be brief."] * 3
+    with pytest.raises(TypeError, match="unexpected keyword argument 'turn'"):
+        client.send(PROMPT, "Why?", turn=brief, options=brief)  # type: ignore[call-arg]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.agent.heuristics import advice, has_parts, is_compound, is_vague, iteration, words
+from aggregate.agent.heuristics import advice, find_iteration, has_parts, is_compound, is_vague, words
 from aggregate.tools import make_tool
 
 ITERATIONS = [
@@ -28,7 +28,7 @@ ITERATIONS = [
 @pytest.mark.parametrize(("step", "expected"), ITERATIONS)
 def test_iteration_words(step: str, expected: tuple[str, str] | None) -> None:
     """Whole words, any case, any noun: "reach", "call" and "finally" are none (D-21, D-28)."""
-    found = iteration(step)
+    found = find_iteration(step)
     assert (found and (found.phrase, found.noun)) == expected
 
 

@@ -82,6 +82,7 @@ def test_both_turns_are_kept(folder: Path) -> None:
     _, second = say(folder, "Second?", answer="Two.")
     assert [one.path.name for one in (first, second)] == ["demo_001.md", "demo_002.md"]
     roles = [("User", "First?"), ("AI", "One.\n"), ("User", "Second?"), ("AI", "Two.")]
+    assert second.history is not None
     assert load_history(second.history) == [{"role": role, "content": text} for role, text in roles]
 
 
@@ -115,11 +116,11 @@ def test_a_changed_file_is_named_and_shown_by_a_diff(folder: Path) -> None:
     made, done = say(folder, "Second?")
     assert made.report is not None
     assert (made.report.cause.value, made.report.where) == ("changed", "src/b.py")
-    assert (files_of(made), made.settled.older) == (["a.py", "b.py", "c.py", "b.py*"], ("src/b.py",))
+    assert (files_of(made), made.ordered.older) == (["a.py", "b.py", "c.py", "b.py*"], ("src/b.py",))
     assert done.path.read_text(encoding="utf-8") == made.plan.text
     assert "### File src/b.py (diff)\n\n```diff\n@@ -799,3 +799,4 @@\n" in made.plan.text
     assert done.reply.usage.cache_read > 0.99 * first.plan.total
-    assert made.settled.extra < 150
+    assert made.ordered.extra < 150
     again, _ = say(folder, "Third?")
     assert again.report is not None
     assert again.report.cause.value == "appended"
@@ -134,7 +135,7 @@ def test_without_diffs_a_changed_file_moves_behind_the_others(folder: Path) -> N
     say(folder, "First?")
     edit(folder, "b.py", more="# more\n")
     made, done = say(folder, "Second?")
-    assert (files_of(made), made.settled.older, made.settled.extra) == (["a.py", "c.py", "b.py"], (), 0)
+    assert (files_of(made), made.ordered.older, made.ordered.extra) == (["a.py", "c.py", "b.py"], (), 0)
     assert done.reply.usage.cache_read > 0
 
 
@@ -174,8 +175,8 @@ def test_the_record_is_read_back(folder: Path) -> None:
     run = read_request(done.path)
     assert run is not None
     assert run.sent is not None
-    assert (run.chain, run.sent.provider, run.sent.model) == (made.chain, "scripted", "claude-sonnet-5")
-    assert (run.sent.ends, run.sent.marks) == (made.plan.layout.ends, made.plan.layout.marks)
+    assert (run.fingerprint, run.sent.provider, run.sent.model) == (made.fingerprint, "scripted", "claude-sonnet-5")
+    assert (run.sent.ends, run.sent.breakpoints) == (made.plan.layout.ends, made.plan.layout.breakpoints)
 
 
 def test_a_failure_leaves_the_discussion_as_it_was(folder: Path) -> None:
@@ -211,6 +212,14 @@ def test_a_projects_persona_cannot_send_a_key_elsewhere(folder: Path) -> None:
     config = load_config(folder / "manual_slop.toml")
     with pytest.raises(ConfigError, match="may name an address for compatible only"):
         prepare_turn(config, "?", ModelSelection(persona="elsewhere"), environ={"ANTHROPIC_API_KEY": "k"})
+
+
+def test_the_keyword_of_the_last_release(folder: Path) -> None:
+    """``choice`` still says who is asked, with a warning that names ``selection``."""
+    config = load_config(folder / "manual_slop.toml")
+    with pytest.warns(DeprecationWarning, match="the keyword choice of prepare_turn is now selection"):
+        prepared = prepare_turn(config, "?", choice=SCRIPTED)  # type: ignore[call-arg]
+    assert prepared.client.provider == "scripted"
 
 
 def test_a_prompt_that_is_too_long_says_what_would_fit(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The cache simulator: what is read and written, by each provider's rules."""
+"""The cache simulator: what is read and written, by each provider's policy."""
 
 import re
 from collections.abc import Iterator
@@ -13,22 +13,22 @@ from aggregate.models.usage import Usage
 from aggregate.prompt_cache.policy import AS_OF, CacheLookup, CachePolicy, policy_for
 from aggregate.prompt_cache.request_plan import RequestPlan
 from aggregate.prompt_cache.simulator import SimulatedCache, block_prefixes, charge, expected_usage
-from tests.clients.prompts import State, discussions, run_through, state
+from tests.prompt_cache.prompts import State, discussions, run_through, state
 
-MARKS = CachePolicy(CacheLookup.MARKS, marks=4, look_back=20, minimum=1024, write=1.25)
+MARKS = CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=1024, write=1.25)
 PREFIX = CachePolicy(CacheLookup.PREFIX, step=128)
 FILES = {"a.py": ("A", 2000), "b.py": ("B", 3000)}
 
 
-def two_turns(first: State, second: State, rules: CachePolicy, *, pause: float = 60.0) -> Usage:
+def two_turns(first: State, second: State, policy: CachePolicy, *, pause: float = 60.0) -> Usage:
     """Return what the second of two turns is charged."""
-    before = first.plan(rules)
+    before = first.plan(policy)
     _, cache = charge(before, SimulatedCache())
-    return charge(second.plan(rules, earlier=before.layout), cache, at=pause)[0]
+    return charge(second.plan(policy, earlier=before.layout), cache, at=pause)[0]
 
 
 @pytest.mark.parametrize(
-    ("rules", "usage"),
+    ("policy", "usage"),
     [
         (MARKS, Usage(0, 40, 5027)),
         (PREFIX, Usage(5067 - 4992, 0, 4992)),
@@ -36,16 +36,16 @@ def two_turns(first: State, second: State, rules: CachePolicy, *, pause: float =
         (policy_for("deepseek", "deepseek-flash"), Usage(5067 - 4992, 0, 4992)),
     ],
 )
-def test_a_second_turn_reads_the_first(rules: CachePolicy, usage: Usage) -> None:
+def test_a_second_turn_reads_the_first(policy: CachePolicy, usage: Usage) -> None:
     """What was sent before is read, up to the provider's step; only what was added is written or fresh."""
     first, second = state(FILES, [("hello", 20)]), state(FILES, [("hello", 20), ("hi", 40)])
-    assert two_turns(first, second, rules) == usage
+    assert two_turns(first, second, policy) == usage
 
 
-@pytest.mark.parametrize("rules", [MARKS, PREFIX])
-def test_the_first_turn_reads_nothing(rules: CachePolicy) -> None:
+@pytest.mark.parametrize("policy", [MARKS, PREFIX])
+def test_the_first_turn_reads_nothing(policy: CachePolicy) -> None:
     """An empty cache gives nothing."""
-    usage, _ = charge(state(FILES, []).plan(rules), SimulatedCache())
+    usage, _ = charge(state(FILES, []).plan(policy), SimulatedCache())
     assert (usage.cache_read, usage.input) == (0, 5003)
 
 
@@ -92,14 +92,16 @@ def by_the_book(plans: list[RequestPlan], *, pause: float) -> list[int]:
         now, found = number * pause, 0
         places = list(block_prefixes(plan.layout))
         for index, (end, _) in enumerate(places):
-            if end in plan.layout.marks:
-                for back_end, prefix in places[max(0, index - plan.rules.look_back + 1) : index + 1]:
-                    alive = prefix in entries and now - entries[prefix] <= plan.rules.seconds
-                    if alive and plan.tokens[back_end - 1] >= plan.rules.minimum:
+            if end in plan.layout.breakpoints:
+                for back_end, prefix in places[max(0, index - plan.policy.look_back + 1) : index + 1]:
+                    alive = prefix in entries and now - entries[prefix] <= plan.policy.seconds
+                    if alive and plan.tokens[back_end - 1] >= plan.policy.minimum:
                         found = max(found, plan.tokens[back_end - 1])
         for end, prefix in places:
-            old = entries.get(prefix, -1e9) >= now - plan.rules.seconds
-            if (end in plan.layout.marks and (old or plan.tokens[end - 1] > found)) or plan.tokens[end - 1] == found:
+            old = entries.get(prefix, -1e9) >= now - plan.policy.seconds
+            if (end in plan.layout.breakpoints and (old or plan.tokens[end - 1] > found)) or plan.tokens[
+                end - 1
+            ] == found:
                 entries[prefix] = now
         reads.append(found)
     return reads
@@ -108,9 +110,13 @@ def by_the_book(plans: list[RequestPlan], *, pause: float) -> list[int]:
 @settings(max_examples=40)
 @given(discussions())
 def test_the_look_back_is_respected(turns: list[State]) -> None:
-    """The simulator reads no more than a second, plain reading of the rules allows."""
-    for rules in (MARKS, CachePolicy(CacheLookup.MARKS, marks=4, look_back=1, minimum=512), policy_for("minimax", "x")):
-        done = run_through(turns, rules)
+    """The simulator reads no more than a second, plain reading of the policy allows."""
+    for policy in (
+        MARKS,
+        CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=1, minimum=512),
+        policy_for("minimax", "x"),
+    ):
+        done = run_through(turns, policy)
         plain = by_the_book([plan for plan, _ in done], pause=60.0)
         assert [usage.cache_read for _, usage in done] == plain
 
@@ -119,7 +125,7 @@ def test_the_look_back_is_respected(turns: list[State]) -> None:
 @given(discussions())
 def test_every_token_is_charged_once(turns: list[State]) -> None:
     """Fresh, written and read tokens add up to the request, and only a known prefix is read."""
-    for rules in (
+    for policy in (
         MARKS,
         PREFIX,
         policy_for("gemini", "x"),
@@ -127,11 +133,11 @@ def test_every_token_is_charged_once(turns: list[State]) -> None:
         policy_for("openai", "gpt-5.6"),
     ):
         longest = 0
-        for plan, usage in run_through(turns, rules):
+        for plan, usage in run_through(turns, policy):
             assert usage.input == plan.total
             assert min(usage.fresh, usage.cache_write, usage.cache_read) >= 0
             assert usage.cache_read <= longest
-            assert usage.cache_read % rules.step == 0
+            assert usage.cache_read % policy.step == 0
             longest = max(longest, plan.total)
 
 
@@ -174,8 +180,8 @@ def test_rules_and_prices_agree() -> None:
     """What is planned for and what is charged are the same shares of a token's price, for each model that is listed."""
     found = {}
     for provider, model, read, write in shares():
-        rules = policy_for(provider, model)
-        found[model] = (rules.read, rules.write) == (pytest.approx(read, abs=0.01), pytest.approx(write, abs=0.01))
+        policy = policy_for(provider, model)
+        found[model] = [policy.read, policy.write] == pytest.approx([read, write], abs=0.01)
     assert [model for model, same in found.items() if not same] == []
     assert len(found) > 60
     assert "deepseek-chat" in found

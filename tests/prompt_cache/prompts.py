@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from aggregate.clients.protocol import ModelRequest
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.usage import Usage
-from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import CachePolicy
 from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, charge
@@ -21,13 +21,11 @@ class State:
     tokens: tuple[int, ...]
 
     def plan(
-        self, rules: CachePolicy, *, earlier: BlockLayout | None = None, system: str = "", message: str = ""
+        self, policy: CachePolicy, *, earlier: BlockLayout | None = None, system: str = "", message: str = ""
     ) -> RequestPlan:
         """Plan it."""
-        chain = PromptFingerprint.of(self.prompt, self.tokens, system=system, system_tokens=10 if system else 0)
-        return plan_request(
-            self.prompt, chain, rules, system=system, message=message, message_tokens=7 * bool(message), earlier=earlier
-        )
+        prompt = HashedPrompt.of(self.prompt, self.tokens, system=system, system_tokens=10 if system else 0)
+        return plan_request(prompt, policy, message=message, message_tokens=7 * bool(message), earlier=earlier)
 
 
 def state(files: dict[str, tuple[str, int]], said: list[tuple[str, int]]) -> State:
@@ -64,18 +62,18 @@ def discussions(draw: st.DrawFn) -> list[State]:
     return turns
 
 
-def run_through(turns: list[State], rules: CachePolicy) -> list[tuple[RequestPlan, Usage]]:
+def run_through(turns: list[State], policy: CachePolicy) -> list[tuple[RequestPlan, Usage]]:
     """Plan and charge all turns of a discussion, a minute apart."""
     cache, earlier, done = SimulatedCache(), None, []
     for number, turn in enumerate(turns):
-        plan = turn.plan(rules, earlier=earlier)
+        plan = turn.plan(policy, earlier=earlier)
         usage, cache = charge(plan, cache, at=60.0 * number)
         earlier = plan.layout
         done.append((plan, usage))
     return done
 
 
-def request(rules: CachePolicy, *, model: str = "some-model", system: str = "", message: str = "") -> ModelRequest:
+def request(policy: CachePolicy, *, model: str = "some-model", system: str = "", message: str = "") -> ModelRequest:
     """Return a request of two files and one excerpt."""
     small = state({"a.py": ("A", 3000), "b.py": ("B", 3000)}, [("hello", 20)])
-    return ModelRequest(small.plan(rules, system=system, message=message), model, 500)
+    return ModelRequest(small.plan(policy, system=system, message=message), model, 500)

@@ -1,4 +1,4 @@
-"""Sub-tasks for the items of a list (rules 1.4)."""
+"""Sub-tasks for the items of a list (rules D-20 to D-35)."""
 
 import threading
 import time

@@ -1,10 +1,7 @@
 """Keys: a key in the environment reaches the provider and nothing else."""
 
 import logging
-import os
 import pickle
-import subprocess
-import sys
 import traceback
 from dataclasses import asdict
 from pathlib import Path
@@ -16,9 +13,9 @@ from aggregate.clients.anthropic_api import AnthropicApi
 from aggregate.clients.credentials import ApiKey
 from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.errors import ProviderError
-from tests.clients.prompts import state
 from tests.fakes.tattler import tattling
 from tests.project import project
+from tests.prompt_cache.prompts import state
 
 SECRET = "sk-planted-8f3a61c0d2"  # noqa: S105 - it opens nothing
 PROMPT = state({"a.py": ("A", 0)}, []).prompt
@@ -62,27 +59,20 @@ ENVIRONMENT = {
     "ANTHROPIC_API_KEY": SECRET, "ANTHROPIC_AUTH_TOKEN": SECRET,
     "ANTHROPIC_CUSTOM_HEADERS": f"X-Gateway: {SECRET}\nAuthorization: Bearer {SECRET}",
 }  # fmt: skip
-ASK = """
-import os, sys
-from aggregate.clients.providers import open_client
-from aggregate.errors import ProviderError
-from aggregate.models.prompt import Prompt
-for provider, variable in (line.split("=") for line in sys.argv[2:]):
-    os.environ[variable] = "its-own-key"
-    try:
-        open_client(provider, model="m", base_url=sys.argv[1]).send(Prompt(()), "Why?")
-    except ProviderError:
-        pass
-    del os.environ[variable]
-"""
 
 
-def test_what_an_sdk_finds_in_the_environment_goes_nowhere_else() -> None:
+def test_what_an_sdk_finds_in_the_environment_goes_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys, accounts and headers for OpenAI and Anthropic do not reach those who speak their protocols."""
-    asked = ["minimax=MINIMAX_API_KEY", "deepseek=DEEPSEEK_API_KEY", "compatible=AGGREGATE_API_KEY", "compatible=UNSET"]
-    environment = {name: value for name, value in os.environ.items() if name != "AGGREGATE_API_KEY"}
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AGGREGATE_API_KEY", raising=False)
+    asked = [("minimax", "MINIMAX_API_KEY"), ("deepseek", "DEEPSEEK_API_KEY"), ("compatible", "AGGREGATE_API_KEY"), ("compatible", "UNSET")]  # fmt: skip
     with tattling() as server:
-        subprocess.run([sys.executable, "-c", ASK, server.url, *asked], env={**environment, **ENVIRONMENT}, check=True)
+        for provider, variable in asked:
+            with monkeypatch.context() as own:
+                own.setenv(variable, "its-own-key")
+                with pytest.raises(ProviderError):
+                    open_client(provider, model="m", base_url=server.url).send(PROMPT, "Why?")
     assert [headers["authorization"] for headers in server.headers] == [*["Bearer its-own-key"] * 3, "Bearer none"]
     assert SECRET not in str(server.headers)
 

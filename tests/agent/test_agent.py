@@ -1,4 +1,4 @@
-"""The flow of a goal: memory, steps, answer, completion (rules 1.2, 1.7, P11 to P15)."""
+"""The flow of a goal: memory, steps, answer, completion (rules P11 to P15)."""
 
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,12 @@ from aggregate.agent import (
     NeuronAgent,
     Question,
     QuestionKind,
+    read_script,
     scripted_model,
 )
 from aggregate.agent.goal_check import verdict
 from aggregate.agent.memory import relevant_keys
-from aggregate.clients.protocol import RequestOptions
+from aggregate.clients.protocol import DEFAULT_OPTIONS, OnText, RequestOptions
 from aggregate.errors import ConfigError, ModelError
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
@@ -327,10 +328,30 @@ class Client:
     def __init__(self) -> None:
         self.sent: list[tuple[Prompt, str, str, RequestOptions]] = []
 
-    def send(self, prompt: Prompt, message: str, *, model: str, turn: RequestOptions) -> Reply:
+    def send(
+        self,
+        prompt: Prompt,
+        message: str,
+        *,
+        model: str = "",
+        on_text: OnText | None = None,
+        options: RequestOptions = DEFAULT_OPTIONS,
+    ) -> Reply:
         """Keep and answer."""
-        self.sent.append((prompt, message, model, turn))
+        self.sent.append((prompt, message, model, options))
         return Reply("yes", Usage(40, 0, 0, 2))
+
+    async def asend(
+        self,
+        prompt: Prompt,
+        message: str,
+        *,
+        model: str = "",
+        on_text: OnText | None = None,
+        options: RequestOptions = DEFAULT_OPTIONS,
+    ) -> Reply:
+        """Do the same."""
+        return self.send(prompt, message, model=model, on_text=on_text, options=options)
 
 
 def test_a_providers_client_is_a_model() -> None:
@@ -339,8 +360,8 @@ def test_a_providers_client_is_a_model() -> None:
     question = Question(QuestionKind.COMPLETE, "Is it?", temperature=0.3, schema={}, tokens_left=500, seconds_left=9.0)
     answer = ChatModel(client, "small").ask(question)
     assert (answer.text, answer.tokens, answer.problem) == ("yes", 42, "")
-    turn = RequestOptions(max_output=500, temperature=0.3, schema={}, seconds=9.0)
-    assert client.sent == [(Prompt(()), "Is it?", "small", turn)]
+    options = RequestOptions(max_output=500, temperature=0.3, schema={}, seconds=9.0)
+    assert client.sent == [(Prompt(()), "Is it?", "small", options)]
 
 
 def test_an_agent_takes_a_client_as_it_is(tmp_path: Path) -> None:
@@ -349,6 +370,26 @@ def test_an_agent_takes_a_client_as_it_is(tmp_path: Path) -> None:
     result = NeuronAgent(client, (), state_dir=tmp_path).execute_goal("Do it")
     assert (result.error, result.trace.tokens) == ("Could not decompose goal", 42)
     assert client.sent[0][1].startswith("Split the goal")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("bare.json", '{"code": ["a", {"text": "b", "fail": "busy", "failures": 2}]}'),
+        ("script.json", '{"answers": {"code": ["a", {"text": "b", "fail": "busy", "failures": 2}]}}'),
+        ("script.toml", '[answers]\ncode = ["a", {text = "b", fail = "busy", failures = 2}]\n'),
+        ("script", 'answers.code = ["a", {text = "b", fail = "busy", failures = 2}]'),
+    ],
+)
+def test_scripts_have_one_form(tmp_path: Path, name: str, text: str) -> None:
+    """JSON or TOML, with ``answers`` or without: texts, and tables that say how often an answer fails."""
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    model = read_script(tmp_path / name)
+    question = Question(QuestionKind.CODE, "")
+    assert model.ask(question).text == "a"
+    with pytest.raises(ModelError, match="busy"):
+        model.ask(question)
+    assert [model.ask(question).text, model.ask(question).text] == ["b", "b"]
 
 
 def test_scripts_name_questions(tmp_path: Path) -> None:

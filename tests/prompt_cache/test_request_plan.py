@@ -9,18 +9,18 @@ from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.policy import AS_OF, CacheLookup, CachePolicy, known_window, policy_for
 from aggregate.prompt_cache.request_plan import BlockRole
-from tests.clients.prompts import State, discussions, run_through, state
+from tests.prompt_cache.prompts import State, discussions, run_through, state
 
-MARKS = CachePolicy(CacheLookup.MARKS, marks=4, look_back=20, minimum=1024, write=1.25)
+MARKS = CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=1024, write=1.25)
 PREFIX = CachePolicy(CacheLookup.PREFIX, step=128)
 NONE = CachePolicy(CacheLookup.NONE)
-ALL = (MARKS, CachePolicy(CacheLookup.MARKS, marks=4, look_back=1), PREFIX, NONE)
+ALL = (MARKS, CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=1), PREFIX, NONE)
 
 
-def shown(turn: State, rules: CachePolicy, **more: str) -> str:
+def shown(turn: State, policy: CachePolicy, **more: str) -> str:
     """Return a plan as text: a line for each block, ``|`` behind breakpoints."""
-    plan = turn.plan(rules, **more)  # type: ignore[arg-type]
-    return "\n".join(f"{one.role.value} {one.tokens} {one.text!r}{' |' * one.marked}" for one in plan.blocks)
+    plan = turn.plan(policy, **more)  # type: ignore[arg-type]
+    return "\n".join(f"{one.role.value} {one.tokens} {one.text!r}{' |' * one.has_breakpoint}" for one in plan.blocks)
 
 
 def test_a_plan_shown_whole() -> None:
@@ -38,12 +38,12 @@ def test_a_plan_shown_whole() -> None:
     )
 
 
-@pytest.mark.parametrize("rules", [PREFIX, NONE])
-def test_without_marks_the_document_is_one_block(rules: CachePolicy) -> None:
+@pytest.mark.parametrize("policy", [PREFIX, NONE])
+def test_without_marks_the_document_is_one_block(policy: CachePolicy) -> None:
     """Caches that find any prefix, and none at all, need no cuts."""
     turn = state({"a.py": ("A", 2000)}, [("hello", 20)])
     text = "## Files\\n\\n### `a.py`\\n\\nA\\n\\n## Discussion History\\n\\n### Discussion Excerpt 1\\n\\nhello"
-    assert shown(turn, rules, message="Why?") == f"document 2027 '{text}'\nmessage 7 '\\n\\nWhy?'"
+    assert shown(turn, policy, message="Why?") == f"document 2027 '{text}'\nmessage 7 '\\n\\nWhy?'"
 
 
 def test_an_empty_prompt_sends_the_message_alone() -> None:
@@ -54,9 +54,9 @@ def test_an_empty_prompt_sends_the_message_alone() -> None:
 @settings(max_examples=40)
 @given(discussions())
 def test_the_blocks_are_the_prompt_byte_for_byte(turns: list[State]) -> None:
-    """Whatever the rules, the request's text is the prompt's markdown, and its tokens are the prompt's."""
-    for rules in ALL:
-        for turn, (plan, _) in zip(turns, run_through(turns, rules), strict=True):
+    """Whatever the policy, the request's text is the prompt's markdown, and its tokens are the prompt's."""
+    for policy in ALL:
+        for turn, (plan, _) in zip(turns, run_through(turns, policy), strict=True):
             assert plan.text == turn.prompt.markdown
             assert plan.total == sum(turn.tokens) == sum(block.tokens for block in plan.blocks)
 
@@ -65,12 +65,12 @@ def test_the_blocks_are_the_prompt_byte_for_byte(turns: list[State]) -> None:
 @given(discussions())
 def test_breakpoints_keep_the_rules(turns: list[State]) -> None:
     """Never more breakpoints than the provider allows, none below the minimum, none where no block ends."""
-    for rules in ALL:
-        for plan, _ in run_through(turns, rules):
-            assert len(plan.layout.marks) <= rules.marks
-            assert sum(block.marked for block in plan.blocks) == len(plan.layout.marks)
-            assert all(plan.tokens[mark - 1] >= rules.minimum for mark in plan.layout.marks)
-            assert set(plan.layout.marks) <= set(plan.layout.ends)
+    for policy in ALL:
+        for plan, _ in run_through(turns, policy):
+            assert len(plan.layout.breakpoints) <= policy.max_breakpoints
+            assert sum(block.has_breakpoint for block in plan.blocks) == len(plan.layout.breakpoints)
+            assert all(plan.tokens[mark - 1] >= policy.minimum for mark in plan.layout.breakpoints)
+            assert set(plan.layout.breakpoints) <= set(plan.layout.ends)
             assert list(plan.layout.ends) == sorted(set(plan.layout.ends))
 
 
@@ -82,7 +82,7 @@ def test_stable_blocks_do_not_move(turns: list[State]) -> None:
     for turn in turns:
         more = State(Prompt(turn.prompt.segments + added), (*turn.tokens, 9, 9, 9))
         before, after = (plan for plan, _ in run_through([turn, more], MARKS))
-        texts = [block.text for block in before.blocks] if before.layout.marks else []
+        texts = [block.text for block in before.blocks] if before.layout.breakpoints else []
         assert [block.text for block in after.blocks][: len(texts)] == texts
 
 
@@ -103,30 +103,30 @@ def test_roles_are_in_the_order_of_a_request() -> None:
 @pytest.mark.parametrize(
     ("provider", "model", "caching", "minimum", "read"),
     [
-        ("anthropic", "claude-sonnet-5", CacheLookup.MARKS, 1024, 0.1),
-        ("anthropic", "claude-opus-4-5-20251101", CacheLookup.MARKS, 4096, 0.1),
-        ("anthropic", "claude-opus-5-5", CacheLookup.MARKS, 512, 0.05),
-        ("anthropic", "unheard-of", CacheLookup.MARKS, 4096, 0.1),
+        ("anthropic", "claude-sonnet-5", CacheLookup.BREAKPOINTS, 1024, 0.1),
+        ("anthropic", "claude-opus-4-5-20251101", CacheLookup.BREAKPOINTS, 4096, 0.1),
+        ("anthropic", "claude-opus-5-5", CacheLookup.BREAKPOINTS, 512, 0.05),
+        ("anthropic", "unheard-of", CacheLookup.BREAKPOINTS, 4096, 0.1),
         ("openai", "gpt-5", CacheLookup.PREFIX, 1024, 0.1),
-        ("openai", "gpt-5.6-mini", CacheLookup.MARKS, 1024, 0.1),
+        ("openai", "gpt-5.6-mini", CacheLookup.BREAKPOINTS, 1024, 0.1),
         ("gemini", "gemini-3.5-flash", CacheLookup.PREFIX, 4096, 0.1),
         ("deepseek", "deepseek-flash", CacheLookup.PREFIX, 64, 0.02),
-        ("minimax", "MiniMax-M2.7", CacheLookup.MARKS, 512, 0.2),
+        ("minimax", "MiniMax-M2.7", CacheLookup.BREAKPOINTS, 512, 0.2),
         ("compatible", "claude-sonnet-5", CacheLookup.PREFIX, 1, 1.0),
         ("unheard-of", "x", CacheLookup.NONE, 1024, 1.0),
     ],
 )
 def test_rules(provider: str, model: str, caching: CacheLookup, minimum: int, read: float) -> None:
     """The longest beginning of a model's name decides; an unknown model gets its provider's strictest rule."""
-    rules = policy_for(provider, model)
-    assert (rules.caching, rules.minimum, rules.read) == (caching, minimum, read)
+    policy = policy_for(provider, model)
+    assert (policy.lookup, policy.minimum, policy.read) == (caching, minimum, read)
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai", "gemini", "deepseek", "minimax"])
 def test_rules_and_prices_agree(provider: str) -> None:
-    """What a read and a written token cost in the table of rules is what they cost in the price list."""
+    """What a read and a written token cost in the table of policy is what they cost in the price list."""
     model = PROVIDERS[provider].model
-    rules = policy_for(provider, model)
+    policy = policy_for(provider, model)
     many = 1_000_000
     fresh, write, read = (
         cost(usage, model, provider=provider) for usage in (Usage(many), Usage(0, many), Usage(0, 0, many))
@@ -134,11 +134,11 @@ def test_rules_and_prices_agree(provider: str) -> None:
     assert fresh is not None
     assert write is not None
     assert read is not None
-    assert (float(write / fresh), float(read / fresh)) == (pytest.approx(rules.write), pytest.approx(rules.read))
+    assert [float(write / fresh), float(read / fresh)] == pytest.approx([policy.write, policy.read])
 
 
 def test_the_table_is_dated() -> None:
-    """What is known of windows and rules carries its date."""
+    """What is known of windows and policy carries its date."""
     assert AS_OF >= "2026-11-20"
     assert known_window("minimax/MiniMax-M2.7") == 204_800
     assert known_window("unheard-of") is None

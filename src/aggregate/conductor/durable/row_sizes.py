@@ -1,0 +1,50 @@
+"""How large a row is, asked before any of it is read: whoever reaches the database may write into it."""
+
+from collections.abc import Collection
+
+import sqlalchemy as sa
+
+from aggregate.conductor.durable.serialization import refuse_row
+
+ROW_BYTES = 32_000_000
+"""The most that one row may hold. Tickets come from a file of 5 MB, and an answer of two million characters, several
+times the longest that any model writes, is 28 MB at the worst: JSON inside JSON writes one as up to 14 bytes."""
+TOO_LARGE = f"holds more than {ROW_BYTES // 1_000_000} MB"
+_STATUS_TEXTS = (
+    "status", "name", "config_name", "class_name", "authenticated_user", "authenticated_roles", "assumed_role",
+    "queue_name", "executor_id", "application_version", "application_id", "deduplication_id", "queue_partition_key",
+    "forked_from", "parent_workflow_id", "attributes", "schedule_name", "application_name", "serialization",
+    "output", "error",
+)  # fmt: skip
+"""Columns of a workflow that DBOS reads with its status; its input is the worker's to read."""
+_OUTPUT_TEXTS = ("output", "error")
+
+
+def size_of(column: sa.ColumnElement[object], dialect: str) -> sa.ColumnElement[int]:
+    """Return the bytes of what stands in a column of any type, 0 for nothing."""
+    if dialect == "postgresql":
+        size = sa.func.octet_length(sa.cast(column, sa.Text))
+    else:  # octet_length is new in SQLite 3.43
+        size = sa.func.length(sa.cast(column, sa.LargeBinary))
+    return sa.func.coalesce(size, 0, type_=sa.Integer)
+
+
+def workflow_table(dialect: str, name: str, *columns: str) -> sa.TableClause:
+    """Return a table of DBOS with these columns and its key."""
+    schema = "dbos" if dialect == "postgresql" else None
+    return sa.table(name, *(sa.column(column) for column in ("workflow_uuid", *columns)), schema=schema)
+
+
+def refuse_large_workflows(connection: sa.Connection, keys: Collection[str]) -> None:
+    """Make sure that the rows of these workflows can be read.
+
+    Raises:
+        StateError: One of them is too large; it is named.
+    """
+    dialect = connection.dialect.name
+    for name, columns in (("workflow_status", _STATUS_TEXTS), ("workflow_output", _OUTPUT_TEXTS)):
+        table = workflow_table(dialect, name, *columns)
+        size = sum((size_of(table.c[column], dialect) for column in columns), start=sa.literal(0))
+        too_large = sa.select(table.c.workflow_uuid).where(table.c.workflow_uuid.in_(keys), size > ROW_BYTES)
+        for key in connection.execute(too_large.order_by(table.c.workflow_uuid).limit(1)).scalars():
+            refuse_row(f"the row of {key.rpartition('/')[2]}", TOO_LARGE)

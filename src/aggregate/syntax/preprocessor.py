@@ -1,0 +1,294 @@
+"""What of a C or C++ text no grammar can read before a preprocessor ran: macros and parts of conditions.
+
+Time is linear in all of it: each branch of a pattern that looks for more than a word begins with what is rare, repeats
+possessively, and reads no further than brackets, a line or a few hundred bytes.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+
+def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the spans of ``source`` that a parser must not see, in order and apart."""
+    macros = [
+        (match.start(group), match.start(group) + len(match[group].rstrip()))
+        for match in _macros().finditer(source)
+        if match.lastindex
+        for group in range(1, match.lastindex + 1)
+        if match.start(group) >= 0
+    ]
+    spans = [*macros, *_comments_in_macros(source), *_broken_conditions(without(source, macros))]
+    done = 0
+    for start, end in sorted(spans):
+        if start >= done:
+            yield start, end
+            done = end
+
+
+def without(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
+    """Return ``source`` with spaces in place of the ``spans``; its lines stay."""
+    blanked = bytearray(source)
+    for start, end in spans:
+        blanked[start:end] = b"\n".join(b" " * len(line) for line in source[start:end].split(b"\n"))
+    return bytes(blanked)
+
+
+_MACRO_OF_LINES = re.compile(rb"^[ \t]*+\#[ \t]*+define\b[^\n\\]*+(?:\\\r?\n[^\n\\]*+|\\.)++", re.MULTILINE)
+_COMMENT = re.compile(rb"/\*(?s:.*?)(?:\*/|\Z)")
+
+
+def _comments_in_macros(source: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the comments in macros of several lines: a grammar takes the first one for the macro's end."""
+    for macro in _MACRO_OF_LINES.finditer(source):
+        for comment in _COMMENT.finditer(source, macro.start(), macro.end()):
+            yield comment.span()
+
+
+# What tells where declarations end, and what is no part of them.
+_TOKENS = re.compile(
+    rb"""
+    //(?:[^\n\\]|\\.)*+
+  | /\*(?s:.*?)(?:\*/|\Z)
+  | (?P<string>R"([^\s()\\]{0,16})\((?s:.*?)(?:\)\2"|\Z)|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)')
+  | ^[ \t]*+(?P<directive>\#[ \t]*+(?P<word>\w*+)(?:/\*(?s:.*?)(?:\*/|\Z)|[^\n\\]|\\\r?\n|\\.)*+)
+  | (?P<brace>[{}])
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+_BLANKS = re.compile(rb"(?:\s|//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z))*+")
+_IS_FALSE = re.compile(rb"\#[ \t]*+if[ \t]++0\s*+$")
+_LABEL = re.compile(rb"\b(?:public|protected|private|default|case\b[^\n]*|[A-Z][A-Z_]*)\s*:\Z")
+_LONGEST_LABEL = 80
+_TAIL = re.compile(rb"(?:const|volatile|noexcept|override|final|requires|throw|try)\b|[^\w~:]")
+"""What continues a declaration behind its parameters."""
+_REQUIRES = re.compile(rb"requires\b")
+_NONE = -1
+
+
+@dataclass(slots=True)
+class _Branch:
+    """What stands behind one directive of a condition, up to the next one."""
+
+    directive: int
+    start: int
+    end: int = _NONE
+    first: int = _NONE
+    last: int = _NONE
+    depth: int = 0
+    lowest: int = 0
+
+
+@dataclass(slots=True)
+class _Condition:
+    """The branches from ``#if`` to ``#endif``, and the last byte before them that belongs to the program."""
+
+    before: int
+    branches: list[_Branch] = field(default_factory=list)
+
+
+def _broken_conditions(source: bytes) -> list[tuple[int, int]]:
+    """Return what hides those conditions whose branches begin or end within a declaration, but for one branch each.
+
+    Conditions that hold whole declarations stay, and such as have branches with a brace's one half.
+    """
+    spans: list[tuple[int, int]] = []
+    stack = [_Condition(_NONE, [_Branch(0, 0)])]
+    position = 0
+    for match in _TOKENS.finditer(source):
+        start, end = match.span()
+        if position < start:
+            _extend(stack[-1].branches[-1], source, position, start)
+        position = end
+        if match["brace"]:
+            _count(stack[-1].branches[-1], start, 1 if match["brace"] == b"{" else -1)
+        elif match["string"]:
+            _extend(stack[-1].branches[-1], source, start, end)
+        elif match["word"] in (b"if", b"ifdef", b"ifndef"):
+            stack.append(_Condition(_last(stack[-1]), [_Branch(match.start("directive"), end)]))
+        elif match["word"] in (b"elif", b"else", b"elifdef", b"elifndef") and len(stack) > 1:
+            stack[-1].branches[-1].end = match.start("directive")
+            stack[-1].branches.append(_Branch(match.start("directive"), end))
+        elif match["word"] == b"endif" and len(stack) > 1:
+            condition = stack.pop()
+            condition.branches[-1].end = match.start("directive")
+            branch = _chosen(condition, source)
+            if _is_broken(condition, source, end):
+                spans += [(condition.branches[0].directive, branch.start), (branch.end, end)]
+                if _REQUIRES.match(source, branch.first):
+                    spans.append((branch.first, branch.last + 1))  # no grammar reads all of these
+            else:
+                branch = condition.branches[-1] if condition.branches[-1].last != _NONE else branch
+            _join(stack[-1].branches[-1], branch)
+    return spans
+
+
+def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
+    """Add the program's text between two offsets to a branch."""
+    text = source[start:end].rstrip()
+    if not text:
+        return
+    branch.last = start + len(text) - 1
+    if branch.first == _NONE:
+        branch.first = end - len(source[start:end].lstrip())
+
+
+def _count(branch: _Branch, brace: int, step: int) -> None:
+    """Add a brace to a branch, an opening one with a ``step`` of 1, a closing one with -1."""
+    branch.last = brace
+    branch.first = brace if branch.first == _NONE else branch.first
+    branch.depth += step
+    branch.lowest = min(branch.lowest, branch.depth)
+
+
+def _join(outer: _Branch, inner: _Branch) -> None:
+    """Add the branch that stands for a condition to the one around it."""
+    if inner.last == _NONE:
+        return
+    outer.last = inner.last
+    outer.first = inner.first if outer.first == _NONE else outer.first
+    outer.lowest = min(outer.lowest, outer.depth + inner.lowest)
+    outer.depth += inner.depth
+
+
+def _last(condition: _Condition) -> int:
+    last = condition.branches[-1].last
+    return condition.before if last == _NONE else last
+
+
+def _chosen(condition: _Condition, source: bytes) -> _Branch:
+    """Return the branch that stands for a condition: the first with something in it that is not ``#if 0``."""
+    for branch in condition.branches:
+        if branch.last != _NONE and not _IS_FALSE.match(source, branch.directive, branch.start):
+            return branch
+    return condition.branches[0]
+
+
+def _is_broken(condition: _Condition, source: bytes, end: int) -> bool:
+    """Tell whether branches of a condition that ends at ``end`` begin or end within a declaration."""
+    branches = [branch for branch in condition.branches if branch.last != _NONE]
+    if not branches or any(branch.depth or branch.lowest < 0 for branch in branches):
+        return False
+    behind = _BLANKS.match(source, end)
+    following = source[behind.end() : behind.end() + len(b"else")] if behind else b""
+    if following == b"else":
+        return True
+    following = following[:1]
+    if following == b"{" and _ends(source, condition.before, b"") and _are_heads(branches, source):
+        return False  # queries know these: each head keeps its name
+    if any(not _ends(source, branch.last, following) for branch in branches):
+        return True
+    if condition.before != _NONE and source[condition.before : condition.before + 1] == b")":
+        return any(_TAIL.match(source, branch.first) for branch in branches)
+    return not _ends(source, condition.before, following)
+
+
+def _are_heads(branches: list[_Branch], source: bytes) -> bool:
+    return len(branches) > 1 and all(source[branch.last : branch.last + 1] == b")" for branch in branches)
+
+
+def _ends(source: bytes, last: int, following: bytes) -> bool:
+    """Tell whether a declaration can end with the byte at ``last``."""
+    if last == _NONE:
+        return True
+    byte = source[last : last + 1]
+    if byte == b":":
+        return bool(_LABEL.search(source[max(0, last - _LONGEST_LABEL) : last + 1]))
+    return byte in b";{}" or (byte == b")" and following not in (b"{", b";", b":", b"=", b"-", b",", b")"))
+
+
+# Names for parts of the pattern below, the ones that use others first.
+_PIECES_OF_C = {
+    # `Type`, `ns::Type<int>`, `const Type`; not `Type` before what makes the word before it the type.
+    b"TYPE": rb"(?:(?:const|typename)\s++)?+(?:::\s*+)?+(?!KEYWORD)\w++(?:\s*+<[^;(){}]{0,200}>)?"
+    rb"(?:\s*+::\s*+\w++(?:\s*+<[^;(){}]{0,200}>)?){0,4}",
+    b"KEYWORD": rb"(?:and|or|not|const|volatile|operator|final|override|noexcept|requires|throw|else|return"
+    rb"|__attribute__|__asm__|__restrict\w*)\b",
+    # Before a declaration, in capitals: `LIB_API`, `_INLINE`.
+    b"SHOUT": rb"\b(?:_*+[A-Z][A-Z0-9]*+_[A-Z0-9_]*+|_++[A-Z][A-Z0-9]{3,}+)\b",
+    b"ATTRIBUTE": rb"(?:MACRO|[a-z]\w*?_(?:attr\w*+|nothrow|noreturn|nonnull|pure|deprecated)\b)",
+    # What stands between two brackets: no more than three deep, no statements.
+    b"ARGUMENTS": rb"\((?:[^(){};]++|\((?:[^(){};]++|\([^(){};]*+\))*+\))*+\)",
+    b"MACRO": rb"(?:__\w++|_[A-Z]\w*+|[A-Z][A-Z0-9_]++\b)",
+    b"NAME": rb"(?!(?:__attribute__|__asm__|catch|for|if|noexcept|requires|switch|throw|while)\b)\w++",
+    # To what stands on the line, or begins the next line with more than nothing before it.
+    b"GAP": rb"[ \t]*+(?:/\*(?:[^*]|\*(?!/)){0,300}+\*/[ \t]*+)?+(?:\r?\n[ \t]++)?+",
+}
+
+
+@cache
+def _macros() -> re.Pattern[bytes]:
+    """Return the pattern, compiled on first use: that takes 10 ms, and most projects have no C."""
+    text = _C_MACROS
+    for name, piece in _PIECES_OF_C.items():
+        text = text.replace(name, piece)
+    return re.compile(text, re.MULTILINE | re.VERBOSE)
+
+
+# Macros that stand where the grammar of C allows no name. Each branch that looks for more than a word begins with what
+# is rare, repeats possessively, and reads no further than brackets, a line or a few hundred bytes: time is linear.
+_C_MACROS = rb"""
+    //[^\n]*+                                       # passed over: comments, strings, directives, casts of values
+  | /\*(?s:.*?)(?:\*/|\Z)
+  | "(?:[^"\\\n]|\\.)*+"
+  | '(?:[^'\\\n]|\\.)'
+  # A call of an operator by its name, behind what it is called of.
+  | ((?:\.|->)\s*+(?:template\s++)?+operator[ \t]*+[^\w\s();]{1,3}+)(?=\s*+\()
+  | \boperator\s*+[^\w\s();]{1,3}+
+  | (\[\[[^\[\]]*+\]\])(?=\s*+friend\b)
+  | =\s*+\([^()]*+\)
+  | \b(?:__attribute__|decltype(?![^;{}\n]{0,200}\.operator\b))\s*+ARGUMENTS
+  # Around the type of a function: `API(void *) f(`, `DEPRECATED(3) API(void) f(`.
+  | (?:^|(?<=\*/))[ \t]*+(?:extern[ \t]++)?+(?:(MACRO|[A-Z]\w*+\([^()\n]*+\))[ \t]++)?
+    (?<!\*\n)(_{0,2}[A-Z]\w*+[ \t]*+\()[ \t]*+[A-Za-z_][\w \t*]*+(\))
+    (?=[ \t*]*+(?:(MACRO)[ \t]++)?+NAME\s*+\(
+      |[\s*]*+NAME\s*+ARGUMENTS(?:\s*+ATTRIBUTE(?:\s*+ARGUMENTS)?+){0,12}+\s*+[;{])
+  | ^[ \t]*+(?:
+        \#(?:[^\n\\]|\\\r?\n|\\.)*+
+      # An access specifier: `PRIVATE_UNLESS_TESTED:`.
+      | (SHOUT[ \t]*+:)[ \t]*+\r?$
+      # Alone on a line: `NS_BEGIN`, `Q_OBJECT`, `ABI(1)`.
+      | ([A-Z_][A-Z0-9_]{2,}+(?:\((?:[^()\n]++|\([^()\n]*+\))*+\))?+)[ \t]*+(?://[^\n]*+|\r?$)(?!\s*+[{(,=);])
+      # Before the type of a function: `API type_t f(`, `static INLINE type_t CALL f(`.
+      | (?:(?:extern|static|inline)[ \t]++)*+([A-Z_][A-Z0-9_]++)[ \t]++(?:const[ \t]++)?+\w++
+        (?=[\s*]++(?:([A-Z_][A-Z0-9_]++)\s++)?+\w++[ \t]*+\()
+    )
+  # Behind a pointer's star: `char * API f(`, `int *RESTRICT p`, `typedef int *(CALL_P f)(`.
+  | \*[ \t]*+(?:\([ \t]*+)?+(MACRO)(?=[ \t]++\w++[ \t]*+[;,)=(A-Z])
+  | \b(?:
+        typedef[ \t]++\w++\([^()\n]*+\)
+      # Between the keyword and the name of a type: `class EXPORT Name {`.
+      | (?:class|struct|union|enum(?:[ \t]++class)?+)[ \t]++((?:SHOUT|[A-Z][A-Z0-9_]++)(?:\([^()\n]*+\))?+)
+        (?=\s++[A-Za-z_]\w*+\s*+(?:<[^;{}()]{0,400}>\s*+)?(?:final\b\s*+)?+(?:\{|:\s*+[A-Za-z_]))
+      # Behind the name of a namespace: `namespace name VISIBILITY(default) {`.
+      | namespace[ \t]++\w++[ \t]++(MACRO(?:\([^()\n]*+\))?+)(?=\s*+\{)
+      # All that a type holds: `union { MEMBERS }`.
+      | (?:struct|union)(?:\s++\w++)?+\s*+\{\s*+(MACRO)(?=\s*+\})
+      | (extern)\s++(?=template\b)
+      # Behind a word that no type follows: `explicit INLINE f(`, `friend constexpr T f(`.
+      | (?:explicit|friend)\s++((?:(?:constexpr|inline|SHOUT)\s++){1,6}+)(?=[\w~:])
+      # In front of a block: `__try {`, `if INLINE (`.
+      | ((?:__|[A-Z0-9_]*_)(?:try|TRY))(?=\s*+\{)
+      | if\s++(SHOUT)(?=\s*+\()
+      # Around parameters: `f OF((int a));`.
+      | (?<=\w[ \t])([A-Z_]++[ \t]*+\()(?=\()ARGUMENTS\s*+(\))(?=\s*+;)
+    )
+  | \}\s*+((?:__|[A-Z0-9_]*_)(?:catch|CATCH)\s*+\([^(){};]*+\))(?=\s*+\{)
+  # Between the type and the name of a function: `type DEPRECATED(1, "since") f(`.
+  | (?<=[\w*&>][ \t])(SHOUT[ \t]*+ARGUMENTS)(?=\s++(?!__)NAME\s*+\()
+  # Before what must begin a declaration or its type: `API void f();`, `API INLINE Type<int>& f(`, `API ~Type();`.
+  | ((?:SHOUT(?:\([^(){};\n]*+\))?+\s++){1,6}+)(?=
+        (?:static|inline|virtual|explicit|constexpr|consteval|constinit|friend|extern|template
+          |typename|namespace|class|struct|enum|union|using|typedef
+          |void|bool|char|short|int|long|float|double|signed|unsigned|auto|decltype)\b
+      | ~[ \t]*+\w
+      | operator\s++(?!new\b|delete\b)\w
+      | TYPE(?:\s*+[&*][\s&*]*+(?:const\s++)?+|\s++)(?!SHOUT|KEYWORD)(?:\w|::|operator\b)
+      | TYPE(?:\s*+[&*][\s&*]*+|\s++)operator\b
+      | \w++\s*+ARGUMENTS\s*+(?:(?:noexcept|SHOUT)\s*+)?+:\s)
+  # Behind parameters: `f(int) ATTRIBUTE __nonnull((1));`.
+  | \)GAP(?:(?:const|volatile|noexcept|override|final)\bGAP|&{1,2}+GAP)*+
+    ((?:ATTRIBUTE(?:[ \t]*+ARGUMENTS)?+GAP){1,12}+)
+    (?=\s*+(?:[;{:]|=\s*+(?:default|delete)\b|(?:requires|override|final|noexcept)\b)|(?<=\s)->)
+"""
