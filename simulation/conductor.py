@@ -59,7 +59,7 @@ def overhead(folder: Path) -> Iterator[Row]:
     project = open_project(folder / "manual_slop.toml")
     memory = Memory(TICKETS)
     before = time.perf_counter(), time.process_time()
-    result = conduct(project, TRACK, ScriptedWorker({}), wish=RunOptions(), observe=memory.hear)
+    result = conduct(project, TRACK, ScriptedWorker({}), options=RunOptions(), observe=memory.hear)
     wall, used = time.perf_counter() - before[0], time.process_time() - before[1]
     if not result.succeeded:
         raise AssertionError("tickets failed")

@@ -121,8 +121,8 @@ def simulate(workers: int) -> tuple[Counter[tuple[Fault, str]], list[str], float
         folder = Path(name)
         write_project(folder, workers)
         worker, before = FaultyWorker(), time.perf_counter()
-        wish = RunOptions(places=16, pace=PollingOptions(lead=False))
-        result = conduct(open_project(folder / "manual_slop.toml"), TRACK, worker, wish=wish)
+        options = RunOptions(concurrency=16, polling=PollingOptions(warm_up=False))
+        result = conduct(open_project(folder / "manual_slop.toml"), TRACK, worker, options=options)
         seconds = time.perf_counter() - before
         counts = Counter((fault_of(line.ticket.id), line.state) for line in result.lines)
         return counts, problems(result, worker), seconds

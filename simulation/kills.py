@@ -19,7 +19,8 @@ from pathlib import Path
 
 from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.service import DATABASE, RunOptions, conduct, run_worker
+from aggregate.conductor.durable.location import DATABASE
+from aggregate.conductor.service import RunOptions, conduct, run_worker
 from aggregate.disk.user_folders import state_folder
 
 TRACK = "killed_1"
@@ -125,7 +126,7 @@ def _live(role: str, folder: Path, database: str, seconds: float) -> None:
         with run_worker(database, LoggedWorker(folder / LOG, seconds), lease=2):
             signal.pause()
     worker = LoggedWorker(folder / LOG, seconds) if role == "conduct" else None
-    conduct(open_project(folder / "manual_slop.toml"), TRACK, worker, wish=RunOptions(database=database, lease=2))
+    conduct(open_project(folder / "manual_slop.toml"), TRACK, worker, options=RunOptions(database=database, lease=2))
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,20 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_keywords_of_the_last_release_still_work(tmp_path: Path) -> None:
+    """An old keyword does what the present one does, with a warning that names it."""
+    with pytest.warns(DeprecationWarning, match=r"the keyword places of RunOptions\.__init__ is now concurrency;"):
+        options = aggregate.RunOptions(places=3)  # type: ignore[call-arg]
+    assert options == aggregate.RunOptions(concurrency=3)
+    config = tmp_path / "manual_slop.toml"
+    config.touch()
+    with (
+        pytest.warns(DeprecationWarning, match="the keyword wish of conduct is now options;"),
+        pytest.raises(aggregate.AggregateError, match="there is no register of tracks"),
+    ):
+        aggregate.conduct(aggregate.open_project(config), "demo", None, wish=options)  # type: ignore[call-arg]
+
+
 def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> None:
     """A quiet run that shows a file in full leaves parser, tokenizer, processes and results of sub-agents alone."""
     (tmp_path / "a.py").write_text("x = 1\n", encoding="utf-8")

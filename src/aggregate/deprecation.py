@@ -32,13 +32,20 @@ def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
     return find
 
 
-def renamed_keyword(old: str, present: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Return a decorator that lets a function be called with a keyword of the last release."""
+def renamed_keywords(**names: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Return a decorator that lets a function be called with keywords of the last release.
+
+    Args:
+        names: Each old keyword with its present name.
+    """
 
     def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
         @wraps(function)
         def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            if old in kwargs and present not in kwargs:
+            for old in names.keys() & kwargs.keys():
+                present = names[old]
+                if present in kwargs:  # the function says itself what it does not know
+                    continue
                 warnings.warn(
                     f"the keyword {old} of {function.__qualname__} is now {present}; it goes with the next release",
                     DeprecationWarning,

@@ -22,12 +22,16 @@ from simulation.kills import LOG, TRACK, killed_run, read_leftovers, start, writ
 
 from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.durable.database import LEASES, RunRow, RunTable, database_url, open_engine, retry_while_away
+from aggregate.conductor.durable.database import database_url, open_engine, retry_while_away
 from aggregate.conductor.durable.dbos_queue import MAX_STARTS, DbosQueue, prepare_database
 from aggregate.conductor.durable.heartbeat import Heartbeat, ProcessIdentity, this_process
+from aggregate.conductor.durable.location import DATABASE
+from aggregate.conductor.durable.run_table import RunRow, RunTable
+from aggregate.conductor.durable.schema import LEASES
 from aggregate.conductor.durable.worker_process import WorkerProcess
-from aggregate.conductor.service import DATABASE, RunOptions, cancel, conduct, forget, status
-from aggregate.conductor.tickets import Ticket, Tickets, load_tickets
+from aggregate.conductor.service import RunOptions, cancel, conduct, forget, status
+from aggregate.conductor.tickets import Ticket, Tickets
+from aggregate.conductor.tickets_file import load_tickets
 from aggregate.conductor.track_run import PollingOptions
 from aggregate.disk.user_folders import state_folder
 from aggregate.errors import StateError, TrackError
@@ -94,22 +98,22 @@ def assignment(ticket: str, retries: int = 0) -> Assignment:
 
 
 def test_an_assignment_is_worked_on_once(engine: sa.Engine) -> None:
-    """Laid down twice, before and after its end, it has one worker and one outcome (O-41)."""
-    desk, worker = DbosQueue(engine), Says()
-    desk.put(assignment("a"))
-    desk.put(assignment("a"))
+    """Enqueued twice, before and after its end, it has one worker and one outcome (O-41)."""
+    queue, worker = DbosQueue(engine), Says()
+    queue.put(assignment("a"))
+    queue.put(assignment("a"))
     with WorkerProcess(engine, worker):
-        until(lambda: desk.ended(["r/a"]))
-        desk.put(assignment("a"))
-        desk.put(assignment("b"))
-        until(lambda: desk.ended(["r/b"]))
+        until(lambda: queue.outcomes(["r/a"]))
+        queue.put(assignment("a"))
+        queue.put(assignment("b"))
+        until(lambda: queue.outcomes(["r/b"]))
     assert worker.order == ["a", "b"]
-    assert desk.known(["r/a", "r/b", "r/c"]) == {"r/a": False, "r/b": False}
-    assert desk.ended(["r/a"])["r/a"].text == "answer of a"
+    assert queue.known(["r/a", "r/b", "r/c"]) == {"r/a": False, "r/b": False}
+    assert queue.outcomes(["r/a"])["r/a"].text == "answer of a"
 
 
-def test_places_are_not_exceeded(engine: sa.Engine) -> None:
-    """No more tickets are worked on at one time than a worker has places, whatever the queue gives out."""
+def test_concurrency_is_not_exceeded(engine: sa.Engine) -> None:
+    """No more tickets are worked on at one time than a worker may, whatever the queue gives out."""
     now, most, lock, full = 0, 0, Lock(), Event()
 
     def busy(_: Assignment) -> str:
@@ -125,13 +129,13 @@ def test_places_are_not_exceeded(engine: sa.Engine) -> None:
             now -= 1
         return "x"
 
-    desk = DbosQueue(engine)
-    desk.set_places(3)
+    queue = DbosQueue(engine)
+    queue.set_concurrency(3)
     keys = [f"r/t{i}" for i in range(20)]
     for i in range(20):
-        desk.put(assignment(f"t{i}"))
+        queue.put(assignment(f"t{i}"))
     with WorkerProcess(engine, Says(busy)):
-        until(lambda: len(desk.ended(keys)) == 20)
+        until(lambda: len(queue.outcomes(keys)) == 20)
     assert most == 3
 
 
@@ -145,20 +149,20 @@ def test_attempts_that_were_recorded_are_not_made_again(engine: sa.Engine) -> No
             raise OSError("busy")
         return "done"
 
-    desk = DbosQueue(engine)
-    desk.put(assignment("a", retries=3))
+    queue = DbosQueue(engine)
+    queue.put(assignment("a", retries=3))
     with WorkerProcess(engine, Says(once)):
         until(lambda: tried == [1])
         time.sleep(0.2)  # so that the attempt is recorded and its worker waits
     with WorkerProcess(engine, Says(once)):
-        until(lambda: desk.ended(["r/a"]))
+        until(lambda: queue.outcomes(["r/a"]))
     assert tried == [1, 2]
-    assert desk.ended(["r/a"])["r/a"].errors == ("OSError: busy",)
+    assert queue.outcomes(["r/a"])["r/a"].errors == ("OSError: busy",)
 
 
 def test_a_withdrawn_assignment_has_no_outcome(engine: sa.Engine) -> None:
     """What is cancelled while it waits is never begun; what a worker gives for it later is dropped."""
-    desk, go = DbosQueue(engine), Event()
+    queue, go = DbosQueue(engine), Event()
     begun: list[str] = []
 
     def late(given: Assignment) -> str:
@@ -166,14 +170,14 @@ def test_a_withdrawn_assignment_has_no_outcome(engine: sa.Engine) -> None:
         go.wait(20)
         return "late"
 
-    desk.put(assignment("slow"))
+    queue.put(assignment("slow"))
     with WorkerProcess(engine, Says(late)):
         until(lambda: begun)
-        desk.put(assignment("never"))
-        desk.withdraw(["r/slow", "r/never", "r/unknown"])
+        queue.put(assignment("never"))
+        queue.cancel(["r/slow", "r/never", "r/unknown"])
         go.set()
         time.sleep(0.3)
-    assert desk.ended(["r/slow", "r/never"]) == {}
+    assert queue.outcomes(["r/slow", "r/never"]) == {}
     assert begun in (["slow"], ["slow", "never"])
 
 
@@ -182,11 +186,11 @@ def test_each_process_has_its_own_id(engine: sa.Engine) -> None:
     first, second = this_process(), this_process()
     assert first.executor_id != second.executor_id
     assert "local" not in (first.executor_id, second.executor_id)
-    with WorkerProcess(engine, Says()) as place, engine.connect() as connection:
-        assert connection.execute(sa.select(LEASES.c.executor_id)).scalars().all() == [place.executor_id]
+    with WorkerProcess(engine, Says()) as process, engine.connect() as connection:
+        assert connection.execute(sa.select(LEASES.c.executor_id)).scalars().all() == [process.executor_id]
 
 
-def test_one_workplace_in_a_process(engine: sa.Engine) -> None:
+def test_one_worker_process_in_a_process(engine: sa.Engine) -> None:
     """A second one is refused with one sentence, for DBOS would leave one of them without tickets; later there may be another."""
     second = WorkerProcess(engine, Says())
     with WorkerProcess(engine, Says()), pytest.raises(StateError, match="this process works on tickets already"):
@@ -230,35 +234,35 @@ def test_who_is_dead(engine: sa.Engine, ended: int, host: str, pid: str, age: fl
     other = ProcessIdentity(
         "other", me.host if host == "here" else "elsewhere", os.getpid() if pid == "mine" else ended
     )
-    adopted: list[str] = []
+    recovered: list[str] = []
     if host != "unknown":
-        Heartbeat(engine, other, adopt=adopted.append).sign_in()
+        Heartbeat(engine, other, recover=recovered.append).renew_lease()
         with engine.begin() as connection:
             connection.execute(LEASES.update().values(until=LEASES.c.until - age))
     DbosQueue(engine).put(assignment("a"))
     pending(engine, "other", "r/a")
-    mine = Heartbeat(engine, me, lease=1, adopt=adopted.append)
-    mine.sign_in()
-    assert mine.watch("tickets") == (["other"] if dead else []) == adopted
+    mine = Heartbeat(engine, me, lease=1, recover=recovered.append)
+    mine.renew_lease()
+    assert mine.recover_dead() == (["other"] if dead else []) == recovered
 
 
 def test_a_database_that_records_nothing_for_a_moment(engine: sa.Engine) -> None:
     """A failing disk is no failure of the ticket: what could not be recorded is done again, and the run does not hang."""
-    desk, worker = DbosQueue(engine), Says()
-    place = WorkerProcess(engine, worker, lease=0.5)
+    queue, worker = DbosQueue(engine), Says()
+    process = WorkerProcess(engine, worker, lease=0.5)
 
     def fail(_connection: object, _cursor: object, statement: str, *_: object) -> None:
         if len(worker.given) == 1 and statement.startswith(("INSERT", "UPDATE")) and "leases" not in statement:
             raise sa.exc.OperationalError(statement, None, psycopg.errors.IoError("the disk fails"))
 
-    sa.event.listen(place._engine, "before_cursor_execute", fail)
-    with place:
-        desk.put(assignment("a"))
+    sa.event.listen(process._engine, "before_cursor_execute", fail)
+    with process:
+        queue.put(assignment("a"))
         until(lambda: worker.order == ["a"])
         time.sleep(0.1)
-        sa.event.remove(place._engine, "before_cursor_execute", fail)
-        until(lambda: desk.ended(["r/a"]))
-    outcome = desk.ended(["r/a"])["r/a"]
+        sa.event.remove(process._engine, "before_cursor_execute", fail)
+        until(lambda: queue.outcomes(["r/a"]))
+    outcome = queue.outcomes(["r/a"])["r/a"]
     assert (outcome.text, outcome.errors) == ("answer of a", ())
     assert worker.order == ["a", "a"]
 
@@ -267,8 +271,8 @@ def test_a_server_that_goes_away_for_a_moment(server: str) -> None:
     """What ended meanwhile is recorded when it is back: no ticket stays with a worker that does not work on it any more."""
     engine = open_engine(database_url(server))
     prepare_database(engine)
-    desk, asked, go = DbosQueue(engine), Event(), Event()
-    desk.put(assignment("away"))
+    queue, asked, go = DbosQueue(engine), Event(), Event()
+    queue.put(assignment("away"))
 
     def slow(_: Assignment) -> str:
         asked.set()
@@ -278,12 +282,12 @@ def test_a_server_that_goes_away_for_a_moment(server: str) -> None:
     with WorkerProcess(engine, Says(slow)), ThreadPoolExecutor(1) as pool:
         assert asked.wait(30)
         with outage(database_url(server)):
-            look = pool.submit(desk.ended, ["r/away"])
+            look = pool.submit(queue.outcomes, ["r/away"])
             go.set()
             time.sleep(0.3)
-        assert look.result(30) == {}
-        until(lambda: desk.ended(["r/away"]))
-    assert desk.ended(["r/away"])["r/away"].text == "here"
+        assert look.result(30).keys() <= {"r/away"}  # it waited, and did not fail
+        until(lambda: queue.outcomes(["r/away"]))
+    assert queue.outcomes(["r/away"])["r/away"].text == "here"
     engine.dispose()
 
 
@@ -291,22 +295,22 @@ def test_a_server_that_stays_away(server: str) -> None:
     """After some patience that is one sentence, and a worker that ends then ends without another one."""
     engine = open_engine(database_url(server))
     prepare_database(engine)
-    place = WorkerProcess(engine, Says())
-    place.__enter__()
+    process = WorkerProcess(engine, Says())
+    process.__enter__()
     with outage(database_url(server)):
         with pytest.raises(StateError, match="the database cannot be used"):
             retry_while_away(engine, lambda: engine.connect().close(), patience=0)
-        place.__exit__()
+        process.__exit__()
     engine.dispose()
 
 
 def test_tickets_of_a_dead_worker_are_taken_over(engine: sa.Engine) -> None:
-    """What a worker left when its lease ran out, another one takes up; DBOS by itself would leave it for ever."""
-    desk, worker = DbosQueue(engine), Says()
-    desk.put(assignment("a"))
+    """What a worker left when its lease ran out, another one recovers; DBOS by itself would leave it for ever."""
+    queue, worker = DbosQueue(engine), Says()
+    queue.put(assignment("a"))
     pending(engine, "somewhere-1-abc", "r/a")
     with WorkerProcess(engine, worker, lease=1):
-        until(lambda: desk.ended(["r/a"]))
+        until(lambda: queue.outcomes(["r/a"]))
     assert worker.order == ["a"]
 
 
@@ -322,33 +326,33 @@ def test_a_worker_that_was_only_slow(engine: sa.Engine) -> None:
             return "alone"
         return answer
 
-    desk = DbosQueue(engine)
-    desk.put(assignment("a"))
-    with WorkerProcess(engine, Says(both)) as place:
+    queue = DbosQueue(engine)
+    queue.put(assignment("a"))
+    with WorkerProcess(engine, Says(both)) as process:
         until(lambda: barrier.n_waiting)
         table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
         with engine.begin() as connection:
             connection.execute(
-                sa.text(f"UPDATE {table} SET status = 'ENQUEUED' WHERE executor_id = '{place.executor_id}'")
+                sa.text(f"UPDATE {table} SET status = 'ENQUEUED' WHERE executor_id = '{process.executor_id}'")
             )
-        until(lambda: desk.ended(["r/a"]))
-        outcome = desk.ended(["r/a"])["r/a"]
+        until(lambda: queue.outcomes(["r/a"]))
+        outcome = queue.outcomes(["r/a"])["r/a"]
         time.sleep(0.3)
-        assert desk.ended(["r/a"])["r/a"] == outcome
+        assert queue.outcomes(["r/a"])["r/a"] == outcome
     assert outcome.status is RunStatus.SUCCESS
     assert outcome.text in ("first", "second", "alone")
 
 
 def test_a_ticket_that_kills_its_workers(engine: sa.Engine) -> None:
     """It is given up after so many starts, and has an outcome that says so: the run does not hang."""
-    desk, worker = DbosQueue(engine), Says()
-    desk.put(assignment("a"))
+    queue, worker = DbosQueue(engine), Says()
+    queue.put(assignment("a"))
     table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
     with engine.begin() as connection:
         connection.execute(sa.text(f"UPDATE {table} SET recovery_attempts = {MAX_STARTS + 1}"))
     with WorkerProcess(engine, worker):
-        until(lambda: desk.ended(["r/a"]))
-    outcome = desk.ended(["r/a"])["r/a"]
+        until(lambda: queue.outcomes(["r/a"]))
+    outcome = queue.outcomes(["r/a"])["r/a"]
     assert (worker.order, outcome.failure) == ([], "given up: 20 workers were killed while they had it")
 
 
@@ -415,14 +419,14 @@ def test_conduct_status_cancel(tmp_path: Path, url: str) -> None:
     loaded = open_project(folder / "manual_slop.toml")
     assert status(loaded, TRACK, database=url) is None
     assert not url.startswith("sqlite:///") or not Path(url.removeprefix("sqlite:///")).exists()
-    result = conduct(loaded, TRACK, Says(), wish=RunOptions(database=url))
+    result = conduct(loaded, TRACK, Says(), options=RunOptions(database=url))
     assert result.succeeded
     found = status(loaded, TRACK, database=url)
     assert found is not None
     assert (found.run_id, found.state, len(found.lines)) == ("p/killed_1/001", "finished", 6)
     for refused in (
         lambda: cancel(loaded, TRACK, database=url),
-        lambda: conduct(loaded, TRACK, Says(), wish=RunOptions(database=url, resume=True)),
+        lambda: conduct(loaded, TRACK, Says(), options=RunOptions(database=url, resume=True)),
     ):
         with pytest.raises(TrackError, match="all are over"):
             refused()
@@ -430,7 +434,7 @@ def test_conduct_status_cancel(tmp_path: Path, url: str) -> None:
         loaded,
         TRACK,
         Says(lambda _: cancelling(folder, url)),
-        wish=RunOptions(database=url, places=1, pace=PollingOptions(lead=False)),
+        options=RunOptions(database=url, concurrency=1, polling=PollingOptions(warm_up=False)),
     )
     assert second.cancelled
     assert '"status"' not in second.report.read_text()
@@ -458,7 +462,7 @@ class Waits:
 def test_the_first_words_set_the_others_free(tmp_path: Path, url: str) -> None:
     """The others start while the one sent ahead still answers, though its first words are heard by way of the database."""
     folder = write_project(tmp_path / "p", 3, chained=False)
-    result = conduct(open_project(folder / "manual_slop.toml"), TRACK, Waits(), wish=RunOptions(database=url))
+    result = conduct(open_project(folder / "manual_slop.toml"), TRACK, Waits(), options=RunOptions(database=url))
     assert "t0000: first" in result.report.read_text()
 
 
@@ -468,8 +472,8 @@ def test_a_run_on_another_database(tmp_path: Path) -> None:
     loaded = open_project(folder / "manual_slop.toml")
     reports = []
     for name in ("a", "b"):
-        wish = RunOptions(database=str(tmp_path / name))
-        reports.append(conduct(loaded, TRACK, Says(lambda _, name=name: name), wish=wish).report)  # type: ignore[misc]
+        options = RunOptions(database=str(tmp_path / name))
+        reports.append(conduct(loaded, TRACK, Says(lambda _, name=name: name), options=options).report)  # type: ignore[misc]
     assert [report.parent.name for report in reports] == [f"{TRACK}_001", f"{TRACK}_002"]
     assert "t0000: a" in reports[0].read_text()
 
@@ -479,12 +483,12 @@ def dead_run(folder: Path, url: str) -> RunRow:
     engine = open_engine(url)
     prepare_database(engine)
     run = RunTable(engine, "p", TRACK).begin(load_tickets(folder / f"conductor/tracks/{TRACK}/tickets.toml"), 1)
-    desk = DbosQueue(engine)
+    queue = DbosQueue(engine)
     for ticket in ("t0000", "t0001"):
-        desk.put(replace(assignment(ticket), key=f"{run.run_id}/{ticket}"))
+        queue.put(replace(assignment(ticket), key=f"{run.run_id}/{ticket}"))
         if ticket == "t0000":
             with WorkerProcess(engine, Says()):
-                until(lambda: desk.ended([f"{run.run_id}/t0000"]))
+                until(lambda: queue.outcomes([f"{run.run_id}/t0000"]))
     (folder / f"conductor/tracks/{TRACK}/plan.md").write_text("- [x] `t0000`\n- [~] `t0001`\n- [ ] `t0002`\n")
     engine.dispose()
     return run
@@ -510,7 +514,7 @@ def test_runs_that_are_over_are_forgotten(tmp_path: Path, url: str) -> None:
     """The database keeps nothing of them, their files stay, and the next run has the next number."""
     folder = write_project(tmp_path / "p", 2)
     loaded = open_project(folder / "manual_slop.toml")
-    first = conduct(loaded, TRACK, Says(), wish=RunOptions(database=url))
+    first = conduct(loaded, TRACK, Says(), options=RunOptions(database=url))
     assert forget(loaded, TRACK, database=url) == [f"p/{TRACK}/001"]
     assert forget(loaded, TRACK, database=url) == []
     assert status(loaded, TRACK, database=url) is None
@@ -522,7 +526,7 @@ def test_runs_that_are_over_are_forgotten(tmp_path: Path, url: str) -> None:
         )
     engine.dispose()
     assert first.report.exists()
-    assert conduct(loaded, TRACK, Says(), wish=RunOptions(database=url)).report.parent.name == f"{TRACK}_002"
+    assert conduct(loaded, TRACK, Says(), options=RunOptions(database=url)).report.parent.name == f"{TRACK}_002"
 
 
 KEPT = ("workflow_status", "workflow_input", "workflow_output", "operation_outputs")
@@ -533,8 +537,8 @@ def test_tickets_that_changed_under_a_run(tmp_path: Path, url: str) -> None:
     folder = write_project(tmp_path / "p", 3, chained=False)
     dead_run(folder, url)
     told: list[str] = []
-    wish = RunOptions(database=url, on_error=FailurePolicy.FAIL, resume=True)
-    result = conduct(open_project(folder / "manual_slop.toml"), TRACK, Says(), wish=wish, tell=told.append)
+    options = RunOptions(database=url, on_error=FailurePolicy.FAIL, resume=True)
+    result = conduct(open_project(folder / "manual_slop.toml"), TRACK, Says(), options=options, tell=told.append)
     assert len(result.lines) == 3
     assert told == [
         f"going on with p/{TRACK}/001",

@@ -48,7 +48,7 @@ This file tracks all major tracks. `- [ ] **Track: none**` is how one looks.
 
 def test_both_forms_of_the_register() -> None:
     """The entry's line says description and mark, the link below it the id; what is fenced is no entry."""
-    assert [(one.track_id, one.description, one.mark) for one in read_tracks_file(REGISTER)] == [
+    assert [(one.track_id, one.description, one.checkbox) for one in read_tracks_file(REGISTER)] == [
         ("parse_20260101", "Parse [all] of it", Checkbox.DONE),
         ("old_20251220", "An old entry", Checkbox.STARTED),
         ("new_20260202", "With an index", Checkbox.OPEN),
@@ -84,7 +84,7 @@ PLAN = """\
 
 def test_tasks_of_a_plan() -> None:
     """Tasks and sub-tasks in order, without ``Task:`` and the commit of a finished one."""
-    assert [(one.text, one.mark.value) for one in read_plan(PLAN)] == [
+    assert [(one.text, one.checkbox.value) for one in read_plan(PLAN)] == [
         ("Read the files", "x"),
         ("Write tests", " "),
         ("Write code", " "),
@@ -213,8 +213,8 @@ def test_conductors_that_mark_at_once(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(mark, range(8)))
-    assert first.text("plan.md") == plan.replace("[ ]", "[x]")
-    assert first.register.read_text(encoding="utf-8") == register.replace("[ ]", "[x]")
+    assert (first.folder / "plan.md").read_text(encoding="utf-8") == plan.replace("[ ]", "[x]")
+    assert first.tracks_file.read_text(encoding="utf-8") == register.replace("[ ]", "[x]")
 
 
 def test_a_flood_of_failures_is_counted_in_the_report() -> None:

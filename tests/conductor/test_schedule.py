@@ -30,28 +30,28 @@ def waves(schedule: Schedule, most: int = 99, failing: str = "") -> list[str]:
 
 def test_ready_tickets_start_together() -> None:
     """Tickets start once everything that they wait for has ended, in their own order."""
-    assert waves(Schedule(tickets("D A<-D B<-D C<-A,B"), lead=False)) == ["D", "AB", "C"]
+    assert waves(Schedule(tickets("D A<-D B<-D C<-A,B"), warm_up=False)) == ["D", "AB", "C"]
 
 
 def test_one_is_sent_ahead_of_those_that_share_its_prefix() -> None:
     """Of tickets with one prefix the first goes alone, and the others when it has ended, even in failure; other prefixes do not wait."""
     assert waves(Schedule(tickets("a b c X Y"))) == ["aXY", "bc"]
     assert waves(Schedule(tickets("a b c X Y")), failing="a") == ["aXY", "bc"]
-    assert waves(Schedule(tickets("a b c X Y"), lead=False)) == ["abcXY"]
+    assert waves(Schedule(tickets("a b c X Y"), warm_up=False)) == ["abcXY"]
 
 
 def test_different_focus_files_may_share_a_prefix() -> None:
     """Where what nobody focuses on goes first, one is sent ahead of all."""
-    assert waves(Schedule(tickets("a b X Y"), wide=True)) == ["a", "bXY"]
+    assert waves(Schedule(tickets("a b X Y"), any_focus=True)) == ["a", "bXY"]
 
 
 def test_the_first_words_set_the_others_free() -> None:
     """Those that share a prefix start when the first answer begins to come, not only when it has ended."""
     schedule = Schedule(tickets("a b c<-a X"))
     assert [one.id for one in schedule.start(9)] == ["a", "X"]
-    assert list(schedule.ahead) == ["a"]
-    schedule.begin("a")
-    assert list(schedule.ahead) == []
+    assert list(schedule.warming_up) == ["a"]
+    schedule.answer_begun("a")
+    assert list(schedule.warming_up) == []
     assert [one.id for one in schedule.start(9)] == ["b"]
     schedule.end("a", failed=False)
     assert [one.id for one in schedule.start(9)] == ["c"]
@@ -61,12 +61,12 @@ def test_a_prefix_of_one_is_not_sent_ahead() -> None:
     """A ticket that shares its prefix with no other is waited for by nobody."""
     schedule = Schedule(tickets("X Y"))
     schedule.start(9)
-    assert schedule.ahead == ()
+    assert schedule.warming_up == ()
 
 
 def test_most() -> None:
     """No more start than there is room for, and none is forgotten."""
-    assert waves(Schedule(tickets("A B C D E"), lead=False), most=2) == ["AB", "CD", "E"]
+    assert waves(Schedule(tickets("A B C D E"), warm_up=False), most=2) == ["AB", "CD", "E"]
 
 
 def test_failed_dependencies() -> None:
@@ -76,7 +76,7 @@ def test_failed_dependencies() -> None:
     schedule = Schedule(tickets(chain), on_error=FailurePolicy.FAIL)
     assert waves(schedule, failing="A") == ["AD"]
     assert schedule.finished
-    assert schedule.left_out == {
+    assert schedule.skipped == {
         "B": 'not run: it depends on "A", which failed',
         "C": 'not run: it depends on "B", which was not run',
         "E": 'not run: it depends on "C", which was not run',
@@ -84,7 +84,7 @@ def test_failed_dependencies() -> None:
 
 
 @given(st.data(), st.integers(1, 4), st.booleans(), st.sampled_from(list(FailurePolicy)))
-def test_invariants(data: st.DataObject, most: int, lead: bool, on_error: FailurePolicy) -> None:
+def test_invariants(data: st.DataObject, most: int, warm_up: bool, on_error: FailurePolicy) -> None:
     """Whatever ends in whatever order: each ticket starts once after what it waits for, or is left out; nothing hangs."""
     count = data.draw(st.integers(1, 8))
     made = [
@@ -96,7 +96,7 @@ def test_invariants(data: st.DataObject, most: int, lead: bool, on_error: Failur
         )
         for i in range(count)
     ]
-    schedule = Schedule(made, on_error=on_error, lead=lead)
+    schedule = Schedule(made, on_error=on_error, warm_up=warm_up)
     ended: dict[str, bool] = {}
     started: list[str] = []
     warm = set()
@@ -107,10 +107,10 @@ def test_invariants(data: st.DataObject, most: int, lead: bool, on_error: Failur
         assert all(needed in ended for one in new for needed in schedule.waits_for[one.id])
         under_way = [schedule.tickets[name] for name in schedule.under_way]
         cold = [shared_prefix(one) for one in under_way if shared_prefix(one) not in warm]
-        assert not lead or len(cold) == len(set(cold))
+        assert not warm_up or len(cold) == len(set(cold))
         name = data.draw(st.sampled_from(sorted(schedule.under_way)))
         ended[name] = data.draw(st.booleans())
         warm.add(shared_prefix(schedule.tickets[name]))
         schedule.end(name, failed=ended[name])
-    assert sorted(started) == sorted({one.id for one in made} - schedule.left_out.keys())
+    assert sorted(started) == sorted({one.id for one in made} - schedule.skipped.keys())
     assert len(set(started)) == len(started)

@@ -7,7 +7,8 @@ import pytest
 
 from aggregate.compose.project import open_project
 from aggregate.conductor.dependency_graph import dependencies
-from aggregate.conductor.tickets import Ticket, load_tickets
+from aggregate.conductor.tickets import Ticket
+from aggregate.conductor.tickets_file import load_tickets
 from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.errors import ConfigError
 from tests.fakes.conducting import track_project

@@ -1,4 +1,4 @@
-"""A project with a track, a desk without a database, and workers that do what a test says."""
+"""A project with a track, a queue without a database, and workers that do what a test says."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -51,36 +51,36 @@ class Says:
 
 
 @dataclass
-class MemoryDesk:
-    """A desk whose worker works when it is looked at, one assignment at a time, the newest first."""
+class MemoryQueue:
+    """A queue whose worker works when it is looked at, one assignment at a time, the newest first."""
 
     worker: Worker
     waits: list[float] = field(default_factory=list)
     waiting: dict[str, Assignment] = field(default_factory=dict)
-    outcomes: dict[str, TicketOutcome] = field(default_factory=dict)
+    ended: dict[str, TicketOutcome] = field(default_factory=dict)
     most: int = 0
     begun: set[str] = field(default_factory=set)
 
     def known(self, keys: Collection[str]) -> dict[str, bool]:
         """Return which were put here; an answer comes at once or not at all, unless ``begun`` says otherwise."""
-        there = self.waiting.keys() | self.outcomes.keys()
-        return {key: key in self.begun or key in self.outcomes for key in keys if key in there}
+        there = self.waiting.keys() | self.ended.keys()
+        return {key: key in self.begun or key in self.ended for key in keys if key in there}
 
     def put(self, assignment: Assignment) -> None:
         """Keep it."""
-        assert assignment.key not in self.outcomes
+        assert assignment.key not in self.ended
         self.waiting[assignment.key] = Assignment.from_json(assignment.to_json())
         self.most = max(self.most, len(self.waiting))
 
-    def ended(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
+    def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
         """Work on the last assignment, and return the outcomes."""
         if newest := next((key for key in reversed(self.waiting) if key in keys), None):
             assignment = self.waiting.pop(newest)
             outcome = complete_assignment(self.worker, assignment, wait=self.waits.append)
-            self.outcomes[assignment.key] = TicketOutcome.from_json(outcome.to_json())
-        return {key: self.outcomes[key] for key in keys if key in self.outcomes}
+            self.ended[assignment.key] = TicketOutcome.from_json(outcome.to_json())
+        return {key: self.ended[key] for key in keys if key in self.ended}
 
-    def withdraw(self, keys: Collection[str]) -> None:
+    def cancel(self, keys: Collection[str]) -> None:
         """Forget them."""
         for key in keys:
             self.waiting.pop(key, None)
@@ -88,11 +88,11 @@ class MemoryDesk:
 
 @dataclass
 class Conducted:
-    """A run over a memory desk, and everything that can be seen of it."""
+    """A run over a queue in memory, and everything that can be seen of it."""
 
     result: TrackResult
     worker: Says
-    desk: MemoryDesk
+    queue: MemoryQueue
     events: list[str]
     folder: Path
 
@@ -110,27 +110,27 @@ def conducted(
     folder: Path,
     worker: Says | None = None,
     *,
-    desk: MemoryDesk | None = None,
-    pace: PollingOptions | None = None,
+    queue: MemoryQueue | None = None,
+    polling: PollingOptions | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Conducted:
-    """Run the project's track over a memory desk."""
+    """Run the project's track over a queue in memory."""
     loaded = open_project(folder / "manual_slop.toml")
     track = open_track(folder, TRACK)
     tickets = track.tickets()
     who = worker or Says()
-    lies = desk or MemoryDesk(who)
+    in_memory = queue or MemoryQueue(who)
     events: list[TicketEvent] = []
     result = TrackRun(
         "demo/1",
         track,
         tickets,
         contexts=WorkerContexts(loaded),
-        desk=lies,
-        papers=RunFiles(folder / "out", {one.id: i for i, one in enumerate(tickets.tickets, 1)}),
-        pace=pace or PollingOptions(poll=0.001),
+        queue=in_memory,
+        files=RunFiles(folder / "out", {one.id: i for i, one in enumerate(tickets.tickets, 1)}),
+        polling=polling or PollingOptions(poll=0.001),
         observe=events.append,
         cancelled=cancelled,
         clock=lambda: TIME,
     ).run()
-    return Conducted(result, who, lies, [f"{one.state.value} {one.ticket.id}" for one in events], folder)
+    return Conducted(result, who, in_memory, [f"{one.state.value} {one.ticket.id}" for one in events], folder)

@@ -16,10 +16,11 @@ HOW_TO_GET_IT = "no Postgres server here: apt-get install -y postgresql"
 
 def find_programs() -> Path | None:
     """Return the folder of ``initdb`` and ``pg_ctl``, ``None`` where they are not installed."""
-    found = shutil.which("initdb")
-    folders = [Path(found).resolve().parent] if found else []
+    initdb = shutil.which("initdb")
+    folders = [Path(initdb).resolve().parent] if initdb else []
     folders += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    return next((one for one in folders if (one / "initdb").exists() and (one / "pg_ctl").exists()), None)
+    complete = (folder for folder in folders if (folder / "initdb").exists() and (folder / "pg_ctl").exists())
+    return next(complete, None)
 
 
 @contextmanager

@@ -15,13 +15,15 @@ from dbos import WorkflowStatus
 from aggregate.cli.program import run_program
 from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, TicketOutcome
-from aggregate.conductor.durable.database import RunRow, database_url, open_engine
+from aggregate.conductor.durable.database import database_url, open_engine
 from aggregate.conductor.durable.dbos_queue import DbosQueue, prepare_database
 from aggregate.conductor.durable.dbos_queue import _outcome as outcome_of_workflow
 from aggregate.conductor.durable.heartbeat import Heartbeat, this_process
+from aggregate.conductor.durable.location import DATABASE
 from aggregate.conductor.durable.row_sizes import ROW_BYTES
+from aggregate.conductor.durable.run_table import RunRow
 from aggregate.conductor.durable.worker_process import WorkerProcess
-from aggregate.conductor.service import DATABASE, RunOptions, cancel, conduct, forget, status
+from aggregate.conductor.service import RunOptions, cancel, conduct, forget, status
 from aggregate.disk.user_folders import state_folder
 from aggregate.errors import StateError
 from aggregate.models.prompt import Prompt
@@ -82,61 +84,61 @@ def plant(engine: sa.Engine, key: str, *, inputs: str = "", **values: object) ->
 
 def test_a_pickled_outcome_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
     """An outcome that is a pickle, by its row's own word, is refused with one sentence; its code does not run."""
-    desk, witness = DbosQueue(engine), tmp_path / "ran"
-    desk.put(Assignment("r/a", "a", Prompt(()), "x"))
+    queue, witness = DbosQueue(engine), tmp_path / "ran"
+    queue.put(Assignment("r/a", "a", Prompt(()), "x"))
     plant(engine, "r/a", status="SUCCESS", output=pickled(witness), serialization="py_pickle")
     with pytest.raises(
         StateError, match=r"the outcome of a in the database is not JSON of ours and is not read.*--forget"
     ):
-        desk.ended(["r/a"])
+        queue.outcomes(["r/a"])
     assert not witness.exists()
-    desk.forget(["r/a"])
-    assert desk.known(["r/a"]) == {}
+    queue.forget(["r/a"])
+    assert queue.known(["r/a"]) == {}
 
 
 def test_a_pickled_error_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
     """An error that is a pickle fails its ticket and is not read."""
-    desk, witness = DbosQueue(engine), tmp_path / "ran"
-    desk.put(Assignment("r/a", "a", Prompt(()), "x"))
+    queue, witness = DbosQueue(engine), tmp_path / "ran"
+    queue.put(Assignment("r/a", "a", Prompt(()), "x"))
     plant(engine, "r/a", status="ERROR", error=pickled(witness), serialization="py_pickle")
-    assert desk.ended(["r/a"])["r/a"].failure == "its worker failed: the reason is not JSON"
+    assert queue.outcomes(["r/a"])["r/a"].failure == "its worker failed: the reason is not JSON"
     assert not witness.exists()
 
 
 def test_a_pickled_assignment_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
     """What waits in the queue as a pickle fails; its code does not run, and the worker goes on with the next one."""
-    desk, witness, worker = DbosQueue(engine), tmp_path / "ran", Says()
+    queue, witness, worker = DbosQueue(engine), tmp_path / "ran", Says()
     for ticket in ("a", "b"):
-        desk.put(Assignment(f"r/{ticket}", ticket, Prompt(()), "x"))
+        queue.put(Assignment(f"r/{ticket}", ticket, Prompt(()), "x"))
     plant(engine, "r/a", inputs=pickled(witness), serialization="py_pickle")
     with WorkerProcess(engine, worker):
-        until(lambda: len(desk.ended(["r/a", "r/b"])) == 2)
+        until(lambda: len(queue.outcomes(["r/a", "r/b"])) == 2)
     assert not witness.exists()
     assert worker.order == ["b"]
-    assert desk.ended(["r/a"])["r/a"].failure is not None
+    assert queue.outcomes(["r/a"])["r/a"].failure is not None
 
 
 def test_a_pickled_step_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
     """An attempt that was recorded as a pickle is not read when its ticket goes on: the ticket fails."""
-    desk, witness, worker = DbosQueue(engine), tmp_path / "ran", Says()
-    desk.put(Assignment("r/a", "a", Prompt(()), "x"))
+    queue, witness, worker = DbosQueue(engine), tmp_path / "ran", Says()
+    queue.put(Assignment("r/a", "a", Prompt(()), "x"))
     row = {"workflow_uuid": "r/a", "function_name": "attempt", "output": pickled(witness), "serialization": "py_pickle"}
     steps = table(engine, "operation_outputs", "function_id", *row)
     with engine.begin() as connection:
         connection.execute(steps.insert(), [{**row, "function_id": number} for number in (1, 2)])
     with WorkerProcess(engine, worker):
-        until(lambda: desk.ended(["r/a"]))
+        until(lambda: queue.outcomes(["r/a"]))
     assert not witness.exists()
     assert worker.order == []
-    assert "not JSON" in str(desk.ended(["r/a"])["r/a"].failure)
+    assert "not JSON" in str(queue.outcomes(["r/a"])["r/a"].failure)
 
 
 def test_everything_is_written_as_json(engine: sa.Engine) -> None:
     """No row that we write names another format, so refusing pickles refuses nothing of ours."""
-    desk = DbosQueue(engine)
-    desk.put(Assignment("r/a", "a", Prompt(()), "x"))
+    queue = DbosQueue(engine)
+    queue.put(Assignment("r/a", "a", Prompt(()), "x"))
     with WorkerProcess(engine, Says()):
-        until(lambda: desk.ended(["r/a"]))
+        until(lambda: queue.outcomes(["r/a"]))
     schema = "dbos." if engine.dialect.name == "postgresql" else ""
     with engine.connect() as connection:
         for table in ("workflow_status", "operation_outputs"):
@@ -169,7 +171,7 @@ def test_the_state_is_the_users_alone(tmp_path: Path) -> None:
     folder, clone = (track_project(tmp_path / name / "p", TICKETS) for name in ("a", "b"))
     before = os.umask(0)
     try:
-        assert conduct(open_project(folder / "manual_slop.toml"), TRACK, Says(), wish=RunOptions()).succeeded
+        assert conduct(open_project(folder / "manual_slop.toml"), TRACK, Says(), options=RunOptions()).succeeded
     finally:
         os.umask(before)
     state = state_folder(folder)
@@ -249,7 +251,7 @@ def test_a_lease_that_is_no_process(tmp_path: Path, pid: object) -> None:
     with engine.begin() as connection:
         values = {"id": "other", "host": me.host, "pid": pid}
         connection.execute(sa.text("INSERT INTO conductor_leases VALUES (:id, :host, :pid, 9e9)"), values)
-    assert Heartbeat(engine, me, adopt=lambda _executor: None).watch("tickets") == []
+    assert Heartbeat(engine, me, recover=lambda _executor: None).recover_dead() == []
     engine.dispose()
 
 
@@ -283,11 +285,11 @@ def test_attributes_that_are_not_json(tmp_path: Path) -> None:
     """What DBOS reads by itself and cannot read is one sentence, no traceback."""
     engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
     prepare_database(engine)
-    desk = DbosQueue(engine)
-    desk.put(Assignment("r/a", "a", Prompt(()), "x"))
+    queue = DbosQueue(engine)
+    queue.put(Assignment("r/a", "a", Prompt(()), "x"))
     plant(engine, "r/a", attributes="[")
     with pytest.raises(StateError, match="a ticket's row in the database is not JSON"):
-        desk.known(["r/a"])
+        queue.known(["r/a"])
     engine.dispose()
 
 
@@ -303,7 +305,7 @@ def test_a_run_that_is_too_large(engine: sa.Engine, tmp_path: Path) -> None:
     with pytest.raises(StateError, match=said):
         status(project, TRACK, database=url)
     with pytest.raises(StateError, match=said):
-        conduct(project, TRACK, Says(), wish=RunOptions(database=url))
+        conduct(project, TRACK, Says(), options=RunOptions(database=url))
     assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
     assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
     assert status(project, TRACK, database=url) is None
@@ -314,15 +316,15 @@ def test_a_workflow_that_is_too_large(engine: sa.Engine, tmp_path: Path, column:
     """A ticket's row larger than any answer is named before it is read, and its run can be ended and deleted."""
     project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     write_run(engine, tickets='{"tickets": [{"id": "a", "prompt": "Look."}]}')
-    desk, key = DbosQueue(engine), f"demo/{TRACK}/001/a"
-    desk.put(Assignment(key, "a", Prompt(()), "x"))
+    queue, key = DbosQueue(engine), f"demo/{TRACK}/001/a"
+    queue.put(Assignment(key, "a", Prompt(()), "x"))
     plant(engine, key, **{column: HUGE, "status": state})
     url = engine.url.render_as_string(hide_password=False)
     with pytest.raises(StateError, match="the row of a in the database holds more than 32 MB and is not read"):
         status(project, TRACK, database=url)
     assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
     assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
-    assert desk.keys(f"demo/{TRACK}/001") == set()
+    assert queue.keys(f"demo/{TRACK}/001") == set()
 
 
 @pytest.mark.parametrize("number", ["one", b"1", 1.5])
@@ -335,7 +337,7 @@ def test_a_run_without_a_number_can_be_forgotten(tmp_path: Path, number: object)
     write_run(engine, number=number, tickets='{"tickets": [{"id": "a", "prompt": "Look."}]}')
     engine.dispose()
     with pytest.raises(StateError, match=f"the run demo/{TRACK}/001 in the database is not JSON of ours"):
-        conduct(project, TRACK, Says(), wish=RunOptions(database=url))
+        conduct(project, TRACK, Says(), options=RunOptions(database=url))
     assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
     assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
-    assert conduct(project, TRACK, Says(), wish=RunOptions(database=url)).succeeded
+    assert conduct(project, TRACK, Says(), options=RunOptions(database=url)).succeeded

@@ -232,11 +232,11 @@ def test_a_reference_that_is_a_link_is_not_read(tree: Path, home: Path) -> None:
 def test_the_files_of_a_run_follow_no_link(tree: Path, home: Path) -> None:
     """Prompts, replies and the report of a track's run replace links; a run's folder that leads out is refused."""
     ticket = Ticket(id="t", prompt="p")
-    papers = RunFiles.of(tree / "out", "demo", 1, [ticket])
-    papers.folder.mkdir(parents=True)
-    (papers.folder / "report.md").symlink_to(home / ".bashrc")
-    papers.report("all is well")
-    assert (untouched(home), mode(papers.folder / "report.md")) == (True, 0o600)
+    files = RunFiles.of(tree / "out", "demo", 1, [ticket])
+    files.folder.mkdir(parents=True)
+    (files.folder / "report.md").symlink_to(home / ".bashrc")
+    files.write_report("all is well")
+    assert (untouched(home), mode(files.folder / "report.md")) == (True, 0o600)
     (tree / "out/demo_002").symlink_to(home)
     with pytest.raises(OutputError, match="leads out"):
         RunFiles.of(tree / "out", "demo", 2, [ticket])

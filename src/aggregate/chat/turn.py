@@ -22,7 +22,7 @@ from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.config.schema import PersonaTable
-from aggregate.deprecation import renamed_keyword
+from aggregate.deprecation import renamed_keywords
 from aggregate.disk.writing import confined
 from aggregate.errors import OutputError, PromptTooLongError, ProviderError
 from aggregate.models.prompt import Prompt
@@ -101,7 +101,7 @@ class CompletedTurn:
     warnings: tuple[str, ...] = ()
 
 
-@renamed_keyword("choice", "selection")
+@renamed_keywords(choice="selection")
 def prepare_turn(
     project: Project,
     message: str,

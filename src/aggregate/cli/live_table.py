@@ -22,7 +22,7 @@ _COLOURS = {
     TicketState.STARTED: "yellow",
     TicketState.DONE: "green",
     TicketState.FAILED: "red",
-    TicketState.LEFT_OUT: "red",
+    TicketState.SKIPPED: "red",
 }
 
 
@@ -63,5 +63,5 @@ def _table(tickets: Sequence[Ticket], states: dict[str, TicketEvent]) -> Table:
 
 
 def _urgency(event: TicketEvent | None) -> int:
-    order = (TicketState.FAILED, TicketState.STARTED, None, TicketState.LEFT_OUT, TicketState.DONE)
+    order = (TicketState.FAILED, TicketState.STARTED, None, TicketState.SKIPPED, TicketState.DONE)
     return order.index(event.state if event else None)

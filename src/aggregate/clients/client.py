@@ -11,7 +11,7 @@ from aggregate.clients.capabilities import ResponseFormat, capabilities_of
 from aggregate.clients.context_window import check_window
 from aggregate.clients.protocol import DEFAULT_OPTIONS, ModelRequest, OnText, RequestOptions, Transport
 from aggregate.clients.retry import Retry, with_retries
-from aggregate.deprecation import renamed_keyword
+from aggregate.deprecation import renamed_keywords
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
@@ -71,7 +71,7 @@ class Client:
     retry: Retry = field(default_factory=Retry)
     on_wait: Callable[[float, ProviderError], None] | None = field(default=None, repr=False)
 
-    @renamed_keyword("turn", "options")
+    @renamed_keywords(turn="options")
     def plan(
         self, prompt: Prompt, message: str, *, model: str = "", options: RequestOptions = DEFAULT_OPTIONS
     ) -> RequestPlan:
@@ -86,7 +86,7 @@ class Client:
             weights=options.weights,
         )
 
-    @renamed_keyword("turn", "options")
+    @renamed_keywords(turn="options")
     def send(
         self,
         prompt: Prompt,
@@ -114,7 +114,7 @@ class Client:
             self.plan(prompt, message, model=model, options=options), model=model, on_text=on_text, options=options
         )
 
-    @renamed_keyword("turn", "options")
+    @renamed_keywords(turn="options")
     async def asend(
         self,
         prompt: Prompt,
@@ -128,7 +128,7 @@ class Client:
         plan = self.plan(prompt, message, model=model, options=options)
         return await self._exchange(plan, model or self.model, on_text, options)
 
-    @renamed_keyword("turn", "options")
+    @renamed_keywords(turn="options")
     def exchange(
         self,
         plan: RequestPlan,

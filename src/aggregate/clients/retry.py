@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
+from aggregate.concurrency.backoff import doubling_delay
 from aggregate.errors import ProviderError
 
 _T = TypeVar("_T")
@@ -39,7 +40,8 @@ class Retry:
         if error.retry_after is not None:
             return error.retry_after if error.retry_after <= self.patience else None
         # Callers that failed together should not come back together.
-        return min(self.first * 2.0 ** (failed - 1), self.longest) * random.uniform(0.75, 1.0)  # noqa: S311 - no secret
+        jitter = random.uniform(0.75, 1.0)  # noqa: S311 - no secret
+        return doubling_delay(failed, self.first, self.longest) * jitter
 
     def asks_too_long(self, error: ProviderError) -> bool:
         """Tell whether a provider asks for a longer wait than is granted."""

@@ -1,1 +1,1 @@
-"""Threads, and child processes that answer requests."""
+"""Threads, child processes that answer requests, and the delays between attempts."""

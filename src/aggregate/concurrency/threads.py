@@ -15,7 +15,7 @@ def run_in_thread(name: str, work: Callable[[], _R]) -> "Future[_R]":
     """Run ``work`` in a thread called ``name`` and return its future."""
     future: Future[_R] = Future()
     context = copy_context()
-    Thread(target=_settle, args=(future, context.run, work), name=name, daemon=True).start()
+    Thread(target=_complete, args=(future, context.run, work), name=name, daemon=True).start()
     return future
 
 
@@ -26,31 +26,32 @@ def ordered_map(name: str, work: Callable[[_T], _R], items: Sequence[_T], *, wor
         BaseException: What one of them has raised, or an interrupt; no further ones are begun, those that run go on.
     """
     futures: list[Future[_R]] = [Future() for _ in items]
-    waiting: SimpleQueue[tuple[Future[_R], _T]] = SimpleQueue()
+    queue: SimpleQueue[tuple[Future[_R], _T]] = SimpleQueue()
     for pair in zip(futures, items, strict=True):
-        waiting.put(pair)
+        queue.put(pair)
 
     stop = Event()
 
-    def drain() -> None:
+    def work_off_queue() -> None:
         while not stop.is_set():
             try:
-                future, item = waiting.get_nowait()
+                future, item = queue.get_nowait()
             except Empty:
                 return
-            _settle(future, work, item)
+            _complete(future, work, item)
             if future.exception() is not None:
                 stop.set()
 
     for _ in range(min(workers, len(items))):
-        run_in_thread(name, drain)
+        run_in_thread(name, work_off_queue)
     try:
         return [future.result() for future in futures]
     finally:
         stop.set()
 
 
-def _settle(future: "Future[_R]", work: Callable[..., _R], *arguments: object) -> None:
+def _complete(future: "Future[_R]", work: Callable[..., _R], *arguments: object) -> None:
+    """Give ``future`` what ``work`` returns or raises."""
     try:
         future.set_result(work(*arguments))
     except BaseException as error:  # noqa: BLE001 - whoever waits for the future raises it

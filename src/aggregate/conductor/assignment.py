@@ -25,7 +25,7 @@ class Assignment:
         timeout: Seconds that one attempt may take.
         retries: Further attempts after a failed one.
         attempt: The number of this attempt, from 1.
-        ahead: Others wait until the answer to this one begins to come.
+        ahead: Others wait until the answer to this one begins to come; it warms a cache up for them.
     """
 
     key: str
@@ -52,11 +52,13 @@ class Assignment:
     def from_json(cls, text: str) -> "Assignment":
         """Return the assignment that ``to_json`` wrote."""
         data: dict[str, Any] = json.loads(text)
-        segments = (
-            Segment(Section(one["section"]), one["text"], Stability(one["stability"]), one["source"])
-            for one in data["prompt"]["segments"]
-        )
-        return cls(**{**data, "prompt": Prompt(tuple(segments)), "tools": tuple(data["tools"])})
+        segments = [
+            Segment(Section(segment["section"]), segment["text"], Stability(segment["stability"]), segment["source"])
+            for segment in data["prompt"]["segments"]
+        ]
+        data["prompt"] = Prompt(tuple(segments))
+        data["tools"] = tuple(data["tools"])
+        return cls(**data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """One attempt at an assignment, within its time; whatever goes wrong becomes a value."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from queue import Empty, SimpleQueue
-from threading import Event, Thread
+from threading import Event
 from time import monotonic
 
+from aggregate.concurrency.threads import run_in_thread
 from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.conductor.worker import Worker
 from aggregate.errors import WorkerError
@@ -15,11 +16,11 @@ from aggregate.text.shorten import shorten
 
 STOP_SECONDS = 0.25
 """How soon a waiting attempt sees that its process is to end."""
-BACKOFF_SECONDS = 1.0
-MAX_BACKOFF_SECONDS = 8.0
 ANSWER_CHARACTERS = 2_000_000
-"""Several times the longest answer that any model gives; a larger one would be refused when the database is read."""
+"""Several times the longest answer that any model gives; a larger one would be refused when the
+database is read."""
 REASON_CHARACTERS = 10_000
+"""Of a failure or a warning: a person reads it, in a report that has one for each attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,49 +56,52 @@ def attempt_assignment(
 ) -> Attempt:
     """Ask ``worker`` once and wait at most the assignment's time.
 
-    A thread cannot be stopped: what a worker gives after its time is dropped when it comes, and its thread ends then.
+    A thread cannot be stopped: what a worker gives after its time is dropped when it comes, and
+    its thread ends then.
+
+    Args:
+        worker: Who answers.
+        assignment: What it is asked.
+        number: Which attempt this is, from 1.
+        begun: Called, in the worker's thread, when the answer begins to come.
+        stop: Set when this process is to end.
 
     Raises:
-        Stopping: ``stop`` was set meanwhile.
+        WorkerStopping: ``stop`` was set meanwhile.
     """
     numbered = replace(assignment, attempt=number)
-    ends: SimpleQueue[Attempt] = SimpleQueue()
-    Thread(
-        target=lambda: ends.put(_ask(worker, numbered, begun)), name=f"worker-{assignment.ticket}", daemon=True
-    ).start()
+    attempt = run_in_thread(f"worker-{assignment.ticket}", lambda: _ask(worker, numbered, begun))
     end = monotonic() + assignment.timeout
-    while (left := end - monotonic()) > 0:
+    while (remaining := end - monotonic()) > 0:
         if stop is not None and stop.is_set():
             raise WorkerStopping
-        try:
-            return ends.get(timeout=min(left, STOP_SECONDS))
-        except Empty:
-            continue
+        with suppress(TimeoutError):
+            return attempt.result(timeout=min(remaining, STOP_SECONDS))
     return Attempt(RunStatus.TIMEOUT, f"timeout after {assignment.timeout:g} s", again=True)
 
 
 def _ask(worker: Worker, assignment: Assignment, begun: Callable[[], None]) -> Attempt:
     try:
-        reply = worker.work(assignment, begun)
-        return _answered(reply)
+        return _success(worker.work(assignment, begun))
     except WorkerError as error:
-        return Attempt(RunStatus.ERROR, _reason(error), again=error.again)
-    except Exception as error:  # noqa: BLE001 - a worker's failure is the ticket's, never the run's
-        return Attempt(RunStatus.ERROR, _reason(error), again=True)
+        return Attempt(RunStatus.ERROR, _shortened(str(error)), again=error.again)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a worker's failure is the ticket's, never the run's
+        return Attempt(RunStatus.ERROR, _shortened(failure_text(error)), again=True)
 
 
-def _answered(reply: WorkerReply) -> Attempt:
-    """Return the attempt that gave ``reply``, of which no more is taken than the database gives back."""
-    text, warnings = _writable(reply.text), [reply.warning] if reply.warning else []
+def _success(reply: WorkerReply) -> Attempt:
+    """Return the attempt that gave ``reply``, with no more of it than the database gives back."""
+    text = _writable(reply.text)
+    warnings = [reply.warning] if reply.warning else []
     if len(text) > ANSWER_CHARACTERS:
-        warnings.append(f"the answer is cut: its first {ANSWER_CHARACTERS:,} of {len(text):,} characters are here")
+        characters = f"{ANSWER_CHARACTERS:,} of {len(text):,} characters"
+        warnings.append(f"the answer is cut: its first {characters} are here")
         text = text[:ANSWER_CHARACTERS]
-    warning = _writable(shorten("; ".join(warnings), REASON_CHARACTERS))
+    warning = _shortened("; ".join(warnings))
     return Attempt(RunStatus.SUCCESS, text, int(reply.tokens), warning=warning)
 
 
-def _reason(error: Exception) -> str:
-    text = str(error) if isinstance(error, WorkerError) else failure_text(error)
+def _shortened(text: str) -> str:
     return _writable(shorten(text, REASON_CHARACTERS))
 
 
@@ -106,14 +110,9 @@ def _writable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def retry_delay(number: int) -> float:
-    """Return the seconds to wait after the ``number``-th failed attempt: doubling, at most eight."""
-    return float(min(BACKOFF_SECONDS * 2 ** (number - 1), MAX_BACKOFF_SECONDS))
-
-
 def outcome_of(assignment: Assignment, attempts: list[Attempt]) -> TicketOutcome:
     """Return how a ticket ended after ``attempts``; the last one decides."""
     last = attempts[-1]
-    errors = tuple(one.text for one in attempts if one.status is not RunStatus.SUCCESS)
+    errors = tuple(attempt.text for attempt in attempts if attempt.status is not RunStatus.SUCCESS)
     text = last.text if last.status is RunStatus.SUCCESS else ""
     return TicketOutcome(assignment.ticket, last.status, text, last.tokens, errors, last.warning)

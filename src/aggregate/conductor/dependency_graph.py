@@ -2,36 +2,18 @@
 
 from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
-from typing import Protocol
+
+from aggregate.conductor.tickets import Ticket
 
 
-class TicketNode(Protocol):
-    """What the order of tickets is made from."""
-
-    @property
-    def id(self) -> str:
-        """The ticket's id."""
-        ...
-
-    @property
-    def collect_into(self) -> str:
-        """The variable that it collects into, or ``""``."""
-        ...
-
-    @property
-    def depends_on(self) -> tuple[str, ...]:
-        """Ids and variables that it waits for."""
-        ...
-
-
-def members_of(tickets: Sequence[TicketNode], name: str) -> list[str]:
+def members_of(tickets: Sequence[Ticket], name: str) -> list[str]:
     """Return the tickets that a dependency names: those that collect into a ``$variable``, or the one of that id."""
     if name.startswith("$"):
         return [ticket.id for ticket in tickets if ticket.collect_into == name]
     return [ticket.id for ticket in tickets if ticket.id == name]
 
 
-def dependencies(tickets: Sequence[TicketNode]) -> dict[str, tuple[str, ...]]:
+def dependencies(tickets: Sequence[Ticket]) -> dict[str, tuple[str, ...]]:
     """Return for each ticket the ids that it waits for, in the tickets' order."""
     by_name: dict[str, set[str]] = {}
     for ticket in tickets:
@@ -39,15 +21,14 @@ def dependencies(tickets: Sequence[TicketNode]) -> dict[str, tuple[str, ...]]:
         if ticket.collect_into:
             by_name.setdefault(ticket.collect_into, set()).add(ticket.id)
     position = {ticket.id: i for i, ticket in enumerate(tickets)}
-    return {
-        ticket.id: tuple(
-            sorted({one for name in ticket.depends_on for one in by_name.get(name, ())}, key=position.__getitem__)
-        )
-        for ticket in tickets
-    }
+    waits_for: dict[str, tuple[str, ...]] = {}
+    for ticket in tickets:
+        needed: set[str] = set().union(*(by_name.get(name, ()) for name in ticket.depends_on))
+        waits_for[ticket.id] = tuple(sorted(needed, key=position.__getitem__))
+    return waits_for
 
 
-def find_cycle(tickets: Sequence[TicketNode]) -> tuple[str, ...]:
+def find_cycle(tickets: Sequence[Ticket]) -> tuple[str, ...]:
     """Return tickets that wait for each other, each for the next one and the last for the first; ``()`` for none."""
     try:
         TopologicalSorter(dependencies(tickets)).prepare()

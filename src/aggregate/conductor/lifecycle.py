@@ -3,15 +3,23 @@
 from collections.abc import Callable, Sequence
 from time import sleep
 
+from aggregate.concurrency.backoff import doubling_delay
 from aggregate.conductor.assignment import Assignment, TicketOutcome
-from aggregate.conductor.attempt import Attempt, attempt_assignment, outcome_of, retry_delay
+from aggregate.conductor.attempt import Attempt, attempt_assignment, outcome_of
 from aggregate.conductor.merge_outcomes import merge_outcomes
 from aggregate.conductor.run_files import RunFiles
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.worker import Worker
 from aggregate.conductor.worker_context import WorkerContexts
+from aggregate.deprecation import renamed_keywords
+
+BACKOFF_SECONDS = 1.0
+"""Before the second attempt; doubled before each further one. A client has retried what passes quickly by then."""
+MAX_BACKOFF_SECONDS = 8.0
+"""The most before any attempt: a ticket has few retries, and its dependents wait meanwhile."""
 
 
+@renamed_keywords(papers="files")
 def run_worker_lifecycle(
     ticket: Ticket,
     contexts: WorkerContexts,
@@ -19,7 +27,7 @@ def run_worker_lifecycle(
     *,
     results: Sequence[TicketOutcome] = (),
     tickets: Sequence[Ticket] = (),
-    papers: RunFiles | None = None,
+    files: RunFiles | None = None,
     wait: Callable[[float], None] = sleep,
 ) -> TicketOutcome:
     """Take one ticket from its context to its outcome, in this process.
@@ -28,17 +36,17 @@ def run_worker_lifecycle(
         ticket: The ticket.
         contexts: Composes the Tier 3 context with the ticket's focus files.
         worker: Who answers.
-        results: Outcomes of the tickets that it depends on; they are folded into the context.
+        results: Outcomes of the tickets that it depends on; they are merged into the context.
         tickets: These tickets, for the names and strategies of their variables.
-        papers: Where the prompt and the reply are written, if anywhere.
+        files: Where the prompt and the reply are written, if anywhere.
         wait: Called with the seconds before another attempt.
     """
     assignment = contexts.assignment(ticket, merge_outcomes(tickets, results), ticket.id)
-    if papers:
-        papers.prompt(assignment)
+    if files:
+        files.write_prompt(assignment)
     outcome = complete_assignment(worker, assignment, wait=wait)
-    if papers:
-        papers.reply(outcome)
+    if files:
+        files.write_reply(outcome)
     return outcome
 
 
@@ -46,7 +54,7 @@ def complete_assignment(
     worker: Worker,
     assignment: Assignment,
     *,
-    once: Callable[[Worker, Assignment, int], Attempt] = attempt_assignment,
+    attempt: Callable[[Worker, Assignment, int], Attempt] = attempt_assignment,
     wait: Callable[[float], None] = sleep,
 ) -> TicketOutcome:
     """Attempt an assignment until it succeeds, no attempt is left, or another one cannot help.
@@ -54,11 +62,11 @@ def complete_assignment(
     Args:
         worker: Who answers.
         assignment: What it is asked.
-        once: Makes one attempt; a durable run records what it returns.
+        attempt: Makes one attempt; a durable run records what it returns.
         wait: Called with the seconds before another attempt.
     """
-    attempts = [once(worker, assignment, 1)]
+    attempts = [attempt(worker, assignment, 1)]
     while attempts[-1].again and len(attempts) <= assignment.retries:
-        wait(retry_delay(len(attempts)))
-        attempts.append(once(worker, assignment, len(attempts) + 1))
+        wait(doubling_delay(len(attempts), BACKOFF_SECONDS, MAX_BACKOFF_SECONDS))
+        attempts.append(attempt(worker, assignment, len(attempts) + 1))
     return outcome_of(assignment, attempts)

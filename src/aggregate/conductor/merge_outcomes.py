@@ -1,6 +1,6 @@
-"""Outcomes folded into variables: what the next worker is shown, and what the report holds."""
+"""Outcomes merged into variables: what the next worker is shown, and what the report holds."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from aggregate.conductor.assignment import TicketOutcome
@@ -11,7 +11,10 @@ from aggregate.results.merge import GroupOutcome, merge_outputs
 
 
 def merge_outcomes(
-    tickets: Sequence[Ticket], outcomes: Iterable[TicketOutcome], *, on_error: FailurePolicy = FailurePolicy.REPORT
+    tickets: Sequence[Ticket],
+    outcomes: Iterable[TicketOutcome],
+    *,
+    on_error: FailurePolicy = FailurePolicy.REPORT,
 ) -> dict[str, AggregatedResult]:
     """Return one result per variable of the tickets that have an outcome, merged in the tickets' order (rule O-40).
 
@@ -20,29 +23,32 @@ def merge_outcomes(
 
     Args:
         tickets: All tickets of the track: the first of a variable's that names a strategy decides it.
-        outcomes: Of the tickets to fold, in any order.
+        outcomes: Of the tickets to merge, in any order.
         on_error: Whether failures are listed.
     """
-    ended = {outcome.ticket: outcome for outcome in outcomes}
-    members: dict[str, list[Ticket]] = {}
+    by_ticket = {outcome.ticket: outcome for outcome in outcomes}
+    members: dict[str, list[TicketOutcome]] = {}
     for ticket in tickets:
-        if ticket.id in ended:
-            members.setdefault(ticket.variable, []).append(ticket)
-    return {name: _merged(name, group, tickets, ended, on_error) for name, group in members.items()}
+        if ticket.id in by_ticket:
+            members.setdefault(ticket.variable, []).append(by_ticket[ticket.id])
+    return {name: _merge(name, group, tickets, on_error) for name, group in members.items()}
 
 
-def _merged(
-    name: str,
-    group: Sequence[Ticket],
-    tickets: Sequence[Ticket],
-    ended: Mapping[str, TicketOutcome],
-    on_error: FailurePolicy,
+def _merge(
+    name: str, outcomes: Sequence[TicketOutcome], tickets: Sequence[Ticket], on_error: FailurePolicy
 ) -> AggregatedResult:
-    chosen = next((one for one in tickets if one.collect_into == name and one.merge_strategy), None)
-    alone = MergeStrategy.CONCAT if name.startswith("$") else MergeStrategy.FIRST
-    strategy = (chosen.merge_strategy if chosen else None) or alone
-    outputs = [LabelledOutput(ended[one.id].text, one.id, one.id, ended[one.id].failure) for one in group]
+    """Return the value of the variable ``name``, or of a ticket without one, which stands alone."""
+    strategy = MergeStrategy.CONCAT if name.startswith("$") else MergeStrategy.FIRST
+    custom_function: str | None = None
+    for ticket in tickets:
+        if ticket.collect_into == name and ticket.merge_strategy:
+            strategy, custom_function = ticket.merge_strategy, ticket.custom_function
+            break
+    outputs = [
+        LabelledOutput(outcome.text, label=outcome.ticket, run_id=outcome.ticket, error=outcome.failure)
+        for outcome in outcomes
+    ]
     ending = GroupOutcome(name, GroupStatus.COMPLETE, None, on_error is not FailurePolicy.SKIP)
-    result = merge_outputs(outputs, strategy, custom_function=chosen.custom_function if chosen else None, ending=ending)
-    doubtful = (f"{one.id}: {ended[one.id].warning}" for one in group if ended[one.id].warning)
-    return replace(result, warnings=(*doubtful, *result.warnings))
+    result = merge_outputs(outputs, strategy, custom_function=custom_function, ending=ending)
+    warnings = [f"{outcome.ticket}: {outcome.warning}" for outcome in outcomes if outcome.warning]
+    return replace(result, warnings=(*warnings, *result.warnings))

@@ -37,18 +37,18 @@ def _values(text: str) -> Iterator[tuple[str, int, int]]:
     if not isinstance(json.loads(text), dict):
         raise ValueError("it is no JSON object")
     decoder = json.JSONDecoder()
-    at = _after(_SPACE, text, text.index("{") + 1)
-    while text[at] != "}":
-        key, at = decoder.raw_decode(text, at)
-        start = _after(_COLON, text, at)
-        _, at = decoder.raw_decode(text, start)
-        yield key, start, at
-        at = _after(_SPACE, text, at)
+    position = _after(_SPACE, text, text.index("{") + 1)
+    while text[position] != "}":
+        key, position = decoder.raw_decode(text, position)
+        start = _after(_COLON, text, position)
+        _, end = decoder.raw_decode(text, start)
+        yield key, start, end
+        position = _after(_SPACE, text, end)
 
 
-def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
-    match = pattern.match(text, at)
-    return match.end() if match else at
+def _after(pattern: re.Pattern[str], text: str, position: int) -> int:
+    match = pattern.match(text, position)
+    return match.end() if match else position
 
 
 def timestamp(time: datetime) -> str:

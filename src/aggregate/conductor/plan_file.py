@@ -1,4 +1,4 @@
-"""``plan.md``: the tasks of a track, and their marks."""
+"""``plan.md``: the tasks of a track, and their checkboxes."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -17,27 +17,26 @@ class PlanTask:
 
     Attributes:
         text: What is to do, without ``Task:`` and without the commit at its end.
-        mark: How far it is.
-        offset: Where the mark stands in the plan's text.
+        checkbox: How far it is.
+        offset: Where the checkbox stands in the plan's text.
     """
 
     text: str
-    mark: Checkbox
+    checkbox: Checkbox
     offset: int
 
 
 def read_plan(text: str) -> list[PlanTask]:
     """Return the tasks and sub-tasks of a ``plan.md`` in order."""
-    found = ((start, _TASK.fullmatch(line)) for start, line in lines_outside_fences(text))
-    return [
-        PlanTask(
-            _COMMIT.sub("", _PREFIX.sub("", match["text"], count=1)),
-            Checkbox(match["mark"].lower()),
-            start + match.start("mark"),
-        )
-        for start, match in found
-        if match
-    ]
+    tasks: list[PlanTask] = []
+    for start, line in lines_outside_fences(text):
+        match = _TASK.fullmatch(line)
+        if match is None:
+            continue
+        words = _PREFIX.sub("", match["text"], count=1)
+        checkbox = Checkbox(match["mark"].lower())
+        tasks.append(PlanTask(_COMMIT.sub("", words), checkbox, start + match.start("mark")))
+    return tasks
 
 
 def tasks_of(tasks: Iterable[PlanTask], ticket_id: str, title: str) -> list[PlanTask]:
@@ -45,10 +44,11 @@ def tasks_of(tasks: Iterable[PlanTask], ticket_id: str, title: str) -> list[Plan
     return [task for task in tasks if task.text == title or f"`{ticket_id}`" in task.text]
 
 
-def mark_tasks(text: str, marks: Mapping[tuple[str, str], Checkbox]) -> str:
-    """Return the plan with the marks of tickets (id and title) set; every other byte stays."""
+def mark_tasks(text: str, checkboxes: Mapping[tuple[str, str], Checkbox]) -> str:
+    """Return the plan with the checkboxes of tickets (id and title) set; every other byte stays."""
     tasks = read_plan(text)
-    offsets = {
-        task.offset: mark for (ticket_id, title), mark in marks.items() for task in tasks_of(tasks, ticket_id, title)
-    }
-    return set_checkboxes(text, offsets)
+    by_offset: dict[int, Checkbox] = {}
+    for (ticket_id, title), checkbox in checkboxes.items():
+        for task in tasks_of(tasks, ticket_id, title):
+            by_offset[task.offset] = checkbox
+    return set_checkboxes(text, by_offset)

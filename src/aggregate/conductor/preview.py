@@ -1,10 +1,7 @@
 """What a run would do, without doing it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aggregate.conductor.assignment import Assignment
-from aggregate.conductor.merge_outcomes import merge_outcomes
 from aggregate.conductor.schedule import Schedule
 from aggregate.conductor.tickets import Ticket, Tickets
 from aggregate.conductor.worker_context import WorkerContexts
@@ -18,37 +15,32 @@ class PreviewStep:
     Attributes:
         wave: Tickets of one wave can run at one time; the first is 1.
         ticket: The ticket.
-        waits_for: The tickets whose results it is shown.
-        assignment: What its worker would get, without these results.
-        tokens: Of that.
+        waits_for: The tickets whose results its worker is shown.
+        tokens: Of what its worker would get, without these results.
     """
 
     wave: int
     ticket: Ticket
     waits_for: tuple[str, ...]
-    assignment: Assignment
     tokens: int
 
 
-def preview(tickets: Tickets, contexts: WorkerContexts, *, lead: bool = True) -> list[PreviewStep]:
+def preview(tickets: Tickets, contexts: WorkerContexts, *, warm_up: bool = True) -> list[PreviewStep]:
     """Return the steps of a run in which every ticket succeeds, in order.
 
     Raises:
         ConfigError: A focus file is missing.
     """
-    wide = contexts.share(tickets.tickets)
-    schedule = Schedule(tickets.tickets, on_error=tickets.on_error, lead=lead, wide=wide)
+    any_focus = contexts.share(tickets.tickets)
+    schedule = Schedule(tickets.tickets, on_error=tickets.on_error, warm_up=warm_up, any_focus=any_focus)
     steps: list[PreviewStep] = []
     wave = 0
     while started := schedule.start(len(tickets.tickets)):
         wave += 1
         for ticket in started:
             contexts.check(ticket)
-            steps.append(_step(wave, ticket, schedule.waits_for, contexts))
+            assignment = contexts.assignment(ticket, {}, ticket.id)
+            waits_for = schedule.waits_for[ticket.id]
+            steps.append(PreviewStep(wave, ticket, waits_for, count(assignment.text)))
             schedule.end(ticket.id, failed=False)
     return steps
-
-
-def _step(wave: int, ticket: Ticket, waits_for: Mapping[str, tuple[str, ...]], contexts: WorkerContexts) -> PreviewStep:
-    assignment = contexts.assignment(ticket, merge_outcomes((), ()), ticket.id)
-    return PreviewStep(wave, ticket, waits_for[ticket.id], assignment, count(assignment.text))

@@ -14,7 +14,11 @@ from aggregate.sections.subagent_results import one_line, results_segments
 from aggregate.text.fences import fence, heading_text
 from aggregate.text.shorten import first_of
 
-_STATES = {RunStatus.SUCCESS: "done", RunStatus.ERROR: "failed", RunStatus.TIMEOUT: "timed out"}
+_STATES: dict[RunStatus | None, str] = {
+    RunStatus.SUCCESS: "done",
+    RunStatus.ERROR: "failed",
+    RunStatus.TIMEOUT: "timed out",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class ReportLine:
     @property
     def state(self) -> str:
         """One or two words for tables."""
-        return _STATES.get(self.status, "not run") if self.status else "not run"
+        return _STATES.get(self.status, "not run")
 
     @classmethod
     def of(cls, ticket: Ticket, outcome: TicketOutcome) -> "ReportLine":
@@ -59,11 +63,16 @@ def report_text(
     """
     done = sum(line.status is RunStatus.SUCCESS for line in lines)
     tokens = sum(line.tokens for line in lines)
-    parts = [f"# Report: {heading_text(title)}", f"{done:,} of {len(lines):,} tickets done, {tokens:,} tokens."]
-    parts.append(_table(lines))
     failures = [f"{line.ticket.id}: {error}" for line in lines for error in line.errors]
-    where = ("What failed tickets said stands whole in their own files of this folder.",) if _is_long(failures) else ()
-    parts += [*_section("## Failures", _shown(failures)), *where, *_section("## Warnings", _shown(warnings))]
+    parts = [
+        f"# Report: {heading_text(title)}",
+        f"{done:,} of {len(lines):,} tickets done, {tokens:,} tokens.",
+        _table(lines),
+        *_section("## Failures", failures),
+    ]
+    if _is_long(failures):
+        parts.append("What failed tickets said stands whole in their own files of this folder.")
+    parts += _section("## Warnings", warnings)
     if results:
         parts.append(Prompt(results_segments(results)).markdown)
     return "\n\n".join(parts) + "\n"
@@ -85,10 +94,10 @@ def _is_long(sentences: Sequence[str]) -> bool:
     return sum(map(len, sentences)) >= THRESHOLD
 
 
-def _shown(sentences: Sequence[str]) -> Sequence[str]:
-    """Return sentences as they are, or the first ones shortened where they are long together."""
-    return first_of(sentences, NOTES_SHOWN, NOTE_CHARACTERS) if _is_long(sentences) else sentences
-
-
 def _section(heading: str, sentences: Sequence[str]) -> list[str]:
-    return [heading, fence("\n".join(map(one_line, sentences)), "text")] if sentences else []
+    """Return a section of sentences, or the first ones shortened where they are long together; nothing for none."""
+    if not sentences:
+        return []
+    if _is_long(sentences):
+        sentences = first_of(sentences, NOTES_SHOWN, NOTE_CHARACTERS)
+    return [heading, fence("\n".join(map(one_line, sentences)), "text")]

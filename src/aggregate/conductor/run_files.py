@@ -12,8 +12,9 @@ from aggregate.disk.writing import confined, replace_own
 
 def last_number(output_dir: Path, track_id: str) -> int:
     """Return the number of a track's last run that has a folder, 0 for none; its database may be another one."""
-    names = (path.name.removeprefix(f"{track_id}_") for path in output_dir.glob(f"{glob.escape(track_id)}_*"))
-    return max((int(name) for name in names if name.isdecimal()), default=0)
+    folders = output_dir.glob(f"{glob.escape(track_id)}_*")
+    numbers = [folder.name.removeprefix(f"{track_id}_") for folder in folders]
+    return max((int(number) for number in numbers if number.isdecimal()), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class RunFiles:
 
     @classmethod
     def of(cls, output_dir: Path, track_id: str, number: int, tickets: Sequence[Ticket]) -> "RunFiles":
-        """Return the papers of a track's run.
+        """Return the files of a track's run.
 
         Raises:
             OutputError: The run's folder is a link that leads out of ``output_dir``.
@@ -41,31 +42,28 @@ class RunFiles:
         folder = confined(output_dir / f"{track_id}_{number:03d}", output_dir)
         return cls(folder, {ticket.id: i for i, ticket in enumerate(tickets, 1)})
 
-    def prompt(self, assignment: Assignment) -> Path:
+    def write_prompt(self, assignment: Assignment) -> None:
         """Write what a worker is shown."""
-        return self._write(assignment.ticket, "prompt", assignment.text)
+        replace_own(self._path(assignment.ticket, "prompt"), assignment.text)
 
-    def reply(self, outcome: TicketOutcome) -> Path:
+    def write_reply(self, outcome: TicketOutcome) -> None:
         """Write what a worker answered, or why it did not."""
-        failed = outcome.failure is not None
+        if outcome.failure is None:
+            replace_own(self._path(outcome.ticket, "reply"), outcome.text)
+            return
         errors = "\n".join(f"- attempt {i}: {error}" for i, error in enumerate(outcome.errors, 1))
-        return self._write(outcome.ticket, "failed" if failed else "reply", errors if failed else outcome.text)
+        replace_own(self._path(outcome.ticket, "failed"), errors)
 
     def has_reply(self, ticket: str) -> bool:
         """Tell whether the reply or the failure is there."""
         return any(self._path(ticket, kind).exists() for kind in ("reply", "failed"))
 
-    def report(self, text: str) -> Path:
-        """Write the report."""
+    def write_report(self, text: str) -> Path:
+        """Write the report and return its path."""
         path = self.folder / "report.md"
         replace_own(path, text, durable=True)
         return path
 
     def _path(self, ticket: str, kind: str) -> Path:
-        width = max(3, len(str(len(self.numbers))))
-        return self.folder / f"{self.numbers[ticket]:0{width}d}_{ticket}.{kind}.md"
-
-    def _write(self, ticket: str, kind: str, text: str) -> Path:
-        path = self._path(ticket, kind)
-        replace_own(path, text)
-        return path
+        digits = max(3, len(str(len(self.numbers))))
+        return self.folder / f"{self.numbers[ticket]:0{digits}d}_{ticket}.{kind}.md"

@@ -10,14 +10,15 @@ from aggregate.models.group import FailurePolicy
 Prefix = tuple[object, ...]
 
 
-def shared_prefix(ticket: Ticket, *, wide: bool = False) -> Prefix:
+def shared_prefix(ticket: Ticket, *, any_focus: bool = False) -> Prefix:
     """Return what decides the stable beginning of a ticket's request: equal for tickets that share a cached prefix.
 
     Args:
         ticket: The ticket.
-        wide: Whether tickets with different focus files begin alike, too.
+        any_focus: Whether tickets with different focus files begin alike, too.
     """
-    return (ticket.persona, ticket.tools, ticket.aggregation_strategy, () if wide else ticket.focus_files)
+    focus_files = () if any_focus else ticket.focus_files
+    return (ticket.persona, ticket.tools, ticket.aggregation_strategy, focus_files)
 
 
 class Schedule:
@@ -26,9 +27,14 @@ class Schedule:
     Args:
         tickets: All tickets of the track.
         on_error: ``fail`` keeps the dependents of a failed ticket from running.
-        lead: Send one worker ahead of others that share its prefix: a cache can be read only when a first answer has
-            begun to come.
-        wide: Whether tickets with different focus files share a prefix, too.
+        warm_up: Send one worker ahead of others that share its prefix: a cache can be read only when a first answer
+            has begun to come.
+        any_focus: Whether tickets with different focus files share a prefix, too.
+
+    Attributes:
+        tickets: All tickets by id.
+        waits_for: The ids that each ticket waits for.
+        skipped: Why tickets are not run, by id, in the order in which that was decided.
     """
 
     def __init__(
@@ -36,25 +42,26 @@ class Schedule:
         tickets: Sequence[Ticket],
         *,
         on_error: FailurePolicy = FailurePolicy.REPORT,
-        lead: bool = True,
-        wide: bool = False,
+        warm_up: bool = True,
+        any_focus: bool = False,
     ) -> None:
         self.tickets = {ticket.id: ticket for ticket in tickets}
         self.waits_for = dependencies(tickets)
-        self.left_out: dict[str, str] = {}
+        self.skipped: dict[str, str] = {}
         self._on_error = on_error
         self._position = {ticket.id: i for i, ticket in enumerate(tickets)}
-        self._open = {name: set(ids) for name, ids in self.waits_for.items()}
+        self._unmet = {ticket_id: set(needed) for ticket_id, needed in self.waits_for.items()}
         self._dependents: dict[str, list[str]] = {}
-        for name, ids in self.waits_for.items():
-            for one in ids:
-                self._dependents.setdefault(one, []).append(name)
+        for ticket_id, needed in self.waits_for.items():
+            for dependency in needed:
+                self._dependents.setdefault(dependency, []).append(ticket_id)
         self._ready = [ticket.id for ticket in tickets if not self.waits_for[ticket.id]]
         self._under_way: set[str] = set()
-        self._prefixes = {ticket.id: shared_prefix(ticket, wide=wide) for ticket in tickets}
-        shared = Counter(self._prefixes.values())
-        self._warm = {prefix for prefix, number in shared.items() if number == 1 or not lead}
-        self._leading: dict[Prefix, str] = {}
+        self._prefixes = {ticket.id: shared_prefix(ticket, any_focus=any_focus) for ticket in tickets}
+        uses = Counter(self._prefixes.values())
+        # Prefixes that nobody has to wait for: a cache holds them, or no second ticket has them.
+        self._warm = {prefix for prefix, number in uses.items() if number == 1 or not warm_up}
+        self._warming_up: dict[Prefix, str] = {}
 
     @property
     def under_way(self) -> tuple[str, ...]:
@@ -62,9 +69,9 @@ class Schedule:
         return tuple(sorted(self._under_way, key=self._position.__getitem__))
 
     @property
-    def ahead(self) -> tuple[str, ...]:
+    def warming_up(self) -> tuple[str, ...]:
         """Tickets under way that others with their prefix wait for."""
-        return tuple(self._leading.values())
+        return tuple(self._warming_up.values())
 
     @property
     def finished(self) -> bool:
@@ -74,45 +81,47 @@ class Schedule:
     def start(self, most: int) -> list[Ticket]:
         """Return at most ``most`` tickets to start now, in order; they count as under way."""
         started: list[str] = []
-        for name in self._ready:
-            if len(started) >= most:
-                break
-            prefix = self._prefixes[name]
+        waiting: list[str] = []
+        for ticket_id in self._ready:
+            prefix = self._prefixes[ticket_id]
+            if len(started) >= most or prefix in self._warming_up:
+                waiting.append(ticket_id)
+                continue
             if prefix not in self._warm:
-                if prefix in self._leading:
-                    continue
-                self._leading[prefix] = name
-            started.append(name)
+                self._warming_up[prefix] = ticket_id
+            started.append(ticket_id)
         self._under_way.update(started)
-        chosen = set(started)
-        self._ready = [name for name in self._ready if name not in chosen]
-        return [self.tickets[name] for name in started]
+        self._ready = waiting
+        return [self.tickets[ticket_id] for ticket_id in started]
 
-    def end(self, name: str, *, failed: bool) -> None:
-        """Hear that a ticket has ended; what waited only for it becomes ready, or is left out."""
-        self._under_way.discard(name)
-        self._ready = [one for one in self._ready if one != name]
-        self.begin(name)
-        self._release(name, failed=failed)
+    def end(self, ticket_id: str, *, failed: bool) -> None:
+        """Hear that a ticket has ended; what waited only for it becomes ready, or is skipped."""
+        self._under_way.discard(ticket_id)
+        if ticket_id in self._ready:  # it ended before a restart
+            self._ready.remove(ticket_id)
+        self.answer_begun(ticket_id)
+        self._release_dependents(ticket_id, failed=failed)
 
-    def begin(self, name: str) -> None:
+    def answer_begun(self, ticket_id: str) -> None:
         """Hear that the answer to a ticket has begun to come; those that share its prefix wait no longer."""
-        prefix = self._prefixes[name]
+        prefix = self._prefixes[ticket_id]
         self._warm.add(prefix)
-        self._leading.pop(prefix, None)
+        self._warming_up.pop(prefix, None)
 
-    def _release(self, name: str, *, failed: bool) -> None:
+    def _release_dependents(self, ticket_id: str, *, failed: bool) -> None:
         freed: list[str] = []
-        ends = [(name, failed)]
+        ends = [(ticket_id, failed)]
         while ends:
-            ended, bad = ends.pop()
-            for one in self._dependents.get(ended, ()):
-                self._open[one].discard(ended)
-                if bad and self._on_error is FailurePolicy.FAIL and one not in self.left_out:
-                    what = "was not run" if ended in self.left_out else "failed"
-                    self.left_out[one] = f'not run: it depends on "{ended}", which {what}'
-                    ends.append((one, True))
-                elif not self._open[one] and one not in self.left_out:
-                    freed.append(one)
+            ended, without_answer = ends.pop()
+            for dependent in self._dependents.get(ended, ()):
+                self._unmet[dependent].discard(ended)
+                if dependent in self.skipped:
+                    continue
+                if without_answer and self._on_error is FailurePolicy.FAIL:
+                    what = "was not run" if ended in self.skipped else "failed"
+                    self.skipped[dependent] = f'not run: it depends on "{ended}", which {what}'
+                    ends.append((dependent, True))
+                elif not self._unmet[dependent]:
+                    freed.append(dependent)
         if freed:
             self._ready = sorted({*self._ready, *freed}, key=self._position.__getitem__)

@@ -1,4 +1,9 @@
-"""A worker without a model: it answers by a script, or says what it was given."""
+"""A worker without a model: it answers by a script, or says what it was given.
+
+There are three doubles, one for each thing that asks. What tells the answers apart is what is asked: this one has them
+by ticket, ``agent.scripted_model`` by question, and ``clients.scripted_client`` in the order of the requests, for a
+request has no name. Files of answers have one form: see ``clients.script_file``.
+"""
 
 import time
 from collections.abc import Callable, Mapping
@@ -30,13 +35,13 @@ class ScriptedWorker:
 
 def describe_assignment(assignment: Assignment) -> str:
     """Return one paragraph on what an assignment holds."""
-    segments = assignment.prompt.segments
-    files = [one.source for one in segments if one.section is Section.FILES and one.source]
-    results = [one.source for one in segments if one.section is Section.RESULTS and one.source]
-    task = assignment.message.strip().split("\n")
-    parts = [
-        f"No model was asked: the scripted worker was given {count(assignment.text):,} tokens",
-        f"with {len(files):,} {'file' if len(files) == 1 else 'files'}",
-        f"and the results {', '.join(results)}" if results else "and no results",
-    ]
-    return f"{' '.join(parts)}. The task is: {task[-1]}"
+    sources = [(segment.section, segment.source) for segment in assignment.prompt.segments if segment.source]
+    files = [source for section, source in sources if section is Section.FILES]
+    results = [source for section, source in sources if section is Section.RESULTS]
+    task = assignment.message.strip().split("\n")[-1]
+    file_or_files = "file" if len(files) == 1 else "files"
+    and_results = f"the results {', '.join(results)}" if results else "no results"
+    return (
+        f"No model was asked: the scripted worker was given {count(assignment.text):,} tokens "
+        f"with {len(files):,} {file_or_files} and {and_results}. The task is: {task}"
+    )

@@ -4,24 +4,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from time import monotonic
 
-import sqlalchemy as sa
-
 from aggregate.conductor.checkboxes import Checkbox
-from aggregate.conductor.durable.database import (
-    CANCELLED,
-    FINISHED,
-    RUNNING,
-    SQLITE,
-    RunRow,
-    RunTable,
-    database_url,
-    open_engine,
-)
-from aggregate.conductor.durable.dbos_queue import DbosQueue, prepare_database
+from aggregate.conductor.durable.database import database_url
+from aggregate.conductor.durable.dbos_queue import DbosQueue, open_database
 from aggregate.conductor.durable.heartbeat import LEASE_SECONDS
+from aggregate.conductor.durable.location import database_exists, locate_database, unopened_database
+from aggregate.conductor.durable.run_table import CANCELLED, FINISHED, RUNNING, RunRow, RunTable
 from aggregate.conductor.durable.worker_process import WorkerProcess
 from aggregate.conductor.metadata_file import TrackStatus
 from aggregate.conductor.report import ReportLine
@@ -32,16 +22,12 @@ from aggregate.conductor.track_run import PollingOptions, TicketEvent, TrackResu
 from aggregate.conductor.worker import Worker
 from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.config.load import Project
-from aggregate.disk.user_folders import state_folder
+from aggregate.deprecation import renamed_keywords
 from aggregate.errors import StateError, TrackError
 from aggregate.models.group import FailurePolicy
 
-DATABASE = "conductor.sqlite"
-"""Where runs are kept by default, in the project's state folder."""
-_DATABASE_IN_PROJECT = "state/conductor.sqlite"
-"""Where earlier versions kept them. A project may bring such a file along, so it is never opened by itself."""
 LOOK_SECONDS = 0.5
-"""Whether a run was cancelled is asked at most this often."""
+"""Whether a run was cancelled is asked at most this often: a person waits for it, and each time asks the database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +36,24 @@ class RunOptions:
 
     Attributes:
         database: A URL or a file; by default SQLite in the user's state folder of this project.
-        places: Tickets that every worker on the database works on at one time; by default as they were, at first 8.
+        concurrency: Tickets that every worker on the database works on at one time; by default as many as before, at
+            first 8.
         lease: Seconds after which a worker without a sign of life counts as dead.
         on_error: What a failed ticket does, instead of what ``tickets.toml`` says; a run under way keeps what it has.
         resume: Only go on with a run that was not finished, begin none.
-        pace: The window, the polling, and whether one worker is sent ahead.
+        polling: The window, the polling, and whether one worker is sent ahead.
     """
 
     database: str = ""
-    places: int | None = None
+    concurrency: int | None = None
     lease: float = LEASE_SECONDS
     on_error: FailurePolicy | None = None
     resume: bool = False
-    pace: PollingOptions = field(default_factory=PollingOptions)
+    polling: PollingOptions = field(default_factory=PollingOptions)
+
+
+# Of a class it is the constructor that takes keywords.
+RunOptions.__init__ = renamed_keywords(places="concurrency", pace="polling")(RunOptions.__init__)  # type: ignore[method-assign]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +64,7 @@ class TrackProgress:
         run_id: Its name.
         state: ``running``, ``finished`` or ``cancelled``.
         lines: One for each ticket that has ended.
-        waiting: Tickets that lie at the desk or are being worked on.
+        waiting: Tickets that are in the queue or being worked on.
         untouched: Tickets that nothing was done for yet, or that were not over when the run was cancelled.
     """
 
@@ -84,12 +75,13 @@ class TrackProgress:
     untouched: tuple[str, ...]
 
 
+@renamed_keywords(wish="options")
 def conduct(
     project: Project,
     name: str,
     worker: Worker | None,
     *,
-    wish: RunOptions = RunOptions(),
+    options: RunOptions = RunOptions(),
     observe: Callable[[TicketEvent], None] = lambda _event: None,
     tell: Callable[[str], None] = lambda _sentence: None,
 ) -> TrackResult:
@@ -99,7 +91,7 @@ def conduct(
         project: The project.
         name: The track's id or its beginning.
         worker: Who works in this process; ``None`` leaves the work to other processes on the same database.
-        wish: How.
+        options: How.
         observe: Hears of every change.
         tell: Hears what the user should know.
 
@@ -110,28 +102,29 @@ def conduct(
     """
     track = open_track(project.folder, name)
     contexts = WorkerContexts(project)
-    if notice := unopened_database(project, wish.database):
+    if notice := unopened_database(project, options.database):
         tell(notice)
     with ExitStack() as stack:
-        engine = stack.enter_context(_opened(project, wish.database))
-        desk, runs = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id)
-        run = _entered(runs, track, contexts, wish=wish, tell=tell)
+        engine = stack.enter_context(open_database(locate_database(project, options.database)))
+        queue, runs = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id)
+        run = _begin_or_resume(runs, track, contexts, options=options, tell=tell)
         tickets = run.tickets
-        if wish.places is not None:
-            desk.set_places(wish.places)
+        if options.concurrency is not None:
+            queue.set_concurrency(options.concurrency)
         if worker is not None:
-            stack.enter_context(WorkerProcess(engine, worker, lease=wish.lease))
-        result = TrackRun(
+            stack.enter_context(WorkerProcess(engine, worker, lease=options.lease))
+        track_run = TrackRun(
             run.run_id,
             track,
             tickets,
             contexts=contexts,
-            desk=desk,
-            papers=RunFiles.of(contexts.output_dir, track.track_id, run.number, tickets.tickets),
-            pace=wish.pace,
+            queue=queue,
+            files=RunFiles.of(contexts.output_dir, track.track_id, run.number, tickets.tickets),
+            polling=options.polling,
             observe=observe,
-            cancelled=_cancelled(runs, run),
-        ).run()
+            cancelled=_is_cancelled(runs, run),
+        )
+        result = track_run.run()
         runs.set_state(run, CANCELLED if result.cancelled else FINISHED)
         return result
 
@@ -143,19 +136,21 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
         TrackError: There is no such track, or no run under way.
     """
     track = open_track(project.folder, name)
-    nothing = TrackError(f"{track.track_id}: there is no run to cancel: all are over")
-    if not _is_there(project, database):
-        raise nothing
-    with _opened(project, database) as engine:
-        desk, runs = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id)
+    nothing_to_cancel = TrackError(f"{track.track_id}: there is no run to cancel: all are over")
+    url = locate_database(project, database)
+    if not database_exists(url):
+        raise nothing_to_cancel
+    with open_database(url) as engine:
+        queue, runs = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id)
         run = runs.latest()
         if run is None or run.state != RUNNING:
-            raise nothing
+            raise nothing_to_cancel
         runs.set_state(run, CANCELLED)
-        dropped = desk.waiting(desk.keys(run.run_id))
-        desk.withdraw(dropped)
-        with suppress(StateError):  # a run that cannot be read is ended all the same, but has no marks
-            tickets = [ticket for key, ticket in _keys(run).items() if key in dropped]
+        dropped = queue.unfinished(queue.keys(run.run_id))
+        queue.cancel(dropped)
+        # A run that cannot be read is ended all the same, but has no checkboxes.
+        with suppress(StateError):
+            tickets = [ticket for key, ticket in _tickets_by_key(run).items() if key in dropped]
             track.mark_plan({(ticket.id, ticket.name): Checkbox.OPEN for ticket in tickets})
         track.set_status(TrackStatus.CANCELLED, datetime.now(UTC))
         return run.run_id
@@ -168,18 +163,23 @@ def status(project: Project, name: str, *, database: str = "") -> TrackProgress 
         TrackError: There is no such track.
     """
     track = open_track(project.folder, name)
-    if not _is_there(project, database):
+    url = locate_database(project, database)
+    if not database_exists(url):
         return None
-    with _opened(project, database) as engine:
-        desk, run = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id).latest()
+    with open_database(url) as engine:
+        queue, runs = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id)
+        run = runs.latest()
         if run is None:
             return None
-        keys = _keys(run)
-        ended, known = desk.ended(keys), desk.known(keys) if run.state == RUNNING else {}
-        lines = tuple(ReportLine.of(keys[key], ended[key]) for key in keys if key in ended)
-        waiting = tuple(ticket.id for key, ticket in keys.items() if key in known and key not in ended)
-        untouched = tuple(ticket.id for key, ticket in keys.items() if key not in known and key not in ended)
-        return TrackProgress(run.run_id, run.state, lines, waiting, untouched)
+        tickets = _tickets_by_key(run)
+        outcomes = queue.outcomes(tickets)
+        # What was enqueued for a run that was cancelled waits for nobody any more.
+        enqueued = queue.known(tickets) if run.state == RUNNING else {}
+    lines = [ReportLine.of(ticket, outcomes[key]) for key, ticket in tickets.items() if key in outcomes]
+    unfinished = {key: ticket.id for key, ticket in tickets.items() if key not in outcomes}
+    waiting = [ticket_id for key, ticket_id in unfinished.items() if key in enqueued]
+    untouched = [ticket_id for key, ticket_id in unfinished.items() if key not in enqueued]
+    return TrackProgress(run.run_id, run.state, tuple(lines), tuple(waiting), tuple(untouched))
 
 
 def forget(project: Project, name: str, *, database: str = "") -> list[str]:
@@ -189,13 +189,14 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
         TrackError: There is no such track.
     """
     track = open_track(project.folder, name)
-    if not _is_there(project, database):
+    url = locate_database(project, database)
+    if not database_exists(url):
         return []
-    with _opened(project, database) as engine:
-        desk, runs = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id)
+    with open_database(url) as engine:
+        queue, runs = DbosQueue(engine), RunTable(engine, _project_name(project), track.track_id)
         over = runs.over()
         for run in over:
-            desk.forget(desk.keys(run.run_id))
+            queue.forget(queue.keys(run.run_id))
             runs.forget(run)
         return [run.run_id for run in over]
 
@@ -207,86 +208,61 @@ def run_worker(database: str, worker: Worker, *, lease: float = LEASE_SECONDS) -
     Raises:
         StateError: The database cannot be used.
     """
-    engine = open_engine(database_url(database))
-    try:
-        prepare_database(engine)
-        with WorkerProcess(engine, worker, lease=lease) as place:
-            yield place
-    finally:
-        engine.dispose()
-
-
-def _entered(
-    runs: RunTable, track: Track, contexts: WorkerContexts, *, wish: RunOptions, tell: Callable[[str], None]
-) -> RunRow:
-    """Return the track's unfinished run, or a new one whose tickets were checked."""
-    tickets = track.tickets()
-    wanted = tickets.model_copy(update={"on_error": wish.on_error}) if wish.on_error else tickets
-    # Read before the database: if another process begins a run meanwhile, both take the same number, and thus its run.
-    number = last_number(contexts.output_dir, track.track_id)
-    run = runs.latest()
-    if run is not None:
-        run.require_readable()
-    if run is not None and run.state == RUNNING:
-        tell(f"going on with {run.run_id}")
-        if run.tickets != wanted:
-            tell("its tickets were others when it began: it goes on with these; aggregate conduct cancel ends it")
-        return run
-    if wish.resume:
-        raise TrackError(f"{track.track_id}: no run to resume: all are over; begin one with aggregate conduct run")
-    for ticket in wanted.tickets:
-        contexts.check(ticket)
-    return runs.begin(wanted, max(number, run.number if run else 0) + 1)
-
-
-def _keys(run: RunRow) -> dict[str, Ticket]:
-    return {f"{run.run_id}/{ticket.id}": ticket for ticket in run.tickets.tickets}
-
-
-@contextmanager
-def _opened(project: Project, database: str) -> Iterator[sa.Engine]:
-    engine = open_engine(_url(project, database))
-    try:
-        prepare_database(engine)
-        yield engine
-    finally:
-        engine.dispose()
-
-
-def _url(project: Project, database: str) -> str:
-    return database_url(database or str(state_folder(project.folder) / DATABASE))
-
-
-def unopened_database(project: Project, database: str) -> str:
-    """Return what to say of a database that lies in the project and is not opened, ``""`` where there is none."""
-    path = project.folder / _DATABASE_IN_PROJECT
-    if database or not path.is_file():
-        return ""
-    return (
-        f"{path} is not opened, for it may have come with the project: runs are kept in "
-        f"{state_folder(project.folder) / DATABASE}; delete the file, or name it with --database if it is yours"
-    )
-
-
-def _is_there(project: Project, database: str) -> bool:
-    """Return whether there is a database to look into: asking about runs makes none."""
-    url = _url(project, database)
-    return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
+    with (
+        open_database(database_url(database)) as engine,
+        WorkerProcess(engine, worker, lease=lease) as process,
+    ):
+        yield process
 
 
 def _project_name(project: Project) -> str:
     return project.config.project.name or project.folder.resolve().name
 
 
-def _cancelled(runs: RunTable, run: RunRow) -> Callable[[], bool]:
+def _begin_or_resume(
+    runs: RunTable,
+    track: Track,
+    contexts: WorkerContexts,
+    *,
+    options: RunOptions,
+    tell: Callable[[str], None],
+) -> RunRow:
+    """Return the track's unfinished run, or a new one whose tickets were checked."""
+    tickets = track.tickets()
+    if options.on_error:
+        tickets = tickets.model_copy(update={"on_error": options.on_error})
+    # Read before the database: if another process begins a run meanwhile, both take the same
+    # number, and thus its run.
+    last_in_files = last_number(contexts.output_dir, track.track_id)
+    run = runs.latest()
+    if run is not None:
+        run.require_readable()
+    if run is not None and run.state == RUNNING:
+        tell(f"going on with {run.run_id}")
+        if run.tickets != tickets:
+            tell("its tickets were others when it began: it goes on with these; aggregate conduct cancel ends it")
+        return run
+    if options.resume:
+        raise TrackError(f"{track.track_id}: no run to resume: all are over; begin one with aggregate conduct run")
+    for ticket in tickets.tickets:
+        contexts.check(ticket)
+    last_in_database = run.number if run else 0
+    return runs.begin(tickets, max(last_in_files, last_in_database) + 1)
+
+
+def _tickets_by_key(run: RunRow) -> dict[str, Ticket]:
+    return {f"{run.run_id}/{ticket.id}": ticket for ticket in run.tickets.tickets}
+
+
+def _is_cancelled(runs: RunTable, run: RunRow) -> Callable[[], bool]:
     """Return a question to the database that is asked now and then."""
-    asked = monotonic()
+    asked_at = monotonic()
 
     def ask() -> bool:
-        nonlocal asked
-        if monotonic() - asked < LOOK_SECONDS:
+        nonlocal asked_at
+        if monotonic() - asked_at < LOOK_SECONDS:
             return False
-        asked = monotonic()
+        asked_at = monotonic()
         return runs.state(run) == CANCELLED
 
     return ask

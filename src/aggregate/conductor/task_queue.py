@@ -1,4 +1,4 @@
-"""Where assignments lie for workers and outcomes for the run: what a run asks of its durable half."""
+"""What a run asks of the queue between itself and the workers."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -14,13 +14,13 @@ class TaskQueue(Protocol):
         ...
 
     def put(self, assignment: Assignment) -> None:
-        """Lay an assignment down for a worker; one with a known key changes nothing."""
+        """Enqueue an assignment; one with a known key changes nothing."""
         ...
 
-    def ended(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
+    def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
         """Return the outcomes that there are, by key."""
         ...
 
-    def withdraw(self, keys: Collection[str]) -> None:
+    def cancel(self, keys: Collection[str]) -> None:
         """Take back what has not ended; what a worker still gives for it is dropped."""
         ...

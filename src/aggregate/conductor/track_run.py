@@ -1,9 +1,10 @@
-"""One run of a track: lay ready tickets down, take outcomes up, until all have ended."""
+"""One run of a track: enqueue ready tickets, collect their outcomes, until all have ended."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -19,11 +20,13 @@ from aggregate.conductor.tickets import Ticket, Tickets
 from aggregate.conductor.track import Track
 from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.models.group import FailurePolicy, RunStatus
+from aggregate.models.result import AggregatedResult
 
 CHUNK = 200
-"""Outcomes that are read from the desk at one time."""
+"""Outcomes that are read from the queue at one time: an answer may have megabytes, and all of them need not be held at
+once."""
 MARK_SECONDS = 0.5
-"""The plan's marks are written at most this often; the last ones always."""
+"""The plan's checkboxes are written at most this often, for a person looks at them; the last ones always."""
 
 
 class TicketState(StrEnum):
@@ -32,7 +35,7 @@ class TicketState(StrEnum):
     STARTED = "started"
     DONE = "done"
     FAILED = "failed"
-    LEFT_OUT = "not run"
+    SKIPPED = "not run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +52,15 @@ class PollingOptions:
     """How a run goes about its tickets.
 
     Attributes:
-        window: Assignments that lie at the desk at one time; it bounds memory and must exceed the workers' places.
-        poll: Seconds between two looks at the desk when nothing has ended.
-        lead: Send one worker ahead of others that share its prefix.
+        window: Assignments in the queue at one time; it bounds memory and must exceed what all workers together work
+            on at one time.
+        poll: Seconds between two looks at the queue when nothing has ended.
+        warm_up: Send one worker ahead of others that share its prefix.
     """
 
-    window: int = 256
+    window: int = 256  # 32 workers of the default concurrency
     poll: float = 0.02
-    lead: bool = True
+    warm_up: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,22 +86,22 @@ class TrackResult:
 
 
 class TrackRun:
-    """A run of a track's tickets over a desk.
+    """A run of a track's tickets over a queue.
 
-    It keeps no state that the desk does not have: started again after a kill it finds what has ended, what lies there,
-    and goes on. Prompts are written before they are laid down and replies when they are taken up, under names that a
-    second writing repeats, so each ticket is in the files exactly once.
+    It keeps no state that the queue does not have: started again after a kill it finds what has ended and what was
+    enqueued, and goes on. Prompts are written before they are enqueued and replies when they are collected, under names
+    that a second writing repeats, so each ticket is in the files exactly once.
 
     Args:
         run_id: Names the run; keys of assignments begin with it.
-        track: Whose marks and metadata follow the run.
+        track: Whose checkboxes and metadata follow the run.
         tickets: What is run.
         contexts: Composes the workers' contexts.
-        desk: Where assignments and outcomes lie.
-        papers: Where prompts, replies and the report are written.
-        pace: How many lie at the desk at one time, and how often it is looked at.
+        queue: Takes assignments and gives outcomes.
+        files: Where prompts, replies and the report are written.
+        polling: How many assignments are in the queue at one time, and how often it is looked at.
         observe: Hears of every change.
-        cancelled: Asked between two looks at the desk.
+        cancelled: Asked between two looks at the queue.
         clock: Gives the time that is written into ``metadata.json``.
     """
 
@@ -108,9 +112,9 @@ class TrackRun:
         tickets: Tickets,
         *,
         contexts: WorkerContexts,
-        desk: TaskQueue,
-        papers: RunFiles,
-        pace: PollingOptions = PollingOptions(),
+        queue: TaskQueue,
+        files: RunFiles,
+        polling: PollingOptions = PollingOptions(),
         observe: Callable[[TicketEvent], None] = lambda _event: None,
         cancelled: Callable[[], bool] = lambda: False,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -119,135 +123,155 @@ class TrackRun:
         self._track = track
         self._tickets = tickets
         self._contexts = contexts
-        self._desk = desk
-        self._papers = papers
-        self._pace = pace
+        self._queue = queue
+        self._files = files
+        self._polling = polling
         self._observe = observe
         self._cancelled = cancelled
         self._clock = clock
-        wide = contexts.share(tickets.tickets)
-        self._schedule = Schedule(tickets.tickets, on_error=tickets.on_error, lead=pace.lead, wide=wide)
+        self._schedule = Schedule(
+            tickets.tickets,
+            on_error=tickets.on_error,
+            warm_up=polling.warm_up,
+            any_focus=contexts.share(tickets.tickets),
+        )
         self._lines: dict[str, ReportLine] = {}
-        self._marks = _PlanMarks(track)
+        self._plan = _PlanCheckboxes(track)
 
     def run(self) -> TrackResult:
         """Run what has not ended, and write the report."""
         self._track.set_status(TrackStatus.IN_PROGRESS, self._clock())
-        laid = self._take_up_earlier()
+        enqueued_before = self._collect_earlier()
         while not self._schedule.finished:
             if self._cancelled():
                 return self._close(cancelled=True)
-            self._lay_down(laid)
-            if not self._take_up():
-                sleep(self._pace.poll)
-            self._marks.write()
+            self._enqueue_ready(enqueued_before)
+            if not self._collect():
+                sleep(self._polling.poll)
+            self._plan.write()
         return self._close(cancelled=False)
 
-    def _take_up_earlier(self) -> set[str]:
-        """Take up what ended before a restart; return the tickets that lie at the desk."""
-        keys = [self._key(ticket.id) for ticket in self._tickets.tickets]
-        laid: set[str] = set()
-        for chunk in _chunks(keys):
-            laid |= self._hear_of(chunk)
-            for key, outcome in self._desk.ended(chunk).items():
-                self._end(self._name(key), outcome, again=True)
-        return laid
+    def _collect_earlier(self) -> set[str]:
+        """Collect what ended before a restart, which nobody hears of again; return the tickets that were enqueued."""
+        enqueued: set[str] = set()
+        for ids in _chunks([ticket.id for ticket in self._tickets.tickets]):
+            enqueued |= self._notice_begun(ids)
+            for outcome in self._outcomes(ids):
+                if not self._files.has_reply(outcome.ticket):
+                    self._files.write_reply(outcome)
+                self._end(outcome, announce=False)
+        return enqueued
 
-    def _lay_down(self, laid: Collection[str]) -> None:
-        """Start tickets while the window has room; what lies at the desk from before is only waited for."""
-        for ticket in self._schedule.start(self._pace.window - len(self._schedule.under_way)):
-            if ticket.id not in laid:
-                needed = self._schedule.waits_for[ticket.id]
-                results = merge_outcomes(self._tickets.tickets, self._outcomes(needed), on_error=self._tickets.on_error)
-                assignment = self._contexts.assignment(ticket, results, self._key(ticket.id))
-                self._papers.prompt(assignment)
-                self._desk.put(replace(assignment, ahead=ticket.id in self._schedule.ahead))
-            self._marks.set(ticket, Checkbox.STARTED)
+    def _enqueue_ready(self, enqueued_before: Collection[str]) -> None:
+        """Start tickets while the window has room; what was enqueued before is only waited for."""
+        room = self._polling.window - len(self._schedule.under_way)
+        for ticket in self._schedule.start(room):
+            if ticket.id not in enqueued_before:
+                self._enqueue(ticket)
+            self._plan.set(ticket, Checkbox.STARTED)
             self._observe(TicketEvent(ticket, TicketState.STARTED))
 
-    def _hear_of(self, keys: Collection[str]) -> set[str]:
-        """Tell the schedule whose answer has begun to come; return the tickets that lie at the desk."""
-        known = {self._name(key): begun for key, begun in self._desk.known(keys).items()}
-        for name, begun in known.items():
+    def _enqueue(self, ticket: Ticket) -> None:
+        """Compose a ticket's assignment from the results that it waits for, and put it into the queue."""
+        results = self._merge(self._schedule.waits_for[ticket.id], on_error=self._tickets.on_error)
+        assignment = self._contexts.assignment(ticket, results, self._key(ticket.id))
+        self._files.write_prompt(assignment)
+        self._queue.put(replace(assignment, ahead=ticket.id in self._schedule.warming_up))
+
+    def _collect(self) -> bool:
+        """Collect what has ended; tell whether anything has happened."""
+        warming_up = self._schedule.warming_up
+        self._notice_begun(warming_up)
+        if self._schedule.warming_up != warming_up:
+            return True  # those that waited are enqueued before anything else is looked at
+        outcomes = self._outcomes(self._schedule.under_way)
+        for outcome in outcomes:
+            self._files.write_reply(outcome)
+            self._end(outcome, announce=True)
+        return bool(outcomes)
+
+    def _notice_begun(self, ids: Collection[str]) -> set[str]:
+        """Tell the schedule whose answer has begun to come; return which of the tickets were enqueued."""
+        known = self._queue.known([self._key(ticket_id) for ticket_id in ids])
+        begun_by_id = {key.removeprefix(f"{self._run_id}/"): begun for key, begun in known.items()}
+        for ticket_id, begun in begun_by_id.items():
             if begun:
-                self._schedule.begin(name)
-        return set(known)
+                self._schedule.answer_begun(ticket_id)
+        return set(begun_by_id)
 
-    def _take_up(self) -> bool:
-        """Take up what has ended; tell whether anything has."""
-        ahead = self._schedule.ahead
-        self._hear_of([self._key(name) for name in ahead])
-        if self._schedule.ahead != ahead:
-            return True  # those that waited are laid down before anything else is looked at
-        ended = self._desk.ended([self._key(name) for name in self._schedule.under_way])
-        for key, outcome in ended.items():
-            self._end(self._name(key), outcome)
-        return bool(ended)
-
-    def _end(self, name: str, outcome: TicketOutcome, *, again: bool = False) -> None:
-        ticket = self._schedule.tickets[name]
-        if not again or not self._papers.has_reply(name):
-            self._papers.reply(outcome)
-        self._lines[name] = ReportLine.of(ticket, outcome)
+    def _end(self, outcome: TicketOutcome, *, announce: bool) -> None:
+        """Note how a ticket ended, and which others are not run because of it."""
+        ticket = self._schedule.tickets[outcome.ticket]
         failed = outcome.failure is not None
-        self._marks.set(ticket, Checkbox.OPEN if failed else Checkbox.DONE)
-        before = len(self._schedule.left_out)
-        self._schedule.end(name, failed=failed)
-        if not again:
-            self._observe(
-                TicketEvent(ticket, TicketState.FAILED if failed else TicketState.DONE, outcome.failure or "")
-            )
-        for one, reason in list(self._schedule.left_out.items())[before:]:
-            left_out = self._schedule.tickets[one]
-            self._lines[one] = ReportLine(left_out, errors=(reason,))
-            self._observe(TicketEvent(left_out, TicketState.LEFT_OUT, reason))
+        self._lines[ticket.id] = ReportLine.of(ticket, outcome)
+        self._plan.set(ticket, Checkbox.OPEN if failed else Checkbox.DONE)
+        skipped_before = len(self._schedule.skipped)
+        self._schedule.end(ticket.id, failed=failed)
+        if announce:
+            state = TicketState.FAILED if failed else TicketState.DONE
+            self._observe(TicketEvent(ticket, state, outcome.failure or ""))
+        for skipped_id, reason in list(self._schedule.skipped.items())[skipped_before:]:
+            skipped = self._schedule.tickets[skipped_id]
+            self._lines[skipped_id] = ReportLine(skipped, errors=(reason,))
+            self._observe(TicketEvent(skipped, TicketState.SKIPPED, reason))
 
     def _close(self, *, cancelled: bool) -> TrackResult:
-        """Take back what is under way, and write the last marks, the status and the report."""
-        self._desk.withdraw([self._key(name) for name in self._schedule.under_way])
-        lines = tuple(
-            self._lines.get(one.id, ReportLine(one, errors=("not run: cancelled",))) for one in self._tickets.tickets
-        )
+        """Take back what is under way, and write the report, the last checkboxes and the status."""
+        under_way = self._schedule.under_way
+        self._queue.cancel([self._key(ticket_id) for ticket_id in under_way])
+        lines = tuple(map(self._line, self._tickets.tickets))
         ended = [line.ticket.id for line in lines if line.status is not None]
-        results = merge_outcomes(self._tickets.tickets, self._outcomes(ended), on_error=FailurePolicy.REPORT)
-        path = self._papers.report(report_text(self._track.description, lines, results, self._contexts.warnings))
-        for name in self._schedule.under_way:
-            self._marks.set(self._schedule.tickets[name], Checkbox.OPEN)
-        self._marks.write(last=True)
-        unmerged = tuple(name for name, one in results.items() if len(one.errors) > one.failed)
-        result = TrackResult(path, lines, cancelled, unmerged)
-        status = TrackStatus.COMPLETED if result.succeeded else TrackStatus.IN_PROGRESS
-        self._track.set_status(TrackStatus.CANCELLED if cancelled else status, self._clock())
+        results = self._merge(ended, on_error=FailurePolicy.REPORT)
+        text = report_text(self._track.description, lines, results, self._contexts.warnings)
+        report = self._files.write_report(text)
+        for ticket_id in under_way:
+            self._plan.set(self._schedule.tickets[ticket_id], Checkbox.OPEN)
+        self._plan.write(last=True)
+        # A result's errors beyond those of its failed tickets are the merging's own.
+        unmerged = [name for name, merged in results.items() if len(merged.errors) > merged.failed]
+        result = TrackResult(report, lines, cancelled, tuple(unmerged))
+        self._track.set_status(_status(result), self._clock())
         return result
 
-    def _outcomes(self, names: Collection[str]) -> Iterator[TicketOutcome]:
-        for chunk in _chunks([self._key(name) for name in names]):
-            yield from self._desk.ended(chunk).values()
+    def _line(self, ticket: Ticket) -> ReportLine:
+        return self._lines.get(ticket.id) or ReportLine(ticket, errors=("not run: cancelled",))
 
-    def _key(self, name: str) -> str:
-        return f"{self._run_id}/{name}"
+    def _merge(self, ids: Sequence[str], *, on_error: FailurePolicy) -> dict[str, AggregatedResult]:
+        """Return the variables that the outcomes of these tickets make up."""
+        outcomes = chain.from_iterable(map(self._outcomes, _chunks(ids)))
+        return merge_outcomes(self._tickets.tickets, outcomes, on_error=on_error)
 
-    def _name(self, key: str) -> str:
-        return key.removeprefix(f"{self._run_id}/")
+    def _outcomes(self, ids: Sequence[str]) -> Collection[TicketOutcome]:
+        return self._queue.outcomes([self._key(ticket_id) for ticket_id in ids]).values()
+
+    def _key(self, ticket_id: str) -> str:
+        return f"{self._run_id}/{ticket_id}"
+
+
+def _status(result: TrackResult) -> TrackStatus:
+    if result.cancelled:
+        return TrackStatus.CANCELLED
+    return TrackStatus.COMPLETED if result.succeeded else TrackStatus.IN_PROGRESS
 
 
 @dataclass(slots=True)
-class _PlanMarks:
-    """The marks of a run's tickets, written into the plan a few at a time."""
+class _PlanCheckboxes:
+    """The checkboxes of a run's tickets, written into the plan a few at a time."""
 
     track: Track
-    waiting: dict[tuple[str, str], Checkbox] = field(default_factory=dict)
-    written: float = 0.0
+    unwritten: dict[tuple[str, str], Checkbox] = field(default_factory=dict)
+    written_at: float = 0.0
 
-    def set(self, ticket: Ticket, mark: Checkbox) -> None:
-        self.waiting[ticket.id, ticket.name] = mark
+    def set(self, ticket: Ticket, checkbox: Checkbox) -> None:
+        self.unwritten[ticket.id, ticket.name] = checkbox
 
     def write(self, *, last: bool = False) -> None:
-        if self.waiting and (last or monotonic() - self.written >= MARK_SECONDS):
-            self.track.mark_plan(self.waiting)
-            self.waiting.clear()
-            self.written = monotonic()
+        """Write what has changed, if it is time or the last time."""
+        if self.unwritten and (last or monotonic() - self.written_at >= MARK_SECONDS):
+            self.track.mark_plan(self.unwritten)
+            self.unwritten.clear()
+            self.written_at = monotonic()
 
 
-def _chunks(keys: list[str]) -> Iterator[list[str]]:
-    return (keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK))
+def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK))

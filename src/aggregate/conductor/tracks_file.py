@@ -1,7 +1,7 @@
-"""``tracks.md``: the register of a project's tracks, in both forms that the Conductor has written."""
+"""``tracks.md``: the list of a project's tracks, in both forms that the Conductor has written."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
@@ -17,18 +17,18 @@ TRACK_ID = re.compile(r"\w[\w.-]*")
 
 @dataclass(frozen=True, slots=True)
 class TrackEntry:
-    """A track as the register has it.
+    """A track as ``tracks.md`` has it.
 
     Attributes:
         track_id: Its id, the last part of the link below the entry; ``""`` where there is no link.
         description: What the entry says.
-        mark: How far it is.
-        offset: Where the mark stands in the register's text.
+        checkbox: How far it is.
+        offset: Where the checkbox stands in the file's text.
     """
 
     track_id: str
     description: str
-    mark: Checkbox
+    checkbox: Checkbox
     offset: int
 
 
@@ -43,16 +43,17 @@ def read_tracks_file(text: str) -> list[TrackEntry]:
         if entry := _ENTRY.fullmatch(line):
             group = "new" if entry["new"] else "old"
             description = (entry["what"] or entry["was"] or "").strip()
-            tracks.append(TrackEntry("", description, Checkbox(entry[group].lower()), start + entry.start(group)))
+            checkbox = Checkbox(entry[group].lower())
+            tracks.append(TrackEntry("", description, checkbox, start + entry.start(group)))
         elif tracks and not tracks[-1].track_id and (link := _LINK.search(line)):
-            last = tracks[-1]
-            tracks[-1] = TrackEntry(_track_id(link["link"]), last.description, last.mark, last.offset)
+            tracks[-1] = replace(tracks[-1], track_id=_track_id(link["link"]))
     return tracks
 
 
-def mark_track(text: str, track_id: str, mark: Checkbox) -> str:
-    """Return the register with one track's mark set; every other byte stays."""
-    return set_checkboxes(text, {one.offset: mark for one in read_tracks_file(text) if one.track_id == track_id})
+def mark_track(text: str, track_id: str, checkbox: Checkbox) -> str:
+    """Return the text of ``tracks.md`` with one track's checkbox set; every other byte stays."""
+    offsets = [entry.offset for entry in read_tracks_file(text) if entry.track_id == track_id]
+    return set_checkboxes(text, dict.fromkeys(offsets, checkbox))
 
 
 def _track_id(link: str) -> str:

@@ -59,29 +59,37 @@ class ModelWorker:
             WorkerError: The provider refused or failed, the model refused to answer, or a tool does not exist.
         """
         try:
-            return self._reach(assignment) if assignment.tools else self._ask(assignment, begun)
+            if assignment.tools:
+                return self._execute_goal(assignment)
+            return self._send(assignment, begun)
         except ProviderError as error:
             raise WorkerError(str(error), again=error.retryable) from error
         except ClientError as error:
             raise WorkerError(str(error), again=False) from error
 
-    def _ask(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
+    def _send(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's
+        # retries alone.
         on_text = (lambda _piece: begun()) if assignment.ahead else None
         # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
         options = RequestOptions(system=assignment.persona, seconds=assignment.timeout + _GRACE_SECONDS)
         reply = self.client.send(
-            assignment.prompt, assignment.message, model=self.model, on_text=on_text, options=options
+            assignment.prompt,
+            assignment.message,
+            model=self.model,
+            on_text=on_text,
+            options=options,
         )
         if reply.stop is FinishReason.REFUSED:
             raise WorkerError("the model refused to answer", again=False)
         warning = "" if reply.stop is FinishReason.END else f"the answer is not complete ({reply.stop.value})"
         return WorkerReply(reply.text, reply.usage.input + reply.usage.output, warning)
 
-    def _reach(self, assignment: Assignment) -> WorkerReply:
-        asked = ChatModel(self.client, self.model, assignment.prompt)
+    def _execute_goal(self, assignment: Assignment) -> WorkerReply:
+        model = ChatModel(self.client, self.model, assignment.prompt)
         limits = EngineLimits(seconds=assignment.timeout + _GRACE_SECONDS)
-        agent = NeuronAgent(asked, self._tools(assignment), state_dir=self.root / "state", limits=limits)
+        tools = self._tools(assignment)
+        agent = NeuronAgent(model, tools, state_dir=self.root / "state", limits=limits)
         goal = "\n\n".join(part for part in (assignment.persona, assignment.message) if part)
         result = agent.execute_goal(goal)
         if not result.success:
@@ -124,7 +132,9 @@ def make_worker(
     kind, _, argument = spec.partition(":")
     if kind in PROVIDERS:
         client: ChatClient = open_client(kind, model=argument)
-        return ModelWorker(with_redaction(client, allow=allow, tell=tell) if redact else client, root=root)
+        if redact:
+            client = with_redaction(client, allow=allow, tell=tell)
+        return ModelWorker(client, root=root)
     if kind != SCRIPTED:
         known = ", ".join(PROVIDERS)
         raise TrackError(
@@ -132,4 +142,6 @@ def make_worker(
         )
     if argument:
         return ScriptedWorker(load_replies(Path(argument)))
-    return ScriptedWorker(load_replies(script) if script is not None and script.is_file() else {})
+    if script is not None and script.is_file():
+        return ScriptedWorker(load_replies(script))
+    return ScriptedWorker({})

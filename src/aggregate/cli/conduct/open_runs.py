@@ -4,7 +4,7 @@ from pathlib import Path
 
 from aggregate.cli.output import say
 from aggregate.compose.project import open_project
-from aggregate.conductor.service import unopened_database
+from aggregate.conductor.durable.location import unopened_database
 from aggregate.config.load import Project
 
 

@@ -41,7 +41,7 @@ def run(
 
 
 def _print_preview(project: Project, name: str, *, lead: bool) -> None:
-    steps = preview(open_track(project.folder, name).tickets(), WorkerContexts(project), lead=lead)
+    steps = preview(open_track(project.folder, name).tickets(), WorkerContexts(project), warm_up=lead)
     for step in steps:
         waits = f" <- {', '.join(step.waits_for)}" if step.waits_for else ""
         into = f" -> {step.ticket.collect_into}" if step.ticket.collect_into else ""

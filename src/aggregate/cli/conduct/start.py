@@ -37,11 +37,11 @@ def start_track(
     """
     options = RunOptions(
         database,
-        places=places,
+        concurrency=places,
         lease=lease,
         on_error=FailurePolicy(on_error) if on_error else None,
         resume=resume,
-        pace=PollingOptions(lead=lead),
+        polling=PollingOptions(warm_up=lead),
     )
     track = open_track(project.folder, name)
     redaction = redaction_for(project, sending=True)
@@ -56,7 +56,7 @@ def start_track(
             tell=warn,
         )
     with watch(track.tickets().tickets, plain=plain) as observe:
-        result = conduct(project, track.track_id, worker, wish=options, observe=observe, tell=say)
+        result = conduct(project, track.track_id, worker, options=options, observe=observe, tell=say)
     write_path(result.report)
     if result.unmerged:
         say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")

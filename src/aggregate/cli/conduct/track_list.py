@@ -13,4 +13,4 @@ def print_tracks(config: Path) -> None:
     if not tracks:
         say("no tracks: each is a line of conductor/tracks.md and a folder in conductor/tracks/")
     for track in tracks:
-        write_rows(f"[{track.mark.value}] {track.track_id or '(no link)'}: {track.description}")
+        write_rows(f"[{track.checkbox.value}] {track.track_id or '(no link)'}: {track.description}")

@@ -2,54 +2,39 @@
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from dbos import error as dbos_errors
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from aggregate.conductor.durable.row_sizes import ROW_BYTES, TOO_LARGE, size_of
-from aggregate.conductor.durable.serialization import refuse_row
-from aggregate.conductor.tickets import Tickets, checked
+from aggregate.concurrency.backoff import doubling_delay
+from aggregate.conductor.durable.schema import METADATA
 from aggregate.disk.writing import create_private, private_folder
 from aggregate.errors import StateError
-from aggregate.text.shorten import shorten
 
-_METADATA = sa.MetaData()
-RUNS = sa.Table(
-    "conductor_runs",
-    _METADATA,
-    sa.Column("run_id", sa.Text, primary_key=True),
-    sa.Column("project", sa.Text, nullable=False),
-    sa.Column("track", sa.Text, nullable=False),
-    sa.Column("number", sa.Integer, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
-    sa.Column("tickets", sa.Text, nullable=False),
-    sa.UniqueConstraint("project", "track", "number"),
-)
-LEASES = sa.Table(
-    "conductor_leases",
-    _METADATA,
-    sa.Column("executor_id", sa.Text, primary_key=True),
-    sa.Column("host", sa.Text, nullable=False),
-    sa.Column("pid", sa.Integer, nullable=False),
-    sa.Column("until", sa.Double, nullable=False),
-)
 SQLITE = "sqlite:///"
-RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
 PATIENCE_SECONDS = 60.0
-"""How long a run waits for a database that went away; workers wait for as long as it takes."""
-_AGAIN_SECONDS = 0.5
+"""How long a run waits for a database that went away: a restart takes less. Workers, which nobody
+watches, wait for as long as it takes."""
+_RETRY_SECONDS = 0.1
+_MAX_RETRY_SECONDS = 2.0
+"""The most between two looks whether it is back: a person waits for the run to go on."""
+_POOL_SIZE = 16
+_MAX_OVERFLOW = 48
+"""Connections beyond the pool, closed after use. Each ticket has a thread that may want one, and so
+have the queue's poller and the heartbeat: SQLAlchemy's 15 in all let workers wait for each other."""
 _SUBSEC_SINCE = (3, 42)
+"""SQLite knows ``unixepoch('subsec')`` from here on."""
 _BUSY_SECONDS = 30
-"""How long SQLite waits for other processes."""
-NAME_CHARACTERS = 200
-"""Of a run's name in a message."""
+"""How long SQLite waits for other processes; as long as DBOS does on an engine of its own."""
+_BUSY_LOOK_SECONDS = 0.02
+_SCHEMA_LOCK = 7266437226
+"""Any number that no other program on the server uses for an advisory lock."""
 _T = TypeVar("_T")
 
 
@@ -65,7 +50,8 @@ def database_url(text: str) -> str:
     if text.startswith(("postgresql+psycopg://", SQLITE)):
         return text
     if "://" in text:
-        raise StateError(f"{text.split('://')[0]}://... is no database that runs can use: give postgresql:// or a file")
+        scheme = text.split("://")[0]
+        raise StateError(f"{scheme}://... is no database that runs can use: give postgresql:// or a file")
     return f"{SQLITE}{Path(text).absolute()}"
 
 
@@ -81,17 +67,23 @@ def open_engine(url: str) -> sa.Engine:
     with database_errors(url):
         if url.startswith(SQLITE):
             _make_private(Path(url.removeprefix(SQLITE)))
-        engine = sa.create_engine(url, pool_size=16, max_overflow=48, pool_pre_ping=not url.startswith("sqlite"))
-        if engine.dialect.name == "sqlite":
+        sqlite = url.startswith("sqlite")
+        engine = sa.create_engine(
+            url,
+            pool_size=_POOL_SIZE,
+            max_overflow=_MAX_OVERFLOW,
+            # A server may have closed a connection that waited in the pool.
+            pool_pre_ping=not sqlite,
+        )
+        if sqlite:
             sa.event.listen(engine, "connect", _prepare_sqlite)
         else:
-            sa.event.listen(engine, "handle_error", _is_away)
+            sa.event.listen(engine, "handle_error", _mark_disconnected)
         with engine.begin() as connection:
-            if engine.dialect.name == "sqlite":
-                connection.execute(sa.text("BEGIN IMMEDIATE"))
-            else:
-                connection.execute(sa.text("SELECT pg_advisory_xact_lock(7266437226)"))
-            _METADATA.create_all(connection)
+            # Of processes that start at once, each would find no tables and try to make them.
+            lock = "BEGIN IMMEDIATE" if sqlite else f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})"
+            connection.execute(sa.text(lock))
+            METADATA.create_all(connection)
         return engine
 
 
@@ -112,13 +104,21 @@ def database_errors(url: str) -> Iterator[None]:
         ) from error
 
 
-def retry_while_away(engine: sa.Engine, ask: Callable[[], _T], *, patience: float = PATIENCE_SECONDS) -> _T:
+def retry_while_away(
+    engine: sa.Engine,
+    ask: Callable[[], _T],
+    *,
+    patience: float = PATIENCE_SECONDS,
+) -> _T:
     """Return what ``ask`` does, which may be repeated; a server that went away is waited for.
+
+    DBOS waits too, but without an end, and a run that a person looks at must say what is wrong.
 
     Raises:
         StateError: It stays away for ``patience`` seconds, or something else is wrong with it.
     """
     end = monotonic() + patience
+    failures = 0
     with database_errors(str(engine.url)):
         while True:
             try:
@@ -126,7 +126,8 @@ def retry_while_away(engine: sa.Engine, ask: Callable[[], _T], *, patience: floa
             except DBAPIError as error:
                 if not error.connection_invalidated or monotonic() >= end:
                     raise
-            sleep(_AGAIN_SECONDS)
+            failures += 1
+            sleep(doubling_delay(failures, _RETRY_SECONDS, _MAX_RETRY_SECONDS))
 
 
 def _make_private(path: Path) -> None:
@@ -136,21 +137,26 @@ def _make_private(path: Path) -> None:
         os.close(create_private(path))
 
 
-def _is_away(context: sa.engine.ExceptionContext) -> None:
-    """Let no connection count as a lost one, whatever the reason: what is under way then waits for the server.
+def _mark_disconnected(context: sa.engine.ExceptionContext) -> None:
+    """Let a connection that could not be made count as a lost one, so that what is under way waits for the server.
 
-    DBOS knows some reasons by their words only; with the others it would give up a ticket that its process still holds.
+    DBOS knows some reasons by their words only; with the others, such as a socket that is not there, it would give up
+    a ticket that its process still holds.
     """
     if context.connection is None:
         context.is_disconnect = True
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
+    """Set up a connection: DBOS does so only on engines of its own, and leaves out the last three."""
+    # Writers take turns from their first read on, so none has to give up.
     connection.isolation_level = "IMMEDIATE"
-    for pragma in (f"busy_timeout={_BUSY_SECONDS * 1000}", "foreign_keys=ON", "synchronous=NORMAL"):
-        connection.execute(f"PRAGMA {pragma}")
+    connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
+    connection.execute("PRAGMA foreign_keys=ON")
+    # In write-ahead mode this is enough to lose nothing by a kill, and commits do not wait for the disk.
+    connection.execute("PRAGMA synchronous=NORMAL")
     if sqlite3.sqlite_version_info < _SUBSEC_SINCE:
-        # From Python 3.12 on DBOS takes the time by unixepoch('subsec'), which is NULL in an older SQLite.
+        # From Python 3.12 on DBOS takes the time by unixepoch('subsec'), NULL in an older SQLite.
         connection.create_function("unixepoch", 1, lambda _: time())
     _write_ahead(connection)
 
@@ -165,114 +171,4 @@ def _write_ahead(connection: Any) -> None:  # noqa: ANN401 - as above
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() >= end:
                 raise
-        sleep(0.02)
-
-
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """A run as the database has it.
-
-    Attributes:
-        run_id: ``<project>/<track>/<NNN>``.
-        number: Which run of the track.
-        state: ``running``, ``finished`` or ``cancelled``.
-        tickets_json: What is run, as ``Tickets`` writes it.
-        fault: Why the row cannot be read, ``""`` where it can: it can be ended and deleted all the same.
-    """
-
-    run_id: str
-    number: int
-    state: str
-    tickets_json: str
-    fault: str = ""
-
-    @property
-    def tickets(self) -> Tickets:
-        """What is run: the tickets of the moment when it began.
-
-        Raises:
-            StateError: They are none, or cannot be run.
-        """
-        self.require_readable()
-        try:
-            return checked(Tickets.model_validate_json(self.tickets_json))
-        except ValueError:  # pydantic's own error is one
-            refuse_row(f"the run {self.run_id}")
-
-    def require_readable(self) -> None:
-        """Refuse a row that somebody else wrote.
-
-        Raises:
-            StateError: It has a type that its column does not have, or is too large.
-        """
-        if self.fault:
-            refuse_row(f"the run {shorten(str(self.run_id), NAME_CHARACTERS)}", self.fault)
-
-
-class RunTable:
-    """The runs of one project's track."""
-
-    def __init__(self, engine: sa.Engine, project: str, track: str) -> None:
-        self._engine = engine
-        self._project = project
-        self._track = track
-        self._mine = (RUNS.c.project == project) & (RUNS.c.track == track)
-        tickets = sa.case((size_of(RUNS.c.tickets, engine.dialect.name) <= ROW_BYTES, RUNS.c.tickets))
-        self._row = sa.select(RUNS.c.run_id, RUNS.c.number, RUNS.c.state, tickets.label("tickets")).where(self._mine)
-
-    def latest(self) -> RunRow | None:
-        """Return the newest run, ``None`` where there is none.
-
-        One whose number is none counts as the newest: it is to be ended and deleted before another is begun.
-        """
-        return next(map(_run_row, self._execute(self._row.order_by(RUNS.c.number.desc()).limit(1))), None)
-
-    def over(self) -> list[RunRow]:
-        """Return the runs that are finished or cancelled, the oldest first."""
-        query = self._row.where(RUNS.c.state != RUNNING).order_by(RUNS.c.number)
-        return [_run_row(row) for row in self._execute(query)]
-
-    def begin(self, tickets: Tickets, number: int) -> RunRow:
-        """Enter a new run; of two processes that do so at once under one number, both get the same run."""
-        run = RunRow(f"{self._project}/{self._track}/{number:03d}", number, RUNNING, tickets.model_dump_json())
-        values = {"project": self._project, "track": self._track, "tickets": run.tickets_json}
-        try:
-            self._execute(RUNS.insert().values(run_id=run.run_id, number=number, state=RUNNING, **values))
-        except StateError as error:
-            if not isinstance(error.__cause__, IntegrityError):
-                raise
-            return self.latest() or run
-        return run
-
-    def set_state(self, run: RunRow, state: str) -> None:
-        """Write how a run stands; one that is over stays as it is."""
-        running = (RUNS.c.run_id == run.run_id) & (RUNS.c.state == RUNNING)
-        self._execute(RUNS.update().where(running).values(state=state))
-
-    def state(self, run: RunRow) -> str:
-        """Return how a run stands now; one that was forgotten is cancelled."""
-        rows = self._execute(sa.select(RUNS.c.state).where(RUNS.c.run_id == run.run_id))
-        return str(rows[0]["state"]) if rows else CANCELLED
-
-    def forget(self, run: RunRow) -> None:
-        """Delete a run that is over."""
-        self._execute(RUNS.delete().where(RUNS.c.run_id == run.run_id, RUNS.c.state != RUNNING))
-
-    def _execute(self, statement: sa.Executable) -> Sequence[sa.RowMapping]:
-        def execute() -> Sequence[sa.RowMapping]:
-            with self._engine.begin() as connection:
-                result = connection.execute(statement)
-                return result.mappings().all() if result.returns_rows else ()
-
-        return retry_while_away(self._engine, execute)
-
-
-def _run_row(row: sa.RowMapping) -> RunRow:
-    """Return a run; of a row that is not ours what tells it from others, and what is wrong with it."""
-    run = RunRow(row["run_id"], row["number"], row["state"], row["tickets"])
-    if row["tickets"] is None:
-        return replace(run, number=0, tickets_json="", fault=TOO_LARGE)
-    # SQLite keeps any type in any column.
-    if any(type(part) is not str for part in (run.run_id, run.state, run.tickets_json)) or type(run.number) is not int:
-        return replace(run, number=0, tickets_json="", fault="is not JSON of ours")
-    return run
+        sleep(_BUSY_LOOK_SECONDS)

@@ -1,26 +1,27 @@
 """Durable runs on DBOS: assignments are workflows on a queue, attempts are their steps.
 
-What is set here and in ``workplace``, and why:
+What is set here and in ``worker_process``, and why:
 
 - The executor's id is unique to the process: a second one of the same id would run again what the first is still at.
 - The application's version is fixed: a change of code would hide pending work.
 - Values are JSON, and pickles are refused: see ``serialization``.
 - A workflow's id is the assignment's key: one ticket is never begun twice.
 - An attempt is a step: an answer that was recorded is never asked for again.
-- A worker's places are counted once more: on a busy machine the queue gives out more than it should.
+- A worker counts for itself how many attempts it makes: between two polls DBOS does not count what it has taken and
+  its threads have not begun, so on a busy machine the queue gives out more than it should.
 - Results come from polling: SQLite has no LISTEN/NOTIFY.
 """
 
 import logging
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 
 from aggregate.conductor.assignment import Assignment, TicketOutcome
 from aggregate.conductor.attempt import WorkerStopping
-from aggregate.conductor.durable.database import database_errors, retry_while_away
+from aggregate.conductor.durable.database import database_errors, open_engine, retry_while_away
 from aggregate.conductor.durable.row_sizes import refuse_large_workflows, workflow_table
 from aggregate.conductor.durable.serialization import JSON, refuse_pickles, refuse_row
 from aggregate.errors import StateError
@@ -32,13 +33,31 @@ VERSION = "aggregate-conductor-2"
 QUEUE = "tickets"
 WORKFLOW = "ticket"
 POLL_SECONDS = 0.02
-PLACES = 8
-"""Tickets that a worker works on at one time where nobody said otherwise."""
+"""Between two looks for work: small beside any model's answer."""
+CONCURRENCY = 8
+"""Tickets that a worker works on at one time where nobody said otherwise; when it is killed, no more calls than these
+are made again."""
 MAX_STARTS = 20
-"""Starts of one ticket in processes that were killed; one that kills its workers is given up after these."""
+"""Starts of one ticket in processes that were killed; one that kills its workers is given up after these. Well above
+what restarts of a machine bring about."""
 _BEGUN = "begun"
 """The attribute of a workflow whose answer has begun to come."""
 _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+
+
+@contextmanager
+def open_database(url: str) -> Iterator[sa.Engine]:
+    """Yield an engine on a database with all tables in it, and close its connections afterwards.
+
+    Raises:
+        StateError: The database cannot be used.
+    """
+    engine = open_engine(url)
+    try:
+        prepare_database(engine)
+        yield engine
+    finally:
+        engine.dispose()
 
 
 def prepare_database(engine: sa.Engine) -> None:
@@ -47,14 +66,14 @@ def prepare_database(engine: sa.Engine) -> None:
     Raises:
         StateError: The database cannot be reached.
     """
-    _keep_quiet()
+    _silence_log()
     with database_errors(str(engine.url)):
         DBOS.migrate(engine.url.render_as_string(hide_password=False))
-    DbosQueue(engine).set_places(None)
+    DbosQueue(engine).set_concurrency(None)
 
 
 class DbosQueue:
-    """A desk in a database; many processes may use it at one time."""
+    """The queue of tickets in a database; many processes may use it at one time."""
 
     def __init__(self, engine: sa.Engine) -> None:
         refuse_pickles()
@@ -65,28 +84,32 @@ class DbosQueue:
             use_listen_notify=False,
             serializer=JSON,
             lazy=True,
+            # DBOS would wait without an end: ``retry_while_away`` waits instead.
             retry_connection_errors=False,
         )
 
-    def set_places(self, places: int | None) -> None:
+    def set_concurrency(self, tickets: int | None) -> None:
         """Say how many tickets every worker on this database works on at one time; ``None`` leaves it as it was."""
         with database_errors(str(self._engine.url)):
             self._client.register_queue(
                 QUEUE,
-                worker_concurrency=places or PLACES,
+                worker_concurrency=tickets or CONCURRENCY,
                 polling_interval_sec=POLL_SECONDS,
-                on_conflict="always_update" if places else "never_update",
+                on_conflict="always_update" if tickets else "never_update",
             )
 
-    def places(self) -> int:
+    def concurrency(self) -> int:
         """Return how many tickets a worker on this database works on at one time."""
         queue = retry_while_away(self._engine, lambda: self._client.retrieve_queue(QUEUE))
-        return (queue.worker_concurrency if queue else None) or PLACES
+        return (queue.worker_concurrency if queue else None) or CONCURRENCY
 
     def known(self, keys: Collection[str]) -> dict[str, bool]:
         """Return which of ``keys`` were put here before, and whether the answer to each has begun to come."""
-        found = self._find(keys, load_output=False)
-        return {one.workflow_id: _BEGUN in (one.attributes or {}) for one in found}
+        workflows = self._find(keys, load_output=False)
+        known: dict[str, bool] = {}
+        for workflow in workflows:
+            known[workflow.workflow_id] = _BEGUN in (workflow.attributes or {})
+        return known
 
     def put(self, assignment: Assignment) -> None:
         """Enqueue an assignment; one with a known key changes nothing."""
@@ -98,50 +121,51 @@ class DbosQueue:
         }
         retry_while_away(self._engine, lambda: self._client.enqueue(options, assignment.to_json()))
 
-    def begun(self, key: str) -> None:
+    def mark_begun(self, key: str) -> None:
         """Note that the answer to an assignment has begun to come; without a database nobody needs to know."""
-        with suppress(StateError, WorkerStopping):
-            retry_while_away(
-                self._engine, lambda: self._client.update_workflow_attributes(key, {_BEGUN: True}), patience=0
-            )
 
-    def ended(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
+        def mark() -> None:
+            self._client.update_workflow_attributes(key, {_BEGUN: True})
+
+        with suppress(StateError, WorkerStopping):
+            retry_while_away(self._engine, mark, patience=0)
+
+    def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
         """Return the outcomes that there are, by key."""
-        return {one.workflow_id: _outcome(one) for one in self._find(keys, status=_ENDED)}
+        workflows = self._find(keys, status=_ENDED)
+        return {workflow.workflow_id: _outcome(workflow) for workflow in workflows}
 
     def keys(self, run_id: str) -> set[str]:
         """Return the keys of all tickets of a run that were put here, whatever they hold."""
-        return self._keys(lambda status: status.c.workflow_uuid.startswith(f"{run_id}/", autoescape=True))
+        return self._keys_where(lambda workflows: workflows.c.workflow_uuid.startswith(f"{run_id}/", autoescape=True))
 
-    def waiting(self, keys: Collection[str]) -> set[str]:
+    def unfinished(self, keys: Collection[str]) -> set[str]:
         """Return which of ``keys`` were put here and have not ended."""
-        return self._keys(lambda row: row.c.workflow_uuid.in_(keys) & row.c.status.not_in(_ENDED)) if keys else set()
-
-    def _keys(self, which: Callable[[sa.TableClause], sa.ColumnElement[bool]]) -> set[str]:
-        """Return the keys of some workflows and read nothing else of them, so that what is garbled can be ended."""
-        status = workflow_table(self._engine.dialect.name, "workflow_status", "status")
-
-        def ask() -> set[str]:
-            with self._engine.connect() as connection:
-                return set(connection.execute(sa.select(status.c.workflow_uuid).where(which(status))).scalars())
-
-        return retry_while_away(self._engine, ask)
-
-    def withdraw(self, keys: Collection[str]) -> None:
-        """Cancel what has not ended; what a worker still gives for it is dropped."""
-        waiting = sorted(self.waiting(keys))
-        if waiting:
-            retry_while_away(self._engine, lambda: self._client.cancel_workflows(waiting))
-
-    def held(self, executor_id: str) -> set[str]:
-        """Return the keys of what a worker took and has not ended."""
-        found = self._client.list_workflows(
-            executor_id=executor_id, status="PENDING", queue_name=QUEUE, load_input=False, load_output=False
+        if not keys:
+            return set()
+        return self._keys_where(
+            lambda workflows: workflows.c.workflow_uuid.in_(keys) & workflows.c.status.not_in(_ENDED)
         )
-        return {one.workflow_id for one in found}
 
-    def lay_again(self, keys: Collection[str]) -> None:
-        """Lay what has not ended down for any worker once more."""
+    def cancel(self, keys: Collection[str]) -> None:
+        """Take back what has not ended; what a worker still gives for it is dropped."""
+        unfinished = sorted(self.unfinished(keys))
+        if unfinished:
+            retry_while_away(self._engine, lambda: self._client.cancel_workflows(unfinished))
+
+    def taken_by(self, executor_id: str) -> set[str]:
+        """Return the keys of what a worker took and has not ended."""
+        workflows = self._client.list_workflows(
+            executor_id=executor_id,
+            status="PENDING",
+            queue_name=QUEUE,
+            load_input=False,
+            load_output=False,
+        )
+        return {workflow.workflow_id for workflow in workflows}
+
+    def requeue(self, keys: Collection[str]) -> None:
+        """Offer what a worker took to any worker once more."""
         if keys:
             self._client.resume_workflows(sorted(keys), queue_name=QUEUE)
 
@@ -156,41 +180,62 @@ class DbosQueue:
         if not keys:
             return []
 
-        def ask() -> list[WorkflowStatus]:
+        def find() -> list[WorkflowStatus]:
             with self._engine.connect() as connection:
                 refuse_large_workflows(connection, keys)
             return self._client.list_workflows(
-                workflow_ids=list(keys), status=status, load_input=False, load_output=load_output
+                workflow_ids=list(keys),
+                status=status,
+                load_input=False,
+                load_output=load_output,
             )
 
         try:
-            return retry_while_away(self._engine, ask)
-        except (ValueError, RecursionError):  # JSON that DBOS reads by itself, such as a workflow's attributes
+            return retry_while_away(self._engine, find)
+        except (ValueError, RecursionError):
+            # JSON that DBOS reads by itself, such as a workflow's attributes.
             refuse_row("a ticket's row")
+
+    def _keys_where(self, condition: Callable[[sa.TableClause], sa.ColumnElement[bool]]) -> set[str]:
+        """Return the keys of workflows; nothing else of them is read, so that garbled ones can be ended."""
+        workflows = workflow_table(self._engine.dialect.name, "workflow_status", "status")
+        query = sa.select(workflows.c.workflow_uuid).where(condition(workflows))
+
+        def find() -> set[str]:
+            with self._engine.connect() as connection:
+                return set(connection.execute(query).scalars())
+
+        return retry_while_away(self._engine, find)
+
+
+def _silence_log() -> None:
+    """Take DBOS's own log off standard error: what a user should know is raised, and the rest is retried."""
+    log = logging.getLogger("dbos")
+    for handler in list(log.handlers):
+        log.removeHandler(handler)
+    # DBOS adds one to standard error, as it is at that moment, where there is none.
+    log.addHandler(logging.NullHandler())
 
 
 def _outcome(workflow: WorkflowStatus) -> TicketOutcome:
     ticket = workflow.workflow_id.rpartition("/")[2]
     if workflow.status == "SUCCESS":
-        try:
-            outcome = TicketOutcome.from_json(str(workflow.output))
-        except ValueError:
-            refuse_row(f"the outcome of {ticket}")
-        if outcome.ticket != ticket:
-            refuse_row(f"the outcome of {ticket}")
-        return outcome
+        return _recorded_outcome(ticket, str(workflow.output))
     if workflow.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
         reason = f"given up: {MAX_STARTS} workers were killed while they had it"
+    elif isinstance(workflow.error, Exception):
+        reason = f"its worker failed: {workflow.error}"
     else:
         # Where DBOS may not read an error it hands over the text of the row.
-        readable = isinstance(workflow.error, Exception)
-        reason = f"its worker failed: {workflow.error if readable else 'the reason is not JSON'}"
+        reason = "its worker failed: the reason is not JSON"
     return TicketOutcome(ticket, RunStatus.ERROR, errors=(reason,))
 
 
-def _keep_quiet() -> None:
-    """Take DBOS's own log off standard error: what a user should know is raised, and the rest is retried."""
-    log = logging.getLogger("dbos")
-    for handler in list(log.handlers):
-        log.removeHandler(handler)
-    log.addHandler(logging.NullHandler())
+def _recorded_outcome(ticket: str, text: str) -> TicketOutcome:
+    try:
+        outcome = TicketOutcome.from_json(text)
+    except ValueError:
+        refuse_row(f"the outcome of {ticket}")
+    if outcome.ticket != ticket:
+        refuse_row(f"the outcome of {ticket}")
+    return outcome

@@ -1,10 +1,14 @@
-"""Who is alive: each worker signs its lease again and again, and takes over what a dead one left."""
+"""Who is alive: each worker renews its lease again and again, and recovers what a dead one left.
+
+DBOS has this in its hosted service only: by itself it recovers a dead process's work when a process of the same id
+starts again, which on another machine never happens.
+"""
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from secrets import token_hex
 from threading import Event, Thread
@@ -13,12 +17,21 @@ import sqlalchemy as sa
 from dbos import error as dbos_errors
 from sqlalchemy.exc import SQLAlchemyError
 
-from aggregate.conductor.durable.database import LEASES
+from aggregate.conductor.durable.dbos_queue import QUEUE
 from aggregate.conductor.durable.row_sizes import workflow_table
+from aggregate.conductor.durable.schema import LEASES
 
 LEASE_SECONDS = 15.0
-_SIGNS_PER_LEASE = 3
+"""Longer than a pause of a busy machine, and short beside the minutes that an answer may take."""
+_RENEWALS_PER_LEASE = 3
+"""So that two renewals may fail before others take a worker for dead."""
 _FORGOTTEN_SECONDS = 86_400
+"""How long a lease that ran out stays, for a person who looks for what has happened."""
+_STOP_SECONDS = 5.0
+"""What a renewal that is under way gets when the process ends."""
+_MAX_PID = (1 << 31) - 1
+_POSTGRES_CLOCK = "extract(epoch from clock_timestamp())"
+_SQLITE_CLOCK = "((julianday('now') - 2440587.5) * 86400.0)"  # 1970 is that day; days have so many seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +51,9 @@ class ProcessIdentity:
 
 def this_process() -> ProcessIdentity:
     """Return this process under an id that no other ever has."""
-    name, boot = socket.gethostname(), _boot()
-    return ProcessIdentity(f"{name}-{os.getpid()}-{token_hex(6)}", f"{name}:{boot}" if boot else "", os.getpid())
+    name, boot, pid = socket.gethostname(), _boot(), os.getpid()
+    host = f"{name}:{boot}" if boot else ""
+    return ProcessIdentity(f"{name}-{pid}-{token_hex(6)}", host, pid)
 
 
 def _boot() -> str:
@@ -55,18 +69,18 @@ def _boot() -> str:
 
 
 class Heartbeat:
-    """This worker's lease, and the watch over the others'.
+    """This worker's sign of life, and the watch over the others'.
 
     A worker is dead when its lease has run out, by the database's clock, or when its process is gone on this machine.
     Each says itself how long its lease is, so workers with different ones do not take each other for dead. One that
-    was only slow loses nothing but time: what it still gives for a ticket that was taken over is not recorded twice.
+    was only slow loses nothing but time: what it still gives for a ticket that was recovered is not recorded twice.
 
     Args:
         engine: The database.
         me: This process.
         lease: Seconds that a sign of life of this process holds.
-        adopt: Gives a dead worker's tickets back to the queue.
-        beat: Called after each sign of life.
+        recover: Gives the tickets of a dead worker, named by its executor's id, back to the queue.
+        after_beat: Called after each sign of life.
     """
 
     def __init__(
@@ -75,84 +89,107 @@ class Heartbeat:
         me: ProcessIdentity,
         *,
         lease: float = LEASE_SECONDS,
-        adopt: Callable[[str], None],
-        beat: Callable[[], None] = lambda: None,
+        recover: Callable[[str], None],
+        after_beat: Callable[[], None] = lambda: None,
     ) -> None:
         self.me = me
         self._engine = engine
         self._lease = lease
-        self._adopt = adopt
-        self._beat = beat
+        self._recover = recover
+        self._after_beat = after_beat
         self._stop = Event()
         self._thread: Thread | None = None
         postgres = engine.dialect.name == "postgresql"
-        clock = "extract(epoch from clock_timestamp())" if postgres else "((julianday('now') - 2440587.5) * 86400.0)"
+        columns = ("executor_id", "status", "queue_name")
+        self._workflows = workflow_table(engine.dialect.name, "workflow_status", *columns)
+        # The database's clock: those of two machines may differ by more than a lease.
+        clock = _POSTGRES_CLOCK if postgres else _SQLITE_CLOCK
         self._now: sa.ColumnElement[float] = sa.literal_column(clock, sa.Double)
 
-    def sign_in(self) -> None:
-        """Enter this process; to be done before it takes any ticket."""
+    def renew_lease(self) -> None:
+        """Say that this process lives; to be done before it takes any ticket."""
+        until = self._now + self._lease
         with self._engine.begin() as connection:
-            connection.execute(LEASES.insert().values(**self._values()))
+            renewed = connection.execute(LEASES.update().where(self._is_mine).values(until=until))
+            if not renewed.rowcount:  # it is new, or another worker has deleted it
+                values = {**asdict(self.me), "until": until}
+                connection.execute(LEASES.insert().values(**values))
 
-    def start(self, queue: str) -> None:
-        """Take over what dead workers left, and go on doing so in a thread."""
-        self.watch(queue)
-        self._thread = Thread(target=self._keep, args=(queue,), name="conductor-lease", daemon=True)
+    def start(self) -> None:
+        """Recover what dead workers left, and go on doing so in a thread."""
+        self.recover_dead()
+        self._thread = Thread(target=self._keep_beating, name="conductor-heartbeat", daemon=True)
         self._thread.start()
 
-    def sign_out(self) -> None:
+    def stop(self) -> None:
         """End the lease at once: what this process still has is another's to take."""
         self._stop.set()
         if self._thread:
-            self._thread.join(timeout=5)
-        with suppress(SQLAlchemyError), self._engine.begin() as connection:  # else it runs out by itself
-            connection.execute(LEASES.update().where(LEASES.c.executor_id == self.me.executor_id).values(until=0))
+            self._thread.join(timeout=_STOP_SECONDS)
+        # Where that fails the lease runs out by itself.
+        with suppress(SQLAlchemyError), self._engine.begin() as connection:
+            connection.execute(LEASES.update().where(self._is_mine).values(until=0))
 
-    def watch(self, queue: str) -> list[str]:
+    def recover_dead(self) -> list[str]:
         """Give the tickets of dead workers back to the queue; return whose they were."""
         with self._engine.begin() as connection:
-            rows = connection.execute(sa.select(LEASES, (LEASES.c.until - self._now).label("left"))).mappings().all()
-            columns = ("executor_id", "status", "queue_name")
-            status = workflow_table(self._engine.dialect.name, "workflow_status", *columns)
-            query = sa.select(status.c.executor_id).distinct()
-            mine = (status.c.status == "PENDING") & (status.c.queue_name == queue)
-            working = {str(one) for one in connection.execute(query.where(mine)).scalars() if one}
-            forgotten = [row["executor_id"] for row in rows if (row["left"] or 0) < -_FORGOTTEN_SECONDS]
-            connection.execute(LEASES.delete().where(LEASES.c.executor_id.in_(set(forgotten) - working)))
-        alive = {row["executor_id"] for row in rows if (row["left"] or 0) >= 0 and not self._is_gone(row)}
+            remaining = (LEASES.c.until - self._now).label("remaining")
+            leases = connection.execute(sa.select(LEASES, remaining)).mappings().all()
+            working = self._executors_at_work(connection)
+            _delete_forgotten(connection, leases, working)
+        alive = {lease["executor_id"] for lease in leases if self._is_alive(lease)}
         dead = sorted(working - alive - {self.me.executor_id})
-        for one in dead:
-            self._adopt(one)
+        for executor_id in dead:
+            self._recover(executor_id)
         return dead
 
-    def _keep(self, queue: str) -> None:
-        while not self._stop.wait(self._lease / _SIGNS_PER_LEASE):
+    def _keep_beating(self) -> None:
+        while not self._stop.wait(self._lease / _RENEWALS_PER_LEASE):
             try:
-                self._sign()
-                self.watch(queue)
-                self._beat()
+                self.renew_lease()
+                self.recover_dead()
+                self._after_beat()
             except (SQLAlchemyError, dbos_errors.DBOSException):
-                continue  # the database is away: the lease runs out if it stays away, and that is right
+                # The database is away: the lease runs out if it stays away, and that is right.
+                continue
 
-    def _sign(self) -> None:
-        with self._engine.begin() as connection:
-            mine = LEASES.c.executor_id == self.me.executor_id
-            if not connection.execute(LEASES.update().where(mine).values(until=self._now + self._lease)).rowcount:
-                connection.execute(LEASES.insert().values(**self._values()))
+    @property
+    def _is_mine(self) -> sa.ColumnElement[bool]:
+        return LEASES.c.executor_id == self.me.executor_id
 
-    def _values(self) -> dict[str, object]:
-        me = self.me
-        return {"executor_id": me.executor_id, "host": me.host, "pid": me.pid, "until": self._now + self._lease}
+    def _executors_at_work(self, connection: sa.Connection) -> set[str]:
+        """Return the executors that have taken a ticket and not ended it."""
+        columns = self._workflows.c
+        taken = (columns.status == "PENDING") & (columns.queue_name == QUEUE)
+        query = sa.select(columns.executor_id).distinct().where(taken)
+        executors = connection.execute(query).scalars()
+        return {str(executor_id) for executor_id in executors if executor_id}
 
-    def _is_gone(self, row: sa.RowMapping) -> bool:
-        pid = row["pid"]
-        # SQLite keeps any type in any column, and a number that is no process's must not end this thread.
-        if not self.me.host or row["host"] != self.me.host or type(pid) is not int or not 0 < pid < 1 << 31:
+    def _is_alive(self, lease: sa.RowMapping) -> bool:
+        return _remaining(lease) >= 0 and not self._is_gone(lease)
+
+    def _is_gone(self, lease: sa.RowMapping) -> bool:
+        """Tell whether a worker's process has ended, which can be seen on this machine only."""
+        pid = lease["pid"]
+        if not self.me.host or lease["host"] != self.me.host:
+            return False
+        # SQLite keeps any type in any column, and what is no process must not end this thread.
+        if type(pid) is not int or not 0 < pid <= _MAX_PID:
             return False
         try:
             os.kill(pid, 0)
         except ProcessLookupError:
             return True
-        except PermissionError:
+        except PermissionError:  # another user's, so it is there
             return False
         return False
+
+
+def _remaining(lease: sa.RowMapping) -> float:
+    return lease["remaining"] or 0.0
+
+
+def _delete_forgotten(connection: sa.Connection, leases: Sequence[sa.RowMapping], working: set[str]) -> None:
+    """Delete leases that ran out long ago, unless their worker still has tickets."""
+    old = {lease["executor_id"] for lease in leases if _remaining(lease) < -_FORGOTTEN_SECONDS}
+    connection.execute(LEASES.delete().where(LEASES.c.executor_id.in_(old - working)))

@@ -15,6 +15,8 @@ from aggregate.errors import StateError
 
 JSON = DBOSPortableJSONSerializer()
 """What workflows' inputs, outputs and steps are written with."""
+NOT_JSON = "is not JSON of ours"
+"""What is said of a row that somebody else wrote."""
 
 
 def refuse_pickles() -> None:
@@ -29,7 +31,7 @@ def _refuse(_self: DefaultSerializer, _text: str) -> Any:  # noqa: ANN401 - in t
     refuse_row("a value")
 
 
-def refuse_row(name: str, fault: str = "is not JSON of ours") -> NoReturn:
+def refuse_row(name: str, fault: str = NOT_JSON) -> NoReturn:
     """Raise what is said of a row that is not read.
 
     Raises:

@@ -1,4 +1,4 @@
-"""A process that works on tickets: DBOS takes them from the queue, a worker answers, and a lease says that it lives."""
+"""A process that works on tickets: DBOS takes them from the queue, a worker answers, a heartbeat says that it lives."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -19,7 +19,6 @@ from aggregate.conductor.durable.dbos_queue import (
     APPLICATION,
     MAX_STARTS,
     POLL_SECONDS,
-    QUEUE,
     VERSION,
     WORKFLOW,
     DbosQueue,
@@ -32,13 +31,13 @@ from aggregate.errors import StateError
 from aggregate.models.group import RunStatus
 
 LISTEN_SECONDS = 0.05
-"""How long a closing process waits for a listener that runs do not need, at the most."""
+"""How long a closing process waits for a listener that runs do not need, at the most; DBOS's own is a second."""
 CLOSE_SECONDS = 2.0
 """What a process that ends gives its attempts to notice; another worker takes them up."""
-GIVEN_BACK = 3
+MAX_REQUEUES = 3
 """How often one process gives a ticket back that it could not record: each time a model is asked again."""
 _ONLY = Lock()
-"""Held by the one workplace that is open in this process."""
+"""Held by the one ``WorkerProcess`` that is open in this process."""
 
 
 class WorkerProcess:
@@ -56,20 +55,27 @@ class WorkerProcess:
     """
 
     def __init__(self, engine: sa.Engine, worker: Worker, *, lease: float = LEASE_SECONDS) -> None:
+        # An engine of its own, which is closed for good when this process stops working.
         self._engine = open_engine(engine.url.render_as_string(hide_password=False))
         self._worker = worker
-        self._leases = Heartbeat(self._engine, this_process(), lease=lease, adopt=_adopt, beat=self._give_back)
-        self._desk = DbosQueue(self._engine)
-        self._places = BoundedSemaphore(self._desk.places())
+        self._queue = DbosQueue(self._engine)
+        self._heartbeat = Heartbeat(
+            self._engine,
+            this_process(),
+            lease=lease,
+            recover=_recover,
+            after_beat=self._requeue_idle,
+        )
+        self._slots = BoundedSemaphore(self._queue.concurrency())
         self._stop = Event()
         self._busy: set[str] = set()
         self._idle: set[str] = set()
-        self._given: Counter[str] = Counter()
+        self._requeues: Counter[str] = Counter()
 
     @property
     def executor_id(self) -> str:
         """This process's name in the database."""
-        return self._leases.me.executor_id
+        return self._heartbeat.me.executor_id
 
     def __enter__(self) -> Self:
         if not _ONLY.acquire(blocking=False):
@@ -88,7 +94,7 @@ class WorkerProcess:
             _ONLY.release()
 
     def _launch(self) -> None:
-        """Sign in and let DBOS take tickets.
+        """Let DBOS take tickets, once the database knows that this process lives.
 
         Raises:
             StateError: The database cannot be used.
@@ -101,26 +107,26 @@ class WorkerProcess:
             "executor_id": self.executor_id,
             "use_listen_notify": False,
             "serializer": JSON,
-            "enable_otlp": False,
-            "log_level": "CRITICAL",
+            "log_level": "CRITICAL",  # a program that embeds this one has a log of its own
             "notification_listener_polling_interval_sec": LISTEN_SECONDS,
         }
         with database_errors(str(self._engine.url)):
-            self._leases.sign_in()
+            self._heartbeat.renew_lease()
             DBOS(config=config)
             DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MAX_STARTS)(self._workflow())
             DBOS.launch()
-            self._leases.start(QUEUE)
+            self._heartbeat.start()
 
     def _close(self) -> None:
         """Stop taking tickets, leave those under way to others, and take DBOS down."""
         self._stop.set()
-        until = monotonic() + CLOSE_SECONDS
-        while self._busy and monotonic() < until:
+        end = monotonic() + CLOSE_SECONDS
+        while self._busy and monotonic() < end:
             sleep(POLL_SECONDS)
-        self._leases.sign_out()
-        # DBOS leaves threads behind that wait for what others record; they must not reach for the database any more.
-        sa.event.listen(self._engine, "do_connect", _refuse)
+        self._heartbeat.stop()
+        # DBOS leaves threads behind that wait for what others record; they must not reach for the
+        # database any more. It sees to that on an engine of its own only.
+        sa.event.listen(self._engine, "do_connect", _refuse_connection)
         sa.event.listen(self._engine, "checkin", _disconnect)
         DBOS.destroy(destroy_registry=True)
         self._engine.dispose()
@@ -128,54 +134,66 @@ class WorkerProcess:
     def _workflow(self) -> Callable[[str], str]:
         """Return the workflow; DBOS marks functions, and a method cannot be marked."""
 
-        def ticket(assignment: str) -> str:
+        def ticket(text: str) -> str:
             """Work on one assignment; after a kill this runs again and skips the steps that were recorded."""
-            self._go_on()
-            given = Assignment.from_json(assignment)
-            self._busy.add(given.key)
+            self._raise_if_stopping()
+            assignment = Assignment.from_json(text)
+            self._busy.add(assignment.key)
             try:
-                return complete_assignment(self._worker, given, once=self._record, wait=self._wait).to_json()
+                outcome = complete_assignment(
+                    self._worker,
+                    assignment,
+                    attempt=self._record_attempt,
+                    wait=self._wait,
+                )
+                return outcome.to_json()
             except SQLAlchemyError as error:
-                # Nothing could be recorded, so this is no outcome of the ticket's, which is given back.
+                # Nothing could be recorded, so this is no outcome of the ticket's, which is given
+                # back. DBOS would record the database's error as the ticket's once it is up again.
                 raise WorkerStopping from error
             finally:
-                self._busy.discard(given.key)
+                self._busy.discard(assignment.key)
 
         return ticket
 
-    def _record(self, worker: Worker, assignment: Assignment, number: int) -> Attempt:
-        """Make one attempt, in one of this worker's places until it is recorded: a kill repeats no more than these."""
-        while not self._places.acquire(timeout=STOP_SECONDS):
-            self._go_on()
-        # Once, however many pieces come; and only where others wait for it.
-        begun = cache(lambda: self._desk.begun(assignment.key) if assignment.ahead else None)
-        try:
-            made = DBOS.run_step(
-                {"name": "attempt"},
-                lambda: asdict(attempt_assignment(worker, assignment, number, begun=begun, stop=self._stop)),
-            )
-        finally:
-            self._places.release()
-        return Attempt(**{**made, "status": RunStatus(made["status"])})
+    def _record_attempt(self, worker: Worker, assignment: Assignment, number: int) -> Attempt:
+        """Make one attempt, holding one of this worker's slots until it is recorded: a kill repeats no more of them."""
+        while not self._slots.acquire(timeout=STOP_SECONDS):
+            self._raise_if_stopping()
 
-    def _give_back(self) -> None:
-        """Lay down again what this process took and does not work on; DBOS would leave it for ever."""
-        held = self._desk.held(self.executor_id)
-        idle, self._idle = self._idle, held - self._busy
-        seen_twice = idle & self._idle  # what was taken a moment ago is not busy yet
-        self._desk.lay_again({key for key in seen_twice if self._given[key] < GIVEN_BACK})
-        self._given.update(seen_twice)
+        @cache  # once, however many pieces come
+        def begun() -> None:
+            if assignment.ahead:  # only then others wait for it
+                self._queue.mark_begun(assignment.key)
+
+        def attempt() -> dict[str, Any]:
+            result = attempt_assignment(worker, assignment, number, begun=begun, stop=self._stop)
+            return asdict(result)
+
+        try:
+            recorded = DBOS.run_step({"name": "attempt"}, attempt)
+        finally:
+            self._slots.release()
+        return Attempt(**{**recorded, "status": RunStatus(recorded["status"])})
+
+    def _requeue_idle(self) -> None:
+        """Give back what this process took and does not work on; DBOS would leave it for ever."""
+        taken = self._queue.taken_by(self.executor_id)
+        idle_before, self._idle = self._idle, taken - self._busy
+        idle_twice = idle_before & self._idle  # what was taken a moment ago is not busy yet
+        self._queue.requeue({key for key in idle_twice if self._requeues[key] < MAX_REQUEUES})
+        self._requeues.update(idle_twice)
 
     def _wait(self, seconds: float) -> None:
         self._stop.wait(seconds)
-        self._go_on()
+        self._raise_if_stopping()
 
-    def _go_on(self) -> None:
+    def _raise_if_stopping(self) -> None:
         if self._stop.is_set():
             raise WorkerStopping
 
 
-def _refuse(*_: object) -> None:
+def _refuse_connection(*_: object) -> None:
     raise WorkerStopping
 
 
@@ -184,9 +202,11 @@ def _disconnect(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQL
         connection.close()
 
 
-def _adopt(executor_id: str) -> None:
+def _recover(executor_id: str) -> None:
     """Give a dead worker's tickets back to the queue; what is another's by now stays there.
 
-    DBOS has this in its own service only; here it is called by its internal name, which a test holds on to.
+    The library does this for its hosted service; here it is called by its internal name, which a test holds on to.
+    The public ``resume_workflows`` would take a ticket away from a worker that recovered it a moment ago, and count
+    its starts from nothing.
     """
     DBOS._recover_pending_workflows([executor_id])

@@ -1,4 +1,4 @@
-"""Runs from outside: tickets in, prompts, marks and a report out; the desk is in memory."""
+"""Runs from outside: tickets in, prompts, marks and a report out; the queue is in memory."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from aggregate.clients.script_file import ScriptedReply
 from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
 from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
-from aggregate.conductor.attempt import ANSWER_CHARACTERS, attempt_assignment, retry_delay
+from aggregate.conductor.attempt import ANSWER_CHARACTERS, attempt_assignment
 from aggregate.conductor.lifecycle import complete_assignment, run_worker_lifecycle
 from aggregate.conductor.merge_outcomes import merge_outcomes
 from aggregate.conductor.run_files import RunFiles
@@ -29,7 +29,7 @@ from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.simulator import SimulatedCache, charge
-from tests.fakes.conducting import TRACK, MemoryDesk, Says, conducted, track_project
+from tests.fakes.conducting import TRACK, MemoryQueue, Says, conducted, track_project
 from tests.fakes.transports import Hangs
 
 FAN_OUT = """\
@@ -154,7 +154,7 @@ def test_half_a_surrogate_pair(tmp_path: Path) -> None:
 def test_all_failed(tmp_path: Path) -> None:
     """When everybody failed the run ends all the same, with an empty value and all reasons (O-49)."""
     worker = ScriptedWorker({name: ScriptedReply(fail="no", refuse=True) for name in ("a", "b", "sum")})
-    run = conducted(track_project(tmp_path, FAN_OUT), desk=MemoryDesk(worker))
+    run = conducted(track_project(tmp_path, FAN_OUT), queue=MemoryQueue(worker))
     assert (
         "### $found\n\nconcat of 2 results, 2 failed\n\nFailed:\n\n```text\na failed: no\nb failed: no\n```"
         in run.report
@@ -165,12 +165,11 @@ def test_all_failed(tmp_path: Path) -> None:
 def test_attempts(tmp_path: Path) -> None:
     """A failed attempt is made again after a growing wait; what failed on the way stays in the report."""
     worker = ScriptedWorker({"a": ScriptedReply(text="at last", fail="busy", failures=2)})
-    desk = MemoryDesk(worker)
-    run = conducted(track_project(tmp_path, FAN_OUT), desk=desk)
-    assert desk.waits == [1.0, 2.0]
+    queue = MemoryQueue(worker)
+    run = conducted(track_project(tmp_path, FAN_OUT), queue=queue)
+    assert queue.waits == [1.0, 2.0]
     assert "| 1 | a | Look at a | done | 3 |" in run.report
     assert "## Failures\n\n```text\na: busy\na: busy\n```" in run.report
-    assert [retry_delay(number) for number in range(1, 6)] == [1, 2, 4, 8, 8]
 
 
 def test_a_refusal_is_not_asked_again() -> None:
@@ -205,6 +204,16 @@ def test_a_worker_that_answers_nonsense() -> None:
     assert "AttributeError" in outcome.errors[0]
 
 
+def test_a_worker_that_ends_its_thread() -> None:
+    """It is an error at once, too, and ends nothing else."""
+
+    def leave(_: Assignment) -> str:
+        raise SystemExit(3)
+
+    outcome = complete_assignment(Says(leave), Assignment("r/a", "a", Prompt(()), "x", retries=0))
+    assert (outcome.status, outcome.errors) == (RunStatus.ERROR, ("SystemExit: 3",))
+
+
 def test_an_empty_answer_is_an_answer(tmp_path: Path) -> None:
     """An empty text counts as a success, with a warning (O-55)."""
     run = conducted(track_project(tmp_path, FAN_OUT), Says(lambda _: ""))
@@ -213,37 +222,37 @@ def test_an_empty_answer_is_an_answer(tmp_path: Path) -> None:
 
 
 def test_a_restart_goes_on(tmp_path: Path) -> None:
-    """A run that was stopped takes up what has ended, waits for what lies there, and asks nobody twice (O-41)."""
+    """A run that was stopped collects what has ended, waits for what is enqueued, and asks nobody twice (O-41)."""
     folder = track_project(tmp_path, FAN_OUT)
     worker = Says()
-    desk = MemoryDesk(worker)
+    queue = MemoryQueue(worker)
     looks = iter([False, True])
-    first = conducted(folder, desk=desk, cancelled=lambda: next(looks))
+    first = conducted(folder, queue=queue, cancelled=lambda: next(looks))
     assert first.result.cancelled
     assert "| 1 | a | Look at a | not run |" in first.report
-    second = conducted(folder, desk=desk)
+    second = conducted(folder, queue=queue)
     assert sorted(worker.order) == ["a", "b", "sum"]
     assert second.result.succeeded
     assert second.report == conducted(track_project(tmp_path / "other", FAN_OUT)).report
 
 
 def test_a_lost_reply_is_written_again(tmp_path: Path) -> None:
-    """After a kill between an outcome and its file, the file is written from the desk."""
+    """After a kill between an outcome and its file, the file is written from the queue."""
     folder = track_project(tmp_path, FAN_OUT)
     first = conducted(folder)
     reply = first.result.report.parent / "001_a.reply.md"
     reply.unlink()
-    again = conducted(folder, desk=first.desk)
+    again = conducted(folder, queue=first.queue)
     assert reply.read_text() == "answer of a"
     assert again.events == []
     assert again.report == first.report
 
 
-def test_the_window_bounds_what_lies_at_the_desk(tmp_path: Path) -> None:
+def test_the_window_bounds_what_is_enqueued(tmp_path: Path) -> None:
     """Of many tickets no more are composed at one time than the window has room for."""
     many = "\n".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x"\n' for i in range(40))
-    run = conducted(track_project(tmp_path, many), pace=PollingOptions(window=5, poll=0.001))
-    assert (run.desk.most, len(run.worker.order)) == (5, 40)
+    run = conducted(track_project(tmp_path, many), polling=PollingOptions(window=5, poll=0.001))
+    assert (run.queue.most, len(run.worker.order)) == (5, 40)
 
 
 def test_one_worker_is_sent_ahead(tmp_path: Path) -> None:
@@ -276,8 +285,8 @@ def test_the_others_start_at_its_first_words(tmp_path: Path) -> None:
     """When the answer of the one sent ahead has begun to come, the others are laid down though it has not ended."""
     many = "\n".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x{i}"\n' for i in range(3))
     worker = Says()
-    desk = MemoryDesk(worker, begun={"demo/1/t0"})
-    run = conducted(track_project(tmp_path, many), desk=desk)
+    queue = MemoryQueue(worker, begun={"demo/1/t0"})
+    run = conducted(track_project(tmp_path, many), queue=queue)
     assert run.events[:3] == ["started t0", "started t1", "started t2"]
     assert [one.ahead for one in sorted(worker.given, key=lambda one: one.ticket)] == [True, False, False]
 
@@ -303,7 +312,7 @@ def test_focus_files_beside_the_project(tmp_path: Path) -> None:
 
 
 def test_one_lifecycle(tmp_path: Path) -> None:
-    """One ticket can be worked on alone, with results of others folded in (M-53)."""
+    """One ticket can be worked on alone, with results of others merged in (M-53)."""
     config = '[files]\npaths = ["src/*.py"]\n\n[personas.brief]\nsystem_prompt = "You are brief."\n'
     folder = track_project(tmp_path, FAN_OUT, **{"manual_slop.toml": config})
     contexts = WorkerContexts(open_project(folder / "manual_slop.toml"))
@@ -315,7 +324,7 @@ def test_one_lifecycle(tmp_path: Path) -> None:
         worker,
         results=[TicketOutcome("a", RunStatus.SUCCESS, "found it")],
         tickets=[first],
-        papers=RunFiles(tmp_path / "out", {"b": 1}),
+        files=RunFiles(tmp_path / "out", {"b": 1}),
     )
     assert outcome == TicketOutcome("b", RunStatus.SUCCESS, "answer of b", 5)
     assert (worker.given[0].persona, worker.given[0].tools) == ("You are brief.", ("read",))
@@ -373,8 +382,8 @@ def test_an_answer_that_was_cut_off() -> None:
     worker = ModelWorker(scripted_client([Reply("Once upon", Usage(), stop=FinishReason.LENGTH)]))
     outcome = TicketOutcome.from_json(complete_assignment(worker, ASKED).to_json())
     assert (outcome.status, outcome.text) == (RunStatus.SUCCESS, "Once upon")
-    folded = merge_outcomes([Ticket(id="a", prompt="x", collect_into="$all")], [outcome])
-    assert folded["$all"].warnings == ("a: the answer is not complete (length)",)
+    merged = merge_outcomes([Ticket(id="a", prompt="x", collect_into="$all")], [outcome])
+    assert merged["$all"].warnings == ("a: the answer is not complete (length)",)
 
 
 @pytest.mark.parametrize(
@@ -415,7 +424,7 @@ def test_a_ticket_with_tools_is_worked_through_the_engine(tmp_path: Path) -> Non
 
 def test_the_scripted_worker_describes_what_it_was_given(tmp_path: Path) -> None:
     """Without an answer for a ticket it says what the ticket's worker was shown; the same context, the same words."""
-    run = conducted(track_project(tmp_path, FAN_OUT), desk=MemoryDesk(ScriptedWorker({})))
+    run = conducted(track_project(tmp_path, FAN_OUT), queue=MemoryQueue(ScriptedWorker({})))
     reply = (run.result.report.parent / "003_sum.reply.md").read_text()
     assert reply.endswith("with 2 files and the results $found. The task is: Add them up.")
     assert WorkerReply("x") == WorkerReply("x", 0)

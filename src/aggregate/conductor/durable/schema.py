@@ -1,0 +1,27 @@
+"""The tables of our own, beside those of DBOS in the same database."""
+
+import sqlalchemy as sa
+
+METADATA = sa.MetaData()
+RUNS = sa.Table(
+    "conductor_runs",
+    METADATA,
+    sa.Column("run_id", sa.Text, primary_key=True),
+    sa.Column("project", sa.Text, nullable=False),
+    sa.Column("track", sa.Text, nullable=False),
+    sa.Column("number", sa.Integer, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("tickets", sa.Text, nullable=False),
+    # Of two processes that begin a run at once, one finds that it is there: see ``RunTable.begin``.
+    sa.UniqueConstraint("project", "track", "number"),
+)
+"""The runs: DBOS knows tickets (its workflows) only, not that they belong together."""
+LEASES = sa.Table(
+    "conductor_leases",
+    METADATA,
+    sa.Column("executor_id", sa.Text, primary_key=True),
+    sa.Column("host", sa.Text, nullable=False),
+    sa.Column("pid", sa.Integer, nullable=False),
+    sa.Column("until", sa.Double, nullable=False),  # seconds since 1970 by the database's clock
+)
+"""The living workers: DBOS notices that a process has died by means of its hosted service alone."""

@@ -1,0 +1,92 @@
+"""``tickets.toml``: a track's tickets, read and checked as a whole."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from aggregate.conductor.dependency_graph import find_cycle, members_of
+from aggregate.conductor.tickets import Ticket, Tickets
+from aggregate.config.key_position import line_of_key
+from aggregate.config.load import parse_toml, read_toml_text, validate_table
+from aggregate.errors import ConfigError
+from aggregate.models.group import MergeStrategy
+
+TICKETS = "tickets.toml"
+_VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
+"""What a variable may be called (rule O-20)."""
+Problem = tuple[tuple[str | int, ...], str]
+"""The keys of a value in the file, and what is wrong with it."""
+
+
+def load_tickets(path: Path) -> Tickets:
+    """Read, validate and check a track's tickets.
+
+    Raises:
+        ConfigError: An unknown key, a wrong type, a doubled id, an unknown dependency, a cycle, or a variable that is
+            merged in two ways; the message names file and line.
+    """
+    text = read_toml_text(path)
+    loaded = validate_table(Tickets, parse_toml(text, path), path=path, text=text)
+    for keys, message in _problems(loaded.tickets):  # the first one is enough
+        key = ".".join(map(str, keys))
+        raise ConfigError(message, path=str(path), key=key, line=line_of_key(text, keys))
+    return loaded
+
+
+def check_tickets(tickets: Tickets) -> Tickets:
+    """Return tickets that did not come from a file, where they can be run.
+
+    Raises:
+        ValueError: They hold what ``load_tickets`` refuses.
+    """
+    for _keys, message in _problems(tickets.tickets):
+        raise ValueError(message)
+    return tickets
+
+
+def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
+    """Yield what is wrong with the tickets as a whole, and where."""
+    if not tickets:
+        yield (), "there are no tickets: add a [[tickets]] table with id and prompt"
+        return
+    position: dict[str, int] = {}
+    for i, ticket in enumerate(tickets):
+        if ticket.id in position:
+            yield ("tickets", i, "id"), f'two tickets have the id "{ticket.id}": give each its own'
+        position[ticket.id] = i
+    yield from _problems_of_variables(tickets)
+    yield from _unknown_dependencies(tickets)
+    if cycle := find_cycle(tickets):
+        way = " -> ".join(f'"{ticket_id}"' for ticket_id in (*cycle, cycle[0]))
+        message = f"tickets wait for each other: {way}: remove one dependency"
+        yield ("tickets", position[cycle[0]], "depends_on"), message
+
+
+def _unknown_dependencies(tickets: Sequence[Ticket]) -> Iterator[Problem]:
+    for i, ticket in enumerate(tickets):
+        for j, name in enumerate(ticket.depends_on):
+            if not members_of(tickets, name):
+                what = "no ticket collects into it" if name.startswith("$") else "there is no such ticket"
+                message = f'"{ticket.id}" depends on "{name}", but {what}: correct the name'
+                yield ("tickets", i, "depends_on", j), message
+
+
+def _problems_of_variables(tickets: Sequence[Ticket]) -> Iterator[Problem]:
+    """Yield what is wrong with the variables (rules O-20, O-22, O-24, O-47)."""
+    merged_by: dict[str, Ticket] = {}
+    for i, ticket in enumerate(tickets):
+        at = ("tickets", i)
+        if ticket.collect_into and not _VARIABLE.fullmatch(ticket.collect_into):
+            yield (*at, "collect_into"), f'"{ticket.collect_into}" is no variable: write one such as "$findings"'
+        if ticket.merge_strategy and not ticket.collect_into:
+            yield (*at, "merge_strategy"), "merge_strategy needs collect_into: name the variable that is merged"
+        custom = ticket.merge_strategy is MergeStrategy.CUSTOM
+        if custom != bool(ticket.custom_function):
+            key = "merge_strategy" if custom else "custom_function"
+            yield (*at, key), 'custom_function and merge_strategy = "custom" need each other: set both or neither'
+        if ticket.merge_strategy is None:
+            continue
+        earlier = merged_by.setdefault(ticket.collect_into, ticket)
+        if (earlier.merge_strategy, earlier.custom_function) != (ticket.merge_strategy, ticket.custom_function):
+            message = f'"{earlier.id}" merges {ticket.collect_into} in another way: a variable has one merge_strategy'
+            yield (*at, "merge_strategy"), message
