@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.concurrency.pipes import DeadlinePassed
-from aggregate.concurrency.worker_pool import WorkerPool, WorkerProcess
+from aggregate.concurrency.worker_pool import PoolProcess, WorkerPool
 
 CHILD = """
 import os, sys, time
@@ -29,9 +29,9 @@ serve_requests(answer)
 """
 
 
-def start_worker() -> WorkerProcess:
+def start_worker() -> PoolProcess:
     """Start a process that answers with its id and the request."""
-    return WorkerProcess(
+    return PoolProcess(
         subprocess.Popen(
             [sys.executable, "-c", CHILD, *sys.path],
             stdin=subprocess.PIPE,

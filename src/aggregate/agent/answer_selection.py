@@ -15,7 +15,7 @@ from aggregate.agent.quantities import counted_noun, extract_quantity
 from aggregate.models.jsonable import failure_text, jsonable
 from aggregate.models.result import Answer, AnswerKind, AnswerSource
 from aggregate.models.values import Value, isolated_copy
-from aggregate.results.rendering import DENDRITES, count_of, envelope_content, subtasks_text, value_lines
+from aggregate.results.subtask_text import DENDRITES, count_of, envelope_content, subtasks_text, value_lines
 
 logger: Final = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from aggregate.agent.trace import TraceKind
 from aggregate.concurrency.threads import ordered_map
 from aggregate.models.jsonable import jsonable
 from aggregate.models.values import Value
-from aggregate.results.rendering import DENDRITES
+from aggregate.results.subtask_text import DENDRITES
 from aggregate.tools import Tool
 
 ALL_FAILED: Final = "all sub-tasks failed, the first one with: "

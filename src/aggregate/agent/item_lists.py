@@ -12,7 +12,7 @@ from aggregate.errors import DataReferenceError
 from aggregate.models.jsonable import json_text
 from aggregate.models.values import Value
 from aggregate.results.references import load_data_reference, recognise_reference
-from aggregate.results.rendering import DENDRITES
+from aggregate.results.subtask_text import DENDRITES
 
 ATTACHED: Final = "_dendrite_result"
 """Where an item keeps what its sub-task gave (rule D-29)."""

@@ -13,7 +13,7 @@ from aggregate.agent.loops import may_spawn
 from aggregate.agent.model import QuestionKind
 from aggregate.agent.neuron import StepOutcome
 from aggregate.models.values import Value
-from aggregate.results.rendering import envelope_content
+from aggregate.results.subtask_text import envelope_content
 from aggregate.tools import Tool
 
 MOST_PARTS: Final = 3

@@ -27,7 +27,7 @@ from aggregate.agent.trace import TraceKind
 from aggregate.errors import AggregateError
 from aggregate.models.values import Value
 from aggregate.results.references import compact_data
-from aggregate.results.rendering import DENDRITES
+from aggregate.results.subtask_text import DENDRITES
 from aggregate.tools import Tool
 
 TOOLS_NAMED: Final = 24

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from aggregate.concurrency.pipes import DeadlinePassed
-from aggregate.concurrency.worker_pool import WorkerPool, WorkerProcess
+from aggregate.concurrency.worker_pool import PoolProcess, WorkerPool
 from aggregate.models.view import PackedView, View, ViewRequest
 
 _BATCH_CHARACTERS = 300_000
@@ -78,6 +78,6 @@ def _ask(pool: WorkerPool, batch: list[ViewRequest], patience: float) -> list[Vi
     return [view if isinstance(view, str) else View.unpack(view) for view in packed]
 
 
-def _start_worker() -> WorkerProcess:
+def _start_worker() -> PoolProcess:
     command = [sys.executable, "-P", "-c", _SERVE, *sys.path]
-    return WorkerProcess(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0))
+    return PoolProcess(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0))

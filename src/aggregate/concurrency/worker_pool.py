@@ -10,7 +10,7 @@ from threading import BoundedSemaphore, Lock
 from aggregate.concurrency.pipes import receive_message, send_message
 
 
-class WorkerProcess:
+class PoolProcess:
     """A child process that answers one request after the other, each within its own time.
 
     Args:
@@ -75,10 +75,10 @@ class WorkerPool:
         size: How many there may be.
     """
 
-    def __init__(self, start: Callable[[], WorkerProcess], size: int) -> None:
+    def __init__(self, start: Callable[[], PoolProcess], size: int) -> None:
         self._start = start
         self._size = size
-        self._idle: list[WorkerProcess] = []
+        self._idle: list[PoolProcess] = []
         self.after_fork()
 
     def after_fork(self) -> None:
@@ -88,7 +88,7 @@ class WorkerPool:
         self._of_parent, self._idle = self._idle, []
 
     def ask(self, request: bytes, *, seconds: float, most: int) -> bytes:
-        """Let an idle or a new worker answer, as ``WorkerProcess.ask`` does; one that fails is killed."""
+        """Let an idle or a new worker answer, as ``PoolProcess.ask`` does; one that fails is killed."""
         with self._slots:
             with self._lock:
                 idle = self._idle.pop() if self._idle else None

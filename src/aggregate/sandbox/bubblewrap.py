@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from aggregate.concurrency.pipes import DeadlinePassed
-from aggregate.concurrency.worker_pool import WorkerProcess
+from aggregate.concurrency.worker_pool import PoolProcess
 from aggregate.disk.programs import find_program
 from aggregate.errors import SandboxError, Stopped
 from aggregate.models.values import Value
@@ -116,7 +116,7 @@ def _ask(payload: bytes, limits: SandboxLimits) -> bytes:
         worker.kill()
 
 
-def _start(bwrap: str, forbidden: bytes) -> WorkerProcess:
+def _start(bwrap: str, forbidden: bytes) -> PoolProcess:
     reading, writing = os.pipe()
     try:
         with os.fdopen(writing, "wb") as out:
@@ -131,7 +131,7 @@ def _start(bwrap: str, forbidden: bytes) -> WorkerProcess:
             bufsize=0,
             pass_fds=(reading,),
         )
-        return WorkerProcess(process)
+        return PoolProcess(process)
     except OSError as error:
         raise SandboxError(f"{MISSING} ({error})", kind=Stopped.MISSING) from None
     finally:

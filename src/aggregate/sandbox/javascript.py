@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from aggregate.concurrency.pipes import DeadlinePassed
-from aggregate.concurrency.worker_pool import WorkerPool, WorkerProcess
+from aggregate.concurrency.worker_pool import PoolProcess, WorkerPool
 from aggregate.errors import SandboxError, Stopped
 from aggregate.models.values import Value, extent
 from aggregate.sandbox.limits import (
@@ -97,7 +97,7 @@ def _ask(request: bytes, limits: SandboxLimits) -> bytes:
         raise SandboxError(f"the sandbox's process ended: {error}", kind=Stopped.CRASH) from None
 
 
-def _start_worker() -> WorkerProcess:
+def _start_worker() -> PoolProcess:
     if os.name != "posix":
         raise SandboxError("JavaScript functions need a POSIX system: use a Python one", kind=Stopped.MISSING)
     library = find_spec("_quickjs")
@@ -118,7 +118,7 @@ def _start_worker() -> WorkerProcess:
         )
     except OSError as error:
         raise SandboxError(f"the JavaScript worker does not start: {error}", kind=Stopped.CRASH) from None
-    worker = WorkerProcess(process)
+    worker = PoolProcess(process)
     try:
         worker.greeting(seconds=START_SECONDS, most=GREETING_BYTES)
     except (OSError, DeadlinePassed) as error:

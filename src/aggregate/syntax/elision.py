@@ -23,7 +23,7 @@ class Elision:
 
 
 @dataclass(slots=True)
-class _Captured:
+class _BodyCaptures:
     """What the query found, by byte offsets."""
 
     bodies: set[tuple[int, int]] = field(default_factory=set)
@@ -57,8 +57,8 @@ def find_elisions(source: bytes, language: Language) -> list[Elision]:
     return cuts
 
 
-def _capture(source: bytes, language: Language) -> _Captured:
-    captured = _Captured()
+def _capture(source: bytes, language: Language) -> _BodyCaptures:
+    captured = _BodyCaptures()
     deadline = Deadline(len(source))
     for match in query_matches(parse_source(source, language, deadline=deadline), language, _WANTED, deadline):
         for name, nodes in match.items():
@@ -76,7 +76,7 @@ def _capture(source: bytes, language: Language) -> _Captured:
     return captured
 
 
-def _cut_body(source: bytes, start: int, end: int, captured: _Captured, language: Language) -> list[Elision]:
+def _cut_body(source: bytes, start: int, end: int, captured: _BodyCaptures, language: Language) -> list[Elision]:
     """Return the cuts for one body: its leading comments, then all but its docstring."""
     first = _start_of_leads(source, start, captured.lead_start_by_end)
     doc_end = captured.doc_end_by_start.get(start)

@@ -31,7 +31,7 @@ _WANTED = frozenset({*_NAMING, "body", "members", "keep", "doc.module", "doc.lea
 
 
 @dataclass(slots=True)
-class _Captured:
+class _DefinitionCaptures:
     """What the query found.
 
     Attributes:
@@ -72,7 +72,7 @@ def read_module(text: str, language: Language) -> Module:
     deadline = Deadline(len(source))
     macros = macros_by_end(source, language)
     tree = parse_source(source, language, macros, deadline=deadline)
-    captured = _Captured()
+    captured = _DefinitionCaptures()
     for match in query_matches(tree, language, _WANTED, deadline):
         captured.add(match)
     found = list(captured.definitions.values())

@@ -9,12 +9,12 @@ from aggregate.tools.calls import CallLimits
 from aggregate.tools.date_tools import add_date_tools
 from aggregate.tools.project_tools import add_project_tools
 from aggregate.tools.registry import ToolRegistry, discover_tools
-from aggregate.tools.schema import Parameter
 from aggregate.tools.standard import standard_tools, state_store
 from aggregate.tools.state_store import StateStore
 from aggregate.tools.state_tools import add_state_tools
 from aggregate.tools.tool import Permission, Tool, make_tool, tool
 from aggregate.tools.tool_context import ToolContext
+from aggregate.tools.tool_schema import Parameter
 
 __all__ = [
     "ANALYSIS",

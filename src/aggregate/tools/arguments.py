@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Final
 
-from aggregate.tools.schema import Parameter
 from aggregate.tools.tool import Tool
+from aggregate.tools.tool_schema import Parameter
 
 _TRUTH: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 

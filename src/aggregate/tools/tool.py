@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeAlias, overload
 
 from aggregate.errors import ToolError
-from aggregate.tools.schema import Parameter, context_parameter, first_paragraph, hint_name, parameters_of
+from aggregate.tools.tool_schema import Parameter, context_parameter, first_paragraph, hint_name, parameters_of
 
 Function: TypeAlias = Callable[..., Any]
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")

@@ -37,7 +37,7 @@ CLOSE_SECONDS = 2.0
 MAX_REQUEUES = 3
 """How often one process gives a ticket back that it could not record: each time a model is asked again."""
 _ONLY = Lock()
-"""Held by the one ``WorkerProcess`` that is open in this process."""
+"""Held by the one ``PoolProcess`` that is open in this process."""
 
 
 class WorkerProcess:
