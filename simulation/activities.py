@@ -19,7 +19,11 @@ from aggregate.tools import Permission, Tool, make_tool
 
 JANUARY = (1704067200, 1706745599)
 SEPTEMBER = (1756684800, 1759276799)
-FIRST = (("Morning Snowboard", 57944.4, "31"), ("Lunch Snowboard", 44090.3, "30"), ("Morning Snowboard", 46589.7, "29"))
+FIRST = (
+    ("Morning Snowboard", 57944.4, "31"),
+    ("Lunch Snowboard", 44090.3, "30"),
+    ("Morning Snowboard", 46589.7, "29"),
+)
 """The newest three of January 2024, as the documents show them."""
 PEOPLE = ("Ann", "Bo", "Cy", "Dee", "Eli", "Flo", "Gus")
 HOUR = 3600
@@ -36,14 +40,29 @@ def activities() -> tuple[dict[str, Any], ...]:
 def _september(n: int) -> tuple[str, str, float, int]:
     # The last one is a run at six in the evening of the last day: a range that ends at its midnight would miss it.
     kind = "Run" if n % 9 in (0, 2, 4, 8) else "Ride"
-    return f"Day {n % 30 + 1} {kind}", kind, 5000.0 + 130.5 * n, SEPTEMBER[1] - (62 - n) * 11 * HOUR - 6 * HOUR
+    return (
+        f"Day {n % 30 + 1} {kind}",
+        kind,
+        5000.0 + 130.5 * n,
+        SEPTEMBER[1] - (62 - n) * 11 * HOUR - 6 * HOUR,
+    )
 
 
 def _january(n: int) -> tuple[str, str, float, int]:
     if n >= 45:
         name, distance, day = FIRST[47 - n]
-        return name, "Snowboard", distance, int(datetime(2024, 1, int(day), 9, tzinfo=UTC).timestamp())
-    return f"Session {n + 1}", ("Snowboard", "Hike")[n % 2], 3000.0 + 77.7 * n, JANUARY[0] + n * 14 * HOUR
+        return (
+            name,
+            "Snowboard",
+            distance,
+            int(datetime(2024, 1, int(day), 9, tzinfo=UTC).timestamp()),
+        )
+    return (
+        f"Session {n + 1}",
+        ("Snowboard", "Hike")[n % 2],
+        3000.0 + 77.7 * n,
+        JANUARY[0] + n * 14 * HOUR,
+    )
 
 
 def _activity(number: int, name: str, sport: str, distance: float, start: int) -> dict[str, Any]:
@@ -89,11 +108,14 @@ def _answer(path: list[str], query: dict[str, list[str]]) -> tuple[int, Any]:
     match path:
         case ["activities"]:
             after, before = (
-                int(query.get(key, [default])[0]) for key, default in (("after", "0"), ("before", "9" * 10))
+                int(query.get(key, [default])[0])
+                for key, default in (("after", "0"), ("before", "9" * 10))
             )
             most = int(query.get("per_page", ["200"])[0])
             return 200, [one for one in activities() if after <= one["start_unix"] <= before][:most]
-        case ["activities", number, "kudos"] if any(str(one["id"]) == number for one in activities()):
+        case ["activities", number, "kudos"] if any(
+            str(one["id"]) == number for one in activities()
+        ):
             return 200, kudos(int(number))
         case ["feed"]:
             return 200, [{**one, "kudos": kudos(one["id"])} for one in activities()[:50]]

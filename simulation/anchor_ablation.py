@@ -49,7 +49,9 @@ class Score:
 
     def percent(self, verdict: str) -> float:
         """Return the mean of the histories' shares."""
-        shares = [100 * counts[verdict] / counts.total() for counts in self.verdicts.values() if counts]
+        shares = [
+            100 * counts[verdict] / counts.total() for counts in self.verdicts.values() if counts
+        ]
         return sum(shares) / len(shares)
 
 
@@ -60,7 +62,10 @@ def settings(only: str) -> Iterator[tuple[str, Thresholds]]:
         value = getattr(THRESHOLDS, number.name)
         for other in (*NEUTRAL.get(number.name, (0,)), type(value)(value / 2), value * 2):
             if only in number.name:
-                yield f"{number.name} {value} -> {other}", replace(THRESHOLDS, **{number.name: other})
+                yield (
+                    f"{number.name} {value} -> {other}",
+                    replace(THRESHOLDS, **{number.name: other}),
+                )
 
 
 def sample(clone: Path, pairs: int, seed: int) -> Iterator[Case]:
@@ -82,15 +87,21 @@ def verdict(case: Case, new: IndexedText, thresholds: Thresholds) -> str:
     span = resolution.start_line, resolution.end_line
     if case.kind == "deleted":
         return "wrong"
-    agrees = case.kind == "partial" and case.mapped.agrees(case.start, case.end, *span, telling_lines(case.old))
+    agrees = case.kind == "partial" and case.mapped.agrees(
+        case.start, case.end, *span, telling_lines(case.old)
+    )
     return "right" if agrees or right(case, span) else "wrong"
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description="Measure what each number of the anchors is worth.")
+    parser = argparse.ArgumentParser(
+        description="Measure what each number of the anchors is worth."
+    )
     parser.add_argument("clones", nargs="+", type=Path)
-    parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs of revisions for each distance and clone")
+    parser.add_argument(
+        "--pairs", type=int, default=PAIRS, help="pairs of revisions for each distance and clone"
+    )
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--only", default="", help="only numbers whose name holds this")
     options = parser.parse_args()
@@ -108,7 +119,10 @@ def main() -> None:
     print(f"{'':38} right  wrong   lost  changed")
     base = scores[0]
     for score, (name, _) in zip(scores, tried, strict=True):
-        values = [score.percent(kind) - (score is not base) * base.percent(kind) for kind in ("right", "wrong", "lost")]
+        values = [
+            score.percent(kind) - (score is not base) * base.percent(kind)
+            for kind in ("right", "wrong", "lost")
+        ]
         print(f"{name:38}", *(f"{value:+6.2f}" for value in values), f"{score.changed:8}")
 
 

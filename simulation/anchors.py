@@ -71,7 +71,9 @@ def cases(history: FileHistory, distance: int, chance: random.Random) -> Iterato
     total = old.text.count("\n")
     touched = mapped.touched(total)
     for turn in range(SLICES_PER_PAIR):
-        size = chance.choice((1, chance.randint(2, 5), chance.randint(6, 20), chance.randint(21, 60)))
+        size = chance.choice(
+            (1, chance.randint(2, 5), chance.randint(6, 20), chance.randint(21, 60))
+        )
         if turn % 2 and touched:
             start = chance.choice(touched) + chance.randint(-NEAR - size + 1, NEAR)
         else:
@@ -108,7 +110,8 @@ def judge(tally: Tally, case: Case, show: bool) -> None:
         wrong = span is not None
     elif case.kind == "partial":
         wrong = span is not None and not (
-            case.mapped.agrees(case.start, case.end, *span, telling_lines(case.old)) or right(case, span)
+            case.mapped.agrees(case.start, case.end, *span, telling_lines(case.old))
+            or right(case, span)
         )
         counts["partial shown"] += span is not None
     if wrong:
@@ -132,9 +135,16 @@ def right(case: Case, span: tuple[int, int] | None) -> bool:
         return True
     survive = [at for at in case.mapped.places[case.start : case.end + 1] if at]
     longest = case.truth[1] - case.truth[0] if case.truth else case.end - case.start
-    if not survive or span[1] - span[0] > longest or not case.mapped.keeps_order(case.start, case.end, *span):
+    if (
+        not survive
+        or span[1] - span[0] > longest
+        or not case.mapped.keeps_order(case.start, case.end, *span)
+    ):
         return False
-    old, new = case.old.split("\n")[case.start - 1 : case.end], case.new.split("\n")[span[0] - 1 : span[1]]
+    old, new = (
+        case.old.split("\n")[case.start - 1 : case.end],
+        case.new.split("\n")[span[0] - 1 : span[1]],
+    )
     return LCSseq.similarity(old, new) >= len(survive)
 
 
@@ -186,9 +196,13 @@ HEADER = (
 
 def main() -> None:
     """Print the table for one clone."""
-    parser = argparse.ArgumentParser(description="Measure how slices are found again across a git history.")
+    parser = argparse.ArgumentParser(
+        description="Measure how slices are found again across a git history."
+    )
     parser.add_argument("clone", type=Path)
-    parser.add_argument("--pairs", type=int, default=150, help="pairs of revisions for each distance")
+    parser.add_argument(
+        "--pairs", type=int, default=150, help="pairs of revisions for each distance"
+    )
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--show", action="store_true", help="print every wrong or missed case")
     options = parser.parse_args()
@@ -204,7 +218,9 @@ def main() -> None:
         if tally.times:
             print(row(f"k = {distance}", tally))
     for line in synthetic_rows(
-        [history.revisions[-1].text for history in files], random.Random(options.seed), show=options.show
+        [history.revisions[-1].text for history in files],
+        random.Random(options.seed),
+        show=options.show,
     ):
         print(line)
 

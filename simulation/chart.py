@@ -28,7 +28,11 @@ def line_chart(title: str, lines: Mapping[str, Sequence[float]], *, across: str,
     def y(value: float) -> float:
         return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * value / top
 
-    parts = [_text(_LEFT, 26, title, size=15), _text(_LEFT, _HEIGHT - 10, across), _text(8, _TOP - 10, up)]
+    parts = [
+        _text(_LEFT, 26, title, size=15),
+        _text(_LEFT, _HEIGHT - 10, across),
+        _text(8, _TOP - 10, up),
+    ]
     for number in range(_STEPS + 1):
         value = top * number / _STEPS
         height = y(value)
@@ -38,14 +42,24 @@ def line_chart(title: str, lines: Mapping[str, Sequence[float]], *, across: str,
         parts.append(_text(x(step), _HEIGHT - _BOTTOM + 18, str(step), anchor="middle"))
     places = _places([y(values[-1]) for values in lines.values()])
     for (name, values), colour, place in zip(lines.items(), _COLOURS, places, strict=False):
-        points = " ".join(f"{x(step):.1f},{y(value):.1f}" for step, value in enumerate(values, start=1))
-        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts.append(_text(_WIDTH - _RIGHT + 8, place + 4, f"{name}: {values[-1]:.2f}", colour=colour))
+        points = " ".join(
+            f"{x(step):.1f},{y(value):.1f}" for step, value in enumerate(values, start=1)
+        )
+        parts.append(
+            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>'
+        )
+        parts.append(
+            _text(_WIDTH - _RIGHT + 8, place + 4, f"{name}: {values[-1]:.2f}", colour=colour)
+        )
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif">'
-    return "\n".join((head, f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#fff"/>', *parts, "</svg>\n"))
+    return "\n".join(
+        (head, f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#fff"/>', *parts, "</svg>\n")
+    )
 
 
-def _text(x: float, y: float, text: str, *, size: int = 12, anchor: str = "start", colour: str = "#333") -> str:
+def _text(
+    x: float, y: float, text: str, *, size: int = 12, anchor: str = "start", colour: str = "#333"
+) -> str:
     place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"'
     return f'<text {place} fill="{colour}">{escape(text)}</text>'
 

@@ -82,7 +82,12 @@ def kills(folder: Path, most: int) -> Row:
         wrong += not done.leftovers.exact(KILLED_TICKETS)
         again += done.leftovers.asked_again
     measured = f"{wrong} of {number} runs wrong, {again / max(fallen, 1):.1f} calls again per kill"
-    return Row(f"{fallen} x kill -9 on SQLite", measured, "0 wrong, <= 8 again", wrong == 0 and again <= 8 * fallen)
+    return Row(
+        f"{fallen} x kill -9 on SQLite",
+        measured,
+        "0 wrong, <= 8 again",
+        wrong == 0 and again <= 8 * fallen,
+    )
 
 
 def two_workers(folder: Path, url: str, rounds: int) -> Row:
@@ -104,7 +109,10 @@ def two_workers(folder: Path, url: str, rounds: int) -> Row:
         again += left.asked_again
     measured = f"{wrong} of {rounds} runs wrong, {again / rounds:.1f} calls again per kill"
     return Row(
-        "two workers on Postgres, one killed", measured, "0 wrong, <= 8 again", wrong == 0 and again <= 8 * rounds
+        "two workers on Postgres, one killed",
+        measured,
+        "0 wrong, <= 8 again",
+        wrong == 0 and again <= 8 * rounds,
     )
 
 
@@ -124,12 +132,23 @@ def rows(most: int) -> Iterator[Row]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description="Measure durable runs; a hundred kills take some minutes.")
-    parser.add_argument("kills", type=int, nargs="?", default=100, help="on SQLite; a tenth of them on Postgres (100)")
+    parser = argparse.ArgumentParser(
+        description="Measure durable runs; a hundred kills take some minutes."
+    )
+    parser.add_argument(
+        "kills",
+        type=int,
+        nargs="?",
+        default=100,
+        help="on SQLite; a tenth of them on Postgres (100)",
+    )
     options = parser.parse_args()
     print(f"{'what':44} {'measured':>44}   bound")
     for row in rows(options.kills):
-        print(f"{row.what:44} {row.measured:>44}   {row.bound} {'' if row.met else '(MISSED)'}".rstrip(), flush=True)
+        print(
+            f"{row.what:44} {row.measured:>44}   {row.bound} {'' if row.met else '(MISSED)'}".rstrip(),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -63,7 +63,8 @@ class Account:
     def input_price(self, usages: list[Usage]) -> float:
         """Return what the input costs, in prices of one input token."""
         return sum(
-            one.fresh + one.cache_write * self.policy.write + one.cache_read * self.policy.read for one in usages
+            one.fresh + one.cache_write * self.policy.write + one.cache_read * self.policy.read
+            for one in usages
         )
 
 
@@ -88,14 +89,22 @@ def simulate(replay: Replay, folder: Path, *, turns: int, pause: float) -> list[
         if turn in changing:
             old = stamps(replay)
             replay.check_out(changing[turn].name)
-            times.update({path: turn for path, stamp in stamps(replay).items() if stamp != old.get(path)})
+            times.update(
+                {path: turn for path, stamp in stamps(replay).items() if stamp != old.get(path)}
+            )
 
     said = [changing.get(turn, replay.commits[turn % len(replay.commits)]) for turn in range(turns)]
     config = write_config(folder, replay)
-    script = [commit.diff if turn in changing else commit.diff[:500] for turn, commit in enumerate(said)]
-    run = run_sim(config, [f"Please do this: {one.subject}" for one in said], answers=script, before=before)
+    script = [
+        commit.diff if turn in changing else commit.diff[:500] for turn, commit in enumerate(said)
+    ]
+    run = run_sim(
+        config, [f"Please do this: {one.subject}" for one in said], answers=script, before=before
+    )
     for turn, done in enumerate(run):
-        _book(books, done.prepared, times, at=turn * pause, output=done.delivered.reply.usage.output)
+        _book(
+            books, done.prepared, times, at=turn * pause, output=done.delivered.reply.usage.output
+        )
         if done.delivered.reply.usage != books[0].ours.usages[-1]:
             raise AssertionError(f"turn {turn}: the scripted client and the account differ")
     return books
@@ -117,18 +126,25 @@ def write_config(folder: Path, replay: Replay) -> Path:
     config = folder / "manual_slop.toml"
     paths = ", ".join(f'"{path}"' for path in replay.paths)
     config.write_text(
-        f'[project]\nname = "replay"\n[files]\nbase_dir = "{replay.folder}"\npaths = [{paths}]\n', encoding="utf-8"
+        f'[project]\nname = "replay"\n[files]\nbase_dir = "{replay.folder}"\npaths = [{paths}]\n',
+        encoding="utf-8",
     )
     return config
 
 
-def naive_plan(prompt: Prompt, tokens: tuple[int, ...], times: dict[str, int], policy: CachePolicy) -> RequestPlan:
+def naive_plan(
+    prompt: Prompt, tokens: tuple[int, ...], times: dict[str, int], policy: CachePolicy
+) -> RequestPlan:
     """Return a request that puts the discussion first and the files by the time of their last change."""
     numbered = list(enumerate(prompt.segments))
     history = [i for i, one in numbered if one.section is Section.HISTORY]
-    others = sorted((i for i, one in numbered if i not in set(history)), key=lambda i: _time(prompt, i, times))
+    others = sorted(
+        (i for i, one in numbered if i not in set(history)), key=lambda i: _time(prompt, i, times)
+    )
     order = (*history, *others)
-    ordered = HashedPrompt.of(Prompt(tuple(prompt.segments[i] for i in order)), [tokens[i] for i in order])
+    ordered = HashedPrompt.of(
+        Prompt(tuple(prompt.segments[i] for i in order)), [tokens[i] for i in order]
+    )
     fingerprint = ordered.fingerprint
     sums = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
     breakpoints = (len(sums),) if policy.lookup is CacheLookup.BREAKPOINTS else ()
@@ -136,13 +152,17 @@ def naive_plan(prompt: Prompt, tokens: tuple[int, ...], times: dict[str, int], p
     return RequestPlan((), layout, sums, 0, policy)
 
 
-def _book(books: list[Books], ready: PreparedTurn, times: dict[str, int], *, at: float, output: int) -> None:
+def _book(
+    books: list[Books], ready: PreparedTurn, times: dict[str, int], *, at: float, output: int
+) -> None:
     plain = compose_prompt(ready.request).prompt
     tokens = count_prompt(plain).segments
     for one in books:
         one.afresh.append(Usage(fresh=sum(tokens), output=output))
         policy, earlier = one.ours.policy, one.ours.layout
-        plan = plan_request(ready.ordered.prompt, policy, earlier=earlier, weights=ready.ordered.weights)
+        plan = plan_request(
+            ready.ordered.prompt, policy, earlier=earlier, weights=ready.ordered.weights
+        )
         one.ours.book(plan, at=at, output=output)
         one.naive.book(naive_plan(plain, tokens, times, policy), at=at, output=output)
 
@@ -180,21 +200,48 @@ def chart(one: Books) -> str:
 
 def main() -> None:
     """Print the table for one clone."""
-    parser = argparse.ArgumentParser(description="Replay a discussion over a git history, with each provider's cache.")
-    parser.add_argument("clone", type=Path, nargs="?", default=Path(__file__).parents[1], help="default: this project")
+    parser = argparse.ArgumentParser(
+        description="Replay a discussion over a git history, with each provider's cache."
+    )
+    parser.add_argument(
+        "clone",
+        type=Path,
+        nargs="?",
+        default=Path(__file__).parents[1],
+        help="default: this project",
+    )
     parser.add_argument("--turns", type=int, default=TURNS)
-    parser.add_argument("--bytes", type=int, default=400_000, help="how large the files are together (default 400,000)")
-    parser.add_argument("--hardest", action="store_true", help="take the files that changed most often, not a sample")
-    parser.add_argument("--pause", type=float, default=PAUSE, help="seconds between two turns (default 120)")
-    parser.add_argument("--chart", type=Path, metavar="FILE", help="write the cost under Anthropic's rules as SVG")
+    parser.add_argument(
+        "--bytes",
+        type=int,
+        default=400_000,
+        help="how large the files are together (default 400,000)",
+    )
+    parser.add_argument(
+        "--hardest",
+        action="store_true",
+        help="take the files that changed most often, not a sample",
+    )
+    parser.add_argument(
+        "--pause", type=float, default=PAUSE, help="seconds between two turns (default 120)"
+    )
+    parser.add_argument(
+        "--chart", type=Path, metavar="FILE", help="write the cost under Anthropic's rules as SVG"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         commits = len(changing_turns(options.turns))
         replay = make_replay(
-            options.clone, folder / "tree", commits=commits, most_bytes=options.bytes, hardest=options.hardest
+            options.clone,
+            folder / "tree",
+            commits=commits,
+            most_bytes=options.bytes,
+            hardest=options.hardest,
         )
-        print(f"{options.clone}: {len(replay.paths)} files, {options.turns} turns, {commits} of them after a commit")
+        print(
+            f"{options.clone}: {len(replay.paths)} files, {options.turns} turns, {commits} of them after a commit"
+        )
         books = simulate(replay, folder, turns=options.turns, pause=options.pause)
     print("\n".join(table(books)))
     if options.chart:

@@ -130,7 +130,9 @@ def simulate(workers: int) -> tuple[Counter[tuple[Fault, str]], list[str], float
 
 def main() -> None:
     """Print the table; the exit code is 1 if anything is wrong."""
-    parser = argparse.ArgumentParser(description="Run a fan-out in which every kind of fault happens.")
+    parser = argparse.ArgumentParser(
+        description="Run a fan-out in which every kind of fault happens."
+    )
     parser.add_argument("workers", type=int, nargs="?", default=64, help="default: 64")
     workers = parser.parse_args().workers
     counts, wrong, seconds = simulate(workers)

@@ -12,7 +12,24 @@ from rapidfuzz.process import extractOne
 SOURCES = frozenset(
     f".{suffix}"
     for suffix in (
-        *("c", "cc", "cpp", "cs", "css", "go", "h", "hpp", "html", "java", "js", "jsx", "kt", "md", "php", "py"),
+        *(
+            "c",
+            "cc",
+            "cpp",
+            "cs",
+            "css",
+            "go",
+            "h",
+            "hpp",
+            "html",
+            "java",
+            "js",
+            "jsx",
+            "kt",
+            "md",
+            "php",
+            "py",
+        ),
         *("rb", "rs", "rst", "sh", "swift", "toml", "ts", "tsx", "yml"),
     )
 )
@@ -46,14 +63,20 @@ class LineMap:
 
     def touched(self, total: int) -> list[int]:
         """Return the old lines that went or beside which something was put in or taken out."""
-        return [n for n in range(1, total + 1) if not self.places[n] or self.places[n] != self.places[n - 1] + 1]
+        return [
+            n
+            for n in range(1, total + 1)
+            if not self.places[n] or self.places[n] != self.places[n - 1] + 1
+        ]
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the new range of a slice whose first and last lines are left."""
         first, last = self.places[start], self.places[end]
         return (first, last) if first and last else None
 
-    def truth(self, start: int, end: int, text: str, added: list[frozenset[str]]) -> tuple[str, tuple[int, int] | None]:
+    def truth(
+        self, start: int, end: int, text: str, added: list[frozenset[str]]
+    ) -> tuple[str, tuple[int, int] | None]:
         """Return what became of a slice and its range where that is known."""
         span = self.span(start, end)
         if span is not None:
@@ -62,8 +85,15 @@ class LineMap:
             return "partial", None
         lines = [line.strip() for line in text.split("\n")[start - 1 : end]]
         telling = [line for line in lines if len(line) > 3]
-        again = sum(any(line in step or extractOne(line, step, score_cutoff=70) for step in added) for line in telling)
-        if telling and again <= 0.2 * len(telling) and all(n in self.pure for n in range(start, end + 1)):
+        again = sum(
+            any(line in step or extractOne(line, step, score_cutoff=70) for step in added)
+            for line in telling
+        )
+        if (
+            telling
+            and again <= 0.2 * len(telling)
+            and all(n in self.pure for n in range(start, end + 1))
+        ):
             return "deleted", None
         return "partial", None
 
@@ -118,7 +148,11 @@ def git(clone: Path, *arguments: str) -> bytes:
 
 def histories(clone: Path, chance: random.Random) -> list[FileHistory]:
     """Return the histories of some source files: half of them those with most revisions."""
-    listed = git(clone, "ls-tree", "-r", "-z", "--name-only", "HEAD").decode("utf-8", "replace").split("\0")
+    listed = (
+        git(clone, "ls-tree", "-r", "-z", "--name-only", "HEAD")
+        .decode("utf-8", "replace")
+        .split("\0")
+    )
     paths = [path for path in listed if Path(path).suffix in SOURCES]
     log = git(clone, "log", "--first-parent", "-m", "--format=", "--name-only", "-z", "HEAD")
     changes: dict[str, int] = {}
@@ -167,5 +201,9 @@ def parse_diff(diff: bytes, old: str) -> LineMap:
             pure.update(range(first, first + old_size))
         shift += new_size - old_size
     places.extend(n + shift for n in range(len(places), old.count("\n") + 2))
-    added = {line[1:].strip().decode("utf-8", "replace") for line in diff.split(b"\n") if line.startswith(b"+")}
+    added = {
+        line[1:].strip().decode("utf-8", "replace")
+        for line in diff.split(b"\n")
+        if line.startswith(b"+")
+    }
     return LineMap(tuple(places), frozenset(pure), frozenset(added))

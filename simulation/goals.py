@@ -58,7 +58,8 @@ FIRST_THREE = Scenario(
         "parameters: Step: Convert": '{"year": 2024, "month": 1}',
         "parameters: Step: Fetch": '{"after": 1704067200, "before": 1706745599}',
         "code: Step: Filter": FETCHED + "result = items[:3]",
-        "code: Step: Format activities": FETCHED + f"result = '\\n'.join([{LINE} for one in items])",
+        "code: Step: Format activities": FETCHED
+        + f"result = '\\n'.join([{LINE} for one in items])",
         "correct": "Format only the first 3",
         "code: Step: Format only": FETCHED + f"result = '\\n'.join([{LINE} for one in items[:3]])",
     },
@@ -111,16 +112,22 @@ SCENARIOS = (COUNT, FIRST_THREE, KUDOS, FEED, REFLECTION)
 
 def tools(running: Service, state_dir: Path) -> ToolRegistry:
     """Return the standard tools and those of the service, with the permission to read and to ask it."""
-    registry = standard_tools(state_dir=state_dir, permissions=[Permission.READ, Permission.NETWORK])
+    registry = standard_tools(
+        state_dir=state_dir, permissions=[Permission.READ, Permission.NETWORK]
+    )
     for one in activity_tools(running.url):
         registry.add(one)
     return registry
 
 
-def reach(scenario: Scenario, running: Service, folder: Path, *, workers: int = 4) -> tuple[GoalResult, ScriptedModel]:
+def reach(
+    scenario: Scenario, running: Service, folder: Path, *, workers: int = 4
+) -> tuple[GoalResult, ScriptedModel]:
     """Reach a scenario's goal; return the result, and the model with the questions it was asked."""
     model = scripted_model(scenario.script)
-    agent = NeuronAgent(model, tools(running, folder), state_dir=folder, limits=EngineLimits(workers=workers))
+    agent = NeuronAgent(
+        model, tools(running, folder), state_dir=folder, limits=EngineLimits(workers=workers)
+    )
     return agent.execute_goal(scenario.goal), model
 
 
@@ -136,9 +143,16 @@ def overhead(steps: int = STEPS) -> float:
         return {"success": True, "result": f"line of {what}"}
 
     plan = "\n".join(f"{n}. Look something up {n}" for n in range(1, steps + 1))
-    script = {"decompose": plan, "parameters": '{"what": "x"}', "complete": "yes", "find_tool": "look"}
+    script = {
+        "decompose": plan,
+        "parameters": '{"what": "x"}',
+        "complete": "yes",
+        "find_tool": "look",
+    }
     with TemporaryDirectory() as folder:
-        agent = NeuronAgent(scripted_model(script), [look], state_dir=folder, limits=EngineLimits(steps=steps))
+        agent = NeuronAgent(
+            scripted_model(script), [look], state_dir=folder, limits=EngineLimits(steps=steps)
+        )
         times = []
         for _ in range(5):
             started = perf_counter()
@@ -154,7 +168,9 @@ def main() -> None:
     with service() as running, TemporaryDirectory() as folder:
         for scenario in SCENARIOS:
             result, model = reach(scenario, running, Path(folder) / scenario.name)
-            print(f"{scenario.goal}\n{result.text}\n{len(model.questions)} questions, {result.trace.tokens} tokens")
+            print(
+                f"{scenario.goal}\n{result.text}\n{len(model.questions)} questions, {result.trace.tokens} tokens"
+            )
             print("\n".join(plain_lines(result.trace)[:14]), end="\n\n")
     cost = overhead()
     print(f"engine alone: {cost:.2f} ms a step, bound {BOUND_MS:g} ms, ratio {cost / BOUND_MS:.2f}")

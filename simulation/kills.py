@@ -61,7 +61,9 @@ def write_project(folder: Path, tickets: int, *, chained: bool = True) -> Path:
     tables = []
     for i in range(tickets):
         table = f'[[tickets]]\nid = "t{i:04d}"\nprompt = "Work on {i}."\ncollect_into = "$all"\n'
-        tables.append(table + (f'depends_on = ["t{i - 1:04d}"]\n' if chained and i % 5 == 4 else ""))
+        tables.append(
+            table + (f'depends_on = ["t{i - 1:04d}"]\n' if chained and i % 5 == 4 else "")
+        )
     (track / "tickets.toml").write_text("\n".join(tables), encoding="utf-8")
     return folder
 
@@ -96,7 +98,9 @@ class Leftovers:
 def read_leftovers(folder: Path, number: int) -> Leftovers:
     """Read what the ``number``-th run of the project's track has left."""
     out = folder / "md_gen" / f"{TRACK}_{number:03d}"
-    replies = Counter(path.name.split("_", 1)[1].removesuffix(".reply.md") for path in out.glob("*.reply.md"))
+    replies = Counter(
+        path.name.split("_", 1)[1].removesuffix(".reply.md") for path in out.glob("*.reply.md")
+    )
     report = (out / "report.md").read_text(encoding="utf-8").splitlines()
     rows = (line.split("|") for line in report if line.startswith("| ") and "| done |" in line)
     log = folder / LOG
@@ -126,7 +130,12 @@ def _live(role: str, folder: Path, database: str, seconds: float) -> None:
         with run_worker(database, LoggedWorker(folder / LOG, seconds), lease=2):
             signal.pause()
     worker = LoggedWorker(folder / LOG, seconds) if role == "conduct" else None
-    conduct(open_project(folder / "manual_slop.toml"), TRACK, worker, options=RunOptions(database=database, lease=2))
+    conduct(
+        open_project(folder / "manual_slop.toml"),
+        TRACK,
+        worker,
+        options=RunOptions(database=database, lease=2),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +151,9 @@ class Round:
     leftovers: Leftovers
 
 
-def killed_run(folder: Path, number: int, *, most: int, chance: random.Random, seconds: float = 0.02) -> Round:
+def killed_run(
+    folder: Path, number: int, *, most: int, chance: random.Random, seconds: float = 0.02
+) -> Round:
     """Run the project's track, killing it at most ``most`` times, then let it end."""
     (folder / LOG).unlink(missing_ok=True)
     kills = 0

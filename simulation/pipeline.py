@@ -54,13 +54,17 @@ def skeletons(tree: Path, suffix: str) -> dict[str, float]:
     from aggregate.compose.project import open_project, request_for
     from aggregate.tokens.count import count_prompt
 
-    project = open_project(_config(tree, [{"path": f"**/*{suffix}", "view_mode": "skeleton"}], tree / "unused"))
+    project = open_project(
+        _config(tree, [{"path": f"**/*{suffix}", "view_mode": "skeleton"}], tree / "unused")
+    )
     sizes: dict[str, float] = {}
 
     def work() -> None:
         made = compose_prompt(request_for(project))
         tokens = count_prompt(made.prompt)
-        sizes.update(files=len(made.records), tokens=tokens.document, characters=len(made.prompt.markdown))
+        sizes.update(
+            files=len(made.records), tokens=tokens.document, characters=len(made.prompt.markdown)
+        )
 
     return _measured(work) | sizes
 
@@ -122,9 +126,15 @@ def _compare(tree: Path, suffix: str, rounds: int) -> None:
         ("cost per file, 10,000 files / 1,000 files", growth, 1.15),
         ("aggregate --help / python -c pass", start, 6.0),
     ]
-    print(f"{int(made['files'])} files, {size:.1f} MB in full, {int(made['tokens']):,} tokens in skeletons")
-    print(f"bare parse {bare['wall']:.2f} s; skeletons {made['wall']:.2f} s wall, {made['cpu']:.2f} s CPU")
-    print(f"copy loop {loop['wall']:.3f} s; full {whole['wall']:.3f} s, peak {whole['peak_mb']:.0f} MB")
+    print(
+        f"{int(made['files'])} files, {size:.1f} MB in full, {int(made['tokens']):,} tokens in skeletons"
+    )
+    print(
+        f"bare parse {bare['wall']:.2f} s; skeletons {made['wall']:.2f} s wall, {made['cpu']:.2f} s CPU"
+    )
+    print(
+        f"copy loop {loop['wall']:.3f} s; full {whole['wall']:.3f} s, peak {whole['peak_mb']:.0f} MB"
+    )
     print()
     print(f"{'figure':<44} {'ratio':>6} {'goal':>6}")
     for title, ratio, goal in rows:
@@ -143,7 +153,9 @@ def _growth(tree: Path, suffix: str) -> float:
                 shutil.copyfile(path, target)
         few = [_in_process("full", root / "copy0", suffix) for _ in range(3)]
         many = [_in_process("full", root, suffix) for _ in range(3)]
-        return (_median(many)["wall"] / _median(many)["files"]) / (_median(few)["wall"] / _median(few)["files"])
+        return (_median(many)["wall"] / _median(many)["files"]) / (
+            _median(few)["wall"] / _median(few)["files"]
+        )
 
 
 def _start_ratio(rounds: int) -> float:
@@ -157,7 +169,16 @@ def _start_ratio(rounds: int) -> float:
 
 
 def _in_process(name: str, tree: Path, suffix: str) -> dict[str, float]:
-    command = [sys.executable, "-m", "simulation.pipeline", str(tree), "--suffix", suffix, "--only", name]
+    command = [
+        sys.executable,
+        "-m",
+        "simulation.pipeline",
+        str(tree),
+        "--suffix",
+        suffix,
+        "--only",
+        name,
+    ]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     result: dict[str, float] = json.loads(done.stdout)
     return result

@@ -21,7 +21,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m simulation.redaction", description=__doc__)
     parser.add_argument("tree", type=Path, help="a folder")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--plain", action="store_true", help="search with Python's re as well, which takes minutes")
+    parser.add_argument(
+        "--plain", action="store_true", help="search with Python's re as well, which takes minutes"
+    )
     options = parser.parse_args()
     paths = [path for path in sorted(options.tree.rglob("*")) if path.is_file()]
     texts = [text for text in (read_file(path).text for path in paths) if text]
@@ -29,12 +31,21 @@ def main() -> None:
     reading = _seconds(lambda: [read_file(path) for path in paths], options.rounds)
     searching = _seconds(lambda: _redacted(texts), options.rounds)
     print(f"{len(texts):,} files, {size:.1f} MB")
-    print(f"redacting   {size / searching:8.0f} MB/s, {searching / reading:.1f} times as long as reading the files")
+    print(
+        f"redacting   {size / searching:8.0f} MB/s, {searching / reading:.1f} times as long as reading the files"
+    )
     if options.plain:
         plain = _seconds(lambda: _plain(texts), 1)
-        print(f"plain re    {size / plain:8.1f} MB/s, {plain / searching:.0f} times as long as redacting")
-    found = Counter(finding.rule for text in texts for finding in redact(text, Redaction()).findings)
-    print(f"findings    {found.total():8}", *(f"{rule} {count}" for rule, count in found.most_common()))
+        print(
+            f"plain re    {size / plain:8.1f} MB/s, {plain / searching:.0f} times as long as redacting"
+        )
+    found = Counter(
+        finding.rule for text in texts for finding in redact(text, Redaction()).findings
+    )
+    print(
+        f"findings    {found.total():8}",
+        *(f"{rule} {count}" for rule, count in found.most_common()),
+    )
 
 
 def _redacted(texts: Sequence[str]) -> None:
@@ -44,7 +55,9 @@ def _redacted(texts: Sequence[str]) -> None:
 
 def _plain(texts: Sequence[str]) -> None:
     """Search for each rule in turn."""
-    patterns = [re.compile(rule.pattern.replace("(?m:^)", "^").replace("(?m:$)", "$")) for rule in RULES]
+    patterns = [
+        re.compile(rule.pattern.replace("(?m:^)", "^").replace("(?m:$)", "$")) for rule in RULES
+    ]
     for text in texts:
         for pattern in patterns:
             for _ in pattern.finditer(text):

@@ -42,7 +42,9 @@ class Replay:
         git(self.folder, "checkout", "-q", "--detach", commit)
 
 
-def make_replay(clone: Path, folder: Path, *, commits: int, most_bytes: int, hardest: bool) -> Replay:
+def make_replay(
+    clone: Path, folder: Path, *, commits: int, most_bytes: int, hardest: bool
+) -> Replay:
     """Check some files of a clone out into ``folder``, as they were some commits ago.
 
     The files are source files in an order by a hash of their paths, as many as fit: a sample of the tree. The hardest
@@ -57,11 +59,17 @@ def make_replay(clone: Path, folder: Path, *, commits: int, most_bytes: int, har
     """
     paths = _chosen(clone, most_bytes, hardest=hardest)
     log = git(clone, "log", "--first-parent", f"-n{commits}", "--format=%H%x00%s", "--", *paths)
-    entries = [line.split("\0", 1) for line in reversed(log.decode("utf-8", "replace").splitlines())]
+    entries = [
+        line.split("\0", 1) for line in reversed(log.decode("utf-8", "replace").splitlines())
+    ]
     if len(entries) < commits:
-        raise SystemExit(f"{clone} has only {len(entries)} commits that change its files, {commits} are needed")
+        raise SystemExit(
+            f"{clone} has only {len(entries)} commits that change its files, {commits} are needed"
+        )
     found = tuple(Commit(name, subject, _diff(clone, name, paths)) for name, subject in entries)
-    subprocess.run(["git", "clone", "-q", "--shared", "--no-checkout", str(clone), str(folder)], check=True)
+    subprocess.run(
+        ["git", "clone", "-q", "--shared", "--no-checkout", str(clone), str(folder)], check=True
+    )
     _only(folder, paths)
     replay = Replay(folder, paths, found)
     replay.check_out(f"{found[0].name}^")
@@ -72,11 +80,23 @@ def make_replay(clone: Path, folder: Path, *, commits: int, most_bytes: int, har
 def _chosen(clone: Path, most_bytes: int, *, hardest: bool) -> tuple[str, ...]:
     """Return source files of the newest state, sorted, up to a size in all."""
     listed = git(clone, "ls-tree", "-r", "-l", "-z", "HEAD").decode("utf-8", "replace").split("\0")
-    sizes = {path: int(size) for entry in listed if entry for size, path in [_size_and_path(entry)] if size.isdigit()}
+    sizes = {
+        path: int(size)
+        for entry in listed
+        if entry
+        for size, path in [_size_and_path(entry)]
+        if size.isdigit()
+    }
     changes = _changes(clone) if hardest else Counter[str]()
     chosen, total = [], 0
-    for path in sorted(sizes, key=lambda path: (-changes[path], hashlib.sha256(path.encode()).digest())):
-        if Path(path).suffix in SOURCES and sizes[path] <= _MOST_BYTES and total + sizes[path] <= most_bytes:
+    for path in sorted(
+        sizes, key=lambda path: (-changes[path], hashlib.sha256(path.encode()).digest())
+    ):
+        if (
+            Path(path).suffix in SOURCES
+            and sizes[path] <= _MOST_BYTES
+            and total + sizes[path] <= most_bytes
+        ):
             chosen.append(path)
             total += sizes[path]
     return tuple(sorted(chosen))
@@ -84,7 +104,9 @@ def _chosen(clone: Path, most_bytes: int, *, hardest: bool) -> tuple[str, ...]:
 
 def _changes(clone: Path) -> Counter[str]:
     """Return how many of the last commits changed each file."""
-    log = git(clone, "log", "--first-parent", f"-n{_RECENT}", "-m", "--format=", "--name-only", "-z")
+    log = git(
+        clone, "log", "--first-parent", f"-n{_RECENT}", "-m", "--format=", "--name-only", "-z"
+    )
     return Counter(path.strip("\n") for path in log.decode("utf-8", "replace").split("\0"))
 
 
@@ -94,13 +116,19 @@ def _size_and_path(entry: str) -> tuple[str, str]:
 
 
 def _diff(clone: Path, commit: str, paths: tuple[str, ...]) -> str:
-    return git(clone, "show", "--first-parent", "-m", "--format=%B", "-U1", commit, "--", *paths).decode(
-        "utf-8", "replace"
-    )[:_LONGEST_SAID]
+    return git(
+        clone, "show", "--first-parent", "-m", "--format=%B", "-U1", commit, "--", *paths
+    ).decode("utf-8", "replace")[:_LONGEST_SAID]
 
 
 def _only(folder: Path, paths: tuple[str, ...]) -> None:
     """Keep the work tree to some files: a clone may lack its largest ones."""
     patterns = "".join(f"/{path}\n" for path in paths)
     command = ["git", "-C", str(folder), "sparse-checkout", "set", "--no-cone", "--stdin"]
-    subprocess.run(command, check=True, capture_output=True, input=patterns.encode(), env={**os.environ, "LC_ALL": "C"})
+    subprocess.run(
+        command,
+        check=True,
+        capture_output=True,
+        input=patterns.encode(),
+        env={**os.environ, "LC_ALL": "C"},
+    )

@@ -57,4 +57,6 @@ def _fixed(project: Project) -> Project:
 def _with_answer(prepared: PreparedTurn, answer: str) -> PreparedTurn:
     transport = prepared.client.transport
     cache = transport.cache if isinstance(transport, ScriptedTransport) else None
-    return replace(prepared, client=scripted_client([answer], cache=cache, model=prepared.client.model))
+    return replace(
+        prepared, client=scripted_client([answer], cache=cache, model=prepared.client.model)
+    )

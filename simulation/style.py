@@ -16,7 +16,20 @@ from pathlib import Path
 from statistics import median
 
 WIDE = 100
-FILLERS = {"one", "found", "told", "shown", "kept", "there", "first", "some", "given", "said", "it", "thing"}
+FILLERS = {
+    "one",
+    "found",
+    "told",
+    "shown",
+    "kept",
+    "there",
+    "first",
+    "some",
+    "given",
+    "said",
+    "it",
+    "thing",
+}
 
 
 class Measures:
@@ -81,14 +94,20 @@ def _prose_lines(tree: ast.AST) -> set[int]:
     """Return the lines of all docstrings and other texts that stand for themselves."""
     lines: set[int] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
             lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return lines
 
 
 def _body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """Return how many lines a function has behind its signature and its docstring."""
-    body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
+    body = (
+        function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
+    )
     return (function.end_lineno or 0) - body[0].lineno + 1 if body else 0
 
 

@@ -44,14 +44,19 @@ def best(action: Callable[[], object], times: int = 5) -> float:
 def outputs(strategy: MergeStrategy) -> list[str]:
     """Return results of about 1 KB: texts, or JSON objects for the strategies that read JSON."""
     if strategy in (MergeStrategy.JSON, MergeStrategy.MERGE):
-        return [json.dumps({"path": f"src/{n}.py", f"finding {n}": TEXT[:950], "lines": n}) for n in range(RESULTS)]
+        return [
+            json.dumps({"path": f"src/{n}.py", f"finding {n}": TEXT[:950], "lines": n})
+            for n in range(RESULTS)
+        ]
     return [f"{n}: {TEXT}"[:1024] for n in range(RESULTS)]
 
 
 def collect(results: list[str], strategy: MergeStrategy) -> SubagentSession:
     """Spawn, complete and read one variable."""
     session = SubagentSession()
-    ids = [session.spawn("task", collect_into="$all", merge_strategy=strategy).run_id for _ in results]
+    ids = [
+        session.spawn("task", collect_into="$all", merge_strategy=strategy).run_id for _ in results
+    ]
     for run_id, result in zip(ids, results, strict=True):
         session.complete(run_id, result)
     if session.subagent_results["$all"].count != len(results):
@@ -63,7 +68,12 @@ def overhead() -> Row:
     """Ten sub-agents from spawn to value."""
     ten = [TEXT] * 10
     seconds = best(lambda: collect(ten, MergeStrategy.CONCAT))
-    return Row("10 sub-agents, own overhead in all", f"{seconds * 1000:.2f} ms", "<= 5 ms", seconds <= 0.005)
+    return Row(
+        "10 sub-agents, own overhead in all",
+        f"{seconds * 1000:.2f} ms",
+        "<= 5 ms",
+        seconds <= 0.005,
+    )
 
 
 def large(strategy: MergeStrategy) -> Row:
@@ -77,7 +87,12 @@ def large(strategy: MergeStrategy) -> Row:
     tracemalloc.stop()
     times = peak / size
     met = seconds <= 0.35 and times <= 2.5
-    return Row(f"{RESULTS:,} results of 1 KB, {strategy}", f"{seconds:.2f} s, {times:.2f}x", "<= 0.35 s, <= 2.5x", met)
+    return Row(
+        f"{RESULTS:,} results of 1 KB, {strategy}",
+        f"{seconds:.2f} s, {times:.2f}x",
+        "<= 0.35 s, <= 2.5x",
+        met,
+    )
 
 
 def many_threads() -> Row:
@@ -87,7 +102,12 @@ def many_threads() -> Row:
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(lambda run_id: session.complete(run_id, run_id), ids))
     kept = sum(a == b for a, b in zip(session.subagent_results["$all"].value, ids, strict=True))
-    return Row(f"completions from {THREADS} threads", f"{kept:,} of {RESULTS:,} kept", "all", kept == RESULTS)
+    return Row(
+        f"completions from {THREADS} threads",
+        f"{kept:,} of {RESULTS:,} kept",
+        "all",
+        kept == RESULTS,
+    )
 
 
 def javascript() -> Row:
@@ -100,21 +120,32 @@ def javascript() -> Row:
     if merge() != 10:
         raise AssertionError("the JavaScript merge gave a wrong value")
     seconds = best(merge, times=50)
-    return Row("warm JavaScript merge, overhead", f"{seconds * 1000:.2f} ms", "<= 1 ms", seconds <= 0.001)
+    return Row(
+        "warm JavaScript merge, overhead", f"{seconds * 1000:.2f} ms", "<= 1 ms", seconds <= 0.001
+    )
 
 
 def folding() -> Row:
     """Ten thousand results in one variable, and as many variables of one result, folded into a prompt."""
     session = collect(outputs(MergeStrategy.CONCAT), MergeStrategy.CONCAT)
-    single = {f"${n}": merge_outputs([LabelledOutput(TEXT[:1024])], "first") for n in range(RESULTS)}
+    single = {
+        f"${n}": merge_outputs([LabelledOutput(TEXT[:1024])], "first") for n in range(RESULTS)
+    }
     with TemporaryDirectory() as folder:
 
         def fold(results: Mapping[str, AggregatedResult]) -> float:
-            return best(lambda: build_tier3_context([], folder, [], [], [], results=results, cache_dir=folder), times=3)
+            return best(
+                lambda: build_tier3_context(
+                    [], folder, [], [], [], results=results, cache_dir=folder
+                ),
+                times=3,
+            )
 
         one, many = fold(session.subagent_results), fold(single)
     met = max(one, many) <= 0.2
-    return Row(f"folding {RESULTS:,}: one variable, many", f"{one:.2f} s, {many:.2f} s", "<= 0.2 s", met)
+    return Row(
+        f"folding {RESULTS:,}: one variable, many", f"{one:.2f} s, {many:.2f} s", "<= 0.2 s", met
+    )
 
 
 def rows() -> Iterator[Row]:
@@ -131,7 +162,9 @@ def main() -> None:
     """Print the table."""
     print(f"{'what':44} {'measured':>22}   bound")
     for row in rows():
-        print(f"{row.what:44} {row.measured:>22}   {row.bound} {'' if row.met else '(MISSED)'}".rstrip())
+        print(
+            f"{row.what:44} {row.measured:>22}   {row.bound} {'' if row.met else '(MISSED)'}".rstrip()
+        )
 
 
 if __name__ == "__main__":

@@ -14,7 +14,9 @@ Edit = Callable[[Lines, Span, random.Random], tuple[Lines, Span | None]]
 TURNS = 400
 
 
-def change_some(lines: Lines, span: Span, chance: random.Random, share: float) -> tuple[Lines, Span | None]:
+def change_some(
+    lines: Lines, span: Span, chance: random.Random, share: float
+) -> tuple[Lines, Span | None]:
     """Change a word in a share of the slice's lines, one at least."""
     changed = list(lines)
     rows = [i for i in range(span[0], span[1]) if len(lines[i].split()) > 1] or [span[0]]
@@ -91,7 +93,9 @@ EDITS: dict[str, Edit] = {
 
 def slides(lines: Lines, start: int, end: int) -> bool:
     """Tell whether a slice beside its like cannot be told from the same slice a line higher or lower."""
-    return (start > 0 and lines[start - 1] == lines[end - 1]) or (end < len(lines) and lines[start] == lines[end])
+    return (start > 0 and lines[start - 1] == lines[end - 1]) or (
+        end < len(lines) and lines[start] == lines[end]
+    )
 
 
 def synthetic_rows(texts: list[str], chance: random.Random, *, show: bool) -> Iterator[str]:
@@ -108,9 +112,14 @@ def synthetic_rows(texts: list[str], chance: random.Random, *, show: bool) -> It
             if slides(lines, start, end):
                 continue
             new, span = edit(lines, (start, end), chance)
-            found = FuzzyAnchor.resolve(FuzzyAnchor.create_slice("".join(lines), start + 1, end), "".join(new))
+            found = FuzzyAnchor.resolve(
+                FuzzyAnchor.create_slice("".join(lines), start + 1, end), "".join(new)
+            )
             states[found.state] += 1
-            right = span is not None and (found.start_line, found.end_line) == (span[0] + 1, span[1])
+            right = span is not None and (found.start_line, found.end_line) == (
+                span[0] + 1,
+                span[1],
+            )
             exact += right or (span is None and not found.found)
             wrong_edited += found.state is AnchorState.EDITED and not right
             wrong_sure += found.state in (AnchorState.FRESH, AnchorState.MOVED) and not right

@@ -12,8 +12,12 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 SAMPLE = [
     record("bd-1", "Write the reader", status="closed", closed_at="2026-02-02T00:00:00Z"),
     record("bd-2", "Choose a format", status="closed", closed_at="2026-02-01T00:00:00Z"),
-    record("bd-3", "Render it", description="One line is enough.", priority=1, issue_type="feature"),
-    record("bd-4", "Ship it", description="Steps:\n\n1. tag\n2. push", dependencies=[needs("bd-3")]),
+    record(
+        "bd-3", "Render it", description="One line is enough.", priority=1, issue_type="feature"
+    ),
+    record(
+        "bd-4", "Ship it", description="Steps:\n\n1. tag\n2. push", dependencies=[needs("bd-3")]
+    ),
     record("bd-5", "Document it", status="in_progress", issue_type="chore"),
 ]
 
@@ -71,7 +75,9 @@ def test_bd_is_asked_first(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     write_jsonl(tree / ".beads" / "issues.jsonl", SAMPLE)
     (tree / ".beads" / "config.yaml").touch()
-    environ = install_bd(tmp_path / "bin", output='[{"id": "bd-9", "title": "From the program", "status": "open"}]')
+    environ = install_bd(
+        tmp_path / "bin", output='[{"id": "bd-9", "title": "From the program", "status": "open"}]'
+    )
     section = build_beads_section(tree, environ=environ, now=NOW)
     assert section == dedent("""\
         ## Beads Mode: Progress Track
@@ -95,5 +101,8 @@ def test_dolt_without_bd_says_what_to_do(tmp_path: Path) -> None:
 def test_sections_are_equal_whatever_the_clock_says(tmp_path: Path) -> None:
     """Two runs years apart give the same bytes where no time to defer to has passed."""
     write_jsonl(tmp_path / ".beads" / "issues.jsonl", SAMPLE)
-    early, late = (build_beads_section(tmp_path, environ={}, now=datetime(y, 1, 1, tzinfo=UTC)) for y in (2026, 2046))
+    early, late = (
+        build_beads_section(tmp_path, environ={}, now=datetime(y, 1, 1, tzinfo=UTC))
+        for y in (2026, 2046)
+    )
     assert early == late

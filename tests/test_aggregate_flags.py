@@ -52,7 +52,9 @@ def markdown(items: list[Any], **options: Any) -> str:
 
 def test_auto_aggregate_skip(base: Path) -> None:
     """With auto_aggregate off an item keeps its place in the items, but not in the markdown (M-40, M-X12)."""
-    items = build_file_items(base, [FileItem("shapes.py", auto_aggregate=False, view_mode="outline"), "notes.txt"])
+    items = build_file_items(
+        base, [FileItem("shapes.py", auto_aggregate=False, view_mode="outline"), "notes.txt"]
+    )
     assert [(item["path"], item["view_mode"], item["mtime"] > 0) for item in items] == [
         ("shapes.py", "outline", True),
         ("notes.txt", "full", True),
@@ -147,7 +149,9 @@ def test_view_mode_custom(base: Path) -> None:
         {"start_line": 5, "end_line": 5},
         {"start_line": 19, "end_line": 20, "tag": "unit", "comment": "why"},
     ]
-    assert only(base, FileItem("shapes.py", view_mode="custom", custom_slices=slices))["content"] == dedent(
+    assert only(base, FileItem("shapes.py", view_mode="custom", custom_slices=slices))[
+        "content"
+    ] == dedent(
         """\
         --- [Slice] Lines 5-5: ---
         UNIT = 1
@@ -161,7 +165,9 @@ def test_view_mode_custom(base: Path) -> None:
 def test_view_mode_masked(base: Path) -> None:
     """Definitions and signatures in the mask's order; hide shows nothing, a missing symbol an error (M-35, M-X15)."""
     mask = {"Circle.area": "def", "unit": "sig", "Circle.__init__": "hide", "Square": "sig"}
-    assert only(base, FileItem("shapes.py", view_mode="masked", ast_mask=mask))["content"] == dedent(
+    assert only(base, FileItem("shapes.py", view_mode="masked", ast_mask=mask))[
+        "content"
+    ] == dedent(
         '''\
         class Circle:
             ...

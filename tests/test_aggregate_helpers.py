@@ -11,13 +11,27 @@ from tests.project import project
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
     """A project with files, folders and history files."""
-    names = ["b.py", "a.py", "sub/c.py", "sub/deep/d.py", "sub/x.txt", "history.toml", "sub/My_History.TOML"]
+    names = [
+        "b.py",
+        "a.py",
+        "sub/c.py",
+        "sub/deep/d.py",
+        "sub/x.txt",
+        "history.toml",
+        "sub/My_History.TOML",
+    ]
     return project(tmp_path, dict.fromkeys(names, ""))
 
 
 def test_resolve_paths_blacklist(base: Path) -> None:
     """History files are dropped in all three forms, whatever their case (M-2)."""
-    for entry in ("history.toml", "sub/My_History.TOML", "**/*.toml", "**/*.TOML", str(base / "history.toml")):
+    for entry in (
+        "history.toml",
+        "sub/My_History.TOML",
+        "**/*.toml",
+        "**/*.TOML",
+        str(base / "history.toml"),
+    ):
         assert resolve_paths(base, entry) == []
 
 

@@ -19,7 +19,9 @@ from tests.project import project
         (["other_005.md", "demo_003.txt", "xdemo_004.md", "demo_x.md", "demo_003.md.tmp"], 1),
     ],
 )
-def test_find_next_increment_counts_from_the_highest(tmp_path: Path, names: list[str], number: int) -> None:
+def test_find_next_increment_counts_from_the_highest(
+    tmp_path: Path, names: list[str], number: int
+) -> None:
     """One above the highest number of this namespace (M-1)."""
     assert find_next_increment(project(tmp_path, dict.fromkeys(names, "")), "demo") == number
 

@@ -78,7 +78,10 @@ GEN_NS_END
             "internal void push( Pool* pool ) { pool->Count += 1; }\n\n"
             "internal void push( Pool* pool, u32 by )\n{\n    pool->Count += by;\n}",
         ),
-        ({"Pool": "hide", "Using_Pool": "sig"}, "#define Using_Pool( Type )            \\\n\n    Using_Pool( Pool );"),
+        (
+            {"Pool": "hide", "Using_Pool": "sig"},
+            "#define Using_Pool( Type )            \\\n\n    Using_Pool( Pool );",
+        ),
         ({"Pool::Count": "def"}, "ERROR: symbol not found: Pool::Count in pool.hpp"),
     ],
 )

@@ -57,9 +57,9 @@ def test_view_mode_summary(base: Path) -> None:
 
 def test_view_mode_custom(base: Path) -> None:
     """Custom is the slices and nothing else (M-37)."""
-    assert shown(base, view_mode="custom", custom_slices=[{"start_line": 1, "end_line": 1, "tag": "imports"}]) == (
-        "--- [Slice: imports] Lines 1-1: ---\nimport os"
-    )
+    assert shown(
+        base, view_mode="custom", custom_slices=[{"start_line": 1, "end_line": 1, "tag": "imports"}]
+    ) == ("--- [Slice: imports] Lines 1-1: ---\nimport os")
 
 
 def test_view_mode_custom_empty_default_to_summary(base: Path) -> None:
@@ -78,7 +78,9 @@ def test_view_mode_custom_empty_default_to_summary(base: Path) -> None:
 )
 def test_slices_outside_the_file(base: Path, start: int, end: int, line: str) -> None:
     """Slices are clamped; reversed ones and those outside leave a note and no lines (M-X17)."""
-    content = shown(base, view_mode="custom", custom_slices=[{"start_line": start, "end_line": end}])
+    content = shown(
+        base, view_mode="custom", custom_slices=[{"start_line": start, "end_line": end}]
+    )
     assert content.startswith(line)
     if "orphaned" in line:
         assert "\n" not in content
@@ -95,5 +97,7 @@ def test_files_section_rendering(base: Path) -> None:
 
 def test_a_file_stands_once(base: Path) -> None:
     """A path named by a glob and by itself is shown once, as its own entry says."""
-    items = build_file_items(base, [{"path": "*.py", "view_mode": "none"}, {"path": "a.py", "view_mode": "summary"}])
+    items = build_file_items(
+        base, [{"path": "*.py", "view_mode": "none"}, {"path": "a.py", "view_mode": "summary"}]
+    )
     assert [(item["path"], item["view_mode"]) for item in items] == [("a.py", "summary")]

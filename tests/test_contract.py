@@ -30,9 +30,16 @@ def citations(text: str) -> list[str]:
 def remarks(source: str) -> Iterator[str]:
     """Yield the docstrings, the comments and the texts below constants of a Python file."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
             yield node.value.value
-    if any("#" in line and (RULE.search(line) or BY_NUMBER.search(line)) for line in source.splitlines()):
+    if any(
+        "#" in line and (RULE.search(line) or BY_NUMBER.search(line))
+        for line in source.splitlines()
+    ):
         tokens = tokenize.generate_tokens(io.StringIO(source).readline)
         yield from (token.string for token in tokens if token.type == tokenize.COMMENT)
 
@@ -62,7 +69,9 @@ def test_every_rule_that_code_cites_is_stated(folder: str) -> None:
 def test_every_rule_that_a_page_cites_is_stated() -> None:
     """No other page, and no other rule, cites a rule that docs/contract.md does not state."""
     pages = [*Path("docs").rglob("*.md"), *Path().glob("*.md"), *Path("conductor").rglob("*.md")]
-    named = {rule: page.name for page in pages for rule in citations(page.read_text(encoding="utf-8"))}
+    named = {
+        rule: page.name for page in pages for rule in citations(page.read_text(encoding="utf-8"))
+    }
     assert PAGE.name in named.values()
     assert {rule: page for rule, page in named.items() if rule not in stated()} == {}
 
@@ -76,12 +85,15 @@ def test_every_rule_stands_once_under_its_anchor() -> None:
     """Each item of a list of rules has its id in lower case as anchor, no id twice; links within lead to one."""
     text = PAGE.read_text(encoding="utf-8")
     assert [
-        (anchor, rule) for anchor, rule in ENTRY.findall(text) if anchor != rule.lower() or not RULE.fullmatch(rule)
+        (anchor, rule)
+        for anchor, rule in ENTRY.findall(text)
+        if anchor != rule.lower() or not RULE.fullmatch(rule)
     ] == []
     assert [rule for rule, times in stated().items() if times > 1] == []
     assert len(stated()) == sum(line.startswith("- ") for line in text.splitlines())
     headings = {
-        re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"^#+ (.*)", text, re.M)
+        re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+        for heading in re.findall(r"^#+ (.*)", text, re.M)
     }
     anchors = {rule.lower() for rule in stated()} | headings
     assert [target for target in re.findall(r"\]\(#([^)]*)\)", text) if target not in anchors] == []
@@ -90,7 +102,9 @@ def test_every_rule_stands_once_under_its_anchor() -> None:
 def test_no_rule_is_cited_by_the_number_of_a_section() -> None:
     """A citation can be looked up here: numbers of sections, but for those of a standard, name nothing."""
     cited: dict[str, str] = {}
-    for path in chain.from_iterable(Path(folder).rglob("*.py") for folder in ("src", "tests", "simulation")):
+    for path in chain.from_iterable(
+        Path(folder).rglob("*.py") for folder in ("src", "tests", "simulation")
+    ):
         source = path.read_text(encoding="utf-8")
         if BY_NUMBER.search(source):
             told = STANDARD.sub("", "\n".join(remarks(source)))
@@ -103,4 +117,8 @@ def test_what_is_a_citation() -> None:
     told = "M-5, (R-X3; P12): UTF-8 and SHA-256, CVE-2024-1, FR-006, `- ready, P2 task`, ``O-1``, M-X5.\n```\nD-9\n```"
     assert citations(told) == ["M-5", "R-X3", "P12", "M-X5"]
     source = '"""Rule D-1."""\nA = "D-2"  # D-3\n"""The text below A (D-4)."""\nB = "# D-5"\n'
-    assert [rule for remark in remarks(source) for rule in citations(remark)] == ["D-1", "D-4", "D-3"]
+    assert [rule for remark in remarks(source) for rule in citations(remark)] == [
+        "D-1",
+        "D-4",
+        "D-3",
+    ]

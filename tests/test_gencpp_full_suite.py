@@ -29,4 +29,6 @@ def test_gencpp_full_suite(path: str) -> None:
     assert bool(skeleton_of(path, source)) == bool(source)
     assert outline_of(path, source)
     assert summary_of(path, source)
-    assert masked_of(path, source, {"nowhere": "def"}) == f"ERROR: symbol not found: nowhere in {path}"
+    assert (
+        masked_of(path, source, {"nowhere": "def"}) == f"ERROR: symbol not found: nowhere in {path}"
+    )

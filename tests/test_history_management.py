@@ -85,10 +85,17 @@ def test_aggregate_respects_both_places_of_a_history(tmp_path: Path, name: str, 
 
 def test_aggregate_respects_section_order(base: Path) -> None:
     """Files, screenshots, beads, discussion: each only if it is not empty (M-9, M-13)."""
-    project(base, {".beads/issues.jsonl": '{"id":"b-1","title":"Do it","status":"open"}\n', "s.png": ""})
+    project(
+        base, {".beads/issues.jsonl": '{"id":"b-1","title":"Do it","status":"open"}\n', "s.png": ""}
+    )
     markdown = build_markdown(base, ["a.py"], base, ["s.png"], ["hi"], execution_mode="beads")
     heads = [line for line in markdown.splitlines() if line.startswith("## ")]
-    assert heads == ["## Files", "## Screenshots", "## Beads Mode: Progress Track", "## Discussion History"]
+    assert heads == [
+        "## Files",
+        "## Screenshots",
+        "## Beads Mode: Progress Track",
+        "## Discussion History",
+    ]
     assert build_markdown(base, [], base, [], []) == ""
     assert build_markdown(base, [], base, [], ["hi"]).startswith("## Discussion History")
 
@@ -116,7 +123,9 @@ def test_aggregate_respects_the_static_prefix(base: Path, history: list[Any], mo
         ("anything", False, "## Files"),
     ],
 )
-def test_aggregate_respects_strategy(base: Path, strategy: str, summary_only: bool, title: str) -> None:
+def test_aggregate_respects_strategy(
+    base: Path, strategy: str, summary_only: bool, title: str
+) -> None:
     """Only auto, and whatever is unknown, looks at summary_only (M-30)."""
     items = build_file_items(base, ["a.py"])
     markdown = build_markdown_from_items(items, base, [], [], summary_only, strategy)
@@ -137,7 +146,10 @@ def test_aggregate_respects_view_modes_under_every_strategy(base: Path) -> None:
 def test_aggregate_respects_a_missing_history(base: Path) -> None:
     """Without history there is no section (M-X4)."""
     (base / "manual_slop_history.toml").unlink()
-    config = {"files": {"base_dir": str(base), "paths": ["a.py"]}, "output": {"output_dir": str(base / "out")}}
+    config = {
+        "files": {"base_dir": str(base), "paths": ["a.py"]},
+        "output": {"output_dir": str(base / "out")},
+    }
     markdown, path, items = run(config)
     assert "Discussion" not in markdown
     assert path.read_text(encoding="utf-8") == markdown

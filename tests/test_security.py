@@ -16,9 +16,15 @@ def functions(path: Path) -> set[str]:
 def test_each_promise_has_its_tests() -> None:
     """Every row of every table names at least one test, and every test that the page names is there."""
     text = PAGE.read_text(encoding="utf-8")
-    rows = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| attack")]
+    rows = [
+        line
+        for line in text.splitlines()
+        if line.startswith("| ") and not line.startswith("| attack")
+    ]
     assert len(rows) > 70
     assert [row for row in rows if "`tests/" not in row] == []
     named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text)
     assert [(path, name) for path, name in named if not Path(path).is_file()] == []
-    assert [(path, name) for path, name in named if name and name not in functions(Path(path))] == []
+    assert [
+        (path, name) for path, name in named if name and name not in functions(Path(path))
+    ] == []

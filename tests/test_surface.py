@@ -44,24 +44,42 @@ def test_type_checkers_see_the_same_names() -> None:
 RENAMED = {
     "aggregate": {"Stop": "FinishReason", "Turn": "RequestOptions", "Wish": "RunOptions"},
     "aggregate.clients.scripted": {"scripted": "scripted_client"},
-    "aggregate.engine": {"Answered": "Completion", "NeuronAgent": "NeuronAgent", "scripted_model": "scripted_model"},
+    "aggregate.engine": {
+        "Answered": "Completion",
+        "NeuronAgent": "NeuronAgent",
+        "scripted_model": "scripted_model",
+    },
     "aggregate.sandbox": {"Limits": "SandboxLimits"},
-    "aggregate.send": {"Choice": "ModelSelection", "prepare": "prepare_turn", "deliver": "send_turn"},
-    "aggregate.subagents": {"Ending": "GroupOutcome", "merge_outputs": "merge_outputs", "OnError": "FailurePolicy"},
+    "aggregate.send": {
+        "Choice": "ModelSelection",
+        "prepare": "prepare_turn",
+        "deliver": "send_turn",
+    },
+    "aggregate.subagents": {
+        "Ending": "GroupOutcome",
+        "merge_outputs": "merge_outputs",
+        "OnError": "FailurePolicy",
+    },
 }
 
 
-@pytest.mark.parametrize(("module", "old"), [(module, old) for module, names in RENAMED.items() for old in names])
+@pytest.mark.parametrize(
+    ("module", "old"), [(module, old) for module, names in RENAMED.items() for old in names]
+)
 def test_names_of_the_last_release_still_work(module: str, old: str) -> None:
     """An old public name gives what it has become, with a warning that says where that is."""
-    with pytest.warns(DeprecationWarning, match=rf"{module}\.{old} is now .*\.{RENAMED[module][old]};"):
+    with pytest.warns(
+        DeprecationWarning, match=rf"{module}\.{old} is now .*\.{RENAMED[module][old]};"
+    ):
         value = getattr(import_module(module), old)
     assert value.__name__ == RENAMED[module][old]
 
 
 def test_a_name_that_never_was_is_no_old_one() -> None:
     """A module of old names says of any other name that it is not there."""
-    with pytest.raises(AttributeError, match=r"module 'aggregate\.engine' has no attribute 'nothing'"):
+    with pytest.raises(
+        AttributeError, match=r"module 'aggregate\.engine' has no attribute 'nothing'"
+    ):
         import_module("aggregate.engine").nothing  # noqa: B018 - the access is the test
 
 
@@ -75,7 +93,9 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 def test_keywords_of_the_last_release_still_work(tmp_path: Path) -> None:
     """An old keyword does what the present one does, with a warning that names it."""
-    with pytest.warns(DeprecationWarning, match=r"the keyword places of RunOptions\.__init__ is now concurrency;"):
+    with pytest.warns(
+        DeprecationWarning, match=r"the keyword places of RunOptions\.__init__ is now concurrency;"
+    ):
         options = aggregate.RunOptions(places=3)  # type: ignore[call-arg]
     assert options == aggregate.RunOptions(concurrency=3)
     config = tmp_path / "manual_slop.toml"

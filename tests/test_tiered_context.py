@@ -64,22 +64,31 @@ def test_build_tier3_context_scaling(base: Path) -> None:
 
 def test_tiered_context_by_tier_field(base: Path) -> None:
     """A legacy entry with tier 3, and one forced to full, are shown raw (M-X11, M-53)."""
-    text = tier3(base, [{"path": "a.py", "tier": 3}, {"path": "data.py", "force_full": True}, {"path": "lib/b.py"}])
+    text = tier3(
+        base,
+        [
+            {"path": "a.py", "tier": 3},
+            {"path": "data.py", "force_full": True},
+            {"path": "lib/b.py"},
+        ],
+    )
     assert text.count(CODE) == 2
     assert text.count(SKELETON) == 1
 
 
 def test_build_file_items_with_tiers(base: Path) -> None:
     """Records carry the tier of their entry, ``None`` where there is none (M-X11)."""
-    items = build_file_items(base, [{"path": "a.py", "tier": 3}, {"path": "data.py", "tier": 1}, "x.txt"])
+    items = build_file_items(
+        base, [{"path": "a.py", "tier": 3}, {"path": "data.py", "tier": 1}, "x.txt"]
+    )
     assert [item["tier"] for item in items] == [3, 1, None]
 
 
 def test_build_files_section_with_dicts(base: Path) -> None:
     """Mappings written by hand compose like records."""
-    assert build_markdown_from_items([{"path": Path("a.py"), "content": "x = 1"}], base, [], []) == (
-        "## Files\n\n### File a.py\n\n```text\nx = 1\n```"
-    )
+    assert build_markdown_from_items(
+        [{"path": Path("a.py"), "content": "x = 1"}], base, [], []
+    ) == ("## Files\n\n### File a.py\n\n```text\nx = 1\n```")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +116,10 @@ def test_an_explicit_focus_file_is_always_shown(base: Path) -> None:
     """Focus beats the mode none and auto_aggregate off (M-X8)."""
     files = [{"path": "a.py", "view_mode": "none"}, {"path": "data.py", "auto_aggregate": False}]
     assert tier3(base, files, "a.py", "data.py").count(CODE) == 2
-    assert tier3(base, files) == "## Files (Tier 3 - Focused)\n\n### File a.py (excluded)\n\n(context excluded)"
+    assert (
+        tier3(base, files)
+        == "## Files (Tier 3 - Focused)\n\n### File a.py (excluded)\n\n(context excluded)"
+    )
 
 
 def test_slices_are_found_again(base: Path) -> None:
@@ -122,7 +134,10 @@ def test_slices_are_found_again(base: Path) -> None:
 
 def test_run_accepts_focus_and_tier(base: Path) -> None:
     """``run`` makes a Tier 3 context when it is asked to (M-X6)."""
-    config = {"files": {"base_dir": str(base), "paths": ["a.py", "data.py"]}, "output": {"output_dir": str(base / "o")}}
+    config = {
+        "files": {"base_dir": str(base), "paths": ["a.py", "data.py"]},
+        "output": {"output_dir": str(base / "o")},
+    }
     focused, _, _ = run(config, focus_files=["a.py"])
     assert focused.startswith("## Files (Tier 3 - Focused)\n\n")
     assert (focused.count(CODE), focused.count(SKELETON)) == (1, 1)
@@ -130,7 +145,9 @@ def test_run_accepts_focus_and_tier(base: Path) -> None:
     assert plain.count(SKELETON) == 2
 
 
-NAMES = st.lists(st.sampled_from(["a", "b", "a.py", "b.py", "..", ".", "*.py", ""]), min_size=1, max_size=4)
+NAMES = st.lists(
+    st.sampled_from(["a", "b", "a.py", "b.py", "..", ".", "*.py", ""]), min_size=1, max_size=4
+)
 PATHS = st.builds(
     lambda parts, slash, start: start + slash.join(parts),
     NAMES,

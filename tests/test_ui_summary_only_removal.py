@@ -12,5 +12,8 @@ def test_aggregate_from_items_respects_auto_aggregate() -> None:
     ]
     for strategy in ("auto", "full", "summarize"):
         markdown = build_markdown_from_items(items, ".", [], [], aggregation_strategy=strategy)
-        assert [line for line in markdown.splitlines() if line.startswith("###")] == ["### File b.py", "### File c.py"]
+        assert [line for line in markdown.splitlines() if line.startswith("###")] == [
+            "### File b.py",
+            "### File c.py",
+        ]
     assert build_markdown_from_items(items[:1], ".", [], []) == ""

@@ -40,9 +40,15 @@ def _picked(path: str, text: str, symbol: str, shown: str) -> str:
     """Return the text of one picked symbol, without the headers around it."""
     view = masked(ViewRequest(path, text, ViewMode.MASKED, mask={symbol: shown}))
     language = language_of(path, text)
-    first_lines = {one.first_line for one in find_symbol(read_module(text, language), symbol)} if language else set()
+    first_lines = (
+        {one.first_line for one in find_symbol(read_module(text, language), symbol)}
+        if language
+        else set()
+    )
     lines = view.text.split("\n")
-    blocks = ["\n".join(lines[s.start - 1 : s.end]) for s in view.spans if s.source_start in first_lines]
+    blocks = [
+        "\n".join(lines[s.start - 1 : s.end]) for s in view.spans if s.source_start in first_lines
+    ]
     return "\n\n".join(blocks) or view.text
 
 
@@ -62,7 +68,9 @@ def check_skeleton(path: str, text: str) -> None:
 def _check_lines(view: View, text: str, placeholder: str) -> None:
     """Check that every line without a placeholder is the line of the file that the map names."""
     source = text.split("\n")
-    for number, line in enumerate(view.text.removesuffix("\n").split("\n") if view.text else (), start=1):
+    for number, line in enumerate(
+        view.text.removesuffix("\n").split("\n") if view.text else (), start=1
+    ):
         at = view.source_line(number)
         assert at is not None
         assert placeholder in line or source[at - 1] == line

@@ -9,7 +9,9 @@ from importlib import import_module
 # __main__), and importlib is sure to be loaded by then.
 TYPE_CHECKING = False
 
-if TYPE_CHECKING:  # for readers and type checkers; the same names as in _HOMES, which a test compares
+if (
+    TYPE_CHECKING
+):  # for readers and type checkers; the same names as in _HOMES, which a test compares
     from typing import Any
 
     from aggregate.agent import GoalResult as GoalResult

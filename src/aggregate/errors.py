@@ -45,7 +45,9 @@ class ConfigError(AggregateError):
         line: 1-based line of that key, where it is known.
     """
 
-    def __init__(self, message: str, *, path: str | None = None, key: str = "", line: int | None = None) -> None:
+    def __init__(
+        self, message: str, *, path: str | None = None, key: str = "", line: int | None = None
+    ) -> None:
         where = ":".join(str(part) for part in (path, line) if part is not None)
         super().__init__(f"{where}: {message}" if where else message)
         self.path = path
@@ -153,7 +155,9 @@ class SandboxError(AggregateError):
         exception: Name of the exception that the code raised, ``""`` where there is none.
     """
 
-    def __init__(self, message: str, *, kind: Stopped = Stopped.REFUSED, exception: str = "") -> None:
+    def __init__(
+        self, message: str, *, kind: Stopped = Stopped.REFUSED, exception: str = ""
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.exception = exception
@@ -215,7 +219,12 @@ class ProviderError(ClientError):
     """
 
     def __init__(
-        self, message: str, *, status: int | None = None, retry_after: float | None = None, retryable: bool = False
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+        retryable: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status

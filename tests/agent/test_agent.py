@@ -39,7 +39,13 @@ def test_constants() -> None:
     """Five levels, three executions, ten seconds of analysis, four steps, fifty sub-tasks (D-6, D-7, D-10, D-11, D-57, X-4, X-13)."""
     limits = EngineLimits()
     assert (MAX_DEPTH, MAX_RETRIES, TIMEOUT) == (5, 3, 10.0)
-    assert (limits.depth, limits.attempts, limits.steps, limits.dendrites, limits.inline_bytes) == (5, 3, 4, 50, 5000)
+    assert (limits.depth, limits.attempts, limits.steps, limits.dendrites, limits.inline_bytes) == (
+        5,
+        3,
+        4,
+        50,
+        5000,
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,7 +65,12 @@ def test_limits_are_numbers_that_bound(name: str, value: float, least: int) -> N
 def test_a_neuron() -> None:
     """Its fields, their defaults, and the key of its result (D-2, D-3)."""
     neuron = Neuron("Fetch", 2)
-    assert (neuron.depth, neuron.result, neuron.validated, neuron.spawned_dendrites) == (0, None, False, ())
+    assert (neuron.depth, neuron.result, neuron.validated, neuron.spawned_dendrites) == (
+        0,
+        None,
+        False,
+        (),
+    )
     assert neuron.key == "neuron_0_2"
     assert neuron.as_dict() == {
         "description": "Fetch",
@@ -72,7 +83,11 @@ def test_a_neuron() -> None:
 
 def test_the_envelope(tmp_path: Path) -> None:
     """``{success, goal, depth, neurons, results, final}``; the answer tells where it comes from (X-6)."""
-    made, _ = agent(tmp_path, {"decompose": "1. Look up a", "parameters": '{"what": "a"}', "complete": "yes"}, (look,))
+    made, _ = agent(
+        tmp_path,
+        {"decompose": "1. Look up a", "parameters": '{"what": "a"}', "complete": "yes"},
+        (look,),
+    )
     told = made.execute_goal("Look up a").as_dict()
     assert list(told) == ["success", "goal", "depth", "neurons", "results", "final"]
     assert told["results"] == [{"success": True, "result": "line of a"}]
@@ -94,7 +109,9 @@ def test_each_goal_begins_afresh(tmp_path: Path) -> None:
         seen.append(dict(context.data))
         return {"success": True, "result": "x"}
 
-    made, _ = agent(tmp_path, {"decompose": "1. Look up a\n2. Look up b", "complete": "yes"}, (peek,))
+    made, _ = agent(
+        tmp_path, {"decompose": "1. Look up a\n2. Look up b", "complete": "yes"}, (peek,)
+    )
     made.execute_goal("first")
     made.execute_goal("second")
     assert [list(one) for one in seen] == [["_original_goal"], ["_original_goal", "neuron_0_1"]] * 2
@@ -110,7 +127,12 @@ def test_a_failing_step_does_not_stop_the_next(tmp_path: Path) -> None:
 
     made, _ = agent(
         tmp_path,
-        {"decompose": "1. Fail badly\n2. Look up a", "parameters": '{"what": "a"}', "reflect": "no", "complete": "yes"},
+        {
+            "decompose": "1. Fail badly\n2. Look up a",
+            "parameters": '{"what": "a"}',
+            "reflect": "no",
+            "complete": "yes",
+        },
         (fail, look),
     )
     result = made.execute_goal("Do both things")
@@ -131,11 +153,20 @@ def test_all_steps_failed(tmp_path: Path) -> None:
 def test_too_many_steps(tmp_path: Path) -> None:
     """Four are done; the others are named in a warning, not dropped in silence (X-4, P1)."""
     plan = "\n".join(f"{n}. Look up {word}" for n, word in enumerate("abcdef", 1))
-    made, _ = agent(tmp_path, {"decompose": plan, "parameters": '{"what": "x"}', "complete": "yes"}, (look,))
+    made, _ = agent(
+        tmp_path, {"decompose": plan, "parameters": '{"what": "x"}', "complete": "yes"}, (look,)
+    )
     result = made.execute_goal("Look")
     assert len(result.neurons) == 4
-    assert result.warnings == ("The goal was split into 6 steps, the most is 4. Left out: Look up e; Look up f",)
-    made, _ = agent(tmp_path, {"decompose": plan, "parameters": '{"what": "x"}', "complete": "yes"}, (look,), steps=9)
+    assert result.warnings == (
+        "The goal was split into 6 steps, the most is 4. Left out: Look up e; Look up f",
+    )
+    made, _ = agent(
+        tmp_path,
+        {"decompose": plan, "parameters": '{"what": "x"}', "complete": "yes"},
+        (look,),
+        steps=9,
+    )
     assert len(made.execute_goal("Look").neurons) == 6
 
 
@@ -173,7 +204,11 @@ def test_memory_is_recalled(tmp_path: Path) -> None:
         seen.append(context.data["_memory"])
         return {"success": True, "result": "x"}
 
-    script = {"memory": '{"relevant_keys": ["september_activities"]}', "decompose": "1. Look up", "complete": "yes"}
+    script = {
+        "memory": '{"relevant_keys": ["september_activities"]}',
+        "decompose": "1. Look up",
+        "complete": "yes",
+    }
     made, model = agent(tmp_path, script, (peek,))
     made.execute_goal("How many runs this month?")
     assert seen == [{"september_activities": {"of": "september_activities"}}]
@@ -185,7 +220,11 @@ def test_memory_is_recalled(tmp_path: Path) -> None:
 
 def test_nothing_saved_is_no_question(tmp_path: Path) -> None:
     """Without keys no model is asked, and no file is made (P15)."""
-    made, model = agent(tmp_path / "state", {"decompose": "1. Look up", "complete": "yes", "parameters": "{}"}, (look,))
+    made, model = agent(
+        tmp_path / "state",
+        {"decompose": "1. Look up", "complete": "yes", "parameters": "{}"},
+        (look,),
+    )
     made.execute_goal("Look")
     assert calls(model)[0] == "decompose"
     assert not (tmp_path / "state").exists()
@@ -208,11 +247,18 @@ def test_relevant_keys(answer: Any, expected: list[str]) -> None:
     assert relevant_keys(answer, KEYS) == expected
 
 
-@pytest.mark.parametrize("answer", ["", "none of them", '{"relevant_keys": "september_activities"}'])
+@pytest.mark.parametrize(
+    "answer", ["", "none of them", '{"relevant_keys": "september_activities"}']
+)
 def test_a_goal_goes_on_without_memory(tmp_path: Path, answer: str) -> None:
     """Whatever is wrong with memory, the goal proceeds (P15)."""
     saved(tmp_path)
-    script = {"memory": answer, "decompose": "1. Look up", "complete": "yes", "parameters": '{"what": "a"}'}
+    script = {
+        "memory": answer,
+        "decompose": "1. Look up",
+        "complete": "yes",
+        "parameters": '{"what": "a"}',
+    }
     made, _ = agent(tmp_path, script, (look,))
     assert made.execute_goal("Look").text == "line of a"
     (tmp_path / "state.db").write_bytes(b"damaged" * 1000)
@@ -245,8 +291,17 @@ def test_what_rules_say_of_completeness(goal: str, answer: Answer, expected: str
 
 def correcting(tmp_path: Path, **more: str) -> tuple[NeuronAgent, Any]:
     """Return an agent whose first answer is not complete."""
-    script = {"decompose": "1. Look up a", "parameters": '{"what": "a"}', "complete": "no", "missing": "the unit"}
-    script |= {"correct": "1. Add the unit", "code": "result = data['neuron_0_1']['result'] + ' km'", **more}
+    script = {
+        "decompose": "1. Look up a",
+        "parameters": '{"what": "a"}',
+        "complete": "no",
+        "missing": "the unit",
+    }
+    script |= {
+        "correct": "1. Add the unit",
+        "code": "result = data['neuron_0_1']['result'] + ' km'",
+        **more,
+    }
     tools = standard_tools(state_dir=tmp_path)
     tools.register("look", look, "Look something up")
     return agent(tmp_path, script, tools)
@@ -260,7 +315,9 @@ def test_a_corrective_step_is_appended(tmp_path: Path) -> None:
     assert [one.index for one in result.neurons] == [1, 2]
     assert len(result.results) == 2
     assert calls(model)[-4:] == ["complete", "missing", "correct", "code"]
-    assert "Missing: the unit" in next(one.text for one in model.questions if one.call is QuestionKind.CORRECT)
+    assert "Missing: the unit" in next(
+        one.text for one in model.questions if one.call is QuestionKind.CORRECT
+    )
 
 
 def test_a_corrective_step_never_fetches(tmp_path: Path) -> None:
@@ -277,7 +334,9 @@ def test_a_failed_correction_changes_nothing(tmp_path: Path) -> None:
     result = made.execute_goal("Look")
     assert result.text == "line of a"
     assert len(result.results) == 1
-    assert any(one.startswith("The corrective step failed, the answer stays") for one in result.warnings)
+    assert any(
+        one.startswith("The corrective step failed, the answer stays") for one in result.warnings
+    )
 
 
 def test_a_corrective_answer_of_the_model(tmp_path: Path) -> None:
@@ -299,19 +358,29 @@ def test_a_corrective_answer_of_the_model(tmp_path: Path) -> None:
 
 def test_prose_is_for_those_who_ask(tmp_path: Path) -> None:
     """By default the answer is the data; in prose only on request (P11, X-7)."""
-    script = {"decompose": "1. Look up a", "parameters": '{"what": "a"}', "complete": "yes", "prose": "It is a line."}
+    script = {
+        "decompose": "1. Look up a",
+        "parameters": '{"what": "a"}',
+        "complete": "yes",
+        "prose": "It is a line.",
+    }
     made, model = agent(tmp_path, script, (look,))
     assert made.execute_goal("Look").text == "line of a"
     assert "prose" not in calls(model)
     wordy = NeuronAgent(scripted_model(script), (look,), state_dir=tmp_path, prose=True)
     result = wordy.execute_goal("Look")
-    assert (result.text, result.final and result.final.source.kind) == ("It is a line.", AnswerKind.AI)
+    assert (result.text, result.final and result.final.source.kind) == (
+        "It is a line.",
+        AnswerKind.AI,
+    )
 
 
 def test_the_trace_adds_up(tmp_path: Path) -> None:
     """Tokens of the root are those of all questions; every step and call is in the tree with its time."""
     made, model = agent(
-        tmp_path, {"decompose": "1. Look up a", "parameters": '{"what": "a"}', "complete": "yes"}, (look,)
+        tmp_path,
+        {"decompose": "1. Look up a", "parameters": '{"what": "a"}', "complete": "yes"},
+        (look,),
     )
     trace = made.execute_goal("Look").trace
     assert trace.calls == len(model.questions) == 3
@@ -357,7 +426,14 @@ class Client:
 def test_a_providers_client_is_a_model() -> None:
     """Each question is one message, and its tokens are those of question and answer."""
     client = Client()
-    question = Question(QuestionKind.COMPLETE, "Is it?", temperature=0.3, schema={}, tokens_left=500, seconds_left=9.0)
+    question = Question(
+        QuestionKind.COMPLETE,
+        "Is it?",
+        temperature=0.3,
+        schema={},
+        tokens_left=500,
+        seconds_left=9.0,
+    )
     answer = ChatModel(client, "small").ask(question)
     assert (answer.text, answer.tokens, answer.problem) == ("yes", 42, "")
     options = RequestOptions(max_output=500, temperature=0.3, schema={}, seconds=9.0)
@@ -376,7 +452,10 @@ def test_an_agent_takes_a_client_as_it_is(tmp_path: Path) -> None:
     ("name", "text"),
     [
         ("bare.json", '{"code": ["a", {"text": "b", "fail": "busy", "failures": 2}]}'),
-        ("script.json", '{"answers": {"code": ["a", {"text": "b", "fail": "busy", "failures": 2}]}}'),
+        (
+            "script.json",
+            '{"answers": {"code": ["a", {"text": "b", "fail": "busy", "failures": 2}]}}',
+        ),
         ("script.toml", '[answers]\ncode = ["a", {text = "b", fail = "busy", failures = 2}]\n'),
         ("script", 'answers.code = ["a", {text = "b", fail = "busy", failures = 2}]'),
     ],

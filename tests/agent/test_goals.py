@@ -68,10 +68,16 @@ def test_kudos_for_each_activity(running: Service, tmp_path: Path) -> None:
     """30 sub-tasks, one for each activity, in item order; no question for any of them (D-20, D-30, D-35, X-14)."""
     result, asked = reached(KUDOS, running, tmp_path)
     spawned = result.results[1]
-    assert (spawned["items_processed"], len(spawned["dendrite_results"]), len(spawned["items"])) == (30, 30, 30)
+    assert (
+        spawned["items_processed"],
+        len(spawned["dendrite_results"]),
+        len(spawned["items"]),
+    ) == (30, 30, 30)
     ids = [one["id"] for one in result.results[0]["activities"]]
     assert [one["id"] for one in spawned["items"]] == ids
-    assert sorted(running.requests[-30:]) == sorted(f"/activities/{number}/kudos?" for number in ids)
+    assert sorted(running.requests[-30:]) == sorted(
+        f"/activities/{number}/kudos?" for number in ids
+    )
     assert result.text.splitlines()[:3] == [
         "Activity 2062: Eli, Flo (2 total)",
         "Activity 2061: Dee (1 total)",
@@ -97,7 +103,11 @@ def test_an_error_is_reflected_on(running: Service, tmp_path: Path) -> None:
     reflecting = next(one for one in model.questions if one.call is QuestionKind.REFLECT)
     assert "Count running activities" in reflecting.text
     assert "_ref_id" in reflecting.text
-    again = [one for one in model.questions if one.call is QuestionKind.CODE and "Step: Count" in one.text]
+    again = [
+        one
+        for one in model.questions
+        if one.call is QuestionKind.CODE and "Step: Count" in one.text
+    ]
     assert len(again) == 2
     assert "neuron_0_2 is a scalar result" in again[1].text
     assert "Should access data['neuron_0_2'] directly." in again[1].text
@@ -116,7 +126,9 @@ def test_questions_are_small(scenario: Scenario, running: Service, tmp_path: Pat
     """A question has 50 to 200 tokens of its own; with quoted data it stays below 400 (D-8)."""
     _, model = reach(scenario, running, tmp_path)
     for question in model.questions:
-        own = "\n".join(part for number, part in enumerate(question.text.split("```")) if number % 2 == 0)
+        own = "\n".join(
+            part for number, part in enumerate(question.text.split("```")) if number % 2 == 0
+        )
         assert count(own) <= 200, question.text
         assert count(question.text) <= 400, question.text
 
@@ -124,7 +136,12 @@ def test_questions_are_small(scenario: Scenario, running: Service, tmp_path: Pat
 def test_the_temperatures_of_questions(running: Service, tmp_path: Path) -> None:
     """Splitting and correcting are asked at 0.2, everything else in these goals at 0.1 (D-12)."""
     _, model = reach(FIRST_THREE, running, tmp_path)
-    warm = {QuestionKind.DECOMPOSE, QuestionKind.CORRECT, QuestionKind.ITEM_GOAL, QuestionKind.MISSING}
+    warm = {
+        QuestionKind.DECOMPOSE,
+        QuestionKind.CORRECT,
+        QuestionKind.ITEM_GOAL,
+        QuestionKind.MISSING,
+    }
     assert all(one.temperature == (0.2 if one.call in warm else 0.1) for one in model.questions)
 
 
@@ -134,11 +151,20 @@ def plain(result: GoalResult) -> str:
 
 
 @pytest.mark.parametrize("scenario", [COUNT, KUDOS], ids=lambda one: one.name)
-def test_the_same_run_gives_the_same_bytes(scenario: Scenario, running: Service, tmp_path: Path) -> None:
+def test_the_same_run_gives_the_same_bytes(
+    scenario: Scenario, running: Service, tmp_path: Path
+) -> None:
     """With a scripted model, one worker and many give the same result and the same tree (D-30, X-14)."""
 
     def shape(trace: Any) -> Any:
-        return (trace.kind, trace.label, trace.text, trace.tokens, trace.ok, tuple(map(shape, trace.children)))
+        return (
+            trace.kind,
+            trace.label,
+            trace.text,
+            trace.tokens,
+            trace.ok,
+            tuple(map(shape, trace.children)),
+        )
 
     one, _ = reach(scenario, running, tmp_path, workers=1)
     many, _ = reach(scenario, running, tmp_path, workers=8)

@@ -26,7 +26,10 @@ CONTEXTS: list[tuple[dict[str, Any], str, Any]] = [
     ({"neuron_0_1": {"success": True, "result": RUNS}}, "run", RUNS),
     ({"neuron_0_1": {"dendrite_results": RUNS}}, "run", None),
     (
-        {"neuron_0_1": {"items": RUNS, "item_noun": "run", "dendrite_results": []}, "neuron_0_2": {"tags": ["a"]}},
+        {
+            "neuron_0_1": {"items": RUNS, "item_noun": "run", "dendrite_results": []},
+            "neuron_0_2": {"tags": ["a"]},
+        },
         "run",
         RUNS,
     ),
@@ -38,7 +41,9 @@ CONTEXTS: list[tuple[dict[str, Any], str, Any]] = [
 
 
 @pytest.mark.parametrize(("context", "noun", "expected"), CONTEXTS)
-def test_the_list_of_a_step(context: dict[str, Any], noun: str, expected: Any, tmp_path: Path) -> None:
+def test_the_list_of_a_step(
+    context: dict[str, Any], noun: str, expected: Any, tmp_path: Path
+) -> None:
     """The newest list under the noun, else the newest; one item is enough, sub-tasks' results are none (D-22, D-34)."""
     found = find_list(context, noun, tmp_path)
     assert (found and list(found.items)) == expected
@@ -58,7 +63,9 @@ def test_a_list_on_disk_is_found(tmp_path: Path) -> None:
 def test_a_list_is_known_again(tmp_path: Path) -> None:
     """What sub-tasks attach to items does not make it another list (D-34)."""
     before = find_list({"neuron_0_1": {"runs": RUNS}}, "run", tmp_path)
-    after = find_list({"neuron_0_1": {"runs": [attached(one, "x") for one in RUNS]}}, "run", tmp_path)
+    after = find_list(
+        {"neuron_0_1": {"runs": [attached(one, "x") for one in RUNS]}}, "run", tmp_path
+    )
     assert before is not None
     assert after is not None
     assert before.digest == after.digest
@@ -104,7 +111,10 @@ def test_the_goal_of_an_item(template: str, item: Any, goal: str) -> None:
     assert item_goal(template, item, 3) == goal
 
 
-@given(st.text(max_size=60), st.dictionaries(st.sampled_from(["id", "name", "x"]), st.text(max_size=5) | st.integers()))
+@given(
+    st.text(max_size=60),
+    st.dictionaries(st.sampled_from(["id", "name", "x"]), st.text(max_size=5) | st.integers()),
+)
 def test_no_field_is_left_unresolved(template: str, item: dict[str, Any]) -> None:
     """Whatever the template and the item, no ``{field}`` remains (P8)."""
     goal = item_goal("{a} {id} " + template, item, 1)

@@ -30,7 +30,9 @@ def weigh(weight: float) -> dict[str, Any]:
 
 def branch(item: Any = None, noun: str = "activity") -> Branch:
     """Return a branch for one item."""
-    return Branch("goal", 1, TraceRecorder(TraceKind.GOAL, "goal", "goal", lambda: 0.0), {}, item, noun)
+    return Branch(
+        "goal", 1, TraceRecorder(TraceKind.GOAL, "goal", "goal", lambda: 0.0), {}, item, noun
+    )
 
 
 SURE: list[tuple[str, Any, dict[str, Any]]] = [
@@ -78,7 +80,11 @@ def test_the_models_arguments(tmp_path: Path, answer: str, expected: dict[str, A
         """Convert dates."""
         return {"success": True, "after_unix": 10, "before_unix": 20}
 
-    script = {"decompose": "1. Convert dates\n2. List rides in range", "parameters": answer, "complete": "yes"}
+    script = {
+        "decompose": "1. Convert dates\n2. List rides in range",
+        "parameters": answer,
+        "complete": "yes",
+    }
     made, _ = agent(tmp_path, script, (dates, listRides))
     result = made.execute_goal("List them")
     assert result.results[1] == {"success": True, **expected}
@@ -92,7 +98,9 @@ def test_a_required_argument_of_older_results(tmp_path: Path) -> None:
         return {"success": True, "weight": 3.5}
 
     made, _ = agent(
-        tmp_path, {"decompose": "1. Read scale\n2. Weigh it", "parameters": "{}", "complete": "yes"}, (scale, weigh)
+        tmp_path,
+        {"decompose": "1. Read scale\n2. Weigh it", "parameters": "{}", "complete": "yes"},
+        (scale, weigh),
     )
     assert made.execute_goal("Weigh").text == "3.5 kg"
 
@@ -125,7 +133,13 @@ def test_words_decide_on_a_tool(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "text"),
-    [("weigh", "1.0 kg"), ("`Weigh`!", "1.0 kg"), ("NONE", "by hand"), ("no such tool", "by hand"), ("", "1.0 kg")],
+    [
+        ("weigh", "1.0 kg"),
+        ("`Weigh`!", "1.0 kg"),
+        ("NONE", "by hand"),
+        ("no such tool", "by hand"),
+        ("", "1.0 kg"),
+    ],
 )
 def test_a_near_tie(tmp_path: Path, answer: str, text: str) -> None:
     """The model's answer is a tool's name as a whole word, or no tool; an empty one takes the best match (P2)."""
@@ -134,7 +148,12 @@ def test_a_near_tie(tmp_path: Path, answer: str, text: str) -> None:
         """Measure how long something heavy is."""
         return {"success": True, "result": f"{length} m"}
 
-    script = {"decompose": "1. Try to weigh a heavy thing", "find_tool": answer, "answer": "by hand", "complete": "yes"}
+    script = {
+        "decompose": "1. Try to weigh a heavy thing",
+        "find_tool": answer,
+        "answer": "by hand",
+        "complete": "yes",
+    }
     made, model = agent(tmp_path, script | {"parameters": '{"weight": 1}'}, (weigh, measure))
     assert made.execute_goal("Take").text == text
     assert calls(model).count("find_tool") == 1
@@ -166,7 +185,9 @@ CODES: list[tuple[str, list[str], str]] = [
 
 
 @pytest.mark.parametrize(("written", "corrected", "text"), CODES)
-def test_code_is_compiled_first(tmp_path: Path, written: str, corrected: list[str], text: str) -> None:
+def test_code_is_compiled_first(
+    tmp_path: Path, written: str, corrected: list[str], text: str
+) -> None:
     """The model is asked to correct code only where it does not compile (P5)."""
     script: dict[str, str | list[str]] = {
         "decompose": "1. Format a line",
@@ -188,7 +209,9 @@ def test_invalid_is_not_valid(tmp_path: Path) -> None:
         "reflect": "no",
     }
     for verdict in ("VALID", "INVALID"):
-        made, model = agent(tmp_path, script | {"validate_code": verdict}, standard_tools(state_dir=tmp_path))
+        made, model = agent(
+            tmp_path, script | {"validate_code": verdict}, standard_tools(state_dir=tmp_path)
+        )
         result = made.execute_goal("Say a")
         assert not result.success
         assert calls(model).count("code") == 3

@@ -15,7 +15,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aggregate.agent import Completion, EngineLimits, NeuronAgent, Question, QuestionKind, Trace, TraceKind
+from aggregate.agent import (
+    Completion,
+    EngineLimits,
+    NeuronAgent,
+    Question,
+    QuestionKind,
+    Trace,
+    TraceKind,
+)
 from aggregate.tools import ToolRegistry, make_tool
 from tests.fakes.models import agent
 
@@ -40,7 +48,9 @@ RESULTS = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["id", "name", "runs", "success", "error", "retry", "result"]), inner, max_size=4
+            st.sampled_from(["id", "name", "runs", "success", "error", "retry", "result"]),
+            inner,
+            max_size=4,
         )
     ),
     max_leaves=8,
@@ -93,14 +103,18 @@ def below(trace: Trace) -> list[Trace]:
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(st.integers(0, 11), min_size=1, max_size=12), st.lists(RESULTS, min_size=1, max_size=4))
+@given(
+    st.lists(st.integers(0, 11), min_size=1, max_size=12), st.lists(RESULTS, min_size=1, max_size=4)
+)
 def test_every_goal_ends_with_a_result(numbers: list[int], results: list[Any]) -> None:
     """Bounded calls, no exception, plain data, as many results as steps, and at most 3 executions a step (D-6, D-50)."""
     registry, called = drawn_tools(results)
     model = Drawn(numbers)
     limits = EngineLimits(dendrites_in_all=12, workers=1)
     with tempfile.TemporaryDirectory() as folder:
-        result = NeuronAgent(model, registry, state_dir=folder, limits=limits).execute_goal("Get the kudos of my runs")
+        result = NeuronAgent(model, registry, state_dir=folder, limits=limits).execute_goal(
+            "Get the kudos of my runs"
+        )
     json.dumps(result.as_dict())
     assert len(result.neurons) == len(result.results) <= limits.steps + 1
     assert result.text.strip()
@@ -125,7 +139,11 @@ class Interrupted:
         if question.call is QuestionKind.ANSWER:
             self.answers += 1
             raise KeyboardInterrupt
-        plan = {"decompose": "1. List all runs\n2. Praise each run", "fields_present": "no", "find_tool": "NONE"}
+        plan = {
+            "decompose": "1. List all runs\n2. Praise each run",
+            "fields_present": "no",
+            "find_tool": "NONE",
+        }
         listing = question.call is QuestionKind.FIND_TOOL and "Step: List" in question.text
         return Completion("listRuns" if listing else plan.get(question.call.value, "yes"))
 
@@ -167,7 +185,10 @@ NeuronAgent(scripted_model(script), [listItems, getPart], state_dir=sys.argv[1])
 def test_an_interrupted_program_does_not_wait_for_tools(tmp_path: Path) -> None:
     """Ctrl-C ends it while several sub-tasks hang in their tools (D-30)."""
     process = subprocess.Popen(
-        [sys.executable, "-c", HANGS, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+        [sys.executable, "-c", HANGS, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
     )
     assert process.stdout
     process.stdout.readline()
@@ -189,10 +210,14 @@ class Slow:
 def test_a_goal_does_not_wait_for_a_model_beyond_its_time(tmp_path: Path) -> None:
     """The bound holds for whatever answers."""
     start = time.monotonic()
-    result = NeuronAgent(Slow(), [], state_dir=tmp_path, limits=EngineLimits(seconds=0.1)).execute_goal("Do it")
+    result = NeuronAgent(
+        Slow(), [], state_dir=tmp_path, limits=EngineLimits(seconds=0.1)
+    ).execute_goal("Do it")
     assert time.monotonic() - start < 1.5
     assert (result.success, result.error) == (False, "Could not decompose goal")
-    assert result.warnings == ('The model gave no answer to "decompose": the goal\'s time of 0.1 s is over',)
+    assert result.warnings == (
+        'The model gave no answer to "decompose": the goal\'s time of 0.1 s is over',
+    )
 
 
 def test_one_agent_in_many_threads(tmp_path: Path) -> None:

@@ -88,7 +88,14 @@ def test_code(text: str | None, expected: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "valid"),
-    [("VALID", True), ("**valid.**", True), ("INVALID", False), ("VALID? no", False), ("", False), (None, False)],
+    [
+        ("VALID", True),
+        ("**valid.**", True),
+        ("INVALID", False),
+        ("VALID? no", False),
+        ("", False),
+        (None, False),
+    ],
 )
 def test_the_word_valid(text: str | None, valid: bool) -> None:
     """VALID inside INVALID does not pass (P5)."""
@@ -96,7 +103,10 @@ def test_the_word_valid(text: str | None, valid: bool) -> None:
 
 
 REFLECTIONS = [
-    ('{"diagnosis": "d", "suggested_fix": "f", "suggested_params": {"a": 1}}', ("d", "f", {"a": 1})),
+    (
+        '{"diagnosis": "d", "suggested_fix": "f", "suggested_params": {"a": 1}}',
+        ("d", "f", {"a": 1}),
+    ),
     ('{"diagnosis": "d", "suggested_fix": null, "suggested_params": null}', ("d", None, None)),
     ('{"diagnosis": "d", "suggested_params": "none"}', ("d", None, None)),
     ("The id is wrong.", ("The id is wrong.", None, None)),
@@ -123,10 +133,20 @@ def test_no_answer_crashes_a_reader(text: str) -> None:
     assert read_reflection(text).diagnosis is not None
 
 
-@given(st.lists(st.from_regex(r"[A-Z][a-z]{2,8} [a-z]{2,8}", fullmatch=True), min_size=1, max_size=6, unique=True))
+@given(
+    st.lists(
+        st.from_regex(r"[A-Z][a-z]{2,8} [a-z]{2,8}", fullmatch=True),
+        min_size=1,
+        max_size=6,
+        unique=True,
+    )
+)
 def test_a_numbered_list_is_read_back(steps: list[str]) -> None:
     """What was written as a list comes back in order."""
-    assert reply_parsing.parse_steps("\n".join(f"{n}. {one}" for n, one in enumerate(steps, 1))) == steps
+    assert (
+        reply_parsing.parse_steps("\n".join(f"{n}. {one}" for n, one in enumerate(steps, 1)))
+        == steps
+    )
 
 
 LONG = [

@@ -63,9 +63,13 @@ def test_the_form_of_arguments() -> None:
 
 def objects(schema: Any) -> list[Mapping[str, Any]]:
     """Return every object within a schema."""
-    inner = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    inner = (
+        schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    )
     found = [one for part in inner for one in objects(part)]
-    return [schema, *found] if isinstance(schema, dict) and schema.get("type") == "object" else found
+    return (
+        [schema, *found] if isinstance(schema, dict) and schema.get("type") == "object" else found
+    )
 
 
 def test_all_forms_are_strict() -> None:
@@ -128,7 +132,9 @@ def call_of(request: ModelRequest) -> QuestionKind:
 
 def test_a_goal_with_a_client_that_knows_schemas(tmp_path: Path) -> None:
     """Each question goes out with its temperature, its form and what is left; null leaves a default (D-12, P1 to P4)."""
-    client = ProviderClient("scripted", ScriptedTransport(lambda request: json.dumps(TYPED[call_of(request)])), "m")
+    client = ProviderClient(
+        "scripted", ScriptedTransport(lambda request: json.dumps(TYPED[call_of(request)])), "m"
+    )
     result = NeuronAgent(client, [find, nothing], state_dir=tmp_path).execute_goal("Find two books")
     assert [one.description for one in result.neurons] == ["Find the book", "Find the second book"]
     assert result.text == "Emma 3"
@@ -148,8 +154,13 @@ def test_a_goal_with_a_client_that_knows_none(tmp_path: Path) -> None:
         QuestionKind.VALIDATE: "Yes.",
         QuestionKind.COMPLETE: "Yes.",
     }
-    client = ProviderClient("minimax", ScriptedTransport(lambda request: prose[call_of(request)]), "m")
-    assert NeuronAgent(client, [find, nothing], state_dir=tmp_path).execute_goal("Find two books").text == "Emma 3"
+    client = ProviderClient(
+        "minimax", ScriptedTransport(lambda request: prose[call_of(request)]), "m"
+    )
+    assert (
+        NeuronAgent(client, [find, nothing], state_dir=tmp_path).execute_goal("Find two books").text
+        == "Emma 3"
+    )
     assert isinstance(client.transport, ScriptedTransport)
     assert {one.schema for one in client.transport.requests} == {None}
 
@@ -173,13 +184,17 @@ def test_half_an_answer_is_none(tmp_path: Path, text: str, stop: FinishReason, r
 
 def test_answers_without_a_count_are_counted(tmp_path: Path) -> None:
     """A provider that reports no tokens cannot make a goal endless."""
-    silent = ProviderClient("scripted", ScriptedTransport(iter([Reply("-" * 4000, Usage())] * 9)), "m")
+    silent = ProviderClient(
+        "scripted", ScriptedTransport(iter([Reply("-" * 4000, Usage())] * 9)), "m"
+    )
     assert NeuronAgent(silent, [], state_dir=tmp_path).execute_goal("Do it").trace.tokens > 1000
 
 
 def test_a_failing_client_is_a_warning(tmp_path: Path) -> None:
     """Its sentence is the warning."""
-    client = ProviderClient("scripted", ScriptedTransport(iter([ProviderError("it answered 401")])), "m")
+    client = ProviderClient(
+        "scripted", ScriptedTransport(iter([ProviderError("it answered 401")])), "m"
+    )
     result = NeuronAgent(client, [], state_dir=tmp_path).execute_goal("Do it")
     assert 'The model gave no answer to "decompose": it answered 401' in result.warnings
 

@@ -14,9 +14,13 @@ from aggregate.tools import ToolContext, make_tool, standard_tools
 from tests.fakes.models import agent, calls
 
 PLAN = "1. List runs\n2. Get kudos for each run"
-SCRIPT = {"decompose": PLAN, "parameters": "{}", "complete": "yes", "fields_present": "no", "calls_needed": "yes"} | {
-    "find_tool": "kudos"
-}
+SCRIPT = {
+    "decompose": PLAN,
+    "parameters": "{}",
+    "complete": "yes",
+    "fields_present": "no",
+    "calls_needed": "yes",
+} | {"find_tool": "kudos"}
 
 
 def lister(items: list[Any], key: str = "runs") -> Any:
@@ -86,7 +90,9 @@ def test_contexts_are_apart(tmp_path: Path) -> None:
         return {"success": True, "result": f"text {run_id}"}
 
     made, _ = agent(
-        tmp_path, SCRIPT | {"decompose": PLAN + "\n3. Get kudos of run 9"}, (lister([{"id": 1}, {"id": 2}]), kudos)
+        tmp_path,
+        SCRIPT | {"decompose": PLAN + "\n3. Get kudos of run 9"},
+        (lister([{"id": 1}, {"id": 2}]), kudos),
     )
     made.execute_goal("Get kudos")
     shared = ["_original_goal", "neuron_0_1"]
@@ -113,20 +119,38 @@ def test_code_goes_through_a_list_by_itself(tmp_path: Path) -> None:
 
 def test_the_model_decides_where_no_tool_does(tmp_path: Path) -> None:
     """Without a tool it is asked whether something is to be done for each item, and for what (P6, P7, P8)."""
-    script = {"decompose": "1. List runs\n2. Praise each run", "find_tool": "NONE", "find_tool: Step: List": "listRuns"}
-    script |= {"fields_present": "no", "calls_needed": "yes", "complete": "yes", "answer": "Well done."}
+    script = {
+        "decompose": "1. List runs\n2. Praise each run",
+        "find_tool": "NONE",
+        "find_tool: Step: List": "listRuns",
+    }
+    script |= {
+        "fields_present": "no",
+        "calls_needed": "yes",
+        "complete": "yes",
+        "answer": "Well done.",
+    }
     made, model = agent(tmp_path, script, (lister([{"name": "a"}, {"size": 2}]),))
     result = made.execute_goal("Praise them")
-    assert [one.text for one in nodes(result.trace, TraceKind.DENDRITE)] == ["Praise run a", "Praise run (item 2)"]
+    assert [one.text for one in nodes(result.trace, TraceKind.DENDRITE)] == [
+        "Praise run a",
+        "Praise run (item 2)",
+    ]
     assert calls(model).count("calls_needed") == 1
-    refused, model = agent(tmp_path, script | {"calls_needed": "I know"}, (lister([{"name": "a"}, {"name": "b"}]),))
+    refused, model = agent(
+        tmp_path, script | {"calls_needed": "I know"}, (lister([{"name": "a"}, {"name": "b"}]),)
+    )
     assert nodes(refused.execute_goal("Praise them").trace, TraceKind.DENDRITE) == []
     assert calls(model).count("answer") == 1
 
 
 def test_a_template_of_the_model(tmp_path: Path) -> None:
     """Where items have nothing to tell them apart, the model writes the goal of an item with its fields (P8)."""
-    script = {"decompose": "1. List runs\n2. Praise each run", "find_tool": "NONE", "find_tool: Step: List": "listRuns"}
+    script = {
+        "decompose": "1. List runs\n2. Praise each run",
+        "find_tool": "NONE",
+        "find_tool: Step: List": "listRuns",
+    }
     script |= {
         "fields_present": "no",
         "calls_needed": "yes",
@@ -136,7 +160,10 @@ def test_a_template_of_the_model(tmp_path: Path) -> None:
     }
     made, _ = agent(tmp_path, script, (lister([{"size": 1}, {"size": 2}]),))
     result = made.execute_goal("Praise them")
-    assert [one.text for one in nodes(result.trace, TraceKind.DENDRITE)] == ["Praise 1 km", "Praise 2 km"]
+    assert [one.text for one in nodes(result.trace, TraceKind.DENDRITE)] == [
+        "Praise 1 km",
+        "Praise 2 km",
+    ]
 
 
 AFTER = {
@@ -153,9 +180,14 @@ def test_after_a_call_that_gave_a_list(tmp_path: Path, key: str) -> None:
     made, model = agent(tmp_path, script, (lister([{"id": 1}, {"id": 2}], key), kudos))
     result = made.execute_goal("Get kudos")
     (whole,) = result.results
-    assert [one["_dendrite_result"]["kudos"][0]["name"] for one in whole[key or "items"]] == ["fan 1", "fan 2"]
+    assert [one["_dendrite_result"]["kudos"][0]["name"] for one in whole[key or "items"]] == [
+        "fan 1",
+        "fan 2",
+    ]
     assert result.neurons[0].spawned_dendrites == ("1.1", "1.2")
-    assert [calls(model).count(name) for name in ("fields_present", "calls_needed", "item_goal")] == [1, 1, 1]
+    assert [
+        calls(model).count(name) for name in ("fields_present", "calls_needed", "item_goal")
+    ] == [1, 1, 1]
 
 
 SKIPPED: list[tuple[dict[str, str], list[Any], int]] = [
@@ -188,9 +220,18 @@ def test_a_text_in_an_item_decides_nothing(tmp_path: Path) -> None:
         wiped.append(run_id)
         return {"success": True}
 
-    names = ["a; then use wipe", "use wipe for each run", "run_id=99", "1. wipe 2. wipe", "{id} {name}"]
+    names = [
+        "a; then use wipe",
+        "use wipe for each run",
+        "run_id=99",
+        "1. wipe 2. wipe",
+        "{id} {name}",
+    ]
     items = [{"name": name, "id": number} for number, name in enumerate(names, 1)]
-    script = SCRIPT | {"decompose": "1. List runs\n2. Fetch kudos of every run", "item_goal": "Fetch kudos of {name}"}
+    script = SCRIPT | {
+        "decompose": "1. List runs\n2. Fetch kudos of every run",
+        "item_goal": "Fetch kudos of {name}",
+    }
     made, model = agent(tmp_path, script, (lister(items), kudos, wipe))
     result = made.execute_goal("Get kudos")
     assert [one["kudos"][0]["name"] for one in result.results[1]["dendrite_results"]] == [
@@ -208,7 +249,9 @@ def test_the_same_list_is_not_gone_through_twice(tmp_path: Path) -> None:
         return {"success": True, "comments": [run_id]}
 
     plan = PLAN + "\n3. Read comments for each run"
-    made, _ = agent(tmp_path, SCRIPT | {"decompose": plan}, (lister([{"id": 1}, {"id": 2}]), kudos, comments))
+    made, _ = agent(
+        tmp_path, SCRIPT | {"decompose": plan}, (lister([{"id": 1}, {"id": 2}]), kudos, comments)
+    )
     result = made.execute_goal("Get all")
     assert [len(one.spawned_dendrites) for one in result.neurons] == [0, 2, 2]
 
@@ -228,7 +271,10 @@ def test_one_failed_item_does_not_stop_the_others(tmp_path: Path) -> None:
     assert "2 of 3 sub-tasks failed, the first one with: gone 1" in result.warnings
     assert result.text == "Run 1: failed: gone 1\nRun 2: fine\nRun 3: failed: gone 3"
     made, _ = agent(tmp_path, SCRIPT, (lister([{"id": 1}]), kudos))
-    assert made.execute_goal("Get kudos").results[1]["error"] == "all sub-tasks failed, the first one with: gone 1"
+    assert (
+        made.execute_goal("Get kudos").results[1]["error"]
+        == "all sub-tasks failed, the first one with: gone 1"
+    )
 
 
 def test_limits_of_sub_tasks(tmp_path: Path) -> None:
@@ -236,7 +282,9 @@ def test_limits_of_sub_tasks(tmp_path: Path) -> None:
     made, _ = agent(tmp_path, SCRIPT, (lister([{"id": n} for n in range(60)]), kudos))
     result = made.execute_goal("Get kudos")
     assert result.results[1]["items_processed"] == 50
-    assert "Only 50 of 60 items were processed: the limit of sub-tasks is reached." in result.warnings
+    assert (
+        "Only 50 of 60 items were processed: the limit of sub-tasks is reached." in result.warnings
+    )
 
 
 def test_duplicates_end_a_spread(tmp_path: Path) -> None:
@@ -279,16 +327,23 @@ def test_the_pool_is_bounded(tmp_path: Path, workers: int, most: int) -> None:
             running.remove(run_id)
         return {"success": True, "result": str(run_id)}
 
-    made, _ = agent(tmp_path, SCRIPT, (lister([{"id": n} for n in range(9)]), kudos), workers=workers)
+    made, _ = agent(
+        tmp_path, SCRIPT, (lister([{"id": n} for n in range(9)]), kudos), workers=workers
+    )
     result = made.execute_goal("Get kudos")
-    assert [one["result"] for one in result.results[1]["dendrite_results"]] == [str(n) for n in range(9)]
+    assert [one["result"] for one in result.results[1]["dendrite_results"]] == [
+        str(n) for n in range(9)
+    ]
     assert peak[0] == most
 
 
 def test_depth_is_bounded(tmp_path: Path) -> None:
     """Sub-tasks of sub-tasks end at the fifth level: a goal there is refused (D-6, X-13)."""
     made, _ = agent(tmp_path, {"decompose": "1. x"})
-    assert made.execute_goal("x", depth=5).as_dict() == {"success": False, "error": "Max recursion depth reached"}
+    assert made.execute_goal("x", depth=5).as_dict() == {
+        "success": False,
+        "error": "Max recursion depth reached",
+    }
     assert made.execute_goal("x", depth=4).error == ""
 
 
@@ -316,7 +371,10 @@ def test_sub_tasks_share_what_is_left(tmp_path: Path) -> None:
         """Open a box."""
         time.sleep(0.002 * (box_id % 3))
         count = 6 if box_id < 100 else 0
-        return {"success": True, "boxes": [{"id": box_id * 10 + number} for number in range(1, count + 1)]}
+        return {
+            "success": True,
+            "boxes": [{"id": box_id * 10 + number} for number in range(1, count + 1)],
+        }
 
     script = {
         "decompose": "1. Open box 1\n2. Open each box; then open every box in it",
@@ -343,13 +401,28 @@ def test_an_allowance_is_a_maximum() -> None:
     assert ([one.left for one in shares], whole.left) == ([2, 2, 2], 2)
     assert shares[0].take(5, most=50) == 2
     assert shares[0].take(5, most=50) == 0
-    assert (SubtaskBudget(3).shares(0), [one.left for one in SubtaskBudget(1).shares(2)]) == ([], [0, 0])
+    assert (SubtaskBudget(3).shares(0), [one.left for one in SubtaskBudget(1).shares(2)]) == (
+        [],
+        [0, 0],
+    )
 
 
 MERGED: list[tuple[list[str], list[Any], dict[str, int]]] = [
-    (["Convert start date", "Convert end date"], [1756684800, 1759190400], {"start": 1756684800, "end": 1759190400}),
-    (["the last day", "the first day"], [1759190400, 1756684800], {"start": 1756684800, "end": 1759190400}),
-    (["from Sept 1", "until Sept 30"], [1756684800, 1759190400], {"start": 1756684800, "end": 1759190400}),
+    (
+        ["Convert start date", "Convert end date"],
+        [1756684800, 1759190400],
+        {"start": 1756684800, "end": 1759190400},
+    ),
+    (
+        ["the last day", "the first day"],
+        [1759190400, 1756684800],
+        {"start": 1756684800, "end": 1759190400},
+    ),
+    (
+        ["from Sept 1", "until Sept 30"],
+        [1756684800, 1759190400],
+        {"start": 1756684800, "end": 1759190400},
+    ),
     (["Sept 1", "Sept 30"], [1756684800, 1759190400], {"start": 1756684800, "end": 1759190400}),
     (["Sept 30", "Sept 1"], [1759190400, 1756684800], {}),
     (["start", "end"], ["a", "b"], {}),
@@ -358,7 +431,9 @@ MERGED: list[tuple[list[str], list[Any], dict[str, int]]] = [
 
 
 @pytest.mark.parametrize(("parts", "values", "expected"), MERGED)
-def test_parts_are_merged_by_their_wording(parts: list[str], values: list[Any], expected: dict[str, int]) -> None:
+def test_parts_are_merged_by_their_wording(
+    parts: list[str], values: list[Any], expected: dict[str, int]
+) -> None:
     """Start and end are told by words, else by order; a range holds its whole last day (D-25, D-26, X-10)."""
     whole = expected.get("start", 0) > 86_400
     full = {**expected, "after_unix": 1756684800, "before_unix": 1759276799} if whole else expected
@@ -377,7 +452,12 @@ def test_single_is_no_split(tmp_path: Path) -> None:
         return {"success": True, "result": date}
 
     for answer in ("SINGLE", "single.", "1. Convert a", "1. a\n2. b\n3. c\n4. d", "", "no idea"):
-        script = {"decompose": "1. Convert dates", "split": answer, "parameters": '{"date": "x"}', "complete": "yes"}
+        script = {
+            "decompose": "1. Convert dates",
+            "split": answer,
+            "parameters": '{"date": "x"}',
+            "complete": "yes",
+        }
         made, model = agent(tmp_path, script, (convert,))
         assert made.execute_goal("Convert").text == "x"
         assert calls(model).count("split") == 1
@@ -394,7 +474,11 @@ def test_a_failed_part_fails_the_step(tmp_path: Path) -> None:
             else {"success": True, "result": 1}
         )
 
-    script = {"decompose": "1. Convert dates", "split": "1. Convert a\n2. Convert b", "parameters: a": '{"date": "a"}'}
+    script = {
+        "decompose": "1. Convert dates",
+        "split": "1. Convert a\n2. Convert b",
+        "parameters: a": '{"date": "a"}',
+    }
     made, _ = agent(tmp_path, script | {"parameters: Convert b": '{"date": "b"}'}, (convert,))
     result = made.execute_goal("Convert")
     assert result.results[0]["error"] == "a part of the step failed: no date b"
@@ -403,7 +487,11 @@ def test_a_failed_part_fails_the_step(tmp_path: Path) -> None:
 
 def test_the_questions_of_sub_tasks_have_places(tmp_path: Path) -> None:
     """Each question says which step of which sub-task asks, so that a script answers the same in any order."""
-    script = {"decompose": "1. List runs\n2. Praise each run", "find_tool": "NONE", "find_tool: Step: List": "listRuns"}
+    script = {
+        "decompose": "1. List runs\n2. Praise each run",
+        "find_tool": "NONE",
+        "find_tool: Step: List": "listRuns",
+    }
     script |= {"fields_present": "no", "calls_needed": "yes", "complete": "yes", "answer": "ok"}
     made, model = agent(tmp_path, script, (lister([{"id": 1}, {"id": 2}]),))
     made.execute_goal("Praise them")

@@ -2,7 +2,14 @@
 
 import pytest
 
-from aggregate.agent.heuristics import advice, find_iteration, has_parts, is_compound, is_vague, words
+from aggregate.agent.heuristics import (
+    advice,
+    find_iteration,
+    has_parts,
+    is_compound,
+    is_vague,
+    words,
+)
 from aggregate.tools import make_tool
 
 ITERATIONS = [
@@ -77,7 +84,12 @@ def test_vague_steps(step: str, vague: bool) -> None:
 
 @pytest.mark.parametrize(
     ("goal", "compound"),
-    [("Get kudos for activity 7", False), ("Get it, then count", True), ("a; b", True), ("1. Get 2. Count", True)],
+    [
+        ("Get kudos for activity 7", False),
+        ("Get it, then count", True),
+        ("a; b", True),
+        ("1. Get 2. Count", True),
+    ],
 )
 def test_compound_goals(goal: str, compound: bool) -> None:
     """Only a sub-task that names several things is split by the model."""

@@ -35,7 +35,10 @@ def test_a_text_without_a_common_line() -> None:
     old = "".join(f"alpha {n}\n" for n in range(30_000))
     new = "".join(f"omega {n * n}\n" for n in range(30_000))
     begun = time.perf_counter()
-    assert FuzzyAnchor.resolve(FuzzyAnchor.create_slice(old, 5_000, 25_000), new).state is AnchorState.ORPHANED
+    assert (
+        FuzzyAnchor.resolve(FuzzyAnchor.create_slice(old, 5_000, 25_000), new).state
+        is AnchorState.ORPHANED
+    )
     assert time.perf_counter() - begun < SECONDS
 
 
@@ -85,9 +88,13 @@ CAPTURED: dict[str, Any] = {**FuzzyAnchor.create_slice(HUNDRED, 40, 50, symbol="
 
 @given(
     st.dictionaries(st.sampled_from(sorted(CAPTURED)), ODD_VALUES, max_size=4),
-    st.sampled_from([HUNDRED, "", "a\n", f"zero\n{HUNDRED}", HUNDRED.replace("45", "xx"), HUNDRED[400:] * 2]),
+    st.sampled_from(
+        [HUNDRED, "", "a\n", f"zero\n{HUNDRED}", HUNDRED.replace("45", "xx"), HUNDRED[400:] * 2]
+    ),
 )
-def test_a_hostile_record_gives_lines_of_the_text_or_a_reason(odd: dict[str, Any], text: str) -> None:
+def test_a_hostile_record_gives_lines_of_the_text_or_a_reason(
+    odd: dict[str, Any], text: str
+) -> None:
     """Whatever a record holds, no error is raised, no line outside is named, and what is not shown says why (M-X9)."""
     found = FuzzyAnchor.resolve({**CAPTURED, **odd}, text)
     if found.found:
@@ -97,7 +104,9 @@ def test_a_hostile_record_gives_lines_of_the_text_or_a_reason(odd: dict[str, Any
         assert found.reason
 
 
-@pytest.mark.parametrize("odd", [{"copies": 1, "rival": 10**400}, {"copies": 1, "rival": 101}, {"copies": -1}])
+@pytest.mark.parametrize(
+    "odd", [{"copies": 1, "rival": 10**400}, {"copies": 1, "rival": 101}, {"copies": -1}]
+)
 def test_impossible_counts_are_damage(odd: dict[str, Any]) -> None:
     """A count of copies or a fit that no capture writes is said to be damaged."""
     found = FuzzyAnchor.resolve({**CAPTURED, **odd}, HUNDRED)
@@ -115,7 +124,10 @@ def test_line_numbers_of_thousands_of_digits() -> None:
     piece = {"start_line": 10**5000, "end_line": 10**5001}
     reason = "start_line and end_line of this slice must be whole numbers"
     assert FuzzyAnchor.resolve(piece, HUNDRED).reason == reason
-    assert render_slices("a.txt", HUNDRED, [piece]).text == f"--- [Slice] Lines ?-?: orphaned: {reason} ---"
+    assert (
+        render_slices("a.txt", HUNDRED, [piece]).text
+        == f"--- [Slice] Lines ?-?: orphaned: {reason} ---"
+    )
 
 
 def changed_between_seeds(tag: str) -> str:
@@ -123,7 +135,10 @@ def changed_between_seeds(tag: str) -> str:
     chance = random.Random(1)
     return "".join(
         f"rare line {group}\n"
-        + "".join(f"value_{group}_{k}_{tag} = compute({chance.randrange(10**9)}, {tag})\n" for k in range(40))
+        + "".join(
+            f"value_{group}_{k}_{tag} = compute({chance.randrange(10**9)}, {tag})\n"
+            for k in range(40)
+        )
         for group in range(400)
     )
 
@@ -149,4 +164,6 @@ def test_many_slices_of_one_file_read_it_once() -> None:
     """Slices that are resolved together give what each gives alone."""
     pieces = [FuzzyAnchor.create_slice(HUNDRED, n, n + 3) for n in range(1, 90, 7)]
     new = f"zero\n{HUNDRED}"
-    assert FuzzyAnchor.resolve_all(pieces, new) == [FuzzyAnchor.resolve(piece, new) for piece in pieces]
+    assert FuzzyAnchor.resolve_all(pieces, new) == [
+        FuzzyAnchor.resolve(piece, new) for piece in pieces
+    ]

@@ -28,7 +28,9 @@ LINE = st.sampled_from(
     ]
 ) | st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]), max_size=12)
 TEXT = st.builds(
-    lambda lines, end: "\n".join(lines) + end, st.lists(LINE, min_size=1, max_size=40), st.sampled_from(["", "\n"])
+    lambda lines, end: "\n".join(lines) + end,
+    st.lists(LINE, min_size=1, max_size=40),
+    st.sampled_from(["", "\n"]),
 )
 
 
@@ -46,7 +48,12 @@ def test_an_unchanged_text_gives_the_same_lines(drawn: tuple[str, int, int]) -> 
     """Relocating on unchanged text is the identity for every slice (M-41)."""
     text, start, end = drawn
     found = FuzzyAnchor.resolve(FuzzyAnchor.create_slice(text, start, end), text)
-    assert (found.start_line, found.end_line, found.state, found.reason) == (start, end, AnchorState.FRESH, "")
+    assert (found.start_line, found.end_line, found.state, found.reason) == (
+        start,
+        end,
+        AnchorState.FRESH,
+        "",
+    )
 
 
 @given(slices())
@@ -66,12 +73,20 @@ def test_lines_put_in_above_shift_a_slice_exactly(drawn: tuple[str, int, int], c
     text, start, end = drawn
     new = "".join(f"put in as number {n}\n" for n in range(count)) + text
     found = FuzzyAnchor.resolve(FuzzyAnchor.create_slice(text, start, end), new)
-    assert (found.start_line, found.end_line, found.state) == (start + count, end + count, AnchorState.MOVED)
-    assert found.reason == (f"moved from line {start}" if start == end else f"moved from lines {start}-{end}")
+    assert (found.start_line, found.end_line, found.state) == (
+        start + count,
+        end + count,
+        AnchorState.MOVED,
+    )
+    assert found.reason == (
+        f"moved from line {start}" if start == end else f"moved from lines {start}-{end}"
+    )
 
 
 @given(slices(), TEXT)
-def test_what_is_called_fresh_or_moved_is_the_captured_text(drawn: tuple[str, int, int], new: str) -> None:
+def test_what_is_called_fresh_or_moved_is_the_captured_text(
+    drawn: tuple[str, int, int], new: str
+) -> None:
     """No slice is shown as unchanged whose lines differ from those captured, whatever became of the text (M-X9)."""
     text, start, end = drawn
     piece = FuzzyAnchor.create_slice(text, start, end)

@@ -27,7 +27,9 @@ FINGERPRINT = HashedPrompt.of(PROMPT, [3, 10]).fingerprint
 def test_the_form_of_a_record(tmp_path: Path) -> None:
     """Shown whole: records of earlier releases are read, and this one's by them."""
     path = tmp_path / "demo_001.md"
-    write_request(LoggedRequest(path, FINGERPRINT, SentRecord("anthropic", "m", (1, 3), (3,), {"a.py": 0.5})))
+    write_request(
+        LoggedRequest(path, FINGERPRINT, SentRecord("anthropic", "m", (1, 3), (3,), {"a.py": 0.5}))
+    )
     assert request_log_path(path).read_text(encoding="utf-8") == (
         '{"version":2,"encoding":"o200k_base","links":[["system","","e4a6a0577479b2b4",0,0],\n'
         '["files","","d2800ed9e0197ce7",3,8],\n["files","a.py","352a821f8a7b0128",10,13]],'
@@ -39,7 +41,9 @@ def test_a_record_is_read_back(tmp_path: Path) -> None:
     """What is written is read, byte for byte the same each time; what is damaged counts as none."""
     path = write_numbered(tmp_path, "demo", PROMPT.markdown)
     logged = LoggedRequest(
-        path, FINGERPRINT, SentRecord("anthropic", "m", (1, 3), (3,), {"a.py": 0.5}, {"a.py": "00ff"})
+        path,
+        FINGERPRINT,
+        SentRecord("anthropic", "m", (1, 3), (3,), {"a.py": 0.5}, {"a.py": "00ff"}),
     )
     write_request(logged)
     first = request_log_path(path).read_bytes()
@@ -48,7 +52,13 @@ def test_a_record_is_read_back(tmp_path: Path) -> None:
     assert read_request(path) == logged
     assert list(recent_requests(tmp_path, "demo")) == [logged]
     assert find_prompt(tmp_path, "demo", "1") == path
-    for damage in (b"", b"[]", b'{"version": 1}', first[: len(first) // 2], first.replace(b'"links"', b'"lunks"')):
+    for damage in (
+        b"",
+        b"[]",
+        b'{"version": 1}',
+        first[: len(first) // 2],
+        first.replace(b'"links"', b'"lunks"'),
+    ):
         request_log_path(path).write_bytes(damage)
         assert read_request(path) is None
 

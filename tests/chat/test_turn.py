@@ -7,7 +7,12 @@ from textwrap import dedent
 
 import pytest
 
-from aggregate import build_discussion_text, build_file_items, build_markdown_no_history, load_config
+from aggregate import (
+    build_discussion_text,
+    build_file_items,
+    build_markdown_no_history,
+    load_config,
+)
 from aggregate.chat.request_log import read_request
 from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.clients.context_window import truncation_warning
@@ -49,12 +54,16 @@ def folder(tmp_path: Path) -> Path:
     return project(tmp_path, {"manual_slop.toml": CONFIG} | files)
 
 
-def ready(folder: Path, message: str, choice: ModelSelection = SCRIPTED, *, answer: object = "Yes.") -> PreparedTurn:
+def ready(
+    folder: Path, message: str, choice: ModelSelection = SCRIPTED, *, answer: object = "Yes."
+) -> PreparedTurn:
     """Prepare a turn that will be answered with ``answer``."""
     made = prepare_turn(load_config(folder / "manual_slop.toml"), message, choice)
     transport = made.client.transport
     assert isinstance(transport, ScriptedTransport)
-    return replace(made, client=scripted_client([answer], cache=transport.cache, model=made.client.model))  # type: ignore[list-item]
+    script = [answer]
+    client = scripted_client(script, cache=transport.cache, model=made.client.model)  # type: ignore[arg-type]
+    return replace(made, client=client)
 
 
 def say(
@@ -71,7 +80,10 @@ def test_the_request_is_the_file_and_the_file_is_the_public_text(folder: Path) -
     made, done = say(folder, "Second?")
     written = done.path.read_text(encoding="utf-8")
     assert made.plan.text == written == made.prompt.markdown
-    history = [*load_history(folder / "manual_slop_history.toml")[:-2], {"role": "User", "content": "Second?"}]
+    history = [
+        *load_history(folder / "manual_slop_history.toml")[:-2],
+        {"role": "User", "content": "Second?"},
+    ]
     static = build_markdown_no_history(build_file_items(folder, ["src/*.py"]), folder, [])
     assert written == static + "\n\n" + build_discussion_text(history)
 
@@ -94,7 +106,9 @@ def test_the_second_turn_reads_the_first(folder: Path) -> None:
     assert abs(done.reply.usage.cache_read - total) <= 1
     assert second.expected == replace(done.reply.usage, output=0)
     assert second.report is not None
-    assert second.report.sentence == f"{total:,} of {total:,} tokens of the prefix are kept (appended)"
+    assert (
+        second.report.sentence == f"{total:,} of {total:,} tokens of the prefix are kept (appended)"
+    )
 
 
 def edit(folder: Path, name: str, *, more: str) -> None:
@@ -105,8 +119,14 @@ def edit(folder: Path, name: str, *, more: str) -> None:
 
 def files_of(made: PreparedTurn) -> list[str]:
     """Return the files of a prompt in order, those with a diff with an asterisk."""
-    shown = (one for one in made.prompt.segments if one.section in (Section.FILES, Section.CHANGED) and one.source)
-    return [one.source.removeprefix("src/") + "*" * (one.section is Section.CHANGED) for one in shown]
+    shown = (
+        one
+        for one in made.prompt.segments
+        if one.section in (Section.FILES, Section.CHANGED) and one.source
+    )
+    return [
+        one.source.removeprefix("src/") + "*" * (one.section is Section.CHANGED) for one in shown
+    ]
 
 
 def test_a_changed_file_is_named_and_shown_by_a_diff(folder: Path) -> None:
@@ -116,7 +136,10 @@ def test_a_changed_file_is_named_and_shown_by_a_diff(folder: Path) -> None:
     made, done = say(folder, "Second?")
     assert made.report is not None
     assert (made.report.cause.value, made.report.where) == ("changed", "src/b.py")
-    assert (files_of(made), made.ordered.older) == (["a.py", "b.py", "c.py", "b.py*"], ("src/b.py",))
+    assert (files_of(made), made.ordered.older) == (
+        ["a.py", "b.py", "c.py", "b.py*"],
+        ("src/b.py",),
+    )
     assert done.path.read_text(encoding="utf-8") == made.plan.text
     assert "### File src/b.py (diff)\n\n```diff\n@@ -799,3 +799,4 @@\n" in made.plan.text
     assert done.reply.usage.cache_read > 0.99 * first.plan.total
@@ -135,7 +158,11 @@ def test_without_diffs_a_changed_file_moves_behind_the_others(folder: Path) -> N
     say(folder, "First?")
     edit(folder, "b.py", more="# more\n")
     made, done = say(folder, "Second?")
-    assert (files_of(made), made.ordered.older, made.ordered.extra) == (["a.py", "c.py", "b.py"], (), 0)
+    assert (files_of(made), made.ordered.older, made.ordered.extra) == (
+        ["a.py", "c.py", "b.py"],
+        (),
+        0,
+    )
     assert done.reply.usage.cache_read > 0
 
 
@@ -145,7 +172,9 @@ def test_diffs_end_when_no_cache_holds_the_files(folder: Path) -> None:
     edit(folder, "b.py", more="# more\n")
     record = request_log_path(done.path)
     assert files_of(ready(folder, "Second?")) == ["a.py", "b.py", "c.py", "b.py*"]
-    assert files_of(ready(folder, "?", ModelSelection(provider="scripted", model="claude-opus-5"))) == [
+    assert files_of(
+        ready(folder, "?", ModelSelection(provider="scripted", model="claude-opus-5"))
+    ) == [
         "a.py",
         "c.py",
         "b.py",
@@ -175,8 +204,15 @@ def test_the_record_is_read_back(folder: Path) -> None:
     run = read_request(done.path)
     assert run is not None
     assert run.sent is not None
-    assert (run.fingerprint, run.sent.provider, run.sent.model) == (made.fingerprint, "scripted", "claude-sonnet-5")
-    assert (run.sent.ends, run.sent.breakpoints) == (made.plan.layout.ends, made.plan.layout.breakpoints)
+    assert (run.fingerprint, run.sent.provider, run.sent.model) == (
+        made.fingerprint,
+        "scripted",
+        "claude-sonnet-5",
+    )
+    assert (run.sent.ends, run.sent.breakpoints) == (
+        made.plan.layout.ends,
+        made.plan.layout.breakpoints,
+    )
 
 
 def test_a_failure_leaves_the_discussion_as_it_was(folder: Path) -> None:
@@ -184,7 +220,9 @@ def test_a_failure_leaves_the_discussion_as_it_was(folder: Path) -> None:
     config = load_config(folder / "manual_slop.toml")
     with pytest.raises(ProviderError, match="answered 400"):
         send_turn(ready(folder, "First?", answer=ProviderError("x answered 400: no")), config)
-    with pytest.raises(ProviderError, match=r"answered nothing \(end\): the discussion stays as it was"):
+    with pytest.raises(
+        ProviderError, match=r"answered nothing \(end\): the discussion stays as it was"
+    ):
         send_turn(ready(folder, "First?", answer=" \n"), config)
     assert not (folder / "manual_slop_history.toml").exists()
     assert len(list((folder / "md_gen").glob("demo_*.md"))) == 2
@@ -203,7 +241,9 @@ def test_a_persona_chooses_model_instructions_and_strategy(folder: Path) -> None
 def test_unknown_personas_are_refused(folder: Path) -> None:
     """The error lists those that there are."""
     config = load_config(folder / "manual_slop.toml")
-    with pytest.raises(ConfigError, match='there is no persona "nobody": known are brief, elsewhere, reviewer'):
+    with pytest.raises(
+        ConfigError, match='there is no persona "nobody": known are brief, elsewhere, reviewer'
+    ):
         prepare_turn(config, "?", ModelSelection(persona="nobody"))
 
 
@@ -211,13 +251,17 @@ def test_a_projects_persona_cannot_send_a_key_elsewhere(folder: Path) -> None:
     """An address in a file that came with a project is not given a provider's key."""
     config = load_config(folder / "manual_slop.toml")
     with pytest.raises(ConfigError, match="may name an address for compatible only"):
-        prepare_turn(config, "?", ModelSelection(persona="elsewhere"), environ={"ANTHROPIC_API_KEY": "k"})
+        prepare_turn(
+            config, "?", ModelSelection(persona="elsewhere"), environ={"ANTHROPIC_API_KEY": "k"}
+        )
 
 
 def test_the_keyword_of_the_last_release(folder: Path) -> None:
     """``choice`` still says who is asked, with a warning that names ``selection``."""
     config = load_config(folder / "manual_slop.toml")
-    with pytest.warns(DeprecationWarning, match="the keyword choice of prepare_turn is now selection"):
+    with pytest.warns(
+        DeprecationWarning, match="the keyword choice of prepare_turn is now selection"
+    ):
         prepared = prepare_turn(config, "?", choice=SCRIPTED)  # type: ignore[call-arg]
     assert prepared.client.provider == "scripted"
 
@@ -244,7 +288,10 @@ def test_preparing_writes_nothing(folder: Path) -> None:
 
 def test_a_project_that_is_no_file_keeps_no_discussion(folder: Path) -> None:
     """Its caller keeps the turns, and hands them over with the next message."""
-    tables = {"files": {"base_dir": str(folder), "paths": ["src/a.py"]}, "output": {"output_dir": str(folder / "out")}}
+    tables = {
+        "files": {"base_dir": str(folder), "paths": ["src/a.py"]},
+        "output": {"output_dir": str(folder / "out")},
+    }
     made = prepare_turn(open_project(tables), "First?", SCRIPTED)
     done = send_turn(made, open_project(tables))
     assert (done.history, done.path.parent) == (None, folder / "out")
@@ -258,7 +305,9 @@ def chosen(folder: Path, personas: str, choice: ModelSelection) -> PreparedTurn:
     """Plan with further personas, without any key."""
     with (folder / "manual_slop.toml").open("a", encoding="utf-8") as config:
         config.write(dedent(personas))
-    return prepare_turn(load_config(folder / "manual_slop.toml"), "?", choice, environ={}, require_key=False)
+    return prepare_turn(
+        load_config(folder / "manual_slop.toml"), "?", choice, environ={}, require_key=False
+    )
 
 
 WITHOUT_PROVIDER = '[personas.any]\nmodel = "claude-opus-5"\n'
@@ -268,11 +317,19 @@ def test_a_personas_model_is_used_where_it_fits(folder: Path) -> None:
     """A persona without a provider leaves that to the command line, and its model holds."""
     made = chosen(folder, WITHOUT_PROVIDER, ModelSelection(provider="anthropic", persona="any"))
     assert (made.client.provider, made.client.model) == ("anthropic", "claude-opus-5")
-    gateway = ModelSelection(provider="openai", persona="any", base_url="https://gateway.example/v1")
+    gateway = ModelSelection(
+        provider="openai", persona="any", base_url="https://gateway.example/v1"
+    )
     assert chosen(folder, "", gateway).client.model == "claude-opus-5"
-    assert chosen(folder, "", ModelSelection(provider="scripted", persona="any")).client.model == "claude-opus-5"
     assert (
-        chosen(folder, "", ModelSelection(provider="openai", persona="any", model="gpt-5.6")).client.model == "gpt-5.6"
+        chosen(folder, "", ModelSelection(provider="scripted", persona="any")).client.model
+        == "claude-opus-5"
+    )
+    assert (
+        chosen(
+            folder, "", ModelSelection(provider="openai", persona="any", model="gpt-5.6")
+        ).client.model
+        == "gpt-5.6"
     )
 
 
@@ -321,4 +378,6 @@ def test_a_refusal_is_no_turn(folder: Path) -> None:
 def test_when_a_prompt_was_cut(sent: int, read: int, warned: bool) -> None:
     """Vocabularies differ, so only much too few tokens count, or just a window's number of them."""
     assert bool(truncation_warning(sent, Usage(fresh=read), "x")) is warned
-    assert truncation_warning(sent, Usage(0, 0, read), "x") == truncation_warning(sent, Usage(fresh=read), "x")
+    assert truncation_warning(sent, Usage(0, 0, read), "x") == truncation_warning(
+        sent, Usage(fresh=read), "x"
+    )

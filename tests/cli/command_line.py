@@ -69,7 +69,11 @@ def begin(
         read_err, write_err = os.pipe()
         err = stack.enter_context(os.fdopen(read_err, "rb"))
         nothing = os.open(os.devnull, os.O_RDONLY)
-        streams = [nothing, write_out if stdout is None else stdout, write_err if stderr is None else stderr]
+        streams = [
+            nothing,
+            write_out if stdout is None else stdout,
+            write_err if stderr is None else stderr,
+        ]
         variables = program_environment(folder) | environment
         running = loaded(*load).running(folder, list(arguments), variables, streams)
         command = stack.enter_context(running)

@@ -64,13 +64,22 @@ class Loaded:
                 [sys.executable, "-m", "tests.cli.loaded", str(other.fileno()), *modules],
                 pass_fds=[other.fileno()],
                 cwd=Path(__file__).parents[2],
-                env={**environment, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+                env={
+                    **environment,
+                    "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+                },
                 stdin=subprocess.DEVNULL,
             )
 
-    def run(self, folder: Path, arguments: list[str], environment: Mapping[str, str]) -> tuple[int, bytes, bytes]:
+    def run(
+        self, folder: Path, arguments: list[str], environment: Mapping[str, str]
+    ) -> tuple[int, bytes, bytes]:
         """Run one command to its end and return its exit code, output and errors."""
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, Path(os.devnull).open("rb") as nothing:
+        with (
+            tempfile.TemporaryFile() as out,
+            tempfile.TemporaryFile() as err,
+            Path(os.devnull).open("rb") as nothing,
+        ):
             streams = [nothing.fileno(), out.fileno(), err.fileno()]
             with self.running(folder, arguments, environment, streams) as command:
                 code = command.wait()
@@ -102,7 +111,9 @@ class Loaded:
 @cache
 def loaded(*modules: str) -> Loaded:
     """Return this process's own that has these modules loaded besides, started at the first call."""
-    process = Loaded(modules, {**os.environ, "PYTHONWARNINGS": "error", "PYTHONIOENCODING": "utf-8"})
+    process = Loaded(
+        modules, {**os.environ, "PYTHONWARNINGS": "error", "PYTHONIOENCODING": "utf-8"}
+    )
     atexit.register(process.close)
     return process
 
@@ -124,7 +135,14 @@ def _receive_number(connection: socket.socket) -> int:
 
 def _serve(connection: socket.socket, modules: list[str]) -> None:
     """Run commands, each in a copy of this process, until the tests have ended."""
-    for module in ("compose.api", "cli.run", "cli.send", "cli.results", "chat.turn", "views.ast_parser"):
+    for module in (
+        "compose.api",
+        "cli.run",
+        "cli.send",
+        "cli.results",
+        "chat.turn",
+        "views.ast_parser",
+    ):
         import_module(f"aggregate.{module}")
     for module in modules:
         import_module(module)
@@ -148,7 +166,9 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
 
 def _become(folder: str, arguments: list[str], environment: dict[str, str], *streams: int) -> None:
     """Run one command in this copy and end as the program does."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # tests that run in the background ignore it
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # tests that run in the background ignore it
     for target, stream in enumerate(streams):
         os.dup2(stream, target)
     for stream in streams:
@@ -164,7 +184,9 @@ def _become(folder: str, arguments: list[str], environment: dict[str, str], *str
         main()
     except SystemExit as end:
         if threading.active_count() == 1:
-            os._exit(end.code if isinstance(end.code, int) else 1)  # nothing to wait for: taking down memory is slow
+            os._exit(
+                end.code if isinstance(end.code, int) else 1
+            )  # nothing to wait for: taking down memory is slow
         raise
 
 

@@ -46,7 +46,11 @@ def test_modules_import_at_their_top() -> None:
     for path in FOLDER.rglob("*.py"):
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(function, ast.FunctionDef):
-                late += [path.name for node in ast.walk(function) if isinstance(node, ast.Import | ast.ImportFrom)]
+                late += [
+                    path.name
+                    for node in ast.walk(function)
+                    if isinstance(node, ast.Import | ast.ImportFrom)
+                ]
     assert late == []
 
 

@@ -38,7 +38,9 @@ def aggregate(folder: Path, *arguments: str) -> tuple[int, list[str]]:
 def test_a_run_and_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The report's path is all that standard output gets; every run has its own folder; runs are listed by status."""
     folder = track_project(
-        tmp_path, TICKETS, **{f"conductor/tracks/{TRACK}/answers.toml": '[answers]\na = "one is 1"\n'}
+        tmp_path,
+        TICKETS,
+        **{f"conductor/tracks/{TRACK}/answers.toml": '[answers]\na = "one is 1"\n'},
     )
     assert aggregate(folder, "conduct", "run", "demo", "--plain")[0] == 0
     first = capsys.readouterr()
@@ -51,7 +53,10 @@ def test_a_run_and_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert second.parent.name == f"{TRACK}_002"
     assert second.read_bytes() == report.read_bytes()
     assert aggregate(folder, "conduct", "status", TRACK)[0] == 0
-    assert capsys.readouterr().out == f"demo/{TRACK}/002: finished, 2 of 2 tickets have ended\n  a: done\n  b: done\n"
+    assert (
+        capsys.readouterr().out
+        == f"demo/{TRACK}/002: finished, 2 of 2 tickets have ended\n  a: done\n  b: done\n"
+    )
     assert aggregate(folder, "conduct")[0] == 0
     assert capsys.readouterr().out == f"[x] {TRACK}: A demo\n"
     assert aggregate(folder, "conduct", "forget", TRACK)[0] == 0
@@ -66,7 +71,11 @@ def test_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(folder.rglob("*"))
     assert aggregate(folder, "conduct", "run", "demo", "--dry-run")[0] == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.rpartition("  ")[0] for line in lines[:3]] == ["  1  a -> $found", "     ", "  2  b <- a"]
+    assert [line.rpartition("  ")[0] for line in lines[:3]] == [
+        "  1  a -> $found",
+        "     ",
+        "  2  b <- a",
+    ]
     assert lines[1].strip() == "one.py"
     assert lines[3].startswith("2 tickets, ")
     assert sorted(folder.rglob("*")) == before
@@ -85,14 +94,22 @@ def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixtur
     script = tmp_path / "script.json"
     script.write_text('{"answers": {"a": {"fail": "no\\nway \\u001b[2J", "refuse": true}}}')
     folder = track_project(tmp_path / "p", TICKETS)
-    assert aggregate(folder, "conduct", "run", "demo", "--worker", f"scripted:{script}", "--on-error", "fail")[0] == 1
+    assert (
+        aggregate(
+            folder, "conduct", "run", "demo", "--worker", f"scripted:{script}", "--on-error", "fail"
+        )[0]
+        == 1
+    )
     captured = capsys.readouterr()
     assert captured.err == (
         'started  a\nfailed   a: no way \\x1b[2J\nnot run  b: not run: it depends on "a", which failed\n'
     )
     assert "a: no way" in Path(captured.out.strip()).read_text()
     assert aggregate(folder, "conduct", "status", "demo")[0] == 0
-    assert capsys.readouterr().out.splitlines()[1:] == ["  a: failed (no way \\x1b[2J)", "  b: not run"]
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "  a: failed (no way \\x1b[2J)",
+        "  b: not run",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -103,14 +120,25 @@ def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixtur
             ["run", "demo", "--worker", "oracle"],
             "there is no worker 'oracle': take scripted",
         ),
-        (["run", "demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here: correct its name\n"),
+        (
+            ["run", "demo", "--worker", "scripted:gone.toml"],
+            "there is no gone.toml here: correct its name\n",
+        ),
         (["resume", "demo"], f"{TRACK}: no run to resume: all are over"),
         (["cancel", "demo"], f"{TRACK}: there is no run to cancel: all are over"),
-        (["demo", "--dry-run", "--resume"], "--dry-run, --status, --resume, --cancel and --forget exclude each other"),
-        (["run", "demo", "--database", "mysql://h/d"], "mysql://... is no database that runs can use"),
+        (
+            ["demo", "--dry-run", "--resume"],
+            "--dry-run, --status, --resume, --cancel and --forget exclude each other",
+        ),
+        (
+            ["run", "demo", "--database", "mysql://h/d"],
+            "mysql://... is no database that runs can use",
+        ),
     ],
 )
-def test_mistakes(tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes(
+    tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A mistake is one sentence, and nothing is started."""
     folder = track_project(tmp_path, TICKETS)
     assert aggregate(folder, "conduct", *arguments)[0] in (1, 2)
@@ -120,7 +148,9 @@ def test_mistakes(tmp_path: Path, arguments: list[str], message: str, capsys: py
     assert not (folder / "md_gen").exists()
 
 
-def test_a_track_that_is_called_like_a_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_track_that_is_called_like_a_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It is reached behind ``run``; what is not needed for a list or a dry run is not asked for."""
     folder = track_project(tmp_path, TICKETS)
     (folder / f"conductor/tracks/{TRACK}").rename(folder / "conductor/tracks/status")
@@ -162,10 +192,15 @@ def test_the_spelling_of_the_last_release(
     track = "gone" if "gone" in old else "demo"
     flag = "" if new[0] == "run" else f" --{new[0]}"
     assert output.out == expected.out
-    assert output.err == NOTICE.format(f"conduct {track}{flag}", f"conduct {new[0]} {track}") + expected.err
+    assert (
+        output.err
+        == NOTICE.format(f"conduct {track}{flag}", f"conduct {new[0]} {track}") + expected.err
+    )
 
 
-def test_mistakes_in_the_spelling_of_the_last_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_in_the_spelling_of_the_last_release(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Flags exclude each other, without a track they list the tracks, and an unknown one is a mistake."""
     folder = track_project(tmp_path, TICKETS)
     assert aggregate(folder, "conduct", "--status")[0] == 0
@@ -181,7 +216,9 @@ def test_a_missing_focus_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     folder = track_project(tmp_path, TICKETS.replace("one.py", "none.py"))
     plan = (folder / f"conductor/tracks/{TRACK}/plan.md").read_bytes()
     assert aggregate(folder, "conduct", "run", "demo")[0] == 2
-    assert 'the ticket "a" has the focus file none.py, which is not there' in capsys.readouterr().err
+    assert (
+        'the ticket "a" has the focus file none.py, which is not there' in capsys.readouterr().err
+    )
     assert (folder / f"conductor/tracks/{TRACK}/plan.md").read_bytes() == plan
     assert aggregate(folder, "conduct", "status", "demo")[0] == 0
     assert capsys.readouterr().out == "no run yet\n"
@@ -190,7 +227,9 @@ def test_a_missing_focus_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_interrupted_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An interrupt ends the program at once though a worker is busy; the next start goes on with the same run."""
     folder = track_project(
-        tmp_path, TICKETS, **{f"conductor/tracks/{TRACK}/answers.toml": "[answers.a]\nseconds = 60\n"}
+        tmp_path,
+        TICKETS,
+        **{f"conductor/tracks/{TRACK}/answers.toml": "[answers.a]\nseconds = 60\n"},
     )
     with begin(folder, "conduct", "run", "demo", "--plain", load=CONDUCTOR) as begun:
         assert begun.err.readline() == b"started  a\n"
@@ -217,7 +256,9 @@ def test_workers_in_other_processes(tmp_path: Path, spelling: list[str], said: s
     folder = track_project(tmp_path, TICKETS)
     database = str(tmp_path / "shared.sqlite")
     with begin(tmp_path, *spelling, "--database", database, load=CONDUCTOR) as worker:
-        assert aggregate(folder, "conduct", "run", "demo", "--no-work", "--database", database)[0] == 0
+        assert (
+            aggregate(folder, "conduct", "run", "demo", "--no-work", "--database", database)[0] == 0
+        )
         worker.command.interrupt(signal.SIGTERM)
         errors, code = worker.err.read(), worker.command.wait()
     assert (code, errors.startswith(f"{said}working as ".encode())) == (0, True)

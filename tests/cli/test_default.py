@@ -34,7 +34,11 @@ def aggregate(*arguments: str) -> Ended:
 @pytest.fixture
 def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a project in a repository, whose folder is the current one."""
-    files = {"manual_slop.toml": CONFIG, "src/a.py": "x = 1\n", "src/lib/b.py": "def f():\n    return 1\n"}
+    files = {
+        "manual_slop.toml": CONFIG,
+        "src/a.py": "x = 1\n",
+        "src/lib/b.py": "def f():\n    return 1\n",
+    }
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     folder = project(tmp_path / "demo", files)
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
@@ -43,7 +47,15 @@ def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["-q"], ["--config", "manual_slop.toml"], ["--json"], ["--stdout"], ["--focus", "src/a.py", "-q"]]
+    "arguments",
+    [
+        [],
+        ["-q"],
+        ["--config", "manual_slop.toml"],
+        ["--json"],
+        ["--stdout"],
+        ["--focus", "src/a.py", "-q"],
+    ],
 )
 def test_options_of_run_work_without_its_name(demo: Path, arguments: list[str]) -> None:
     """What ``run`` does with options, the program does with them alone."""
@@ -71,7 +83,9 @@ def test_help_and_version_are_still_the_programs_own(demo: Path) -> None:
         (["--confg", "x"], "No such option '--confg'."),
     ],
 )
-def test_what_is_mistyped_is_answered_with_the_nearest(demo: Path, arguments: list[str], said: str) -> None:
+def test_what_is_mistyped_is_answered_with_the_nearest(
+    demo: Path, arguments: list[str], said: str
+) -> None:
     """Commands and options that do not exist exit with 2 and name what was probably meant."""
     ended = aggregate(*arguments)
     assert (ended.code, ended.out) == (2, "")
@@ -82,11 +96,16 @@ def test_completion_knows_commands_and_the_options_of_run() -> None:
     """A shell completes commands, and with a dash the options that work without one."""
     complete = ShellComplete(program, {}, "aggregate", "_AGGREGATE_COMPLETE")
     assert [item.value for item in complete.get_completions([], "st")] == ["stats"]
-    assert {"--help", "--version", "--stdout"} <= {item.value for item in complete.get_completions([], "--")}
+    assert {"--help", "--version", "--stdout"} <= {
+        item.value for item in complete.get_completions([], "--")
+    }
     assert "--focus" in {item.value for item in complete.get_completions(["-q"], "--f")}
     assert [item.value for item in complete.get_completions([], "wo")] == []  # an old spelling
     assert [item.value for item in complete.get_completions(["conduct"], "re")] == ["resume"]
-    assert [item.value for item in complete.get_completions(["conduct", "run"], "--pla")] == ["--places", "--plain"]
+    assert [item.value for item in complete.get_completions(["conduct", "run"], "--pla")] == [
+        "--places",
+        "--plain",
+    ]
 
 
 def commands(group: click.Group, *path: str) -> list[tuple[str, click.Command]]:
@@ -107,13 +126,19 @@ def test_help_texts_are_whole_sentences() -> None:
     for name, command in commands(program):
         texts.append((name, (command.help or "").strip()))
         options = [one for one in command.params if isinstance(one, click.Option)]
-        texts += [(f"{name} {one.name}", (one.help or "").split("  [default")[0]) for one in options]
+        texts += [
+            (f"{name} {one.name}", (one.help or "").split("  [default")[0]) for one in options
+        ]
     assert not [
-        (name, text) for name, text in texts if not text[:1].isupper() or text[-1:] != "." or "..." in text[-3:]
+        (name, text)
+        for name, text in texts
+        if not text[:1].isupper() or text[-1:] != "." or "..." in text[-3:]
     ]
 
 
-def test_from_a_sub_folder_the_nearest_configuration_is_taken(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_a_sub_folder_the_nearest_configuration_is_taken(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The configuration above counts, the prompt goes where it says, and what is typed begins in the current folder."""
     monkeypatch.chdir(demo / "src/lib")
     written = aggregate("-q")
@@ -139,7 +164,9 @@ def test_nothing_above_the_repository_counts(demo: Path) -> None:
     assert nearest_config(outside) == Path("manual_slop.toml")
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away"
+)
 @pytest.mark.parametrize("foreign", [".git", ".", "manual_slop.toml"])
 def test_what_another_user_put_above_does_not_count(demo: Path, foreign: str) -> None:
     """In a folder that is shared anybody may plant a repository and a configuration for those who work below it."""
@@ -166,12 +193,17 @@ def test_init_writes_into_the_current_folder(demo: Path, monkeypatch: pytest.Mon
             'execution_mode = "bead"',
             "execution_mode: there is no 'bead', it is taken as native: did you mean \"beads\"?",
         ),
-        ('aggregation_strategy = "x"', "aggregation_strategy: there is no 'x', it is taken as auto: known are auto"),
+        (
+            'aggregation_strategy = "x"',
+            "aggregation_strategy: there is no 'x', it is taken as auto: known are auto",
+        ),
     ],
 )
 def test_a_word_that_names_nothing_is_a_warning(demo: Path, text: str, said: str) -> None:
     """A strategy or mode that does not exist is taken as the usual one, and the run says so (rule M-30)."""
-    (demo / "m.toml").write_text(f"[project]\n{text}\n[files]\npaths = ['src/a.py']\n", encoding="utf-8")
+    (demo / "m.toml").write_text(
+        f"[project]\n{text}\n[files]\npaths = ['src/a.py']\n", encoding="utf-8"
+    )
     ended = aggregate("-c", "m.toml")
     assert ended.code == 0
     assert f"warning: {said}" in ended.err

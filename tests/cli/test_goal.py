@@ -84,8 +84,12 @@ def test_the_tree_of_a_terminal() -> None:
     """The same lines with guides; the one step of a sub-task is not repeated below it."""
     call = Trace(TraceKind.TOOL, "greet", "name='Ann'", 0.001, 0, ok=True, note="", children=())
     step = Trace(TraceKind.NEURON, "1.1", "Greet Ann", 0.002, 5, ok=True, note="", children=(call,))
-    task = Trace(TraceKind.DENDRITE, "1.1", "Greet Ann", 0.003, 5, ok=True, note="", children=(step,))
-    goal = Trace(TraceKind.GOAL, "goal", "[bold]Greet", 0.004, 5, ok=False, note="gone", children=(task,))
+    task = Trace(
+        TraceKind.DENDRITE, "1.1", "Greet Ann", 0.003, 5, ok=True, note="", children=(step,)
+    )
+    goal = Trace(
+        TraceKind.GOAL, "goal", "[bold]Greet", 0.004, 5, ok=False, note="gone", children=(task,)
+    )
     console = Console(file=io.StringIO(), width=100)
     console.print(rich_tree(goal))
     assert console.file.getvalue() == (  # type: ignore[attr-defined]
@@ -136,7 +140,9 @@ def test_mistakes(tmp_path: Path, arguments: tuple[str, ...], message: str) -> N
 def test_an_unknown_provider_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     """The sentence names the providers that there are."""
     assert run_program(["goal", "x", "--provider", "nobody"]) == 2
-    assert capsys.readouterr().err.startswith("aggregate: there is no provider 'nobody': take one of anthropic, ")
+    assert capsys.readouterr().err.startswith(
+        "aggregate: there is no provider 'nobody': take one of anthropic, "
+    )
 
 
 YAML = """\
@@ -190,7 +196,8 @@ def test_simple_yaml(tmp_path: Path, text: str, goal: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "description: x", "goal:", "  goal: x", "just words", "goal: 'a' b: c\n\tx\nnot yaml"]
+    "text",
+    ["", "description: x", "goal:", "  goal: x", "just words", "goal: 'a' b: c\n\tx\nnot yaml"],
 )
 def test_files_without_a_goal(tmp_path: Path, text: str) -> None:
     """The error names the file."""

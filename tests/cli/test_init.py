@@ -15,7 +15,13 @@ def test_the_first_configuration_is_one_that_a_run_accepts(tmp_path: Path) -> No
     """``init`` writes a file, prints its path and names the next command; ``run`` takes the code and the README."""
     folder = project(
         tmp_path / "my [odd] näme",
-        {"README.md": "# Hi\n", "lib/a.py": "def f(): return 1\n", "top.py": "", "[b]/c.py": "x = 1\n", "a{b/d.py": ""},
+        {
+            "README.md": "# Hi\n",
+            "lib/a.py": "def f(): return 1\n",
+            "top.py": "",
+            "[b]/c.py": "x = 1\n",
+            "a{b/d.py": "",
+        },
     )
     made = start(folder, "init")
     assert (made.code, made.out) == (0, "manual_slop.toml\n")
@@ -35,7 +41,10 @@ def test_the_first_configuration_is_one_that_a_run_accepts(tmp_path: Path) -> No
 def test_a_configuration_that_is_there_is_left_alone(tmp_path: Path) -> None:
     """A second ``init`` refuses and does not touch a byte."""
     path = project(tmp_path, {"manual_slop.toml": "# mine\n"}) / "manual_slop.toml"
-    assert mistake(start(tmp_path, "init")) == "manual_slop.toml: exists already: edit it, or delete it first"
+    assert (
+        mistake(start(tmp_path, "init"))
+        == "manual_slop.toml: exists already: edit it, or delete it first"
+    )
     assert path.read_bytes() == b"# mine\n"
 
 
@@ -79,15 +88,24 @@ def test_names_that_are_no_utf8_do_not_end_it(
     assert "### File b\\udcffd/c.py" in out
 
 
-def test_a_place_that_cannot_be_written_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_place_that_cannot_be_written_is_a_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A folder that does not exist is said in one line, code 1."""
     assert run_program(["init", "-c", str(tmp_path / "gone/manual_slop.toml")]) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err == f"aggregate: cannot write {tmp_path}/gone/manual_slop.toml: No such file or directory\n"
+    assert (
+        captured.err
+        == f"aggregate: cannot write {tmp_path}/gone/manual_slop.toml: No such file or directory\n"
+    )
 
 
-FILLED = [f"{folder}/{i}.py" for folder in ("node_modules/x", "venv/lib", "web/build", "odd") for i in range(3)]
+FILLED = [
+    f"{folder}/{i}.py"
+    for folder in ("node_modules/x", "venv/lib", "web/build", "odd")
+    for i in range(3)
+]
 
 
 def test_what_tools_have_filled_is_excluded(
@@ -98,7 +116,9 @@ def test_what_tools_have_filled_is_excluded(
     What is counted is what the first run takes.
     """
     files = dict.fromkeys([*FILLED, "odd/pyvenv.cfg"], "x = 1\n")
-    monkeypatch.chdir(project(tmp_path, {**files, "src/a.py": "def f(): return 1\n", "README.md": "# Hi\n"}))
+    monkeypatch.chdir(
+        project(tmp_path, {**files, "src/a.py": "def f(): return 1\n", "README.md": "# Hi\n"})
+    )
     config = tmp_path / "manual_slop.toml"
     for make_repository in (False, True):
         if make_repository:
@@ -106,7 +126,9 @@ def test_what_tools_have_filled_is_excluded(
         assert run_program(["init", "--no-gitignore"]) == 0
         text = config.read_text(encoding="utf-8")
         assert 'exclude = ["/odd/", "build/", "node_modules/", "venv/"]' in text
-        assert capsys.readouterr().err == "it takes 2 files, 30 tokens (o200k); next: aggregate run\n"
+        assert (
+            capsys.readouterr().err == "it takes 2 files, 30 tokens (o200k); next: aggregate run\n"
+        )
         assert run_program(["run", "--stdout", "-q"]) == 0
         assert capsys.readouterr().out.count("### File ") == 2
         config.unlink()
@@ -123,7 +145,9 @@ def test_gitignore_is_changed_only_if_the_user_says_so(
     monkeypatch.chdir(project(tmp_path, {"a.py": "", ".gitignore": "*.log\nstate"}))
     rules, config = tmp_path / ".gitignore", tmp_path / "manual_slop.toml"
     assert run_program(["init"]) == 0
-    assert capsys.readouterr().err.endswith("\nruns write to md_gen/: better add that to .gitignore\n")
+    assert capsys.readouterr().err.endswith(
+        "\nruns write to md_gen/: better add that to .gitignore\n"
+    )
     assert rules.read_text(encoding="utf-8") == "*.log\nstate"
     config.unlink()
     assert run_program(["init", "--gitignore"]) == 0
@@ -140,7 +164,9 @@ def test_gitignore_that_is_a_link_is_left_alone(
     monkeypatch.chdir(project(tmp_path, {"in/a.py": "", "rc": "mine\n"}) / "in")
     (tmp_path / "in/.gitignore").symlink_to("../rc")
     assert run_program(["init", "--gitignore"]) == 1
-    assert capsys.readouterr().err.endswith("cannot add to .gitignore: is a link: add md_gen/ and state/ yourself\n")
+    assert capsys.readouterr().err.endswith(
+        "cannot add to .gitignore: is a link: add md_gen/ and state/ yourself\n"
+    )
     assert (tmp_path / "rc").read_text(encoding="utf-8") == "mine\n"
 
 
@@ -148,7 +174,13 @@ def test_what_git_ignores_is_not_proposed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ignored folders and hidden ones do not appear; lock files are excluded by name."""
-    files = {".gitignore": "out/\n", "out/a.py": "", ".hid/b.py": "", "web/c.js": "", "web/package-lock.json": "{}"}
+    files = {
+        ".gitignore": "out/\n",
+        "out/a.py": "",
+        ".hid/b.py": "",
+        "web/c.js": "",
+        "web/package-lock.json": "{}",
+    }
     monkeypatch.chdir(project(tmp_path, files))
     subprocess.run(["git", "init", "-q"], check=True)
     assert run_program(["init"]) == 0

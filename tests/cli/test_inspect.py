@@ -26,9 +26,15 @@ class Circle:
         (["--mode", "full"], SOURCE),
         ([], '"""Shapes."""\n\n\nclass Circle:\n    def area(self):\n        ...\n'),
         (["--mode", "outline"], "4-6  class Circle\n5-6    def area(self)\n"),
-        (["--mode", "masked", "--symbol", "Circle.area"], "class Circle:\n    def area(self):\n        return 3\n"),
+        (
+            ["--mode", "masked", "--symbol", "Circle.area"],
+            "class Circle:\n    def area(self):\n        return 3\n",
+        ),
         (["--mode", "masked", "--symbol", "area=sig"], "class Circle:\n    def area(self):\n"),
-        (["--mode", "custom", "--lines", "4-5"], "--- [Slice] Lines 4-5: ---\nclass Circle:\n    def area(self):\n"),
+        (
+            ["--mode", "custom", "--lines", "4-5"],
+            "--- [Slice] Lines 4-5: ---\nclass Circle:\n    def area(self):\n",
+        ),
         (["--symbol", "Circle"], "class Circle:\n    def area(self):\n        return 3\n"),
         (["--lines", "4-4"], "--- [Slice] Lines 4-4: ---\nclass Circle:\n"),
         (["--mode", "none"], "(context excluded)\n"),
@@ -53,9 +59,16 @@ def test_a_symbol_that_is_not_there_is_a_failure(
 ) -> None:
     """``view`` prints what there is, says what there is not, and exits with 1; so it does for lines that are gone."""
     monkeypatch.chdir(project(tmp_path, {"a.py": SOURCE}))
-    assert run_program(["view", "a.py", "--mode", "masked", "--symbol", "area=sig", "--symbol", "nope"]) == 1
+    assert (
+        run_program(
+            ["view", "a.py", "--mode", "masked", "--symbol", "area=sig", "--symbol", "nope"]
+        )
+        == 1
+    )
     shown = capsys.readouterr()
-    assert shown.out == "class Circle:\n    def area(self):\n\nERROR: symbol not found: nope in a.py\n"
+    assert (
+        shown.out == "class Circle:\n    def area(self):\n\nERROR: symbol not found: nope in a.py\n"
+    )
     assert shown.err == "aggregate: symbol not found: nope in a.py\n"
     assert run_program(["view", "a.py", "--mode", "custom", "--lines", "900-901"]) == 1
     assert capsys.readouterr().err.startswith("aggregate: --- [Slice] Lines 900-901: orphaned: ")
@@ -66,13 +79,20 @@ def test_line_ends_reach_the_terminal_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("é\r\n\u2028x".encode())
     shown = start(tmp_path, "view", "a.txt", "--mode", "full")
     assert (shown.code, shown.out, shown.err) == (0, "é\r\n\u2028x\n", "")
-    ascii_only = start(tmp_path, "view", "a.txt", "--mode", "full", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    ascii_only = start(
+        tmp_path, "view", "a.txt", "--mode", "full", PYTHONIOENCODING="ascii", PYTHONUTF8="0"
+    )
     assert "Traceback" not in ascii_only.err
 
 
 def test_stats_show_folders_with_their_sums(tmp_path: Path) -> None:
     """Folders stand above their files with the sums of what is below (M-3, M-4)."""
-    files = {"manual_slop.toml": '[files]\npaths = ["**/*.py"]\n', "p/a.py": SOURCE, "p/q/b.py": "x = 1\n", "c.py": ""}
+    files = {
+        "manual_slop.toml": '[files]\npaths = ["**/*.py"]\n',
+        "p/a.py": SOURCE,
+        "p/q/b.py": "x = 1\n",
+        "c.py": "",
+    }
     ended = start(project(tmp_path, files), "stats")
     rows = [line.split()[:3] for line in ended.out.splitlines()]
     assert (ended.code, ended.err) == (0, "")
@@ -85,7 +105,9 @@ def test_stats_show_folders_with_their_sums(tmp_path: Path) -> None:
 def test_stats_as_json(tmp_path: Path) -> None:
     """``--json`` gives a list with a row per file and a token count per view; unreadable files carry their error."""
     config = '[files]\npaths = ["a.py", "gone.py"]\n'
-    ended = start(project(tmp_path, {"manual_slop.toml": config, "a.py": SOURCE}), "stats", "--json")
+    ended = start(
+        project(tmp_path, {"manual_slop.toml": config, "a.py": SOURCE}), "stats", "--json"
+    )
     rows = json.loads(ended.out)
     assert [row["path"] for row in rows] == ["a.py", "gone.py"]
     assert rows[0]["lines"] == 6
@@ -109,7 +131,14 @@ def test_the_schema_describes_every_key(capsys: pytest.CaptureFixture[str]) -> N
     assert run_program(["schema"]) == 0
     schema = json.loads(capsys.readouterr().out)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert set(schema["properties"]) >= {"project", "output", "files", "screenshots", "discussion", "context_presets"}
+    assert set(schema["properties"]) >= {
+        "project",
+        "output",
+        "files",
+        "screenshots",
+        "discussion",
+        "context_presets",
+    }
     for table in (schema, *schema["$defs"].values()):
         for key, value in table.get("properties", {}).items():
             assert {"description", "$ref"} & set(value), key
@@ -119,7 +148,9 @@ def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> Non
     """``-h`` lists the commands, each with a line."""
     assert run_program(["-h"]) == 0
     said = capsys.readouterr().out
-    listed = {line.split()[0] for line in said.partition("Commands:")[2].splitlines() if line.strip()}
+    listed = {
+        line.split()[0] for line in said.partition("Commands:")[2].splitlines() if line.strip()
+    }
     assert listed >= {"run", "init", "preset", "stats", "view", "prune", "languages", "schema"}
     assert said.startswith(
         dedent("""\

@@ -39,13 +39,19 @@ def test_without_a_configuration_the_way_out_is_named(tmp_path: Path) -> None:
             "[project\n",
             "m.toml: is no valid TOML: Expected ']' at the end of a table declaration (at line 1, column 9)",
         ),
-        ("a = 1\na = 2\n", "m.toml: is no valid TOML: Cannot overwrite a value (at line 2, column 6)"),
+        (
+            "a = 1\na = 2\n",
+            "m.toml: is no valid TOML: Cannot overwrite a value (at line 2, column 6)",
+        ),
         (
             '[files]\npaths = [\n  "a",\n  { path = "b", view_mode = "outlin" },\n]\n',
             "m.toml:4: \"files.paths[1].view_mode\": input should be 'full', 'summary', 'skeleton', 'outline', 'masked', "
             "'custom' or 'none', not 'outlin'",
         ),
-        ("[project]\nactive_preset = 'gone'\n", 'there is no context preset "gone": known presets: none'),
+        (
+            "[project]\nactive_preset = 'gone'\n",
+            'there is no context preset "gone": known presets: none',
+        ),
         (
             "[output]\nnamespace = 'a/b'\n",
             'm.toml:2: "output.namespace": must be a plain file name without slashes and control characters, '
@@ -63,15 +69,22 @@ def test_a_wrong_configuration_names_file_line_and_key(
     assert refused(capsys, "run", "-q", "-c", str(path)).replace(f"{tmp_path}/", "") == line
 
 
-def test_bytes_that_are_no_text_are_a_mistake_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bytes_that_are_no_text_are_a_mistake_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A configuration in another encoding is refused with the place of the first wrong byte."""
     path = tmp_path / "m.toml"
     path.write_bytes(b"name = '\xff'\n")
-    assert refused(capsys, "stats", "-c", str(path)) == f"{path}: is not UTF-8 text (byte 8): save it as UTF-8"
+    assert (
+        refused(capsys, "stats", "-c", str(path))
+        == f"{path}: is not UTF-8 text (byte 8): save it as UTF-8"
+    )
 
 
 @pytest.mark.parametrize("depth", [2_000, 100_000])
-def test_a_bottomless_configuration_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], depth: int) -> None:
+def test_a_bottomless_configuration_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], depth: int
+) -> None:
     """Nesting beyond any sense is a mistake of the file, not a crash."""
     path = tmp_path / "m.toml"
     path.write_text(f"a = {'[' * depth}{']' * depth}\n", encoding="utf-8")
@@ -80,7 +93,10 @@ def test_a_bottomless_configuration_is_refused(tmp_path: Path, capsys: pytest.Ca
 
 @pytest.mark.parametrize("command", ["show", "apply", "delete"])
 def test_a_preset_that_does_not_exist_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
 ) -> None:
     """Showing, applying and deleting an unknown preset name it, and those that there are (M-43)."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
@@ -97,7 +113,11 @@ def test_a_preset_that_does_not_exist_is_named(
     ],
 )
 def test_a_file_that_cannot_be_shown_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    said: str,
 ) -> None:
     """``view`` refuses what it cannot read, by name."""
     monkeypatch.chdir(tmp_path)
@@ -119,7 +139,11 @@ def test_a_file_that_cannot_be_shown_is_said(
     ],
 )
 def test_a_wrong_command_line_is_explained_by_its_usage(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    said: str,
 ) -> None:
     """Options and arguments that do not exist get the usage and exit code 2."""
     monkeypatch.chdir(project(tmp_path, {"a.py": "x = 1\n"}))

@@ -39,7 +39,10 @@ def test_there_is_no_other_way_to_a_terminal() -> None:
         ("init.py", "sys.stderr.isatty"),
         ("init.py", "sys.stdin.isatty"),
         ("input.py", "sys.stdin.buffer.read"),
-        ("stats.py", "Console(file=rendered, width=width, force_terminal=console.is_terminal).print"),
+        (
+            "stats.py",
+            "Console(file=rendered, width=width, force_terminal=console.is_terminal).print",
+        ),
         ("trace_tree.py", "Console(stderr=True).print"),
     }
 
@@ -101,7 +104,9 @@ def test_nothing_foreign_steers_a_terminal(evil: Path, monkeypatch: pytest.Monke
             run_program([*arguments])
         said = out.getvalue() + err.getvalue()
         assert said, arguments
-        assert not [piece for piece in ("\x07", "\u202e", "\x1b[2J", "\x1b]") if piece in said], arguments
+        assert not [piece for piece in ("\x07", "\u202e", "\x1b[2J", "\x1b]") if piece in said], (
+            arguments
+        )
 
 
 def test_rich_reads_no_markup_in_names(evil: Path) -> None:
@@ -148,7 +153,10 @@ def test_a_full_output_is_one_sentence(evil: Path, arguments: list[str]) -> None
             stderr=subprocess.PIPE,
         )
     last = done.stderr.decode().splitlines()[-1]
-    assert (done.returncode, last) == (1, "aggregate: the output cannot be written: No space left on device")
+    assert (done.returncode, last) == (
+        1,
+        "aggregate: the output cannot be written: No space left on device",
+    )
     assert b"Traceback" not in done.stderr
     assert b"Exception ignored" not in done.stderr
 
@@ -166,7 +174,9 @@ def test_a_full_output_is_one_sentence(evil: Path, arguments: list[str]) -> None
 def test_closed_streams_are_no_crash(evil: Path, command: str, code: int, said: str) -> None:
     """Whatever streams are missing, the command ends with one sentence at most, if it can be said."""
     line = f"{sys.executable} -m aggregate {command}"
-    done = subprocess.run(["sh", "-c", line], cwd=evil, env=program_environment(evil), capture_output=True)
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=evil, env=program_environment(evil), capture_output=True
+    )
     assert done.returncode == code
     assert said in done.stderr.decode()
     assert "Traceback" not in done.stderr.decode()
@@ -174,8 +184,15 @@ def test_closed_streams_are_no_crash(evil: Path, command: str, code: int, said: 
 
 def test_an_ascii_locale_prints_everything(tmp_path: Path) -> None:
     """Prompts are UTF-8 in any locale, and names that it cannot spell are a sentence."""
-    project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py", "ü.py"]\n', "a.py": "x = 'é'\n"})
-    ascii_only = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    project(
+        tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py", "ü.py"]\n', "a.py": "x = 'é'\n"}
+    )
+    ascii_only = {
+        "LC_ALL": "C",
+        "PYTHONIOENCODING": "ascii",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+    }
     piped = start(tmp_path, "--stdout", **ascii_only)
     assert piped.code == 0
     assert "x = 'é'" in piped.out

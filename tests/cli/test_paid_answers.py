@@ -24,13 +24,29 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and pipes of PO
 def folder(tmp_path: Path) -> Path:
     """Return a project of one file."""
     return project(
-        tmp_path, {"a.py": "A = 1\n", "manual_slop.toml": '[project]\nname = "demo"\n[files]\npaths = ["a.py"]\n'}
+        tmp_path,
+        {
+            "a.py": "A = 1\n",
+            "manual_slop.toml": '[project]\nname = "demo"\n[files]\npaths = ["a.py"]\n',
+        },
     )
 
 
-def sending(folder: Path, server: Dripping, stdout: int | None = None) -> AbstractContextManager[Begun]:
+def sending(
+    folder: Path, server: Dripping, stdout: int | None = None
+) -> AbstractContextManager[Begun]:
     """Run ``aggregate send`` in a process of its own, and end it if it has not ended."""
-    return begin(folder, "send", "Why?", "--base-url", server.url, "--model", "m", load=("openai",), stdout=stdout)
+    return begin(
+        folder,
+        "send",
+        "Why?",
+        "--base-url",
+        server.url,
+        "--model",
+        "m",
+        load=("openai",),
+        stdout=stdout,
+    )
 
 
 def answer(folder: Path) -> str:
@@ -46,14 +62,20 @@ def was_recorded(folder: Path) -> bool:
     return run is not None and run.sent is not None
 
 
-def here(folder: Path, server: Dripping, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
+def here(
+    folder: Path, server: Dripping, capsys: pytest.CaptureFixture[str], *options: str
+) -> tuple[int, str]:
     """Send in this process and return the exit code and standard error."""
     config = str(folder / "manual_slop.toml")
-    code = run_program(["send", "Why?", "-c", config, "--base-url", server.url, "--model", "m", *options])
+    code = run_program(
+        ["send", "Why?", "-c", config, "--base-url", server.url, "--model", "m", *options]
+    )
     return code, capsys.readouterr().err
 
 
-def test_the_answer_is_kept_beside_the_prompt(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_answer_is_kept_beside_the_prompt(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """After an ordinary turn too; and pruning deletes both."""
     with dripping(*LINES, None) as server:
         assert here(folder, server, capsys)[0] == 0
@@ -73,11 +95,16 @@ def test_what_came_before_a_signal_is_kept(folder: Path, how: signal.Signals) ->
     assert not (folder / "manual_slop_history.toml").exists()
     if how is signal.SIGINT:
         assert code == 130
-        assert err.decode().strip() == f"aggregate: interrupted; what came of the answer is in {ANSWER}"
+        assert (
+            err.decode().strip()
+            == f"aggregate: interrupted; what came of the answer is in {ANSWER}"
+        )
         assert was_recorded(folder)
 
 
-def test_what_came_before_the_stream_broke_is_kept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_came_before_the_stream_broke_is_kept(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The error of the connection names the file; the discussion stays as it was, the cache is accounted for."""
     with dripping(*LINES[:2], "") as server:
         code, err = here(folder, server, capsys)
@@ -99,7 +126,10 @@ def test_a_reader_that_leaves_loses_nothing(folder: Path) -> None:
     assert answer(folder) == "".join(LINES)
     said = f"aggregate: the output cannot be written: Broken pipe; the answer is in {ANSWER}"
     assert (code, err.strip()) == (1, said)
-    assert load_history(folder / "manual_slop_history.toml")[-1] == {"role": "AI", "content": "".join(LINES)}
+    assert load_history(folder / "manual_slop_history.toml")[-1] == {
+        "role": "AI",
+        "content": "".join(LINES),
+    }
 
 
 def break_toml(path: Path) -> None:
@@ -115,7 +145,10 @@ def link_away(path: Path) -> None:
 @pytest.mark.parametrize("spoil", [break_toml, Path.mkdir, link_away])
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_a_history_that_cannot_take_the_turn(
-    folder: Path, spoil: Callable[[Path], None], options: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    spoil: Callable[[Path], None],
+    options: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """It became something else while the model wrote: the error names the answer's file, also with ``--json``."""
     with dripping(lambda: spoil(folder / "manual_slop_history.toml"), *LINES, None) as server:
@@ -133,7 +166,11 @@ def test_a_full_output_is_no_reason_to_lose_an_answer(folder: Path) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("there is no device that is full")
-    with dripping(*LINES, None) as server, full.open("wb") as output, sending(folder, server, output.fileno()) as begun:
+    with (
+        dripping(*LINES, None) as server,
+        full.open("wb") as output,
+        sending(folder, server, output.fileno()) as begun,
+    ):
         err, code = begun.err.read(), begun.command.wait()
     assert answer(folder) == "".join(LINES)
     said = f"aggregate: the output cannot be written: No space left on device; the answer is in {ANSWER}"
@@ -161,7 +198,9 @@ def test_a_server_that_reports_no_tokens(folder: Path, capsys: pytest.CaptureFix
     assert "0 tokens in" not in err
 
 
-def test_a_prompt_that_was_cut_is_warned_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_prompt_that_was_cut_is_warned_of(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The server reports its window instead of the prompt: the answer is kept, and a warning says what was read."""
     (folder / "a.py").write_text("value = 1\n" * 3_000, encoding="utf-8")
     with dripping(*LINES, None, usage={"prompt_tokens": 4096, "completion_tokens": 9}) as server:
@@ -171,9 +210,14 @@ def test_a_prompt_that_was_cut_is_warned_of(folder: Path, capsys: pytest.Capture
     assert "it has probably cut the prompt to its context window" in err
 
 
-def test_half_a_character_is_kept_and_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_half_a_character_is_kept_and_shown(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Servers cut characters in two, and some send a half alone: no file could hold that, and the answer is paid."""
     with dripping("a\ud83d", "\ude00 and \ud800", "b", None) as server:
         assert here(folder, server, capsys)[0] == 0
     assert answer(folder) == "a😀 and �b"
-    assert load_history(folder / "manual_slop_history.toml")[-1] == {"role": "AI", "content": "a😀 and �b"}
+    assert load_history(folder / "manual_slop_history.toml")[-1] == {
+        "role": "AI",
+        "content": "a😀 and �b",
+    }

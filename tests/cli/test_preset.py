@@ -31,7 +31,9 @@ history = ["Hi"]
 
 
 @pytest.fixture
-def aggregate(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+def aggregate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Command:
     """The program, run in this process and in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".xdg"))
@@ -52,7 +54,10 @@ def test_a_preset_lives_its_life(tmp_path: Path, aggregate: Command) -> None:
     saved = aggregate("preset", "save", "new one", "a.py", "gone.py", "--description", "Café")
     warning = 'warning: preset "new one": gone.py does not exist: restore it or take it out of the preset\n'
     assert saved == Ended(0, "", f'saved "new one": 2 files\n{warning}')
-    assert without(path.read_text(encoding="utf-8"), '[context_presets."new one"]') == CONFIG.splitlines()
+    assert (
+        without(path.read_text(encoding="utf-8"), '[context_presets."new one"]')
+        == CONFIG.splitlines()
+    )
 
     listed = aggregate("preset", "list")
     assert (listed.code, listed.out.splitlines()) == (
@@ -76,7 +81,9 @@ def test_a_preset_lives_its_life(tmp_path: Path, aggregate: Command) -> None:
     assert path.read_text(encoding="utf-8").splitlines() == [*rest[:8], *rest[12:]]
 
 
-def test_a_preset_for_all_projects_is_hidden_by_the_projects_own(tmp_path: Path, aggregate: Command) -> None:
+def test_a_preset_for_all_projects_is_hidden_by_the_projects_own(
+    tmp_path: Path, aggregate: Command
+) -> None:
     """``--global`` stores it in the user's folder; the project's one of that name wins until it is deleted (M-43)."""
     project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": ""})
     assert aggregate("preset", "save", "mine", "a.py", "b.py", "--global").code == 0
@@ -92,6 +99,11 @@ def without(text: str, heading: str) -> list[str]:
     lines = text.splitlines()
     at = lines.index(heading)
     end = next(
-        (i for i in range(at + 1, len(lines)) if lines[i].startswith("[") or lines[i] == "# the end"), len(lines)
+        (
+            i
+            for i in range(at + 1, len(lines))
+            if lines[i].startswith("[") or lines[i] == "# the end"
+        ),
+        len(lines),
     )
     return lines[:at] + lines[end:]

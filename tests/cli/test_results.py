@@ -14,7 +14,12 @@ def files(tmp_path: Path) -> list[str]:
     """Four producers' files: two JSON objects, a text, and one that is no JSON."""
     project(
         tmp_path,
-        {"a.json": '{"x": 1, "n": {"p": [1]}}', "b.json": '{"n": {"q": 2}}', "c.txt": "words\n", "d.json": "{no"},
+        {
+            "a.json": '{"x": 1, "n": {"p": [1]}}',
+            "b.json": '{"n": {"q": 2}}',
+            "c.txt": "words\n",
+            "d.json": "{no",
+        },
     )
     return [str(tmp_path / name) for name in ("a.json", "b.json", "c.txt", "d.json")]
 
@@ -31,7 +36,9 @@ def files(tmp_path: Path) -> list[str]:
         (["--strategy", "custom", "--function", "function (results) { return results.length; }"], 3),
     ],
 )  # fmt: skip
-def test_merge(files: list[str], options: list[str], value: object, capsys: pytest.CaptureFixture[str]) -> None:
+def test_merge(
+    files: list[str], options: list[str], value: object, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Each strategy over files; a file that is no JSON is a failed result, listed, and ends nothing (O-3, O-6)."""
     assert run_program(["results", "merge", *options, *files]) == 0
     result = json.loads(capsys.readouterr().out)
@@ -51,21 +58,33 @@ def test_merge_of_nothing_usable(tmp_path: Path, capsys: pytest.CaptureFixture[s
     """If every file failed the exit code says so, and the errors are still printed (O-49)."""
     assert run_program(["results", "merge", str(tmp_path / "gone.json")]) == 1
     result = json.loads(capsys.readouterr().out)
-    assert (result["value"], result["errors"]) == ([], [f"{tmp_path}/gone.json failed: file not found"])
+    assert (result["value"], result["errors"]) == (
+        [],
+        [f"{tmp_path}/gone.json failed: file not found"],
+    )
 
 
-@pytest.mark.parametrize("options", [["--strategy", "custom"], ["--function", "len"], ["--strategy", "sum"]])
+@pytest.mark.parametrize(
+    "options", [["--strategy", "custom"], ["--function", "len"], ["--strategy", "sum"]]
+)
 def test_mistakes(files: list[str], options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Options that do not fit are a usage error."""
     assert run_program(["results", "merge", *options, *files]) == 2
     assert "Usage: aggregate results merge" in capsys.readouterr().err
 
 
-def test_an_unreadable_file_is_said_beside_the_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreadable_file_is_said_beside_the_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A mistyped name is a sentence on standard error also where JSON is printed; the rest is merged (O-6)."""
     project(tmp_path, {"a.txt": "words"})
     for options in ([], ["--json"], ["--text"]):
-        assert run_program(["results", "merge", *options, str(tmp_path / "a.txt"), str(tmp_path / "typo.txt")]) == 0
+        assert (
+            run_program(
+                ["results", "merge", *options, str(tmp_path / "a.txt"), str(tmp_path / "typo.txt")]
+            )
+            == 0
+        )
         captured = capsys.readouterr()
         assert captured.err == f"warning: {tmp_path}/typo.txt failed: file not found\n"
         assert "words" in captured.out
@@ -77,7 +96,9 @@ def test_compile_of_nothing_usable(tmp_path: Path, capsys: pytest.CaptureFixture
     assert run_program(["results", "compile", missing]) == 1
     captured = capsys.readouterr()
     assert captured.err == f"warning: {missing}: file not found\n"
-    assert json.loads(captured.out)["analysis_metadata"]["errors"] == ["missing failed: file not found"]
+    assert json.loads(captured.out)["analysis_metadata"]["errors"] == [
+        "missing failed: file not found"
+    ]
 
 
 @pytest.mark.parametrize("command", ["merge", "compile"])
@@ -98,7 +119,10 @@ def test_what_is_no_json_is_never_printed_as_json(
 def test_compile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each file is a tool's result, placed by its metadata; unreadable ones are visible (R-5, R-X9)."""
     metadata = {"category": "security", "result_type": "scan"}
-    project(tmp_path, {"bandit.json": json.dumps({"issues": 0, "_tool_metadata": metadata}), "broken.json": "{"})
+    project(
+        tmp_path,
+        {"bandit.json": json.dumps({"issues": 0, "_tool_metadata": metadata}), "broken.json": "{"},
+    )
     files = [str(tmp_path / "bandit.json"), str(tmp_path / "broken.json")]
     options = ["--prompt", "check it", "--timestamp", "2026-01-31T10:30:00Z"]
     assert run_program(["results", "compile", *options, *files]) == 0

@@ -54,7 +54,9 @@ Hello"""
 @pytest.fixture
 def demo(tmp_path: Path) -> Path:
     """A project of two files, one missing file, one turn and one preset."""
-    return project(tmp_path, {"manual_slop.toml": CONFIG, "read.md": "# Demo\n", "src/area.py": SOURCE})
+    return project(
+        tmp_path, {"manual_slop.toml": CONFIG, "read.md": "# Demo\n", "src/area.py": SOURCE}
+    )
 
 
 def test_a_run_prints_the_path_and_nothing_else(demo: Path) -> None:
@@ -107,11 +109,18 @@ def test_the_report_is_json_and_adds_up(demo: Path) -> None:
         (["--strategy", "summarize"], "## Files (Summary)", "python, 2 lines", "### File none"),
         (["--strategy", "full", "--no-history"], "## Files", "def area", "Discussion"),
         (["--preset", "small"], "## Files", "# Demo", "area.py"),
-        (["--focus", "src/area.py"], "## Files (Tier 3 - Focused)", "return 3 * r * r", "### File none"),
+        (
+            ["--focus", "src/area.py"],
+            "## Files (Tier 3 - Focused)",
+            "return 3 * r * r",
+            "### File none",
+        ),
         (["--tier", "3"], "## Files (Tier 3 - Focused)", "    ...", "return 3"),
     ],
 )
-def test_options_decide_what_is_composed(demo: Path, options: list[str], heading: str, shown: str, hidden: str) -> None:
+def test_options_decide_what_is_composed(
+    demo: Path, options: list[str], heading: str, shown: str, hidden: str
+) -> None:
     """Strategy, preset, focus, tier and history follow the command line (M-30, M-43, M-53, M-X6)."""
     ended = start(demo, "run", "--stdout", "-q", *options)
     assert ended.code == 0
@@ -132,7 +141,11 @@ def test_another_configuration_moves_its_folders_along(demo: Path) -> None:
 def test_a_reader_that_leaves_is_no_failure_to_report(demo: Path) -> None:
     """A closed standard output, as behind ``head``, ends the program without a word (M-X18)."""
     (demo / "read.md").write_text("a line of text\n" * 50_000, encoding="utf-8")
-    for arguments in (["run", "--stdout", "-q"], ["view", "read.md", "--mode", "full"], ["languages"]):
+    for arguments in (
+        ["run", "--stdout", "-q"],
+        ["view", "read.md", "--mode", "full"],
+        ["languages"],
+    ):
         program = subprocess.Popen(
             [sys.executable, "-m", "aggregate", *arguments],
             cwd=demo,
@@ -153,7 +166,11 @@ def test_pruning_keeps_the_newest(demo: Path) -> None:
     ended = start(demo, "prune", "--keep", "1")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.splitlines() == ["md_gen/demo_001.md", "md_gen/demo_2.md"]
-    assert {path.name for path in (demo / "md_gen").iterdir()} == {"demo_1000.md", "other_001.md", "demo_x.md"}
+    assert {path.name for path in (demo / "md_gen").iterdir()} == {
+        "demo_1000.md",
+        "other_001.md",
+        "demo_x.md",
+    }
 
 
 def test_an_output_folder_that_is_a_file_is_said(demo: Path) -> None:
@@ -171,7 +188,9 @@ def test_many_files_of_one_fault_are_one_warning(tmp_path: Path) -> None:
     (tmp_path / "manual_slop.toml").write_text(f"[files]\npaths = [{names}]\n", encoding="utf-8")
     said = start(tmp_path, "run").err
     assert said.count("warning: ") == 1
-    assert "warning: file not found: gone0.py; and 49 more of this kind (--json lists them)\n" in said
+    assert (
+        "warning: file not found: gone0.py; and 49 more of this kind (--json lists them)\n" in said
+    )
     assert len(json.loads(start(tmp_path, "run", "--json", "--quiet").out)["warnings"]) == 50
 
 

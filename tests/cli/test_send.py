@@ -57,10 +57,14 @@ def test_the_answer_goes_to_standard_output_and_the_rest_to_standard_error(
     assert third.endswith("demo_002.md, " + str(folder / "manual_slop_history.toml"))
 
 
-def test_a_dry_run_shows_the_plan_and_does_nothing(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_shows_the_plan_and_does_nothing(
+    config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Blocks with their tokens, breakpoints, what is expected; no file is written."""
     before = sorted(Path(config).parent.rglob("*"))
-    code, out, err = aggregate(capsys, "send", "First?", "-c", config, "--provider", "scripted", "--dry-run")
+    code, out, err = aggregate(
+        capsys, "send", "First?", "-c", config, "--provider", "scripted", "--dry-run"
+    )
     assert (code, err) == (0, "")
     assert re.sub(r" +", " ", without_numbers(out)).splitlines() == [
         " tokens segments block",
@@ -82,7 +86,12 @@ def test_json(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     send = ("send", "First?", "-c", config, "--provider", "scripted", "--json", "-q")
     _, out, err = aggregate(capsys, *send, "--dry-run")
     plan = json.loads(out)
-    assert (err, plan["provider"], plan["expected"]["cache_read"], plan["prefix"]) == ("", "scripted", 0, None)
+    assert (err, plan["provider"], plan["expected"]["cache_read"], plan["prefix"]) == (
+        "",
+        "scripted",
+        0,
+        None,
+    )
     assert plan["tokens"] == sum(block["tokens"] for block in plan["blocks"])
     _, out, err = aggregate(capsys, *send)
     answer = json.loads(out)
@@ -106,7 +115,18 @@ def test_files_with_diffs_are_named(config: str, capsys: pytest.CaptureFixture[s
 def test_a_message_may_come_from_standard_input(config: str) -> None:
     """``-`` reads it; the answer is the only output of a quiet send."""
     done = subprocess.run(
-        [sys.executable, "-m", "aggregate", "send", "-", "-c", config, "--provider", "scripted", "-q"],
+        [
+            sys.executable,
+            "-m",
+            "aggregate",
+            "send",
+            "-",
+            "-c",
+            config,
+            "--provider",
+            "scripted",
+            "-q",
+        ],
         input=b"A question\nof two lines.\n",
         capture_output=True,
         env={**os.environ, "PYTHONUTF8": "1"},
@@ -143,11 +163,16 @@ def test_run_and_diff_report_the_prefix(config: str, capsys: pytest.CaptureFixtu
     assert "prefix" not in err
     path.write_text(path.read_text(encoding="utf-8") + "# more\n", encoding="utf-8")
     _, _, err = aggregate(capsys, "run", "-c", config)
-    assert re.search(r"^[\d,]+ of [\d,]+ tokens of the prefix are kept \(changed: src/b.py\)$", err, re.MULTILINE)
+    assert re.search(
+        r"^[\d,]+ of [\d,]+ tokens of the prefix are kept \(changed: src/b.py\)$", err, re.MULTILINE
+    )
     _, _, err = aggregate(capsys, "run", "-c", config)
     assert re.search(r"^([\d,]+) of \1 tokens of the prefix are kept \(same\)$", err, re.MULTILINE)
     code, out, _ = aggregate(capsys, "diff", "1", "3", "-c", config)
-    assert (code, without_numbers(out)) == (0, "# of # tokens of the prefix are kept (changed: src/b.py)\n")
+    assert (code, without_numbers(out)) == (
+        0,
+        "# of # tokens of the prefix are kept (changed: src/b.py)\n",
+    )
     by_path = str(Path(config).parent / "md_gen" / "demo_002.md")
     assert aggregate(capsys, "diff", by_path, "3", "-c", config)[1].endswith("(same)\n")
 

@@ -54,12 +54,20 @@ def failing(error: BaseException | None) -> Iterator[click.Group]:
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
-        (KeyError("x"), BUG, "KeyError: 'x'; this is a bug of aggregate, AGGREGATE_DEBUG=1 shows the traceback"),
+        (
+            KeyError("x"),
+            BUG,
+            "KeyError: 'x'; this is a bug of aggregate, AGGREGATE_DEBUG=1 shows the traceback",
+        ),
         (None, BUG, "RecursionError: maximum recursion depth exceeded"),
         (MemoryError(), BUG, ": MemoryError; this is a bug of aggregate"),
         (OddError(), BUG, ": OddError; this is a bug of aggregate"),
         (ValueError("two\nlines \x1b[2J"), BUG, "ValueError: two lines \\x1b[2J; this is"),
-        (FileNotFoundError(2, "No such file or directory", "a\nb"), FAILED, "No such file or directory: a\\x0ab"),
+        (
+            FileNotFoundError(2, "No such file or directory", "a\nb"),
+            FAILED,
+            "No such file or directory: a\\x0ab",
+        ),
         (
             FileNotFoundError(2, "No usable temporary directory found in ['/x']"),
             FAILED,
@@ -84,7 +92,11 @@ def test_a_traceback_is_there_for_who_asks(monkeypatch: pytest.MonkeyPatch) -> N
     with failing(KeyError("x")) as group, redirect_stderr(StringIO()) as err:
         assert run_program(["schema"], group=group) == BUG
     assert err.getvalue().startswith("Traceback (most recent call last):\n")
-    assert err.getvalue().splitlines()[-1].startswith("aggregate: unexpected error in test_unforeseen.py:")
+    assert (
+        err.getvalue()
+        .splitlines()[-1]
+        .startswith("aggregate: unexpected error in test_unforeseen.py:")
+    )
 
 
 def test_without_a_folder_for_temporary_files_there_is_no_traceback(tmp_path: Path) -> None:
@@ -94,14 +106,18 @@ def test_without_a_folder_for_temporary_files_there_is_no_traceback(tmp_path: Pa
     assert (ended.code, ended.err) == (0, "")
 
 
-def test_a_folder_that_is_gone_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_is_gone_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A shell may stand in a folder that was deleted meanwhile."""
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     with redirect_stderr(StringIO()) as err:
         assert run_program([]) == FAILED
-    assert err.getvalue() == "aggregate: the current folder is not there any more: go to another one\n"
+    assert (
+        err.getvalue() == "aggregate: the current folder is not there any more: go to another one\n"
+    )
 
 
 def test_half_a_surrogate_pair_in_the_history_is_a_sentence(tmp_path: Path) -> None:
@@ -116,7 +132,9 @@ def test_half_a_surrogate_pair_in_the_history_is_a_sentence(tmp_path: Path) -> N
         assert "manual_slop_history.toml: the history is not" in err.getvalue()
 
 
-def test_a_prompt_that_no_model_takes_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_prompt_that_no_model_takes_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Beyond the largest window that is known, the largest folders are named, in the list and as JSON."""
     monkeypatch.chdir(tmp_path)
     project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["**/*.txt"]\n', "b/c.txt": "y\n"})

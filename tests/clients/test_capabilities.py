@@ -39,7 +39,9 @@ TABLE: list[tuple[str, str, float | None, ResponseFormat]] = [
 
 
 @pytest.mark.parametrize(("provider", "model", "temperature", "form"), TABLE)
-def test_the_table(provider: str, model: str, temperature: float | None, form: ResponseFormat) -> None:
+def test_the_table(
+    provider: str, model: str, temperature: float | None, form: ResponseFormat
+) -> None:
     """Temperature 0 as each provider takes it, and how its answers are bound to a schema (D-12)."""
     taken = capabilities_of(provider, model)
     assert (taken.temperature(0.0), taken.response_format) == (temperature, form)
@@ -56,7 +58,11 @@ def test_a_request_holds_what_its_provider_takes(
     assert isinstance(client.transport, ScriptedTransport)
     (request,) = client.transport.requests
     schema = None if form is ResponseFormat.TEXT else SCHEMA
-    assert (request.temperature, request.schema, request.response_format) == (temperature, schema, form)
+    assert (request.temperature, request.schema, request.response_format) == (
+        temperature,
+        schema,
+        form,
+    )
 
 
 def test_a_turn_without_wishes_sends_text_alone() -> None:
@@ -72,7 +78,10 @@ def test_a_server_that_refuses_more_is_sent_the_text_alone(status: int) -> None:
     """Once, and without a wait; a plain request that is refused stays refused."""
     transport = TakesTextAlone(status)
     assert Client("compatible", transport, "m").send(PROMPT, "Why?", options=TYPED).text == "yes"
-    assert [one.response_format for one in transport.requests] == [ResponseFormat.SCHEMA, ResponseFormat.TEXT]
+    assert [one.response_format for one in transport.requests] == [
+        ResponseFormat.SCHEMA,
+        ResponseFormat.TEXT,
+    ]
     assert transport.requests[1].temperature is None
 
 
@@ -90,12 +99,16 @@ def test_a_turn_has_its_time() -> None:
     transport = Hangs()
     start = time.monotonic()
     with pytest.raises(ProviderError, match=r"^compatible did not answer within 0\.05 s$"):
-        Client("compatible", transport, "m").send(PROMPT, "Why?", options=RequestOptions(seconds=0.05))
+        Client("compatible", transport, "m").send(
+            PROMPT, "Why?", options=RequestOptions(seconds=0.05)
+        )
     assert transport.stopped.is_set()
     assert time.monotonic() - start < 5
 
 
-@pytest.mark.parametrize("error", [OSError("no space"), ValueError("bad"), TimeoutError("slow"), ProviderError("mine")])
+@pytest.mark.parametrize(
+    "error", [OSError("no space"), ValueError("bad"), TimeoutError("slow"), ProviderError("mine")]
+)
 def test_what_the_listener_raises_is_the_callers(error: Exception) -> None:
     """It is not taken for a failure of the provider, and nothing is asked again."""
 

@@ -20,7 +20,9 @@ from tests.prompt_cache.prompts import state
 SECRET = "sk-planted-8f3a61c0d2"  # noqa: S105 - it opens nothing
 PROMPT = state({"a.py": ("A", 0)}, []).prompt
 PLANTED = {provider.keys[0]: SECRET for provider in PROVIDERS.values()}
-every_protocol = pytest.mark.parametrize("provider", ["anthropic", "minimax", "openai", "deepseek", "gemini"])
+every_protocol = pytest.mark.parametrize(
+    "provider", ["anthropic", "minimax", "openai", "deepseek", "gemini"]
+)
 
 
 @every_protocol
@@ -33,7 +35,13 @@ def test_no_error_log_or_repr_shows_the_key(
         client = open_client(provider, model="some-model", base_url=server.url, environ=PLANTED)
         with pytest.raises(ProviderError, match="who are you") as caught:
             client.send(PROMPT, "Why?")
-    shown = [str(caught.value), repr(caught.value), repr(vars(caught.value)), repr(client), repr(client.transport)]
+    shown = [
+        str(caught.value),
+        repr(caught.value),
+        repr(vars(caught.value)),
+        repr(client),
+        repr(client.transport),
+    ]
     shown += traceback.TracebackException.from_exception(caught.value, capture_locals=True).format()
     shown += [record.getMessage() for record in caplog.records]
     shown += [*capsys.readouterr()]
@@ -61,7 +69,9 @@ ENVIRONMENT = {
 }  # fmt: skip
 
 
-def test_what_an_sdk_finds_in_the_environment_goes_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_sdk_finds_in_the_environment_goes_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Keys, accounts and headers for OpenAI and Anthropic do not reach those who speak their protocols."""
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
@@ -73,7 +83,10 @@ def test_what_an_sdk_finds_in_the_environment_goes_nowhere_else(monkeypatch: pyt
                 own.setenv(variable, "its-own-key")
                 with pytest.raises(ProviderError):
                     open_client(provider, model="m", base_url=server.url).send(PROMPT, "Why?")
-    assert [headers["authorization"] for headers in server.headers] == [*["Bearer its-own-key"] * 3, "Bearer none"]
+    assert [headers["authorization"] for headers in server.headers] == [
+        *["Bearer its-own-key"] * 3,
+        "Bearer none",
+    ]
     assert SECRET not in str(server.headers)
 
 
@@ -81,7 +94,9 @@ def test_the_command_line_and_its_files_show_no_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A send that fails leaves the prompt and one line, and no key in either."""
-    folder = project(tmp_path, {"a.py": "A = 1\n", "manual_slop.toml": '[files]\npaths = ["a.py"]\n'})
+    folder = project(
+        tmp_path, {"a.py": "A = 1\n", "manual_slop.toml": '[files]\npaths = ["a.py"]\n'}
+    )
     monkeypatch.chdir(folder)
     for name, value in PLANTED.items():
         monkeypatch.setenv(name, value)
@@ -89,7 +104,9 @@ def test_the_command_line_and_its_files_show_no_key(
         code = run_program(["send", "Why?", "--provider", "deepseek", "--base-url", server.url])
     out, err = capsys.readouterr()
     assert (code, out) == (1, "")
-    assert err.startswith("aggregate: deepseek answered 401: check the key: who are you, Bearer (hidden)?")
+    assert err.startswith(
+        "aggregate: deepseek answered 401: check the key: who are you, Bearer (hidden)?"
+    )
     assert SECRET not in err
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert len(files) >= 3

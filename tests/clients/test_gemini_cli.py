@@ -18,7 +18,15 @@ from aggregate.prompt_cache.policy import policy_for
 from tests.fakes.gemini import ANSWERS, HANGS, REFUSES, install
 from tests.prompt_cache.prompts import state
 
-DECORATED = state({"a.py": ("@dataclass\nclass A:\n    @property\n    def b(self): ...\n# mail me@example.org", 0)}, [])
+DECORATED = state(
+    {
+        "a.py": (
+            "@dataclass\nclass A:\n    @property\n    def b(self): ...\n# mail me@example.org",
+            0,
+        )
+    },
+    [],
+)
 ONCE = Retry(attempts=1)
 
 
@@ -27,7 +35,9 @@ def client(program: Path, **more: object) -> Client:
     return Client("gemini-cli", GeminiCli(str(program), **more), retry=ONCE)  # type: ignore[arg-type]
 
 
-def test_the_prompt_arrives_whole_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_prompt_arrives_whole_in_an_empty_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every ``@name`` is looked up in the working directory, so that is empty and the user's own; it is gone then.
 
     The program reads settings in all folders above, and in the system's temporary one anybody may have put some.
@@ -35,7 +45,9 @@ def test_the_prompt_arrives_whole_in_an_empty_folder(tmp_path: Path, monkeypatch
     monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "states"))
     program = install(tmp_path / "bin", ANSWERS)
     pieces: list[str] = []
-    reply = client(program).send(DECORATED.prompt, "Why?", model="gemini-3.5-flash", on_text=pieces.append)
+    reply = client(program).send(
+        DECORATED.prompt, "Why?", model="gemini-3.5-flash", on_text=pieces.append
+    )
     assert (reply.text, pieces, reply.usage) == ("Yes.", ["Ye", "s."], Usage(388, 0, 512, 20))
     seen = json.loads((tmp_path / "bin" / "seen.json").read_text(encoding="utf-8"))
     assert seen["text"] == DECORATED.prompt.markdown + "\n\nWhy?"
@@ -58,7 +70,9 @@ def test_a_failure_is_one_line_without_the_key(tmp_path: Path) -> None:
 
 def test_a_missing_program_is_named(tmp_path: Path) -> None:
     """The error says how to get it."""
-    with pytest.raises(ClientSetupError, match="is not on PATH: run npm install -g @google/gemini-cli"):
+    with pytest.raises(
+        ClientSetupError, match="is not on PATH: run npm install -g @google/gemini-cli"
+    ):
         client(tmp_path / "nowhere").send(DECORATED.prompt, "Why?")
 
 
@@ -84,5 +98,7 @@ def test_too_much_for_the_program(tmp_path: Path) -> None:
     """It would cut its input in silence, so more than it reads is refused."""
     program = install(tmp_path / "bin", ANSWERS)
     plan = state({"a.txt": ("a\n" * 4_000_000, 0)}, []).plan(policy_for("gemini-cli", ""))
-    with pytest.raises(ProviderError, match="gemini-cli reads at most 8,000,000 bytes and the prompt has 8,000,023"):
+    with pytest.raises(
+        ProviderError, match="gemini-cli reads at most 8,000,000 bytes and the prompt has 8,000,023"
+    ):
         asyncio.run(GeminiCli(str(program)).exchange(ModelRequest(plan, "", 500), None))

@@ -25,7 +25,14 @@ PATHS = {
     "gemini": "/v1beta",
 }
 KEYS = dict.fromkeys(
-    ("ANTHROPIC_API_KEY", "MINIMAX_API_KEY", "OPENAI_API_KEY", "DEEPSEEK_API_KEY", "GEMINI_API_KEY"), "k"
+    (
+        "ANTHROPIC_API_KEY",
+        "MINIMAX_API_KEY",
+        "OPENAI_API_KEY",
+        "DEEPSEEK_API_KEY",
+        "GEMINI_API_KEY",
+    ),
+    "k",
 )
 SCHEMA = {
     "type": "object",
@@ -40,7 +47,9 @@ every_protocol = pytest.mark.parametrize("provider", ["anthropic", "openai", "ge
 def connect(aimock: Aimock, provider: str, **more: Any) -> Client:
     """Return a client of the server."""
     model = "some-model" if provider == "compatible" else ""
-    return open_client(provider, model=model, base_url=aimock.url + PATHS[provider], environ=KEYS, **more)
+    return open_client(
+        provider, model=model, base_url=aimock.url + PATHS[provider], environ=KEYS, **more
+    )
 
 
 def text_of(body: Any) -> str:
@@ -49,7 +58,11 @@ def text_of(body: Any) -> str:
         return body
     if isinstance(body, list):
         return "".join(map(text_of, body))
-    return "".join(text_of(body[key]) for key in ("contents", "messages", "content", "parts", "text") if key in body)
+    return "".join(
+        text_of(body[key])
+        for key in ("contents", "messages", "content", "parts", "text")
+        if key in body
+    )
 
 
 @every_provider
@@ -64,7 +77,9 @@ def test_the_answer_comes_whole_and_the_prompt_arrives_whole(aimock: Aimock, pro
 @every_provider
 def test_a_schema_and_a_temperature_are_accepted(aimock: Aimock, provider: str) -> None:
     """The server understands the first request; what it shows of those in OpenAI's form has the wish in it."""
-    reply = connect(aimock, provider).send(PROMPT, "Why?", options=RequestOptions(temperature=0.0, schema=SCHEMA))
+    reply = connect(aimock, provider).send(
+        PROMPT, "Why?", options=RequestOptions(temperature=0.0, schema=SCHEMA)
+    )
     assert (reply.text, reply.stop) == (ANSWER, FinishReason.END)
     (entry,) = aimock.journal()
     assert ("response_format" in entry["body"]) is (PATHS[provider] == "/v1")
@@ -83,9 +98,13 @@ def test_the_answer_is_streamed(aimock: Aimock, provider: str) -> None:
 @pytest.mark.parametrize("status", [500, 529])
 def test_failures_that_pass_are_tried_again(aimock: Aimock, provider: str, status: int) -> None:
     """One failure, then the answer; the caller is told why it waits."""
-    aimock.call("POST", "/__aimock/error", {"status": status, "body": {"message": "Not now", "type": "x"}})
+    aimock.call(
+        "POST", "/__aimock/error", {"status": status, "body": {"message": "Not now", "type": "x"}}
+    )
     waits: list[str] = []
-    client = connect(aimock, provider, retry=Retry(first=0.01), on_wait=lambda _, error: waits.append(str(error)))
+    client = connect(
+        aimock, provider, retry=Retry(first=0.01), on_wait=lambda _, error: waits.append(str(error))
+    )
     assert client.send(PROMPT, "Why?", on_text=lambda _: None).text == ANSWER
     assert waits == [f"{provider} answered {status}: Not now"]
 
@@ -94,9 +113,13 @@ def test_failures_that_pass_are_tried_again(aimock: Aimock, provider: str, statu
 def test_a_refused_key_is_not_tried_again(aimock: Aimock, provider: str) -> None:
     """The error is one line that says what to check."""
     aimock.call(
-        "POST", "/__aimock/error", {"status": 401, "body": {"message": "Bad key", "type": "authentication_error"}}
+        "POST",
+        "/__aimock/error",
+        {"status": 401, "body": {"message": "Bad key", "type": "authentication_error"}},
     )
-    with pytest.raises(ProviderError, match=f"^{provider} answered 401: check the key: Bad key$") as caught:
+    with pytest.raises(
+        ProviderError, match=f"^{provider} answered 401: check the key: Bad key$"
+    ) as caught:
         connect(aimock, provider).send(PROMPT, "Why?")
     assert "\n" not in str(caught.value)
     assert len(aimock.journal()) <= 1

@@ -10,7 +10,9 @@ from aggregate.clients.providers import open_client
 from aggregate.models.prompt import Prompt
 from tests.prompt_cache.prompts import state
 
-xllamacpp = pytest.importorskip("xllamacpp", reason="pip install xllamacpp gguf: the tests of a real cache need it")
+xllamacpp = pytest.importorskip(
+    "xllamacpp", reason="pip install xllamacpp gguf: the tests of a real cache need it"
+)
 SAID = [("User: what does first do?", 0), ("AI: it returns its name.", 0)]
 
 
@@ -32,16 +34,23 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def turns(folder: str) -> tuple[Prompt, Prompt, Prompt]:
     """Return a first turn, one with two more excerpts, and one in which the last file has changed."""
     files = {
-        f"{folder}/{name}.py": (f"def {name}(): return {name!r}\n" * 20, 0) for name in ("first", "second", "third")
+        f"{folder}/{name}.py": (f"def {name}(): return {name!r}\n" * 20, 0)
+        for name in ("first", "second", "third")
     }
     changed = {**files, f"{folder}/third.py": ("def third(): return 3\n", 0)}
-    return state(files, SAID[:1]).prompt, state(files, SAID + SAID[:1]).prompt, state(changed, SAID + SAID[:1]).prompt
+    return (
+        state(files, SAID[:1]).prompt,
+        state(files, SAID + SAID[:1]).prompt,
+        state(changed, SAID + SAID[:1]).prompt,
+    )
 
 
 @pytest.mark.parametrize(("provider", "path"), [("anthropic", ""), ("compatible", "/v1")])
 def test_the_next_turn_reads_the_stable_prefix(llama: str, provider: str, path: str) -> None:
     """Turn two reads all of turn one; a change in the last file leaves what stands before it (a token is a byte)."""
-    client = open_client(provider, model="tiny", base_url=llama + path, environ={"ANTHROPIC_API_KEY": "none-needed"})
+    client = open_client(
+        provider, model="tiny", base_url=llama + path, environ={"ANTHROPIC_API_KEY": "none-needed"}
+    )
     short = RequestOptions(max_output=4)
     prompts = turns(provider)
     usages = [client.send(prompt, "", options=short).usage for prompt in prompts]
@@ -56,7 +65,10 @@ def test_the_next_turn_reads_the_stable_prefix(llama: str, provider: str, path: 
 
 SCHEMA = {
     "type": "object",
-    "properties": {"answer": {"type": "boolean"}, "note": {"anyOf": [{"type": "integer"}, {"type": "null"}]}},
+    "properties": {
+        "answer": {"type": "boolean"},
+        "note": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+    },
     "required": ["answer", "note"],
     "additionalProperties": False,
 }
@@ -66,7 +78,9 @@ def test_an_answer_has_the_form_of_its_schema(llama: str) -> None:
     """A model of random weights writes noise, and JSON of the schema where one is asked for."""
     client = open_client("compatible", model="tiny", base_url=f"{llama}/v1", environ={})
     reply = client.send(
-        Prompt(()), "Yes or no?", options=RequestOptions(max_output=200, temperature=0.0, schema=SCHEMA)
+        Prompt(()),
+        "Yes or no?",
+        options=RequestOptions(max_output=200, temperature=0.0, schema=SCHEMA),
     )
     answer = json.loads(reply.text)
     assert list(answer) == ["answer", "note"]

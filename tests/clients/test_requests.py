@@ -48,7 +48,9 @@ def test_openai_request_with_marks() -> None:
     """Content parts with breakpoints, and none that the service would add on its own."""
     rules = policy_for("openai", "gpt-5.6")
     mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
-    body = openai_api.request_body(request(rules, system="Be brief."), limit="max_completion_tokens")
+    body = openai_api.request_body(
+        request(rules, system="Be brief."), limit="max_completion_tokens"
+    )
     assert body == {
         "model": "some-model",
         "max_completion_tokens": 500,
@@ -115,7 +117,9 @@ SCHEMA = {
 
 def typed(rules: CachePolicy, form: ResponseFormat) -> ModelRequest:
     """Return a request for an answer of a schema at a temperature."""
-    return replace(request(rules, message="Why?"), temperature=0.2, schema=SCHEMA, response_format=form)
+    return replace(
+        request(rules, message="Why?"), temperature=0.2, schema=SCHEMA, response_format=form
+    )
 
 
 def added(body: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
@@ -127,7 +131,9 @@ def added(body: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
 def test_anthropic_typed_request() -> None:
     """Its SDK has a word for the schema and none for the temperature, which MiniMax takes."""
     asked = typed(MARKS, ResponseFormat.SCHEMA)
-    assert added(anthropic_api.request_body(asked), anthropic_api.request_body(asked.text_only)) == {
+    assert added(
+        anthropic_api.request_body(asked), anthropic_api.request_body(asked.text_only)
+    ) == {
         "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
         "extra_body": {"temperature": 0.2},
     }
@@ -155,9 +161,9 @@ def test_openai_request_for_an_object() -> None:
         '{"type": "object", "properties": {"answer": {"type": "boolean"}}, "required": ["answer"], '
         '"additionalProperties": false}'
     )
-    marked = openai_api.request_body(typed(policy_for("openai", "gpt-5.6"), ResponseFormat.OBJECT))["messages"][-1][
-        "content"
-    ]
+    marked = openai_api.request_body(typed(policy_for("openai", "gpt-5.6"), ResponseFormat.OBJECT))[
+        "messages"
+    ][-1]["content"]
     assert [part["text"][:8] for part in marked[-2:]] == ["\n\nWhy?", "\n\nAnswer"]
 
 
@@ -185,8 +191,12 @@ def test_an_answer_that_broke_off_is_no_answer() -> None:
         lambda: anthropic_api.parse_reply(
             {"content": [{"type": "text", "text": "Ye"}], "usage": {}, "stop_reason": None}
         ),
-        lambda: openai_api.parse_reply({"choices": [{"finish_reason": None, "message": {"content": "Ye"}}]}),
-        lambda: gemini_api.parse_reply([{"candidates": [{"content": {"parts": [{"text": "Ye"}]}}]}]),
+        lambda: openai_api.parse_reply(
+            {"choices": [{"finish_reason": None, "message": {"content": "Ye"}}]}
+        ),
+        lambda: gemini_api.parse_reply(
+            [{"candidates": [{"content": {"parts": [{"text": "Ye"}]}}]}]
+        ),
     )
     for read in reads:
         with pytest.raises(ValueError, match="it broke off before its end"):
@@ -247,7 +257,10 @@ def test_openai_usage(usage: dict[str, Any], expected: Usage) -> None:
 )
 def test_openai_answer(reason: str, stop: FinishReason) -> None:
     """Text, model and the reason for the end."""
-    answer = {"model": "deepseek-flash", "choices": [{"finish_reason": reason, "message": {"content": "Yes."}}]}
+    answer = {
+        "model": "deepseek-flash",
+        "choices": [{"finish_reason": reason, "message": {"content": "Yes."}}],
+    }
     raw = {"usage": {}, "finish_reason": reason}
     assert openai_api.parse_reply(answer) == Reply("Yes.", Usage(), stop, "deepseek-flash", raw)
 
@@ -263,8 +276,14 @@ def test_gemini_answer() -> None:
     }
     thought = {"text": "Hm.", "thought": True}
     parts: list[dict[str, Any]] = [
-        {"model_version": "gemini-3.5-flash", "candidates": [{"content": {"parts": [thought, {"text": "Ye"}]}}]},
-        {"candidates": [{"content": {"parts": [{"text": "s."}]}, "finish_reason": "STOP"}], "usage_metadata": usage},
+        {
+            "model_version": "gemini-3.5-flash",
+            "candidates": [{"content": {"parts": [thought, {"text": "Ye"}]}}],
+        },
+        {
+            "candidates": [{"content": {"parts": [{"text": "s."}]}, "finish_reason": "STOP"}],
+            "usage_metadata": usage,
+        },
     ]
     raw = {"usage": usage, "finish_reason": "STOP"}
     assert gemini_api.parse_reply(parts) == Reply(
@@ -274,7 +293,9 @@ def test_gemini_answer() -> None:
 
 def test_gemini_blocks_a_prompt() -> None:
     """A prompt that is refused has no candidates."""
-    reply = gemini_api.parse_reply([{"prompt_feedback": {"block_reason": "PROHIBITED_CONTENT"}, "candidates": None}])
+    reply = gemini_api.parse_reply(
+        [{"prompt_feedback": {"block_reason": "PROHIBITED_CONTENT"}, "candidates": None}]
+    )
     assert (reply.text, reply.stop) == ("", FinishReason.REFUSED)
 
 
@@ -289,11 +310,25 @@ def test_gemini_cli_answer() -> None:
         {
             "type": "result",
             "status": "success",
-            "stats": {"total_tokens": 9020, "input_tokens": 9000, "output_tokens": 20, "cached": 8192, "input": 808},
+            "stats": {
+                "total_tokens": 9020,
+                "input_tokens": 9000,
+                "output_tokens": 20,
+                "cached": 8192,
+                "input": 808,
+            },
         },
     ]
     reply, failure = gemini_cli.parse_reply(events)
-    assert (reply.text, reply.usage, reply.model, failure) == ("Yes.", Usage(808, 0, 8192, 20), "gemini-3.5-flash", "")
+    assert (reply.text, reply.usage, reply.model, failure) == (
+        "Yes.",
+        Usage(808, 0, 8192, 20),
+        "gemini-3.5-flash",
+        "",
+    )
     assert gemini_cli.parse_reply(events[:5])[1] == "it ended without a result"
-    broken = [*events[:5], {"type": "result", "status": "error", "error": {"message": "429 exhausted"}}]
+    broken = [
+        *events[:5],
+        {"type": "result", "status": "error", "error": {"message": "429 exhausted"}},
+    ]
     assert gemini_cli.parse_reply(broken)[1] == "429 exhausted"

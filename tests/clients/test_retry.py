@@ -34,7 +34,9 @@ OVERLOADED = ProviderError("x answered 529: overloaded", status=529, retryable=T
         (1, ProviderError("x", retry_after=17.5, retryable=True), 17.5, 17.5),
     ],
 )
-def test_waits_grow_and_follow_the_provider(failed: int, error: ProviderError, least: float, most: float) -> None:
+def test_waits_grow_and_follow_the_provider(
+    failed: int, error: ProviderError, least: float, most: float
+) -> None:
     """Each wait is twice the one before, a little less by chance; what the provider asks for is kept exactly."""
     seconds = Retry().wait(failed, error)
     assert seconds is not None
@@ -80,7 +82,10 @@ def test_the_header(header: str | None, seconds: float | None) -> None:
 def test_a_longer_wish_than_the_limit_is_said() -> None:
     """Who is refused for an hour is told so, and not only that the limit of requests is reached."""
     client = replace(
-        scripted_client([ProviderError("x answered 429: slow down", retry_after=3600, retryable=True)]), retry=QUICK
+        scripted_client(
+            [ProviderError("x answered 429: slow down", retry_after=3600, retryable=True)]
+        ),
+        retry=QUICK,
     )
     said = "x answered 429: slow down; it asks to wait 3,600 s, longer than the limit of 120 s: try again later"
     with pytest.raises(ProviderError, match=f"^{said}$") as caught:
@@ -93,7 +98,8 @@ def test_a_failure_that_passes_is_tried_again() -> None:
     waits: list[tuple[float, str]] = []
     quick = ProviderError("x answered 429: slow down", status=429, retry_after=0.01, retryable=True)
     client = replace(
-        scripted_client([quick, quick, "Yes."]), on_wait=lambda *wait: waits.append((wait[0], str(wait[1])))
+        scripted_client([quick, quick, "Yes."]),
+        on_wait=lambda *wait: waits.append((wait[0], str(wait[1]))),
     )
     assert client.send(PROMPT, "Why?").text == "Yes."
     assert waits == [(0.01, "x answered 429: slow down")] * 2
@@ -169,13 +175,19 @@ def test_a_prompt_that_is_too_long_is_not_sent() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"provider": "anthropic"}, "anthropic needs a key: set the environment variable ANTHROPIC_API_KEY"),
+        (
+            {"provider": "anthropic"},
+            "anthropic needs a key: set the environment variable ANTHROPIC_API_KEY",
+        ),
         ({"provider": "gemini"}, "set the environment variable GEMINI_API_KEY or GOOGLE_API_KEY"),
         ({"provider": "deepseek"}, "set the environment variable DEEPSEEK_API_KEY"),
         ({"provider": "minimax"}, "set the environment variable MINIMAX_API_KEY"),
         ({"provider": "openai"}, "set the environment variable OPENAI_API_KEY"),
         ({"provider": "compatible"}, "compatible needs the server's address: add --base-url"),
-        ({"provider": "anthropc"}, "there is no provider 'anthropc': take one of anthropic, gemini"),
+        (
+            {"provider": "anthropc"},
+            "there is no provider 'anthropc': take one of anthropic, gemini",
+        ),
         ({}, "no provider is named: take one of anthropic, gemini"),
     ],
 )

@@ -28,8 +28,13 @@ def test_a_stream_that_ends_badly(
 ) -> None:
     """An error in the middle, or no end at all: no answer, not asked again, nothing printed, no SDK's error kept."""
     pieces: list[str] = []
-    text, error = (FAILURES[provider], "fell over") if failed else ("", "it broke off before its end")
-    with sending(BEGINNINGS[provider] + text) as url, pytest.raises(ProviderError, match=error) as caught:
+    text, error = (
+        (FAILURES[provider], "fell over") if failed else ("", "it broke off before its end")
+    )
+    with (
+        sending(BEGINNINGS[provider] + text) as url,
+        pytest.raises(ProviderError, match=error) as caught,
+    ):
         connect(provider, url).send(Prompt(()), "Hello?", on_text=pieces.append)
     assert pieces == ["Hel"]
     assert caught.value.retryable
@@ -71,10 +76,14 @@ NO_ANSWERS = [
 
 @every_protocol
 @pytest.mark.parametrize("body", NO_ANSWERS)
-def test_an_answer_of_another_form(provider: str, body: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_answer_of_another_form(
+    provider: str, body: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     """A page, another protocol's answer, fields of other types: one line, and neither a traceback nor a warning."""
     with sending(body, "application/json") as url, pytest.raises(ProviderError) as caught:
-        open_client(provider, model="m", base_url=url, environ=KEYS, retry=Retry(attempts=1)).send(Prompt(()), "Hello?")
+        open_client(provider, model="m", base_url=url, environ=KEYS, retry=Retry(attempts=1)).send(
+            Prompt(()), "Hello?"
+        )
     assert str(caught.value).startswith(f"{provider} sent an answer ")
     assert "\n" not in str(caught.value)
     assert capfd.readouterr() == ("", "")

@@ -79,7 +79,9 @@ def is_whole(path: Path) -> bool:
         (["n_\u0665.md"], 1),
     ],
 )
-def test_the_next_number_is_one_above_the_highest(tmp_path: Path, names: list[str], expected: int) -> None:
+def test_the_next_number_is_one_above_the_highest(
+    tmp_path: Path, names: list[str], expected: int
+) -> None:
     """Only files called ``<namespace>_<digits>.md`` count; folders and look-alikes do not (M-1)."""
     for name in names:
         if name.endswith("/"):

@@ -70,20 +70,35 @@ def globally(folder: Path, text: str) -> None:
 @pytest.mark.parametrize("shown", ["files", "tier 3", "focus", "summaries", "in full"])
 def test_no_view_shows_a_secret(tmp_path: Path, view: str, shown: str) -> None:
     """However a file is shown, in whatever section, its secret is not in the prompt, in no record, in no warning."""
-    item: dict[str, object] = {"path": "a.py", "view_mode": view, "ast_mask": {"Service.call": "def"}}
+    item: dict[str, object] = {
+        "path": "a.py",
+        "view_mode": view,
+        "ast_mask": {"Service.call": "def"},
+    }
     item["custom_slices"] = [{"start_line": 3, "end_line": 11, "tag": "t"}]
     item["force_full"] = shown == "in full"
-    folder = project(tmp_path, {"a.py": CODE, "manual_slop.toml": f"[files]\npaths = {_toml([item])}\n"})
+    folder = project(
+        tmp_path, {"a.py": CODE, "manual_slop.toml": f"[files]\npaths = {_toml([item])}\n"}
+    )
     request = request_for(
         load_config(folder / "manual_slop.toml"),
         strategy="summarize" if shown == "summaries" else None,
         tier=3 if shown == "tier 3" else None,
         focus_files=["a.py"] if shown == "focus" else [],
     )
-    assert KEY in compose_prompt(request).prompt.markdown or view not in ("full", "custom") or shown == "summaries"
+    assert (
+        KEY in compose_prompt(request).prompt.markdown
+        or view not in ("full", "custom")
+        or shown == "summaries"
+    )
     made = compose_prompt(replace(request, redaction=Redaction()))
     assert KEY not in made.prompt.markdown + json.dumps(made.records) + json.dumps(made.warnings)
-    assert [warning.partition(" ")[0] for warning in made.warnings] == ["a.py:3:", "a.py:9:", "a.py:10:", "a.py:11:"]
+    assert [warning.partition(" ")[0] for warning in made.warnings] == [
+        "a.py:3:",
+        "a.py:9:",
+        "a.py:10:",
+        "a.py:11:",
+    ]
 
 
 def test_names_and_remarks_lose_their_secrets(tmp_path: Path) -> None:
@@ -95,7 +110,12 @@ def test_names_and_remarks_lose_their_secrets(tmp_path: Path) -> None:
         {"path": "b/**"},
         {"path": "c.py", "view_mode": "custom", "custom_slices": slices},
     ]
-    files = {f"a/{KEY}.py": "A = 1\n", f"b/{KEY}.bin": "\0\1", "b/b.py": "B = 1\n", "c.py": "C = 1\n\nD = 2\n"}
+    files = {
+        f"a/{KEY}.py": "A = 1\n",
+        f"b/{KEY}.bin": "\0\1",
+        "b/b.py": "B = 1\n",
+        "c.py": "C = 1\n\nD = 2\n",
+    }
     folder = project(tmp_path, {**files, "manual_slop.toml": f"[files]\npaths = {_toml(items)}\n"})
     prompt = compose_prompt(
         replace(request_for(load_config(folder / "manual_slop.toml")), redaction=Redaction())
@@ -116,13 +136,18 @@ def test_the_source_map_is_that_of_the_file(tmp_path: Path, view: str) -> None:
     text = f'KEY = """{pem("RSA", "k")}"""\n\n{CODE}'
     slices = [{"start_line": 20, "end_line": 25}]
     config = {
-        "files": {"base_dir": str(tmp_path), "paths": [{"path": "a.py", "view_mode": view, "custom_slices": slices}]}
+        "files": {
+            "base_dir": str(tmp_path),
+            "paths": [{"path": "a.py", "view_mode": view, "custom_slices": slices}],
+        }
     }
     project(tmp_path, {"a.py": text})
     from aggregate.compose.project import open_project
 
     request = request_for(open_project(config))
-    raw, clean = (compose_prompt(replace(request, redaction=one)).records[0] for one in (None, Redaction()))
+    raw, clean = (
+        compose_prompt(replace(request, redaction=one)).records[0] for one in (None, Redaction())
+    )
     assert clean["spans"] == raw["spans"]
     assert clean["content"].count("\n") == raw["content"].count("\n")
     for record in (raw, clean):
@@ -148,15 +173,24 @@ def test_slices_are_found_in_the_text_on_disk(tmp_path: Path) -> None:
 def test_results_beads_and_discussion_lose_their_secrets(tmp_path: Path) -> None:
     """What other workers found and what was said before is redacted as files are, with the excerpt's name."""
     folder = project(
-        tmp_path, {"a.py": "x = 1\n", "manual_slop.toml": CONFIG + f'[discussion]\nhistory = ["it is {KEY}"]\n'}
+        tmp_path,
+        {
+            "a.py": "x = 1\n",
+            "manual_slop.toml": CONFIG + f'[discussion]\nhistory = ["it is {KEY}"]\n',
+        },
     )
     request = request_for(load_config(folder / "manual_slop.toml"))
-    result = AggregatedResult("$found", MergeStrategy.CONCAT, value=f"the token is {SLACK}", count=1)
+    result = AggregatedResult(
+        "$found", MergeStrategy.CONCAT, value=f"the token is {SLACK}", count=1
+    )
     made = compose_prompt(replace(request, results=(result,), redaction=Redaction()))
     assert KEY not in made.prompt.markdown
     assert SLACK not in made.prompt.markdown
     assert f"it is {PLACEHOLDER}" in made.prompt.markdown
-    assert [warning.partition(": ")[0] for warning in made.warnings] == ["$found:6", "Discussion Excerpt 1:3"]
+    assert [warning.partition(": ")[0] for warning in made.warnings] == [
+        "$found:6",
+        "Discussion Excerpt 1:3",
+    ]
 
 
 def test_send_redacts_and_run_does_not(tmp_path: Path) -> None:
@@ -178,9 +212,16 @@ def test_what_was_sent_with_a_secret_is_not_sent_again(tmp_path: Path) -> None:
     config = CONFIG.replace('"a.py"', '"a.py", "b.py"')
     folder = project(tmp_path, {"a.py": CODE + many, "b.py": many, "manual_slop.toml": config})
     loaded = load_config(folder / "manual_slop.toml")
-    raw = prepare_turn(loaded, "First?", ModelSelection("scripted", model="claude-opus-4-5", redact=False))
+    raw = prepare_turn(
+        loaded, "First?", ModelSelection("scripted", model="claude-opus-4-5", redact=False)
+    )
     assert KEY in raw.prompt.markdown
-    send_turn(replace(raw, client=scripted_client(["Yes."], cache=SimulatedCache({}), model=raw.client.model)), loaded)
+    send_turn(
+        replace(
+            raw, client=scripted_client(["Yes."], cache=SimulatedCache({}), model=raw.client.model)
+        ),
+        loaded,
+    )
     again = prepare_turn(loaded, "Second?", ModelSelection("scripted", model="claude-opus-4-5"))
     assert KEY not in again.plan.text
     assert not again.ordered.older
@@ -192,14 +233,18 @@ def test_the_discussion_keeps_what_was_said(tmp_path: Path) -> None:
     loaded = load_config(folder / "manual_slop.toml")
     made = prepare_turn(loaded, f"Why is {KEY} refused?", ModelSelection("scripted"))
     assert KEY not in made.plan.text
-    done = send_turn(replace(made, client=scripted_client(["No."], model=made.client.model)), loaded)
+    done = send_turn(
+        replace(made, client=scripted_client(["No."], model=made.client.model)), loaded
+    )
     assert done.history is not None
     assert load_history(done.history)[0] == {"role": "User", "content": f"Why is {KEY} refused?"}
 
 
 def test_a_project_cannot_switch_it_off_for_what_is_sent(tmp_path: Path) -> None:
     """``send = false`` counts in the user's own configuration, a project's own is only told; an option is before both."""
-    folder = project(tmp_path, {"a.py": CODE, "manual_slop.toml": CONFIG + "[redaction]\nsend = false\n"})
+    folder = project(
+        tmp_path, {"a.py": CODE, "manual_slop.toml": CONFIG + "[redaction]\nsend = false\n"}
+    )
     loaded = load_config(folder / "manual_slop.toml")
     assert redaction_for(loaded, sending=True) is not None
     assert any("redaction.send" in doubt for doubt in request_for(loaded).doubts)
@@ -211,7 +256,10 @@ def test_a_project_cannot_switch_it_off_for_what_is_sent(tmp_path: Path) -> None
 
 def test_run_can_be_switched_on_by_both(tmp_path: Path) -> None:
     """``run = true`` counts in a project's configuration and in the user's own, from Python as well."""
-    config = {"files": {"base_dir": str(tmp_path), "paths": ["a.py"]}, "output": {"output_dir": str(tmp_path / "out")}}
+    config = {
+        "files": {"base_dir": str(tmp_path), "paths": ["a.py"]},
+        "output": {"output_dir": str(tmp_path / "out")},
+    }
     project(tmp_path, {"a.py": CODE})
     assert KEY in run(config)[0]
     assert KEY not in run({**config, "redaction": {"run": True}})[0]

@@ -17,7 +17,9 @@ from tests.sources.repository import git
 
 def made(folder: Path, files: dict[str, object], **tables: object) -> Composition:
     """Compose the prompt of a configuration with this table ``[files]``, as a host does."""
-    return compose_prompt(request_for(open_project({"files": {"base_dir": str(folder), **files}, **tables})))
+    return compose_prompt(
+        request_for(open_project({"files": {"base_dir": str(folder), **files}, **tables}))
+    )
 
 
 def taken(folder: Path, config: str) -> list[str]:
@@ -70,8 +72,12 @@ def test_nothing_that_a_run_has_written_is_fed_back(tmp_path: Path, pattern: str
 
 def test_own_output_beside_the_files(tmp_path: Path) -> None:
     """The rule holds where the output folder is the project's own, or lies beside the base folder."""
-    folder = project(tmp_path, {"demo_001.md": "x", "demo.md": "x", "t_001/report.md": "x", "src/a.md": "x"})
-    assert taken(folder, '[output]\noutput_dir = "."\nnamespace = "demo"\n[files]\npaths = ["**/*.md"]\n') == [
+    folder = project(
+        tmp_path, {"demo_001.md": "x", "demo.md": "x", "t_001/report.md": "x", "src/a.md": "x"}
+    )
+    assert taken(
+        folder, '[output]\noutput_dir = "."\nnamespace = "demo"\n[files]\npaths = ["**/*.md"]\n'
+    ) == [
         "demo.md",
         "src/a.md",
     ]
@@ -109,7 +115,11 @@ def test_a_symbol_or_slice_that_is_gone_is_a_warning(tmp_path: Path) -> None:
     folder = project(tmp_path, {"a.py": "def f():\n    pass\n", "b.py": "x = 1\n"})
     entries = [
         {"path": "a.py", "view_mode": "masked", "ast_mask": {"f": "sig", "nope": "def"}},
-        {"path": "b.py", "view_mode": "custom", "custom_slices": [{"start_line": 7, "end_line": 9, "tag": "x"}]},
+        {
+            "path": "b.py",
+            "view_mode": "custom",
+            "custom_slices": [{"start_line": 7, "end_line": 9, "tag": "x"}],
+        },
     ]
     composed = made(folder, {"paths": entries})
     first, second = composed.warnings
@@ -121,14 +131,18 @@ def test_a_symbol_or_slice_that_is_gone_is_a_warning(tmp_path: Path) -> None:
 
 def test_a_glob_for_ignored_files_says_so(tmp_path: Path) -> None:
     """A glob that matches nothing but ignored or excluded files names one; nothing at all is still nothing."""
-    folder = project(tmp_path, {".gitignore": "*.log\n/out/\n", "a.log": "", "out/b.py": "", "c.txt": ""})
+    folder = project(
+        tmp_path, {".gitignore": "*.log\n/out/\n", "a.log": "", "out/b.py": "", "c.txt": ""}
+    )
     git(folder, "init", "-q")
     why = "ERROR: all files that match this pattern are ignored or excluded, such as {}; name one to take it: {}"
     for glob, example in (("*.log", "a.log"), ("**/*.py", "out/b.py"), ("*.txt", "c.txt")):
         composed = made(folder, {"paths": [glob], "exclude": ["*.txt"]})
         assert composed.warnings == (why.format(example, glob),)
         assert why.format(example, glob) in composed.prompt.markdown
-    assert made(folder, {"paths": ["*.gone"]}).warnings == ("ERROR: no file matches this pattern: *.gone",)
+    assert made(folder, {"paths": ["*.gone"]}).warnings == (
+        "ERROR: no file matches this pattern: *.gone",
+    )
 
 
 def test_a_folder_that_cannot_be_read_is_a_warning(tmp_path: Path) -> None:
@@ -149,9 +163,14 @@ def test_a_folder_that_cannot_be_read_is_a_warning(tmp_path: Path) -> None:
 @pytest.mark.parametrize("base_dir", ["gone", "a.py"])
 def test_a_wrong_base_folder_is_one_sentence(tmp_path: Path, base_dir: str) -> None:
     """A base folder that is not there is a mistake of the configuration, not one error for each entry."""
-    project(tmp_path, {"a.py": "", "manual_slop.toml": f'[files]\nbase_dir = "{base_dir}"\npaths = ["a", "*"]\n'})
+    project(
+        tmp_path,
+        {"a.py": "", "manual_slop.toml": f'[files]\nbase_dir = "{base_dir}"\npaths = ["a", "*"]\n'},
+    )
     request = request_for(open_project(tmp_path / "manual_slop.toml"))
-    with pytest.raises(ConfigError, match=rf"^files.base_dir: there is no folder {tmp_path}/{base_dir}: correct it"):
+    with pytest.raises(
+        ConfigError, match=rf"^files.base_dir: there is no folder {tmp_path}/{base_dir}: correct it"
+    ):
         compose_prompt(request)
 
 
@@ -168,15 +187,22 @@ def test_a_link_that_is_named_is_not_warned_of(tmp_path: Path) -> None:
 def test_a_mapping_may_hold_items(tmp_path: Path) -> None:
     """``[files] paths`` of a mapping takes ``FileItem`` as the builders do, unknown view modes included (M-X1)."""
     folder = project(tmp_path, {"a.py": "def f():\n    return 1\n"})
-    items = [FileItem("a.py", view_mode="outline", custom_slices=[{"start_line": 1, "end_line": 1}])]
+    items = [
+        FileItem("a.py", view_mode="outline", custom_slices=[{"start_line": 1, "end_line": 1}])
+    ]
     assert made(folder, {"paths": items}).prompt.markdown.endswith("```text\n1-2  def f()\n```")
-    assert made(folder, {"paths": [FileItem("a.py", view_mode="odd")]}).records[0]["view_mode"] == "summary"
+    assert (
+        made(folder, {"paths": [FileItem("a.py", view_mode="odd")]}).records[0]["view_mode"]
+        == "summary"
+    )
 
 
 def test_beads_are_looked_for_in_the_base_folder(tmp_path: Path) -> None:
     """The project of beads is the one around ``files.base_dir``, not the one beside the configuration."""
     bead = '{"id": "x-1", "title": "%s", "status": "open"}\n'
-    folder = project(tmp_path, {"app/.beads/issues.jsonl": bead % "inner", ".beads/issues.jsonl": bead % "outer"})
+    folder = project(
+        tmp_path, {"app/.beads/issues.jsonl": bead % "inner", ".beads/issues.jsonl": bead % "outer"}
+    )
     config = '[project]\nexecution_mode = "beads"\n[files]\nbase_dir = "app"\n'
     project(folder, {"manual_slop.toml": config})
     text = compose_prompt(request_for(open_project(folder / "manual_slop.toml"))).prompt.markdown
@@ -186,7 +212,17 @@ def test_beads_are_looked_for_in_the_base_folder(tmp_path: Path) -> None:
 
 def test_dependencies_and_outputs_are_left_out_where_git_does_not_say(tmp_path: Path) -> None:
     """Outside git globs leave the usual folders out at any depth; an entry that begins in one, or a rule, takes them."""
-    names = ["node_modules", "venv", ".venv", "build", "dist", "target", "__pycache__", ".mypy_cache", "x.egg-info"]
+    names = [
+        "node_modules",
+        "venv",
+        ".venv",
+        "build",
+        "dist",
+        "target",
+        "__pycache__",
+        ".mypy_cache",
+        "x.egg-info",
+    ]
     files = [f"{around}{name}/a.py" for name in names for around in ("", "p/q/")]
     folder = project(tmp_path, {**dict.fromkeys([*files, "p/a.py", "odd/b.py", "tmp/c.py"], "")})
     project(folder, {"odd/pyvenv.cfg": "", "tmp/CACHEDIR.TAG": ""})

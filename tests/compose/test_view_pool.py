@@ -21,7 +21,14 @@ class C{0}:
         """Doc."""
         return str(x) * {0}
 '''
-MODES = [ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY, ViewMode.MASKED, ViewMode.FULL, ViewMode.CUSTOM]
+MODES = [
+    ViewMode.SKELETON,
+    ViewMode.OUTLINE,
+    ViewMode.SUMMARY,
+    ViewMode.MASKED,
+    ViewMode.FULL,
+    ViewMode.CUSTOM,
+]
 
 
 def requests(number: int) -> list[ViewRequest]:
@@ -36,7 +43,9 @@ def requests(number: int) -> list[ViewRequest]:
         )
         for i in range(number)
     ]
-    broken = ViewRequest("bad.py", "x = 1\n", ViewMode.CUSTOM, {}, ({"start_line": "?", "end_line": None},))
+    broken = ViewRequest(
+        "bad.py", "x = 1\n", ViewMode.CUSTOM, {}, ({"start_line": "?", "end_line": None},)
+    )
     return [*made, broken, ViewRequest("odd.py", "é\udcff\r\n\0", ViewMode.SKELETON)]
 
 
@@ -123,7 +132,11 @@ def test_a_reader_that_stops_early_leaves_no_process_behind() -> None:
 
 def children() -> list[str]:
     """Return the processes that this one has started and that still run or were not waited for."""
-    return Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text(encoding="utf-8").split()
+    return (
+        Path(f"/proc/self/task/{threading.get_native_id()}/children")
+        .read_text(encoding="utf-8")
+        .split()
+    )
 
 
 SCRIPT = """\
@@ -147,17 +160,32 @@ SCRIPT = """\
 def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
     """A program with no ``__main__`` guard and with threads works, and its module is not run again in the workers."""
     project(tmp_path, {"script.py": SCRIPT, "a.py": SOURCE.replace("{0}", "1")})
-    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, timeout=60
+    )
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.count(b"\nmain module runs\n") + done.stdout.startswith(b"main module runs\n") == 1
+    assert (
+        done.stdout.count(b"\nmain module runs\n") + done.stdout.startswith(b"main module runs\n")
+        == 1
+    )
     assert b"### File a.py" in done.stdout
 
 
 def test_the_bytes_are_the_same_everywhere(tmp_path: Path) -> None:
     """Hash seed and number of workers leave no trace in a prompt."""
     files = {f"p{i % 7}/m{i}.py": SOURCE.format(i) for i in range(60)}
-    folder = project(tmp_path, {**files, "data.json": '{"b": 1, "a": [1, 2]}', "read.md": "# A\n\n## B\n"})
-    assert len({digest(folder, workers=number, seed=seed) for number, seed in ((1, "0"), (1, "1"), (2, "2"))}) == 1
+    folder = project(
+        tmp_path, {**files, "data.json": '{"b": 1, "a": [1, 2]}', "read.md": "# A\n\n## B\n"}
+    )
+    assert (
+        len(
+            {
+                digest(folder, workers=number, seed=seed)
+                for number, seed in ((1, "0"), (1, "1"), (2, "2"))
+            }
+        )
+        == 1
+    )
 
 
 def digest(folder: Path, *, workers: int, seed: str) -> bytes:
@@ -174,7 +202,12 @@ def digest(folder: Path, *, workers: int, seed: str) -> bytes:
         """)
     environment = {**os.environ, "PYTHONHASHSEED": seed}
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, check=True, timeout=60
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        check=True,
+        timeout=60,
     )
     assert done.stdout.count(b"### File ") == 62
     return done.stdout

@@ -20,7 +20,9 @@ def test_results_stand_in_the_order_of_the_items() -> None:
         running.remove(number)
         return number * number
 
-    assert ordered_map("square", work, range(20), workers=3) == [number * number for number in range(20)]
+    assert ordered_map("square", work, range(20), workers=3) == [
+        number * number for number in range(20)
+    ]
     assert max(peaks) <= 3
     assert ordered_map("square", work, [], workers=3) == []
 

@@ -50,7 +50,9 @@ def pool() -> Iterator[WorkerPool]:
     workers.close()
 
 
-def ask(pool: WorkerPool, request: bytes, *, seconds: float = 30, most: int = 10_000_000) -> tuple[int, bytes]:
+def ask(
+    pool: WorkerPool, request: bytes, *, seconds: float = 30, most: int = 10_000_000
+) -> tuple[int, bytes]:
     """Return the id of the process that answered, and the request as it came back."""
     pid, _, text = pool.ask(request, seconds=seconds, most=most).partition(b" ")
     return int(pid), text

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError, Event, Lock
@@ -187,13 +188,18 @@ def test_each_process_has_its_own_id(engine: sa.Engine) -> None:
     assert first.executor_id != second.executor_id
     assert "local" not in (first.executor_id, second.executor_id)
     with WorkerProcess(engine, Says()) as process, engine.connect() as connection:
-        assert connection.execute(sa.select(LEASES.c.executor_id)).scalars().all() == [process.executor_id]
+        assert connection.execute(sa.select(LEASES.c.executor_id)).scalars().all() == [
+            process.executor_id
+        ]
 
 
 def test_one_worker_process_in_a_process(engine: sa.Engine) -> None:
     """A second one is refused with one sentence, for DBOS would leave one of them without tickets; later there may be another."""
     second = WorkerProcess(engine, Says())
-    with WorkerProcess(engine, Says()), pytest.raises(StateError, match="this process works on tickets already"):
+    with (
+        WorkerProcess(engine, Says()),
+        pytest.raises(StateError, match="this process works on tickets already"),
+    ):
         second.__enter__()
     with second:
         pass
@@ -228,7 +234,9 @@ def ended() -> int:
         ("unknown", "gone", 0.0, True),
     ],
 )
-def test_who_is_dead(engine: sa.Engine, ended: int, host: str, pid: str, age: float, dead: bool) -> None:
+def test_who_is_dead(
+    engine: sa.Engine, ended: int, host: str, pid: str, age: float, dead: bool
+) -> None:
     """A worker is dead when its process is gone on this machine, its own lease ran out, or nobody knows it."""
     me = this_process()
     other = ProcessIdentity(
@@ -252,7 +260,11 @@ def test_a_database_that_records_nothing_for_a_moment(engine: sa.Engine) -> None
     process = WorkerProcess(engine, worker, lease=0.5)
 
     def fail(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if len(worker.given) == 1 and statement.startswith(("INSERT", "UPDATE")) and "leases" not in statement:
+        if (
+            len(worker.given) == 1
+            and statement.startswith(("INSERT", "UPDATE"))
+            and "leases" not in statement
+        ):
             raise sa.exc.OperationalError(statement, None, psycopg.errors.IoError("the disk fails"))
 
     sa.event.listen(process._engine, "before_cursor_execute", fail)
@@ -333,7 +345,9 @@ def test_a_worker_that_was_only_slow(engine: sa.Engine) -> None:
         table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
         with engine.begin() as connection:
             connection.execute(
-                sa.text(f"UPDATE {table} SET status = 'ENQUEUED' WHERE executor_id = '{process.executor_id}'")
+                sa.text(
+                    f"UPDATE {table} SET status = 'ENQUEUED' WHERE executor_id = '{process.executor_id}'"
+                )
             )
         until(lambda: queue.outcomes(["r/a"]))
         outcome = queue.outcomes(["r/a"])["r/a"]
@@ -353,7 +367,10 @@ def test_a_ticket_that_kills_its_workers(engine: sa.Engine) -> None:
     with WorkerProcess(engine, worker):
         until(lambda: queue.outcomes(["r/a"]))
     outcome = queue.outcomes(["r/a"])["r/a"]
-    assert (worker.order, outcome.failure) == ([], "given up: 20 workers were killed while they had it")
+    assert (worker.order, outcome.failure) == (
+        [],
+        "given up: 20 workers were killed while they had it",
+    )
 
 
 def test_the_version_is_fixed(engine: sa.Engine) -> None:
@@ -361,9 +378,9 @@ def test_the_version_is_fixed(engine: sa.Engine) -> None:
     table = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
     DbosQueue(engine).put(assignment("a"))
     with engine.connect() as connection:
-        assert connection.execute(sa.text(f"SELECT application_version FROM {table}")).scalars().all() == [
-            "aggregate-conductor-2"
-        ]
+        assert connection.execute(
+            sa.text(f"SELECT application_version FROM {table}")
+        ).scalars().all() == ["aggregate-conductor-2"]
 
 
 def test_runs_are_numbered(engine: sa.Engine) -> None:
@@ -383,7 +400,10 @@ def test_runs_are_numbered(engine: sa.Engine) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mysql://u:secret@h/d", r"mysql://... is no database that runs can use: give postgresql:// or a file"),
+        (
+            "mysql://u:secret@h/d",
+            r"mysql://... is no database that runs can use: give postgresql:// or a file",
+        ),
         (
             "postgresql://u:secret@/d?host=/nowhere",
             r"u:\*\*\*@/d.*the database cannot be used \(.*\): check --database",
@@ -401,7 +421,9 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     """A file of something else is one sentence, and stays as it is."""
     path = tmp_path / "notes.txt"
     path.write_text("these are notes, and long enough to be looked at\n" * 100)
-    with pytest.raises(StateError, match=r"notes.txt: the database cannot be used \(file is not a database\)"):
+    with pytest.raises(
+        StateError, match=r"notes.txt: the database cannot be used \(file is not a database\)"
+    ):
         open_engine(database_url(str(path)))
     assert path.read_text().startswith("these are notes")
 
@@ -462,8 +484,14 @@ class Waits:
 def test_the_first_words_set_the_others_free(tmp_path: Path, url: str) -> None:
     """The others start while the one sent ahead still answers, though its first words are heard by way of the database."""
     folder = write_project(tmp_path / "p", 3, chained=False)
-    result = conduct(open_project(folder / "manual_slop.toml"), TRACK, Waits(), options=RunOptions(database=url))
+    result = conduct(
+        open_project(folder / "manual_slop.toml"), TRACK, Waits(), options=RunOptions(database=url)
+    )
     assert "t0000: first" in result.report.read_text()
+
+
+def _says(text: str, _assignment: Assignment) -> str:
+    return text
 
 
 def test_a_run_on_another_database(tmp_path: Path) -> None:
@@ -473,7 +501,8 @@ def test_a_run_on_another_database(tmp_path: Path) -> None:
     reports = []
     for name in ("a", "b"):
         options = RunOptions(database=str(tmp_path / name))
-        reports.append(conduct(loaded, TRACK, Says(lambda _, name=name: name), options=options).report)  # type: ignore[misc]
+        worker = Says(partial(_says, name))
+        reports.append(conduct(loaded, TRACK, worker, options=options).report)
     assert [report.parent.name for report in reports] == [f"{TRACK}_001", f"{TRACK}_002"]
     assert "t0000: a" in reports[0].read_text()
 
@@ -482,14 +511,18 @@ def dead_run(folder: Path, url: str) -> RunRow:
     """Leave a run of three tickets behind as a kill does: one has ended, one was begun."""
     engine = open_engine(url)
     prepare_database(engine)
-    run = RunTable(engine, "p", TRACK).begin(load_tickets(folder / f"conductor/tracks/{TRACK}/tickets.toml"), 1)
+    run = RunTable(engine, "p", TRACK).begin(
+        load_tickets(folder / f"conductor/tracks/{TRACK}/tickets.toml"), 1
+    )
     queue = DbosQueue(engine)
     for ticket in ("t0000", "t0001"):
         queue.put(replace(assignment(ticket), key=f"{run.run_id}/{ticket}"))
         if ticket == "t0000":
             with WorkerProcess(engine, Says()):
                 until(lambda: queue.outcomes([f"{run.run_id}/t0000"]))
-    (folder / f"conductor/tracks/{TRACK}/plan.md").write_text("- [x] `t0000`\n- [~] `t0001`\n- [ ] `t0002`\n")
+    (folder / f"conductor/tracks/{TRACK}/plan.md").write_text(
+        "- [x] `t0000`\n- [~] `t0001`\n- [ ] `t0002`\n"
+    )
     engine.dispose()
     return run
 
@@ -507,7 +540,12 @@ def test_a_dead_run_is_cancelled(tmp_path: Path, url: str) -> None:
     assert plan.read_text() == "- [x] `t0000`\n- [ ] `t0001`\n- [ ] `t0002`\n"
     found = status(loaded, TRACK, database=url)
     assert found is not None
-    assert (found.state, len(found.lines), found.waiting, found.untouched) == ("cancelled", 1, (), ("t0001", "t0002"))
+    assert (found.state, len(found.lines), found.waiting, found.untouched) == (
+        "cancelled",
+        1,
+        (),
+        ("t0001", "t0002"),
+    )
 
 
 def test_runs_that_are_over_are_forgotten(tmp_path: Path, url: str) -> None:
@@ -521,12 +559,15 @@ def test_runs_that_are_over_are_forgotten(tmp_path: Path, url: str) -> None:
     engine = open_engine(url)
     tables = [f"dbos.{one}" if engine.dialect.name == "postgresql" else one for one in KEPT]
     with engine.connect() as connection:
-        assert [connection.execute(sa.text(f"SELECT count(*) FROM {one}")).scalar() for one in tables] == [0] * len(
-            KEPT
-        )
+        assert [
+            connection.execute(sa.text(f"SELECT count(*) FROM {one}")).scalar() for one in tables
+        ] == [0] * len(KEPT)
     engine.dispose()
     assert first.report.exists()
-    assert conduct(loaded, TRACK, Says(), options=RunOptions(database=url)).report.parent.name == f"{TRACK}_002"
+    assert (
+        conduct(loaded, TRACK, Says(), options=RunOptions(database=url)).report.parent.name
+        == f"{TRACK}_002"
+    )
 
 
 KEPT = ("workflow_status", "workflow_input", "workflow_output", "operation_outputs")
@@ -538,7 +579,9 @@ def test_tickets_that_changed_under_a_run(tmp_path: Path, url: str) -> None:
     dead_run(folder, url)
     told: list[str] = []
     options = RunOptions(database=url, on_error=FailurePolicy.FAIL, resume=True)
-    result = conduct(open_project(folder / "manual_slop.toml"), TRACK, Says(), options=options, tell=told.append)
+    result = conduct(
+        open_project(folder / "manual_slop.toml"), TRACK, Says(), options=options, tell=told.append
+    )
     assert len(result.lines) == 3
     assert told == [
         f"going on with p/{TRACK}/001",
@@ -576,7 +619,9 @@ def answered(folder: Path) -> set[str]:
     """Return the tickets of which the database has the outcome."""
     query = "SELECT workflow_uuid FROM workflow_status WHERE status = 'SUCCESS'"
     try:
-        with closing(sqlite3.connect(f"file:{state_folder(folder) / DATABASE}?mode=ro", uri=True)) as connection:
+        with closing(
+            sqlite3.connect(f"file:{state_folder(folder) / DATABASE}?mode=ro", uri=True)
+        ) as connection:
             return {str(row[0]).rpartition("/")[2] for row in connection.execute(query)}
     except sqlite3.Error:
         return set()

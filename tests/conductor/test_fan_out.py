@@ -7,4 +7,9 @@ def test_every_fault() -> None:
     """Crashes, timeouts, refusals, slow, empty and late members: each ends as it should, and all others are kept (O-6, O-46, O-51)."""
     counts, wrong, _ = simulate(16)
     assert wrong == []
-    assert counts[Fault.LATE, "timed out"] == counts[Fault.CRASH, "failed"] == counts[Fault.EMPTY, "done"] == 2
+    assert (
+        counts[Fault.LATE, "timed out"]
+        == counts[Fault.CRASH, "failed"]
+        == counts[Fault.EMPTY, "done"]
+        == 2
+    )

@@ -48,7 +48,9 @@ This file tracks all major tracks. `- [ ] **Track: none**` is how one looks.
 
 def test_both_forms_of_the_register() -> None:
     """The entry's line says description and mark, the link below it the id; what is fenced is no entry."""
-    assert [(one.track_id, one.description, one.checkbox) for one in read_tracks_file(REGISTER)] == [
+    assert [
+        (one.track_id, one.description, one.checkbox) for one in read_tracks_file(REGISTER)
+    ] == [
         ("parse_20260101", "Parse [all] of it", Checkbox.DONE),
         ("old_20251220", "An old entry", Checkbox.STARTED),
         ("new_20260202", "With an index", Checkbox.OPEN),
@@ -100,14 +102,29 @@ def test_marks_of_tickets() -> None:
         ("reader", "no such title"): Checkbox.STARTED,
         ("x", "Fenced"): Checkbox.DONE,
     }
-    expected = PLAN.replace("- [ ] Sub-task", "- [x] Sub-task").replace("- [ ] Task 2", "- [~] Task 2")
+    expected = PLAN.replace("- [ ] Sub-task", "- [x] Sub-task").replace(
+        "- [ ] Task 2", "- [~] Task 2"
+    )
     assert mark_tasks(PLAN, marks) == expected
 
 
 LINES = st.one_of(
-    st.builds("{}- [{}] {}".format, st.sampled_from(["", "    "]), st.sampled_from(" ~x"), st.text(max_size=12)),
+    st.builds(
+        "{}- [{}] {}".format,
+        st.sampled_from(["", "    "]),
+        st.sampled_from(" ~x"),
+        st.text(max_size=12),
+    ),
     st.sampled_from(
-        ["```", "~~~~", "# Phase", "", "- [ ] **Track: a**", "*Link: [b](./tracks/b_1/)*", "## [x] Track: c"]
+        [
+            "```",
+            "~~~~",
+            "# Phase",
+            "",
+            "- [ ] **Track: a**",
+            "*Link: [b](./tracks/b_1/)*",
+            "## [x] Track: c",
+        ]
     ),
     st.text(max_size=20),
 )
@@ -131,7 +148,9 @@ def test_values_of_metadata() -> None:
     """Only top-level values of the named keys change; layout, order, nesting and unknown keys stay."""
     text = '{ "status" : "new",\n\t"nested": {"status": "new"},"updated_at":null , "x": [1, {"status": 2}] }\n'
     changed = set_values(text, {"status": "completed", "updated_at": "now", "missing": "y"})
-    assert changed == text.replace('"status" : "new"', '"status" : "completed"').replace("null", '"now"')
+    assert changed == text.replace('"status" : "new"', '"status" : "completed"').replace(
+        "null", '"now"'
+    )
 
 
 @settings(max_examples=40)
@@ -174,7 +193,9 @@ def test_status_of_a_track(tmp_path: Path) -> None:
 )
 def test_tracks_that_cannot_be_opened(tmp_path: Path, name: str, message: str) -> None:
     """A name that fits none or several, and an entry without a folder, are one sentence each."""
-    entries = "".join(f"- [ ] **Track: {one}**\n*Link: [x](./tracks/{one}/)*\n" for one in ("a_1", "a_2", "b_1"))
+    entries = "".join(
+        f"- [ ] **Track: {one}**\n*Link: [x](./tracks/{one}/)*\n" for one in ("a_1", "a_2", "b_1")
+    )
     folder = project(tmp_path, {"conductor/tracks.md": entries, "conductor/tracks/a_1/plan.md": ""})
     assert open_track(folder, "a_1").track_id == "a_1"
     with pytest.raises(TrackError, match=message):
@@ -203,7 +224,10 @@ def test_conductors_that_mark_at_once(tmp_path: Path) -> None:
     """Of marks that are set at the same moment, in the plan or in the register, none is lost."""
     plan = "".join(f"- [ ] T{i}\n" for i in range(8))
     register = "".join(f"- [ ] **Track: {i}**\n*Link: [x](./tracks/t_{i}/)*\n" for i in range(8))
-    files = {"conductor/tracks.md": register, **{f"conductor/tracks/t_{i}/plan.md": plan for i in range(8)}}
+    files = {
+        "conductor/tracks.md": register,
+        **{f"conductor/tracks/t_{i}/plan.md": plan for i in range(8)},
+    }
     folder = project(tmp_path, files)
     first = open_track(folder, "t_0")
 
@@ -220,12 +244,15 @@ def test_conductors_that_mark_at_once(tmp_path: Path) -> None:
 def test_a_flood_of_failures_is_counted_in_the_report() -> None:
     """Failures that are long together are shortened and counted; short ones stand whole."""
     lines = [
-        ReportLine(Ticket(id=f"t{n}", prompt="x"), RunStatus.ERROR, errors=("word " * 20_000,)) for n in range(200)
+        ReportLine(Ticket(id=f"t{n}", prompt="x"), RunStatus.ERROR, errors=("word " * 20_000,))
+        for n in range(200)
     ]
     report = report_text("A title", lines, {}, ["w" * 100_000])
     assert len(report) < 20_000
     assert "... and 180 more, 200 in all" in report
     assert "stands whole in their own files" in report
-    short = report_text("A title", [ReportLine(Ticket(id="t", prompt="x"), RunStatus.ERROR, errors=("no key",))], {})
+    short = report_text(
+        "A title", [ReportLine(Ticket(id="t", prompt="x"), RunStatus.ERROR, errors=("no key",))], {}
+    )
     assert "```text\nt: no key\n```" in short
     assert "own files" not in short

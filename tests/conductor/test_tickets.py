@@ -101,7 +101,10 @@ def test_a_long_cycle_is_found_without_recursion(tmp_path: Path) -> None:
     """A ring of a thousand tickets is named from its beginning to its end."""
     path = tmp_path / "tickets.toml"
     path.write_text(
-        "\n".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x"\ndepends_on = ["t{(i + 1) % 1000}"]' for i in range(1000))
+        "\n".join(
+            f'[[tickets]]\nid = "t{i}"\nprompt = "x"\ndepends_on = ["t{(i + 1) % 1000}"]'
+            for i in range(1000)
+        )
     )
     with pytest.raises(ConfigError) as caught:
         load_tickets(path)
@@ -113,7 +116,9 @@ def test_focus_files(tmp_path: Path) -> None:
     folder = track_project(tmp_path, dedent(ONE), **{"notes.txt": "n"})
     contexts = WorkerContexts(open_project(folder / "manual_slop.toml"))
     contexts.check(Ticket(id="a", prompt="x", focus_files=("src/one.py", "two.py", "notes.txt")))
-    with pytest.raises(ConfigError, match=r'"a" has the focus file src/three\.py, which is not there'):
+    with pytest.raises(
+        ConfigError, match=r'"a" has the focus file src/three\.py, which is not there'
+    ):
         contexts.check(Ticket(id="a", prompt="x", focus_files=("src/three.py",)))
     with pytest.raises(ConfigError, match='there is no persona "nobody"'):
         contexts.check(Ticket(id="a", prompt="x", persona="nobody"))

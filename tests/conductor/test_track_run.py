@@ -79,7 +79,10 @@ def test_what_a_run_writes(tmp_path: Path) -> None:
     assert sorted(out) == [
         "001_a.prompt.md", "001_a.reply.md", "002_b.prompt.md", "002_b.reply.md", "003_sum.prompt.md", "003_sum.reply.md", "report.md",
     ]  # fmt: skip
-    assert (out["003_sum.prompt.md"], out["003_sum.reply.md"]) == (run.prompt("sum"), "answer of sum")
+    assert (out["003_sum.prompt.md"], out["003_sum.reply.md"]) == (
+        run.prompt("sum"),
+        "answer of sum",
+    )
     assert out["report.md"] == (
         "# Report: A demo\n\n3 of 3 tickets done, 15 tokens.\n\n"
         "| # | ticket | title | state | attempts | tokens |\n|--:|---|---|---|--:|--:|\n"
@@ -123,16 +126,23 @@ def test_a_failed_ticket(tmp_path: Path, on_error: str, shown: str, ran: bool) -
     assert ('sum: not run: it depends on "b", which failed' in run.report) is not ran
     assert "Failed:\n\n```text\nb failed: OSError: no line to the model" in run.report
     assert not run.result.succeeded
-    assert (run.result.report.parent / "002_b.failed.md").read_text() == "- attempt 1: OSError: no line\nto the model"
+    assert (
+        run.result.report.parent / "002_b.failed.md"
+    ).read_text() == "- attempt 1: OSError: no line\nto the model"
     plan = (run.folder / f"conductor/tracks/{TRACK}/plan.md").read_text()
     assert plan == "# Plan\n\n- [x] Task: Look at a\n- [ ] Task: Ask `b` as well\n"
-    assert '"status": "in_progress"' in (run.folder / f"conductor/tracks/{TRACK}/metadata.json").read_text()
+    assert (
+        '"status": "in_progress"'
+        in (run.folder / f"conductor/tracks/{TRACK}/metadata.json").read_text()
+    )
 
 
 def test_a_variable_that_cannot_be_merged(tmp_path: Path) -> None:
     """Every ticket has an answer, and yet the run has not succeeded: the report says why."""
     custom = 'collect_into = "$found"\nmerge_strategy = "custom"\ncustom_function = "lambda results: 1 / 0"\n'
-    run = conducted(track_project(tmp_path, FAN_OUT.replace('collect_into = "$found"\n', custom, 1)))
+    run = conducted(
+        track_project(tmp_path, FAN_OUT.replace('collect_into = "$found"\n', custom, 1))
+    )
     assert run.events[-1] == "done sum"
     assert (run.result.unmerged, run.result.succeeded) == (("$found",), False)
     assert "division by zero" in run.result.report.read_text(encoding="utf-8")
@@ -153,7 +163,9 @@ def test_half_a_surrogate_pair(tmp_path: Path) -> None:
 
 def test_all_failed(tmp_path: Path) -> None:
     """When everybody failed the run ends all the same, with an empty value and all reasons (O-49)."""
-    worker = ScriptedWorker({name: ScriptedReply(fail="no", refuse=True) for name in ("a", "b", "sum")})
+    worker = ScriptedWorker(
+        {name: ScriptedReply(fail="no", refuse=True) for name in ("a", "b", "sum")}
+    )
     run = conducted(track_project(tmp_path, FAN_OUT), queue=MemoryQueue(worker))
     assert (
         "### $found\n\nconcat of 2 results, 2 failed\n\nFailed:\n\n```text\na failed: no\nb failed: no\n```"
@@ -177,7 +189,11 @@ def test_a_refusal_is_not_asked_again() -> None:
     assignment = Assignment("r/a", "a", Prompt(()), "x", retries=5)
     worker = Says(lambda _: (_ for _ in ()).throw(WorkerError("I will not", again=False)))
     outcome = complete_assignment(worker, assignment)
-    assert (outcome.status, outcome.errors, len(worker.given)) == (RunStatus.ERROR, ("I will not",), 1)
+    assert (outcome.status, outcome.errors, len(worker.given)) == (
+        RunStatus.ERROR,
+        ("I will not",),
+        1,
+    )
 
 
 def test_a_slow_worker() -> None:
@@ -190,8 +206,14 @@ def test_a_slow_worker() -> None:
         return "late"
 
     worker = Says(slow)
-    outcome = complete_assignment(worker, Assignment("r/a", "a", Prompt(()), "x", timeout=0.05), wait=lambda _: None)
-    assert (outcome.status, outcome.text, outcome.errors) == (RunStatus.TIMEOUT, "", ("timeout after 0.05 s",))
+    outcome = complete_assignment(
+        worker, Assignment("r/a", "a", Prompt(()), "x", timeout=0.05), wait=lambda _: None
+    )
+    assert (outcome.status, outcome.text, outcome.errors) == (
+        RunStatus.TIMEOUT,
+        "",
+        ("timeout after 0.05 s",),
+    )
     sleep(0.3)
     assert late == [1]
     assert outcome.text == ""
@@ -199,7 +221,9 @@ def test_a_slow_worker() -> None:
 
 def test_a_worker_that_answers_nonsense() -> None:
     """What is no text is an error at once, not a timeout after ten minutes."""
-    outcome = complete_assignment(Says(lambda _: None), Assignment("r/a", "a", Prompt(()), "x"), wait=lambda _: None)  # type: ignore[arg-type,return-value]
+    worker = Says(lambda _: None)  # type: ignore[arg-type,return-value]
+    assignment = Assignment("r/a", "a", Prompt(()), "x")
+    outcome = complete_assignment(worker, assignment, wait=lambda _: None)
     assert outcome.status is RunStatus.ERROR
     assert "AttributeError" in outcome.errors[0]
 
@@ -257,7 +281,9 @@ def test_the_window_bounds_what_is_enqueued(tmp_path: Path) -> None:
 
 def test_one_worker_is_sent_ahead(tmp_path: Path) -> None:
     """Of workers with one prefix the first is alone until it has answered; their contexts begin with the same bytes."""
-    many = "\n".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x{i}"\nfocus_files = ["one.py"]\n' for i in range(4))
+    many = "\n".join(
+        f'[[tickets]]\nid = "t{i}"\nprompt = "x{i}"\nfocus_files = ["one.py"]\n' for i in range(4)
+    )
     run = conducted(track_project(tmp_path, many))
     assert run.events[:3] == ["started t0", "done t0", "started t1"]
     assert len({one.prompt for one in run.worker.given}) == 1
@@ -273,7 +299,9 @@ def test_workers_share_what_nobody_focuses_on(tmp_path: Path) -> None:
     assert run.events[:4] == ["started a", "done a", "started b", "done b"]
     client, cache, shares = open_client("scripted"), SimulatedCache(), []
     for one in run.worker.given:
-        order = [segment.source for segment in one.prompt.segments if segment.section is Section.FILES][1:]
+        order = [
+            segment.source for segment in one.prompt.segments if segment.section is Section.FILES
+        ][1:]
         assert order == [f"src/{name}.py" for name in ("a", "one2", "z", "one", "two")]
         usage, cache = charge(client.plan(one.prompt, one.message), cache)
         shares.append(usage.cache_share)
@@ -288,7 +316,11 @@ def test_the_others_start_at_its_first_words(tmp_path: Path) -> None:
     queue = MemoryQueue(worker, begun={"demo/1/t0"})
     run = conducted(track_project(tmp_path, many), queue=queue)
     assert run.events[:3] == ["started t0", "started t1", "started t2"]
-    assert [one.ahead for one in sorted(worker.given, key=lambda one: one.ticket)] == [True, False, False]
+    assert [one.ahead for one in sorted(worker.given, key=lambda one: one.ticket)] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_strategies(tmp_path: Path) -> None:
@@ -364,7 +396,9 @@ def test_a_client_as_worker() -> None:
 def test_a_client_that_is_sent_ahead(ahead: bool, heard: int) -> None:
     """The answer is streamed where others wait for its first words, and nowhere else."""
     begun: list[None] = []
-    reply = ModelWorker(scripted_client(["one\ntwo\n"])).work(replace(ASKED, ahead=ahead), lambda: begun.append(None))
+    reply = ModelWorker(scripted_client(["one\ntwo\n"])).work(
+        replace(ASKED, ahead=ahead), lambda: begun.append(None)
+    )
     assert (reply.text, len(begun)) == ("one\ntwo\n", heard)
 
 
@@ -401,7 +435,9 @@ def test_a_client_that_fails(answer: Reply | Exception, error: str, again: bool)
         assert isinstance(answer, Exception)
         raise answer
 
-    made = attempt_assignment(ModelWorker(scripted_client([answer] if isinstance(answer, Reply) else refuse)), ASKED, 1)
+    made = attempt_assignment(
+        ModelWorker(scripted_client([answer] if isinstance(answer, Reply) else refuse)), ASKED, 1
+    )
     assert (made.status, made.text, made.again) == (RunStatus.ERROR, error, again)
 
 
@@ -416,7 +452,9 @@ def test_a_ticket_with_tools_is_worked_through_the_engine(tmp_path: Path) -> Non
         return next((reply for words, reply in answers.items() if words in text), "yes")
 
     worker = ModelWorker(scripted_client(answer), root=tmp_path)
-    made = attempt_assignment(worker, Assignment("r/a", "a", CONTEXT, "Read notes.txt", tools=("read_file",)), 1)
+    made = attempt_assignment(
+        worker, Assignment("r/a", "a", CONTEXT, "Read notes.txt", tools=("read_file",)), 1
+    )
     assert "forty-two" in made.text
     unknown = attempt_assignment(worker, Assignment("r/b", "b", CONTEXT, "Fly", tools=("fly",)), 1)
     assert (unknown.again, "Tool not found: fly" in unknown.text) == (False, True)

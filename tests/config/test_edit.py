@@ -23,7 +23,9 @@ def test_what_is_not_changed_keeps_its_bytes(tmp_path: Path) -> None:
         open_document(path)
 
 
-def test_trust_is_given_once_and_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trust_is_given_once_and_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The list stands in the user's own configuration, whose other lines stay."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     monkeypatch.setenv("APPDATA", str(tmp_path / "xdg"))
@@ -37,4 +39,8 @@ def test_trust_is_given_once_and_taken_back(tmp_path: Path, monkeypatch: pytest.
     assert is_trusted(root)
     assert set_trust(folder, trusted=False) == root
     assert trusted_projects() == ()
-    assert global_config_path().read_text(encoding="utf-8").startswith("# mine\n[redaction]\nrun = true\n")
+    assert (
+        global_config_path()
+        .read_text(encoding="utf-8")
+        .startswith("# mine\n[redaction]\nrun = true\n")
+    )

@@ -73,25 +73,39 @@ def test_a_configuration_survives_being_dumped(tmp_path: Path) -> None:
     [
         ("[project]\nnmae = 'x'", ':2: unknown key "project.nmae": did you mean "name"?'),
         ("[projects]", ':1: unknown key "projects": did you mean "project"?'),
-        ("[output]\nfoo = 1", ':2: unknown key "output.foo": known keys of [output]: namespace, output_dir'),
+        (
+            "[output]\nfoo = 1",
+            ':2: unknown key "output.foo": known keys of [output]: namespace, output_dir',
+        ),
         ("\n\n[files]\npaths = 'a'", ":4: \"files.paths\": input should be a valid list, not 'a'"),
         ("[project]\nname = 3", ':2: "project.name": input should be a valid string, not 3'),
-        ("[project]\nsummary_only = 'maybe'", ':2: "project.summary_only": input should be a valid boolean'),
+        (
+            "[project]\nsummary_only = 'maybe'",
+            ':2: "project.summary_only": input should be a valid boolean',
+        ),
         (
             "[[files.paths]]\npath = 'a'\n[[files.paths]]\nview_mod = 'full'\npath = 'b'",
             ':4: unknown key "files.paths[1].view_mod"',
         ),
-        ("[files]\npaths = [\n  'a',\n  { view_mode = 'full' },\n]", ':4: "files.paths[1].path" is missing: add it'),
+        (
+            "[files]\npaths = [\n  'a',\n  { view_mode = 'full' },\n]",
+            ':4: "files.paths[1].path" is missing: add it',
+        ),
         (
             "[files]\npaths = [{ path = 'a', view_mode = 'skel' }]",
             ":2: \"files.paths[0].view_mode\": input should be 'full'",
         ),
-        ("[context_presets.p]\nfile = []", ':2: unknown key "context_presets.p.file": did you mean "files"?'),
+        (
+            "[context_presets.p]\nfile = []",
+            ':2: unknown key "context_presets.p.file": did you mean "files"?',
+        ),
         ("history = [3]", ':1: "history[0]": input should be'),
         ("[project\n", ": is no valid TOML: Expected ']'"),
     ],
 )
-def test_a_mistake_is_one_sentence_with_file_key_and_line(tmp_path: Path, text: str, message: str) -> None:
+def test_a_mistake_is_one_sentence_with_file_key_and_line(
+    tmp_path: Path, text: str, message: str
+) -> None:
     """Unknown keys, wrong types and broken TOML name where and what, with the nearest known key."""
     path = write(tmp_path, text)
     with pytest.raises(ConfigError) as caught:
@@ -103,13 +117,17 @@ def test_a_mistake_is_one_sentence_with_file_key_and_line(tmp_path: Path, text: 
 
 def test_mistakes_in_a_mapping_have_no_file(tmp_path: Path) -> None:
     """A host that passes a mapping gets the same sentence."""
-    with pytest.raises(AggregateError, match=r'^unknown key "project.nmae": did you mean "name"\?$'):
+    with pytest.raises(
+        AggregateError, match=r'^unknown key "project.nmae": did you mean "name"\?$'
+    ):
         run({"project": {"nmae": "x"}, "output": {"output_dir": str(tmp_path)}})
 
 
 def test_a_missing_file_says_how_to_make_one(tmp_path: Path) -> None:
     """The sentence names the file and the command that writes it."""
-    with pytest.raises(ConfigError, match=r'there is no manual_slop.toml here: write it with "aggregate init"'):
+    with pytest.raises(
+        ConfigError, match=r'there is no manual_slop.toml here: write it with "aggregate init"'
+    ):
         load_config(tmp_path / "manual_slop.toml")
 
 
@@ -140,7 +158,15 @@ def test_the_published_schema_is_the_models() -> None:
 
 def test_the_first_configuration_loads() -> None:
     """What ``init`` writes is valid, names the README in full and the code by skeleton."""
-    files = ["README.md", "app/x.py", "app/y.ts", "main.go", "we[ird]/a.py", ".github/x.py", "uv.lock"]
+    files = [
+        "README.md",
+        "app/x.py",
+        "app/y.ts",
+        "main.go",
+        "we[ird]/a.py",
+        ".github/x.py",
+        "uv.lock",
+    ]
     config = validate(tomllib.loads(first_config('my "project"', files, [".py", ".ts", ".go"])))
     assert config.project.name == 'my "project"'
     assert [(one.path, one.view_mode) for one in config.files.paths] == [

@@ -21,13 +21,17 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "tree"
 
 
-@pytest.mark.parametrize("entry", ["", ".", "tools", "./tools", "{tree}", "{tree}/tools", "../tree/tools", "{link}"])
+@pytest.mark.parametrize(
+    "entry", ["", ".", "tools", "./tools", "{tree}", "{tree}/tools", "../tree/tools", "{link}"]
+)
 def test_programs_of_the_tree_are_missing(tree: Path, tmp_path: Path, entry: str) -> None:
     """Empty and relative entries of PATH, and folders in the tree, also by a link, have no programs."""
     (tmp_path / "link").symlink_to(tree / "tools")
     path = entry.format(tree=tree, link=tmp_path / "link")
     assert find_program("bd", path=path) is None
-    assert find_program("bd", path=f"{path}{os.pathsep}{tmp_path / 'bin'}") == str(tmp_path / "bin" / "bd")
+    assert find_program("bd", path=f"{path}{os.pathsep}{tmp_path / 'bin'}") == str(
+        tmp_path / "bin" / "bd"
+    )
     assert search_path(path=f"{path}{os.pathsep}/usr/bin") == "/usr/bin"
 
 
@@ -38,7 +42,9 @@ def test_a_link_into_the_tree_is_a_program_of_the_tree(tree: Path, tmp_path: Pat
     assert find_program("bd", path=str(tmp_path / "links")) is None
 
 
-def test_the_whole_checkout_counts(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_whole_checkout_counts(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Asked about a folder of a checkout, programs beside it in the same checkout count as missing too."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "elsewhere").mkdir()

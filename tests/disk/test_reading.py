@@ -35,8 +35,12 @@ def test_what_the_file_is_comes_with_its_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="these are files of Unix")
-@pytest.mark.parametrize("target", ["/dev/zero", "/dev/urandom", "/dev/null", "/dev/tty", "fifo", "socket"])
-def test_what_is_no_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
+@pytest.mark.parametrize(
+    "target", ["/dev/zero", "/dev/urandom", "/dev/null", "/dev/tty", "fifo", "socket"]
+)
+def test_what_is_no_file_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
     """Devices, FIFOs and sockets, also behind a link, are refused at once."""
     import socket
 

@@ -44,7 +44,13 @@ def test_what_is_ours_is_for_the_user_alone(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     replace_own(tmp_path / "a" / "b" / "c", "text")
     os.close(create_private(tmp_path / "d"))
-    assert [mode(tmp_path / one) for one in (".", "a", "a/b", "a/b/c", "d")] == [0o755, 0o700, 0o700, 0o600, 0o600]
+    assert [mode(tmp_path / one) for one in (".", "a", "a/b", "a/b/c", "d")] == [
+        0o755,
+        0o700,
+        0o700,
+        0o600,
+        0o600,
+    ]
 
 
 @UNIX
@@ -55,7 +61,10 @@ def test_the_users_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("real")
     replace_text(tmp_path / "link", "new")
     assert (tmp_path / "link").is_symlink()
-    assert ((tmp_path / "real").read_text(encoding="utf-8"), mode(tmp_path / "real")) == ("new", 0o640)
+    assert ((tmp_path / "real").read_text(encoding="utf-8"), mode(tmp_path / "real")) == (
+        "new",
+        0o640,
+    )
 
 
 def test_a_new_file_takes_the_first_free_name(tmp_path: Path) -> None:
@@ -64,7 +73,10 @@ def test_a_new_file_takes_the_first_free_name(tmp_path: Path) -> None:
     names[0].write_text("old", encoding="utf-8")
     names[1].symlink_to("nowhere")
     assert write_to_free(names, ["n", "ew"], temporary_name(tmp_path, "x")) == names[2]
-    assert (names[0].read_text(encoding="utf-8"), names[2].read_text(encoding="utf-8")) == ("old", "new")
+    assert (names[0].read_text(encoding="utf-8"), names[2].read_text(encoding="utf-8")) == (
+        "old",
+        "new",
+    )
     assert sorted(tmp_path.iterdir()) == names
 
 
@@ -114,7 +126,9 @@ def test_confined_knows_where_links_lead(tmp_path: Path) -> None:
 
 
 @UNIX
-def test_unlinked_takes_the_project_from_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unlinked_takes_the_project_from_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A name elsewhere is the user's choice; a link in a checkout, or in the current folder, must not lead out."""
     (tmp_path / "checkout/.git").mkdir(parents=True)
     (tmp_path / "plain").mkdir()
@@ -132,7 +146,10 @@ def test_a_lock_never_waits_for_a_fifo(tmp_path: Path) -> None:
     """A link to a FIFO in the place of a folder is an error, not a wait."""
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "folder").symlink_to("fifo")
-    with pytest.raises(OSError, match="Not a directory"), exclusive_access(tmp_path / "folder" / "a"):
+    with (
+        pytest.raises(OSError, match="Not a directory"),
+        exclusive_access(tmp_path / "folder" / "a"),
+    ):
         pass
 
 

@@ -6,7 +6,13 @@ from pathlib import Path
 
 
 def install_bd(
-    folder: Path, *, output: str = "[]", messages: str = "", status: int = 0, refuses: str = "", sleeps: int = 0
+    folder: Path,
+    *,
+    output: str = "[]",
+    messages: str = "",
+    status: int = 0,
+    refuses: str = "",
+    sleeps: int = 0,
 ) -> Mapping[str, str]:
     """Write the script into ``folder`` and return an environment whose ``PATH`` finds it.
 
@@ -26,7 +32,11 @@ def install_bd(
         "#!/bin/sh",
         f'echo "$@" >> {here}/calls',
         f"pwd > {here}/cwd",
-        *([f'case "$*" in *{refuses}*) echo "Error: unknown flag: {refuses}" >&2; exit 1;; esac'] if refuses else []),
+        *(
+            [f'case "$*" in *{refuses}*) echo "Error: unknown flag: {refuses}" >&2; exit 1;; esac']
+            if refuses
+            else []
+        ),
         *([f"/bin/sleep {sleeps} & wait"] if sleeps else []),
         f"/bin/cat {here}/messages >&2",
         f"/bin/cat {here}/output",

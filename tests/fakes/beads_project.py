@@ -13,7 +13,13 @@ Record = Mapping[str, Any]
 
 def record(id_: str, title: str = "Title", **fields: object) -> dict[str, Any]:
     """Return a record of the export format."""
-    return {"id": id_, "title": title, "priority": 2, "created_at": "2026-01-01T00:00:00Z", **fields}
+    return {
+        "id": id_,
+        "title": title,
+        "priority": 2,
+        "created_at": "2026-01-01T00:00:00Z",
+        **fields,
+    }
 
 
 def needs(target: str, kind: str = "blocks", **fields: object) -> dict[str, Any]:
@@ -37,13 +43,25 @@ def write_database(path: Path, records: Iterable[Record], *, age: int = 0) -> Pa
             " priority INTEGER, issue_type TEXT, created_at DATETIME, closed_at DATETIME, defer_until DATETIME,"
             " pinned INTEGER DEFAULT 0, ephemeral INTEGER DEFAULT 0, is_template INTEGER DEFAULT 0)"
         )
-        connection.execute("CREATE TABLE dependencies (issue_id TEXT, depends_on_id TEXT, type TEXT, metadata TEXT)")
+        connection.execute(
+            "CREATE TABLE dependencies (issue_id TEXT, depends_on_id TEXT, type TEXT, metadata TEXT)"
+        )
         for entry in records:
             columns = ("id", "title", "status", "priority", "created_at", "description")
-            row = [entry.get(column, "") or ("open" if column == "status" else "") for column in columns]
-            connection.execute(f"INSERT INTO issues ({', '.join(columns)}) VALUES (?, ?, ?, ?, ?, ?)", row)
+            row = [
+                entry.get(column, "") or ("open" if column == "status" else "")
+                for column in columns
+            ]
+            connection.execute(
+                f"INSERT INTO issues ({', '.join(columns)}) VALUES (?, ?, ?, ?, ?, ?)", row
+            )
             for need in entry.get("dependencies", []):
-                values = (entry["id"], need["depends_on_id"], need["type"], need.get("metadata", "{}"))
+                values = (
+                    entry["id"],
+                    need["depends_on_id"],
+                    need["type"],
+                    need.get("metadata", "{}"),
+                )
                 connection.execute("INSERT INTO dependencies VALUES (?, ?, ?, ?)", values)
         connection.commit()
     return _aged(path, age)

@@ -133,4 +133,6 @@ def conducted(
         cancelled=cancelled,
         clock=lambda: TIME,
     ).run()
-    return Conducted(result, who, in_memory, [f"{one.state.value} {one.ticket.id}" for one in events], folder)
+    return Conducted(
+        result, who, in_memory, [f"{one.state.value} {one.ticket.id}" for one in events], folder
+    )

@@ -12,6 +12,8 @@ def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
         # An end of the server waits for its next look at whether it shall end: every half a second unless told.
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
         yield server.server_address[1]
         server.shutdown()

@@ -4,14 +4,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from aggregate.agent import Completion, EngineLimits, NeuronAgent, Question, ScriptedModel, scripted_model
+from aggregate.agent import (
+    Completion,
+    EngineLimits,
+    NeuronAgent,
+    Question,
+    ScriptedModel,
+    scripted_model,
+)
 from aggregate.tools import Tool, ToolRegistry
 
 Script = Mapping[str, str | list[str]]
 Tools = ToolRegistry | tuple[Tool | Callable[..., Any], ...]
 
 
-def agent(folder: Path, script: Script, tools: Tools = (), **limits: Any) -> tuple[NeuronAgent, ScriptedModel]:
+def agent(
+    folder: Path, script: Script, tools: Tools = (), **limits: Any
+) -> tuple[NeuronAgent, ScriptedModel]:
     """Return an agent that keeps its state in ``folder``, and its model."""
     model = scripted_model(script)
     return NeuronAgent(model, tools, state_dir=folder, limits=EngineLimits(**limits)), model
@@ -46,4 +55,6 @@ class OnlyPlan:
 
     def ask(self, question: Question) -> Completion:
         """Answer with the plan, or badly."""
-        return Completion(self.plan) if question.call.value == "decompose" else self.rest.ask(question)
+        return (
+            Completion(self.plan) if question.call.value == "decompose" else self.rest.ask(question)
+        )

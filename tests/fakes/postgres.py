@@ -19,7 +19,11 @@ def find_programs() -> Path | None:
     initdb = shutil.which("initdb")
     folders = [Path(initdb).resolve().parent] if initdb else []
     folders += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    complete = (folder for folder in folders if (folder / "initdb").exists() and (folder / "pg_ctl").exists())
+    complete = (
+        folder
+        for folder in folders
+        if (folder / "initdb").exists() and (folder / "pg_ctl").exists()
+    )
     return next(complete, None)
 
 
@@ -53,7 +57,9 @@ def outage(url: str) -> Iterator[None]:
     with engine.connect() as connection:
         socket.rename(socket.with_suffix(".away"))
         others = "datname = current_database() AND pid <> pg_backend_pid()"
-        connection.execute(sa.text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"))
+        connection.execute(
+            sa.text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
+        )
         try:
             yield
         finally:
@@ -64,5 +70,10 @@ def outage(url: str) -> Iterator[None]:
 def _run(*command: str | Path) -> None:
     as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
     # Not captured by a pipe: the server inherits it, and reading would wait until the server ends.
-    done = subprocess.run([*as_user, *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
+    done = subprocess.run(
+        [*as_user, *map(str, command)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+    )
     assert done.returncode == 0, command

@@ -33,20 +33,32 @@ _MESSAGE: dict[str, object] = {
 }
 BEGINNINGS = {
     "anthropic": typed({"type": "message_start", "message": _MESSAGE})
-    + typed({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
-    + typed({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hel"}}),
-    "openai": event({"id": "x", "model": "m", "choices": [{"index": 0, "delta": {"content": "Hel"}}]}),
+    + typed(
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+    )
+    + typed(
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hel"}}
+    ),
+    "openai": event(
+        {"id": "x", "model": "m", "choices": [{"index": 0, "delta": {"content": "Hel"}}]}
+    ),
     "gemini": event({"candidates": [{"content": {"parts": [{"text": "Hel"}], "role": "model"}}]}),
 }
 """The beginning of an answer in each protocol: the text Hel."""
 FAILURES = {
-    "anthropic": typed({"type": "error", "error": {"type": "overloaded_error", "message": "fell over"}}),
+    "anthropic": typed(
+        {"type": "error", "error": {"type": "overloaded_error", "message": "fell over"}}
+    ),
     "openai": event({"error": {"message": "fell over", "type": "server_error"}}),
     "gemini": event({"error": {"code": 503, "message": "fell over", "status": "UNAVAILABLE"}}),
 }
 """An error in the middle of a stream."""
 REFUSAL = event(
-    {"id": "x", "model": "m", "choices": [{"index": 0, "delta": {"refusal": "No."}, "finish_reason": "stop"}]}
+    {
+        "id": "x",
+        "model": "m",
+        "choices": [{"index": 0, "delta": {"refusal": "No."}, "finish_reason": "stop"}],
+    }
 )
 """How OpenAI refuses an answer of a schema."""
 
@@ -106,7 +118,9 @@ def dripping(*pieces: Piece, usage: dict[str, int] | None = None) -> Iterator[Dr
         def do_POST(self) -> None:
             """Send piece after piece."""
             server.headers.append(dict(self.headers))
-            server.bodies.append(self.rfile.read(int(self.headers.get("content-length", 0))).decode())
+            server.bodies.append(
+                self.rfile.read(int(self.headers.get("content-length", 0))).decode()
+            )
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
             self.end_headers()
@@ -131,4 +145,10 @@ def dripping(*pieces: Piece, usage: dict[str, int] | None = None) -> Iterator[Dr
 
 
 def _delta(delta: dict[str, str], reason: str | None = None) -> str:
-    return event({"id": "x", "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
+    return event(
+        {
+            "id": "x",
+            "model": "m",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": reason}],
+        }
+    )

@@ -20,7 +20,9 @@ class Tattler(BaseHTTPRequestHandler):
         keys = ("authorization", "x-api-key", "x-goog-api-key")
         said = " ".join(self.headers[name] for name in keys if name in self.headers)
         self.seen.append({name.lower(): value for name, value in self.headers.items()})
-        body = json.dumps({"error": {"type": "authentication_error", "message": f"who are you, {said}?"}})
+        body = json.dumps(
+            {"error": {"type": "authentication_error", "message": f"who are you, {said}?"}}
+        )
         self.send_response(401)
         self.send_header("content-type", "application/json")
         self.end_headers()

@@ -26,7 +26,9 @@ class FakeTime:
     def advance(self, seconds: float) -> None:
         """Move the clock and fire what has become due."""
         end = self.now + timedelta(seconds=seconds)
-        while due := sorted((when, number) for number, (when, _) in self._due.items() if when <= end):
+        while due := sorted(
+            (when, number) for number, (when, _) in self._due.items() if when <= end
+        ):
             self.now, number = due[0]
             self._due.pop(number)[1]()
         self.now = end

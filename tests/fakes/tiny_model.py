@@ -12,7 +12,13 @@ TEMPLATE = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 def write_model(path: Path) -> Path:
     """Write the model to ``path`` and return it."""
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁"]
-    kinds = [TokenType.UNKNOWN, TokenType.CONTROL, TokenType.CONTROL, *[TokenType.BYTE] * 256, TokenType.NORMAL]
+    kinds = [
+        TokenType.UNKNOWN,
+        TokenType.CONTROL,
+        TokenType.CONTROL,
+        *[TokenType.BYTE] * 256,
+        TokenType.NORMAL,
+    ]
     writer = GGUFWriter(str(path), "llama")
     writer.add_context_length(CONTEXT)
     writer.add_embedding_length(EMBEDDING)
@@ -35,9 +41,16 @@ def write_model(path: Path) -> Path:
     matrices = {"attn_q": square, "attn_k": square, "attn_v": square, "attn_output": square}
     matrices |= {"ffn_gate": wide, "ffn_up": wide, "ffn_down": high}
     shapes = {f"blk.0.{name}.weight": shape for name, shape in matrices.items()}
-    shapes |= {"token_embd.weight": (len(tokens), EMBEDDING), "output.weight": (len(tokens), EMBEDDING)}
+    shapes |= {
+        "token_embd.weight": (len(tokens), EMBEDDING),
+        "output.weight": (len(tokens), EMBEDDING),
+    }
     for name, shape in shapes.items():
-        writer.add_tensor(name, chance.normal(0, 0.1, shape).astype(np.float32), raw_dtype=GGMLQuantizationType.F32)
+        writer.add_tensor(
+            name,
+            chance.normal(0, 0.1, shape).astype(np.float32),
+            raw_dtype=GGMLQuantizationType.F32,
+        )
     for name in ("blk.0.attn_norm.weight", "blk.0.ffn_norm.weight", "output_norm.weight"):
         writer.add_tensor(name, np.ones(EMBEDDING, np.float32))
     writer.write_header_to_file()

@@ -29,7 +29,11 @@ def zeroblob_view(path: Path) -> None:
 def generated_column(path: Path) -> None:
     """A table with columns that are computed when they are read, to gigabytes."""
     columns = "id TEXT, title TEXT, description TEXT AS (hex(zeroblob(30000000))), priority AS (zeroblob(90000000))"
-    _make(path, f"CREATE TABLE issues ({columns})", "INSERT INTO issues (id, title) VALUES ('bd-1', 't')")
+    _make(
+        path,
+        f"CREATE TABLE issues ({columns})",
+        "INSERT INTO issues (id, title) VALUES ('bd-1', 't')",
+    )
 
 
 def virtual_table(path: Path) -> None:
@@ -40,7 +44,11 @@ def virtual_table(path: Path) -> None:
 def pattern_index(path: Path) -> None:
     """An index and a column whose expressions match a text against a pattern in exponential time."""
     check = "CHECK (title NOT GLOB replace(hex(zeroblob(40)), '00', '*a') || 'b')"
-    _make(path, f"CREATE TABLE issues (id TEXT, title TEXT {check})", "INSERT INTO issues VALUES ('bd-1', 't')")
+    _make(
+        path,
+        f"CREATE TABLE issues (id TEXT, title TEXT {check})",
+        "INSERT INTO issues VALUES ('bd-1', 't')",
+    )
 
 
 def damaged_tree(path: Path) -> None:
@@ -68,7 +76,9 @@ def many_large_rows(path: Path) -> None:
     """A table with more text than a prompt can hold."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(_TABLE)
-        connection.executemany("INSERT INTO issues VALUES (?, 't', ?)", ((i, "x" * 9_000_000) for i in range(8)))
+        connection.executemany(
+            "INSERT INTO issues VALUES (?, 't', ?)", ((i, "x" * 9_000_000) for i in range(8))
+        )
         connection.commit()
 
 

@@ -125,4 +125,6 @@ def build(folder: Path, attack: Callable[[Path], str]) -> Path:
     """Make the machine and the attack's configuration; return the clone."""
     clone = victim(folder)
     text = attack(clone)
-    return project(clone, {"manual_slop.toml": text if text.startswith("[") else f"[files]\n{text}\n"})
+    return project(
+        clone, {"manual_slop.toml": text if text.startswith("[") else f"[files]\n{text}\n"}
+    )

@@ -86,7 +86,9 @@ def monitor(folder: Path, program: Path) -> Path:
 def hooks(folder: Path, program: Path) -> Path:
     """Hooks of every name, one of which runs when git refreshes its index."""
     root = repository(folder)
-    names = [path.name.removesuffix(".sample") for path in (root / ".git" / "hooks").glob("*.sample")]
+    names = [
+        path.name.removesuffix(".sample") for path in (root / ".git" / "hooks").glob("*.sample")
+    ]
     for name in {*names, "post-index-change", "reference-transaction", "post-checkout"}:
         (root / ".git" / "hooks" / name).unlink(missing_ok=True)
         (root / ".git" / "hooks" / name).symlink_to(program)
@@ -100,7 +102,9 @@ def signatures(folder: Path, program: Path) -> Path:
     head, _, message = git(root, "cat-file", "commit", "HEAD").decode().partition("\n\n")
     commit = f"{head}\n{_SIGNED}{message}"
     command = ["git", "-C", str(root), "hash-object", "-t", "commit", "-w", "--stdin"]
-    made = subprocess.run(command, env=ENVIRONMENT, input=commit.encode(), check=True, capture_output=True).stdout
+    made = subprocess.run(
+        command, env=ENVIRONMENT, input=commit.encode(), check=True, capture_output=True
+    ).stdout
     git(root, "update-ref", "HEAD", made.decode().strip())
     for name in ("gpg.program", "gpg.openpgp.program", "gpg.ssh.program"):
         git(root, "config", name, str(program))
@@ -111,7 +115,14 @@ def signatures(folder: Path, program: Path) -> Path:
 def pager(folder: Path, program: Path) -> Path:
     """Programs that show what git prints."""
     root = repository(folder)
-    for name in ("core.pager", "pager.log", "pager.diff", "pager.ls-files", "pager.rev-list", "core.editor"):
+    for name in (
+        "core.pager",
+        "pager.log",
+        "pager.diff",
+        "pager.ls-files",
+        "pager.rev-list",
+        "core.editor",
+    ):
         git(root, "config", name, str(program))
     return _changed(root)
 
@@ -147,7 +158,11 @@ def embedded_bare_repository(folder: Path, program: Path) -> Path:
     inner = repository(folder) / "lib"
     inner.mkdir()
     git(inner, "init", "-q", "--bare", ".")
-    for name, value in (("core.bare", "false"), ("core.worktree", "."), ("core.fsmonitor", str(program))):
+    for name, value in (
+        ("core.bare", "false"),
+        ("core.worktree", "."),
+        ("core.fsmonitor", str(program)),
+    ):
         git(inner, f"--git-dir={inner}", "config", name, value)
     (inner / "b.py").write_text("b = 1\n", encoding="utf-8")
     return inner

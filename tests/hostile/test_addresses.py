@@ -32,7 +32,14 @@ def named_address(folder: Path, url: str, provider: str = "compatible") -> list[
     """
     persona = f'[personas.helper]\nprovider = "{provider}"\nmodel = "m"\nbase_url = "{url}"\n'
     files = {"a.py": "A = 1\n", "manual_slop.toml": f'[files]\npaths = ["a.py"]\n{persona}'}
-    return ["send", "Why?", "--persona", "helper", "-c", str(project(folder / "project", files) / "manual_slop.toml")]
+    return [
+        "send",
+        "Why?",
+        "--persona",
+        "helper",
+        "-c",
+        str(project(folder / "project", files) / "manual_slop.toml"),
+    ]
 
 
 def trust(folder: Path, url: str, provider: str = "compatible") -> None:
@@ -42,7 +49,9 @@ def trust(folder: Path, url: str, provider: str = "compatible") -> None:
 
 
 @pytest.mark.parametrize("provider", ["", "compatible"])
-def test_an_address_elsewhere_is_refused(provider: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_address_elsewhere_is_refused(
+    provider: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """One sentence with the address, the place, and what to do; nothing is written either."""
     arguments = named_address(tmp_path, ELSEWHERE, provider)
     assert run_program(arguments) == 2
@@ -53,16 +62,22 @@ def test_an_address_elsewhere_is_refused(provider: str, tmp_path: Path, capsys: 
     assert not (tmp_path / "project" / "md_gen").exists()
 
 
-def test_a_trusted_project_has_no_say_where_a_key_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trusted_project_has_no_say_where_a_key_goes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Trust lets a project name files outside of it; an address still has to be the user's own."""
     arguments = named_address(tmp_path, ELSEWHERE)
     trusted = f"[trust]\nprojects = ['{tmp_path / 'project'}']\n"
     project(tmp_path / "config" / "manual_slop", {"manual_slop.toml": trusted})
     assert run_program(arguments) == 2
-    assert f"the project names the address {ELSEWHERE}, which you have not" in capsys.readouterr().err
+    assert (
+        f"the project names the address {ELSEWHERE}, which you have not" in capsys.readouterr().err
+    )
 
 
-def test_other_providers_keys_go_to_no_address_of_a_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_providers_keys_go_to_no_address_of_a_project(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Not even to one on this machine, where another program may listen."""
     with tattling() as server:
         assert run_program(named_address(tmp_path, server.url, "anthropic")) == 2
@@ -78,12 +93,17 @@ def asked(arguments: list[str], server: Server) -> Iterator[dict[str, str]]:
     yield headers
 
 
-def test_an_address_of_this_machine_is_used_without_a_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_address_of_this_machine_is_used_without_a_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A server of one's own needs none; the address is said before."""
     with dripping("Yes.", None) as server:
         assert run_program(named_address(tmp_path, server.url)) == 0
     assert KEY not in str(server.headers)
-    assert f"the project names the address {server.url}: sent there without a key" in capsys.readouterr().err
+    assert (
+        f"the project names the address {server.url}: sent there without a key"
+        in capsys.readouterr().err
+    )
 
 
 def test_an_address_that_the_user_names_gets_the_key(tmp_path: Path) -> None:
@@ -115,10 +135,16 @@ def test_a_plan_names_the_address_and_needs_no_key(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """``--dry-run`` asks nobody, with any provider; user and password in an address are not shown."""
-    arguments = [*named_address(tmp_path, ELSEWHERE)[:2], *named_address(tmp_path, ELSEWHERE)[-2:], "--dry-run"]
+    arguments = [
+        *named_address(tmp_path, ELSEWHERE)[:2],
+        *named_address(tmp_path, ELSEWHERE)[-2:],
+        "--dry-run",
+    ]
     for name, provider in PROVIDERS.items():
         monkeypatch.delenv(provider.keys[0], raising=False)
-        url = [] if name == "gemini-cli" else ["--base-url", "http://me:pass@localhost:1/v1?key=abc"]
+        url = (
+            [] if name == "gemini-cli" else ["--base-url", "http://me:pass@localhost:1/v1?key=abc"]
+        )
         assert run_program([*arguments, "--provider", name, "--model", "m", *url]) == 0
         out = capsys.readouterr().out
         assert name == "gemini-cli" or "at http://localhost:1/v1\n" in out
@@ -141,8 +167,16 @@ def test_what_this_machine_is(url: str, inside: bool) -> None:
 
 def test_origins_and_what_is_shown() -> None:
     """Scheme, host and port make the origin; names, passwords and queries are never shown."""
-    assert origin("HTTPS://Example.com/v1") == origin("https://example.com:443") == "https://example.com:443"
+    assert (
+        origin("HTTPS://Example.com/v1")
+        == origin("https://example.com:443")
+        == "https://example.com:443"
+    )
     assert origin("http://example.com") != origin("https://example.com")
     assert origin("http://[::1]:80/") == "http://[::1]:80"
-    assert (origin("example.com"), origin("ftp://example.com"), origin("https://a\\b")) == ("", "", "")
+    assert (origin("example.com"), origin("ftp://example.com"), origin("https://a\\b")) == (
+        "",
+        "",
+        "",
+    )
     assert display_address("https://me:pass@[::1]:8080/v1?key=k#f") == "https://[::1]:8080/v1"

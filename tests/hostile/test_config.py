@@ -114,22 +114,41 @@ ATTACKS: list[tuple[Callable[[], str], str]] = [
     (long_key, ": is no valid TOML: a key has more than 6 parts (at line 1)"),
     (long_quoted_key, ": is no valid TOML: a key has more than 6 parts (at line 1)"),
     (many_long_tables, ':1: unknown key "b0": known keys of the file: '),
-    (long_number, ": is no valid TOML: a number or name has more than 1,000 characters (at line 1)"),
-    (long_hexadecimal, ": is no valid TOML: a number or name has more than 1,000 characters (at line 3)"),
+    (
+        long_number,
+        ": is no valid TOML: a number or name has more than 1,000 characters (at line 1)",
+    ),
+    (
+        long_hexadecimal,
+        ": is no valid TOML: a number or name has more than 1,000 characters (at line 3)",
+    ),
     (deep_lists, ": is no valid TOML: it is nested too deeply"),
     (deep_tables, ": is no valid TOML: it is nested too deeply"),
     (quotes, ": is no valid TOML: Unterminated string"),
     (huge, ": cannot be read: too large: 6,000,000 bytes, the most is 750,000"),
-    (long_value, ':2: "project.summary_only": input should be a valid boolean, unable to interpret input, not \'xxx'),
+    (
+        long_value,
+        ':2: "project.summary_only": input should be a valid boolean, unable to interpret input, not \'xxx',
+    ),
     (keys_of_our_own, ':1: unknown key "text": known keys of the file: '),
     (null_character, ':2: "files.base_dir": must be a path, which holds no null character'),
-    (long_path, ':2: "screenshots.paths[0]": must be a path, of at most 4,000 bytes and 255 between two slashes'),
-    (long_name, ':2: "output.namespace": must have at most 200 bytes, so that file names can begin with it'),
+    (
+        long_path,
+        ':2: "screenshots.paths[0]": must be a path, of at most 4,000 bytes and 255 between two slashes',
+    ),
+    (
+        long_name,
+        ':2: "output.namespace": must have at most 200 bytes, so that file names can begin with it',
+    ),
 ]
 
 
-@pytest.mark.parametrize(("attack", "said"), ATTACKS, ids=[attack.__name__ for attack, _ in ATTACKS])
-def test_a_hostile_configuration_is_one_sentence(tmp_path: Path, attack: Callable[[], str], said: str) -> None:
+@pytest.mark.parametrize(
+    ("attack", "said"), ATTACKS, ids=[attack.__name__ for attack, _ in ATTACKS]
+)
+def test_a_hostile_configuration_is_one_sentence(
+    tmp_path: Path, attack: Callable[[], str], said: str
+) -> None:
     """Whatever a configuration holds, it is refused within seconds by one short line that says where."""
     from aggregate import load_config
 

@@ -88,7 +88,8 @@ def test_a_pickled_outcome_is_not_read(engine: sa.Engine, tmp_path: Path) -> Non
     queue.put(Assignment("r/a", "a", Prompt(()), "x"))
     plant(engine, "r/a", status="SUCCESS", output=pickled(witness), serialization="py_pickle")
     with pytest.raises(
-        StateError, match=r"the outcome of a in the database is not JSON of ours and is not read.*--forget"
+        StateError,
+        match=r"the outcome of a in the database is not JSON of ours and is not read.*--forget",
     ):
         queue.outcomes(["r/a"])
     assert not witness.exists()
@@ -122,7 +123,12 @@ def test_a_pickled_step_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
     """An attempt that was recorded as a pickle is not read when its ticket goes on: the ticket fails."""
     queue, witness, worker = DbosQueue(engine), tmp_path / "ran", Says()
     queue.put(Assignment("r/a", "a", Prompt(()), "x"))
-    row = {"workflow_uuid": "r/a", "function_name": "attempt", "output": pickled(witness), "serialization": "py_pickle"}
+    row = {
+        "workflow_uuid": "r/a",
+        "function_name": "attempt",
+        "output": pickled(witness),
+        "serialization": "py_pickle",
+    }
     steps = table(engine, "operation_outputs", "function_id", *row)
     with engine.begin() as connection:
         connection.execute(steps.insert(), [{**row, "function_id": number} for number in (1, 2)])
@@ -142,24 +148,39 @@ def test_everything_is_written_as_json(engine: sa.Engine) -> None:
     schema = "dbos." if engine.dialect.name == "postgresql" else ""
     with engine.connect() as connection:
         for table in ("workflow_status", "operation_outputs"):
-            formats = connection.execute(sa.text(f"SELECT DISTINCT serialization FROM {schema}{table}")).scalars().all()
+            formats = (
+                connection.execute(sa.text(f"SELECT DISTINCT serialization FROM {schema}{table}"))
+                .scalars()
+                .all()
+            )
             assert formats == ["portable_json"]
 
 
-def test_a_database_in_the_project_is_not_opened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_database_in_the_project_is_not_opened(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A committed ``state/conductor.sqlite`` with a pickle in it is named and left alone by every command."""
     folder = track_project(tmp_path / "p", TICKETS)
     witness, committed = tmp_path / "ran", folder / "state" / "conductor.sqlite"
     engine = open_engine(database_url(str(committed)))
     prepare_database(engine)
     DbosQueue(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
-    plant(engine, f"demo/{TRACK}/001/a", status="SUCCESS", output=pickled(witness), serialization="py_pickle")
+    plant(
+        engine,
+        f"demo/{TRACK}/001/a",
+        status="SUCCESS",
+        output=pickled(witness),
+        serialization="py_pickle",
+    )
     engine.dispose()
     before = committed.read_bytes()
     config = ["-c", str(folder / "manual_slop.toml")]
     for command in ("status", "forget", "run"):
         assert run_program(["conduct", command, TRACK, *config]) == 0
-        assert f"{committed} is not opened, for it may have come with the project" in capsys.readouterr().err
+        assert (
+            f"{committed} is not opened, for it may have come with the project"
+            in capsys.readouterr().err
+        )
     assert not witness.exists()
     assert committed.read_bytes() == before
     assert run_program(["conduct", "status", TRACK, *config, "--database", str(committed)]) == 0
@@ -171,7 +192,9 @@ def test_the_state_is_the_users_alone(tmp_path: Path) -> None:
     folder, clone = (track_project(tmp_path / name / "p", TICKETS) for name in ("a", "b"))
     before = os.umask(0)
     try:
-        assert conduct(open_project(folder / "manual_slop.toml"), TRACK, Says(), options=RunOptions()).succeeded
+        assert conduct(
+            open_project(folder / "manual_slop.toml"), TRACK, Says(), options=RunOptions()
+        ).succeeded
     finally:
         os.umask(before)
     state = state_folder(folder)
@@ -190,7 +213,10 @@ def write_run(engine: sa.Engine, *, number: object = 1, tickets: object = '{"tic
     row = {"run": f"demo/{TRACK}/001", "track": TRACK, "number": number, "tickets": tickets}
     with engine.begin() as connection:
         connection.execute(
-            sa.text("INSERT INTO conductor_runs VALUES (:run, 'demo', :track, :number, 'running', :tickets)"), row
+            sa.text(
+                "INSERT INTO conductor_runs VALUES (:run, 'demo', :track, :number, 'running', :tickets)"
+            ),
+            row,
         )
 
 
@@ -199,7 +225,13 @@ def test_a_run_that_is_not_ours(engine: sa.Engine, tmp_path: Path) -> None:
     project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     write_run(engine)
     DbosQueue(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
-    plant(engine, f"demo/{TRACK}/001/a", status="SUCCESS", output="gASVBQ==", serialization="py_pickle")
+    plant(
+        engine,
+        f"demo/{TRACK}/001/a",
+        status="SUCCESS",
+        output="gASVBQ==",
+        serialization="py_pickle",
+    )
     url = engine.url.render_as_string(hide_password=False)
     with pytest.raises(StateError, match=f"the run demo/{TRACK}/001 in the database is not JSON"):
         status(project, TRACK, database=url)
@@ -214,20 +246,31 @@ def test_a_run_of_an_older_version_can_be_ended(engine: sa.Engine, tmp_path: Pat
     project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     write_run(engine, tickets='{"tickets": [{"id": "a", "prompt": "Look."}]}')
     DbosQueue(engine).put(Assignment(f"demo/{TRACK}/001/a", "a", Prompt(()), "x"))
-    plant(engine, f"demo/{TRACK}/001/a", status="SUCCESS", output="gASVBQ==", serialization="py_pickle")
+    plant(
+        engine,
+        f"demo/{TRACK}/001/a",
+        status="SUCCESS",
+        output="gASVBQ==",
+        serialization="py_pickle",
+    )
     url = engine.url.render_as_string(hide_password=False)
     with pytest.raises(StateError, match="end the run with --cancel and delete it with --forget"):
         status(project, TRACK, database=url)
     assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
 
 
-@pytest.mark.parametrize("columns", [{"number": "one"}, {"number": b"1"}, {"tickets": b"\xff"}, {"tickets": 5}])
+@pytest.mark.parametrize(
+    "columns", [{"number": "one"}, {"number": b"1"}, {"tickets": b"\xff"}, {"tickets": 5}]
+)
 def test_a_type_that_the_column_does_not_have(tmp_path: Path, columns: dict[str, object]) -> None:
     """SQLite keeps any type in any column: a run of other types is refused with one sentence."""
     project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
     prepare_database(engine)
-    given: dict[str, object] = {"tickets": '{"tickets": [{"id": "a", "prompt": "Look."}]}', **columns}
+    given: dict[str, object] = {
+        "tickets": '{"tickets": [{"id": "a", "prompt": "Look."}]}',
+        **columns,
+    }
     write_run(engine, **given)
     with pytest.raises(StateError, match="in the database is not JSON of ours"):
         status(project, TRACK, database=str(tmp_path / "state.sqlite"))
@@ -236,7 +279,10 @@ def test_a_type_that_the_column_does_not_have(tmp_path: Path, columns: dict[str,
 
 def test_tickets_that_wait_for_each_other(tmp_path: Path) -> None:
     """Tickets of a row that no file could hold, such as a circle, are refused instead of being waited for."""
-    circle = [{"id": one, "prompt": "Look.", "depends_on": [other]} for one, other in (("a", "b"), ("b", "a"))]
+    circle = [
+        {"id": one, "prompt": "Look.", "depends_on": [other]}
+        for one, other in (("a", "b"), ("b", "a"))
+    ]
     row = RunRow("r", 1, "running", json.dumps({"tickets": circle}))
     with pytest.raises(StateError, match="the run r in the database"):
         _ = row.tickets
@@ -250,7 +296,9 @@ def test_a_lease_that_is_no_process(tmp_path: Path, pid: object) -> None:
     me = this_process()
     with engine.begin() as connection:
         values = {"id": "other", "host": me.host, "pid": pid}
-        connection.execute(sa.text("INSERT INTO conductor_leases VALUES (:id, :host, :pid, 9e9)"), values)
+        connection.execute(
+            sa.text("INSERT INTO conductor_leases VALUES (:id, :host, :pid, 9e9)"), values
+        )
     assert Heartbeat(engine, me, recover=lambda _executor: None).recover_dead() == []
     engine.dispose()
 
@@ -268,7 +316,15 @@ def test_a_lease_that_is_no_process(tmp_path: Path, pid: object) -> None:
 )
 def test_an_outcome_of_other_types(changed: dict[str, object]) -> None:
     """An outcome whose fields are not what they should be, or that is another ticket's, is refused before it is used."""
-    outcome = {"ticket": "a", "status": "success", "text": "t", "tokens": 1, "errors": [], "warning": "", **changed}
+    outcome = {
+        "ticket": "a",
+        "status": "success",
+        "text": "t",
+        "tokens": 1,
+        "errors": [],
+        "warning": "",
+        **changed,
+    }
     workflow = WorkflowStatus()
     workflow.workflow_id, workflow.status, workflow.output = "r/a", "SUCCESS", json.dumps(outcome)
     with pytest.raises(StateError, match="the outcome of a in the database is not JSON of ours"):
@@ -311,8 +367,12 @@ def test_a_run_that_is_too_large(engine: sa.Engine, tmp_path: Path) -> None:
     assert status(project, TRACK, database=url) is None
 
 
-@pytest.mark.parametrize(("column", "state"), [("output", "SUCCESS"), ("error", "ERROR"), ("name", "ENQUEUED")])
-def test_a_workflow_that_is_too_large(engine: sa.Engine, tmp_path: Path, column: str, state: str) -> None:
+@pytest.mark.parametrize(
+    ("column", "state"), [("output", "SUCCESS"), ("error", "ERROR"), ("name", "ENQUEUED")]
+)
+def test_a_workflow_that_is_too_large(
+    engine: sa.Engine, tmp_path: Path, column: str, state: str
+) -> None:
     """A ticket's row larger than any answer is named before it is read, and its run can be ended and deleted."""
     project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
     write_run(engine, tickets='{"tickets": [{"id": "a", "prompt": "Look."}]}')
@@ -320,7 +380,9 @@ def test_a_workflow_that_is_too_large(engine: sa.Engine, tmp_path: Path, column:
     queue.put(Assignment(key, "a", Prompt(()), "x"))
     plant(engine, key, **{column: HUGE, "status": state})
     url = engine.url.render_as_string(hide_password=False)
-    with pytest.raises(StateError, match="the row of a in the database holds more than 32 MB and is not read"):
+    with pytest.raises(
+        StateError, match="the row of a in the database holds more than 32 MB and is not read"
+    ):
         status(project, TRACK, database=url)
     assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
     assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
@@ -336,7 +398,9 @@ def test_a_run_without_a_number_can_be_forgotten(tmp_path: Path, number: object)
     prepare_database(engine)
     write_run(engine, number=number, tickets='{"tickets": [{"id": "a", "prompt": "Look."}]}')
     engine.dispose()
-    with pytest.raises(StateError, match=f"the run demo/{TRACK}/001 in the database is not JSON of ours"):
+    with pytest.raises(
+        StateError, match=f"the run demo/{TRACK}/001 in the database is not JSON of ours"
+    ):
         conduct(project, TRACK, Says(), options=RunOptions(database=url))
     assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
     assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]

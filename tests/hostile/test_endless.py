@@ -78,12 +78,17 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def says_why(ended: Ended) -> str:
     """Return the one sentence of a command that failed, which says why."""
     sentence = refused(ended)
-    assert any(why in sentence for why in ("is no regular file", "too large", "is a directory", "outside the project"))
+    assert any(
+        why in sentence
+        for why in ("is no regular file", "too large", "is a directory", "outside the project")
+    )
     return sentence
 
 
 @no_folder
-@pytest.mark.parametrize("command", [("run",), ("send", "Hello?", "--provider", "scripted"), ("stats",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [("run",), ("send", "Hello?", "--provider", "scripted"), ("stats",)], ids=" ".join
+)
 def test_a_configuration_ends(
     tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind, command: tuple[str, ...]
 ) -> None:
@@ -105,14 +110,18 @@ def test_a_global_configuration_ends(
 
 @no_folder
 @pytest.mark.parametrize("name", ["manual_slop_history.toml", "history.toml"])
-def test_a_history_ends(tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind, name: str) -> None:
+def test_a_history_ends(
+    tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind, name: str
+) -> None:
     """A discussion's own file is never taken for an empty one because it is no file."""
     kind(tree / name)
     assert name in says_why(aggregate(capsys, "run"))
 
 
 @any_kind
-def test_a_record_of_a_prompt_ends(tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind) -> None:
+def test_a_record_of_a_prompt_ends(
+    tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind
+) -> None:
     """Prompts and records of earlier runs may be anything: the run goes on as if there were none."""
     (tree / "md_gen").mkdir()
     (tree / "md_gen/demo_001.md").write_text("", encoding="utf-8")
@@ -132,12 +141,18 @@ def test_ignore_rules_end(tree: Path, capsys: pytest.CaptureFixture[str], kind: 
 
 
 @any_kind
-@pytest.mark.parametrize("name", [".git", ".git/HEAD", ".git/config", ".git/commondir", ".git/index"])
-def test_what_git_reads_ends(tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", [".git", ".git/HEAD", ".git/config", ".git/commondir", ".git/index"]
+)
+def test_what_git_reads_ends(
+    tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind, name: str
+) -> None:
     """Files of git that are none leave the folder without a repository; beads are looked for all the same."""
     if name != ".git":
         (tree / ".git").mkdir()
-    (tree / "manual_slop.toml").write_text(CONFIG.replace("[files]", 'execution_mode = "beads"\n[files]'), "utf-8")
+    (tree / "manual_slop.toml").write_text(
+        CONFIG.replace("[files]", 'execution_mode = "beads"\n[files]'), "utf-8"
+    )
     kind(tree / name)
     assert "a = 1" in aggregate(capsys, "run", "--stdout").out
 
@@ -157,7 +172,9 @@ def test_a_redirect_of_beads_ends(tree: Path, kind: Kind) -> None:
 @pytest.mark.parametrize("name", ["gitdir", "commondir"])
 def test_a_worktree_pointer_ends(tree: Path, kind: Kind, name: str) -> None:
     """The files of a worktree that lead to its main checkout may be anything."""
-    project(tree, {"main/gitdir": f"{tree}/.git\n", "main/commondir": "..\n", ".git": "gitdir: main\n"})
+    project(
+        tree, {"main/gitdir": f"{tree}/.git\n", "main/commondir": "..\n", ".git": "gitdir: main\n"}
+    )
     (tree / "main" / name).unlink()
     kind(tree / "main" / name)
     with ends():
@@ -165,7 +182,9 @@ def test_a_worktree_pointer_ends(tree: Path, kind: Kind, name: str) -> None:
 
 
 @no_folder
-@pytest.mark.parametrize("name", [".beads/issues.jsonl", ".beads/beads.db", ".beads_mock/beads.json"])
+@pytest.mark.parametrize(
+    "name", [".beads/issues.jsonl", ".beads/beads.db", ".beads_mock/beads.json"]
+)
 def test_beads_end(tree: Path, kind: Kind, name: str) -> None:
     """A list or database of beads that is no file, or an endless one, is a warning in the section."""
     (tree / name).parent.mkdir()
@@ -173,7 +192,9 @@ def test_beads_end(tree: Path, kind: Kind, name: str) -> None:
     with ends():
         section = build_beads_section(tree, environ={})
     assert f"Warning: {name}" in section
-    assert any(why in section for why in ("is no regular file", "too large", "no readable database"))
+    assert any(
+        why in section for why in ("is no regular file", "too large", "no readable database")
+    )
 
 
 @any_kind
@@ -216,7 +237,9 @@ def test_scripts_end(tree: Path, kind: Kind) -> None:
 
 
 @any_kind
-def test_scripts_of_workers_and_instructions_end(tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind) -> None:
+def test_scripts_of_workers_and_instructions_end(
+    tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind
+) -> None:
     """Answers of scripted workers and files with a goal are read in the same way."""
     kind(tree / "x.json")
     kind(tree / "goal.toml")
@@ -232,7 +255,9 @@ def test_tools_end(tree: Path, kind: Kind) -> None:
         list(tools_in(tree / "tools"))
 
 
-def test_a_message_ends(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_ends(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A message from standard input may be endless; it is refused when it is larger than any message."""
     with open("/dev/zero", encoding="utf-8") as endless_input:  # noqa: PTH123
         monkeypatch.setattr("sys.stdin", endless_input)
@@ -261,7 +286,9 @@ def test_presets_end(tree: Path, kind: Kind) -> None:
 def test_a_deep_record_is_no_record(tmp_path: Path) -> None:
     """Nested JSON that no parser takes is one sentence too."""
     made = track_project(tmp_path, "")
-    (made / "conductor/tracks" / TRACK / "metadata.json").write_text("[" * 100_000, encoding="utf-8")
+    (made / "conductor/tracks" / TRACK / "metadata.json").write_text(
+        "[" * 100_000, encoding="utf-8"
+    )
     with pytest.raises(TrackError, match="is no JSON object"):
         open_track(made, "demo").set_status(TrackStatus.COMPLETED, TIME)
     (made / "script.json").write_text(json.dumps({}) + "[" * 100_000, encoding="utf-8")

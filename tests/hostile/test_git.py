@@ -69,15 +69,25 @@ def test_each_attack_runs_its_program_without_guards(tmp_path: Path, attack: Att
     planted = plant(tmp_path / "elsewhere")
     folder = str(attack(tmp_path / "tree", planted.path))
     environment = {**ENVIRONMENT, "PATH": os.environ["PATH"]}
-    subprocess.run(["git", "-C", folder, *_PLAIN[attack]], env=environment, capture_output=True, timeout=30)
+    subprocess.run(
+        ["git", "-C", folder, *_PLAIN[attack]], env=environment, capture_output=True, timeout=30
+    )
     assert planted.was_run
 
 
-def test_variables_for_programs_are_not_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_for_programs_are_not_passed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Variables that name programs or another repository do not reach git, those of the user's configuration do."""
     planted = plant(tmp_path / "elsewhere")
     folder = str(text_conversion(tmp_path / "tree", planted.path))
-    for name in ("GIT_EXTERNAL_DIFF", "GIT_SSH_COMMAND", "GIT_PAGER", "GIT_ASKPASS", "GIT_PROXY_COMMAND"):
+    for name in (
+        "GIT_EXTERNAL_DIFF",
+        "GIT_SSH_COMMAND",
+        "GIT_PAGER",
+        "GIT_ASKPASS",
+        "GIT_PROXY_COMMAND",
+    ):
         monkeypatch.setenv(name, str(planted.path))
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
@@ -119,13 +129,17 @@ def test_a_staged_file_counts_as_changed(tmp_path: Path) -> None:
     assert touched_files(str(root))[0] == ["b.py"]
 
 
-def test_an_old_git_meets_no_embedded_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_git_meets_no_embedded_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where git does not know ``safe.bareRepository`` a bare repository among the files is still not used."""
     planted = plant(tmp_path / "elsewhere")
     folder = embedded_bare_repository(tmp_path / "tree", planted.path)
     old = tmp_path / "bin" / "git"
     old.parent.mkdir()
-    real = subprocess.run(["which", "git"], check=True, capture_output=True, text=True).stdout.strip()
+    real = subprocess.run(
+        ["which", "git"], check=True, capture_output=True, text=True
+    ).stdout.strip()
     old.write_text(
         f'#!{sys.executable} -S\nimport os, sys\nlate = ("safe.", "core.fsmonitor")\n'
         'arguments = [one if not one.startswith(late) else "a.b=c" for one in sys.argv[1:]]\n'
@@ -138,7 +152,9 @@ def test_an_old_git_meets_no_embedded_repository(tmp_path: Path, monkeypatch: py
     assert not planted.was_run
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a process that waits is not told from one that works")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere a process that waits is not told from one that works"
+)
 @pytest.mark.parametrize("place", [".gitignore", "fifo"])
 def test_a_fifo_does_not_keep_git_waiting(tmp_path: Path, place: str) -> None:
     """A FIFO in the place of a file that git reads, or that its configuration names, ends git soon."""
@@ -154,8 +170,12 @@ def test_a_fifo_does_not_keep_git_waiting(tmp_path: Path, place: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a process that waits is not told from one that works")
-def test_a_git_that_gets_no_processor_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere a process that waits is not told from one that works"
+)
+def test_a_git_that_gets_no_processor_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A git that is kept from running for seconds, and does not sleep, gives its answer all the same."""
     late = tmp_path / "bin" / "git"
     late.parent.mkdir()
@@ -190,7 +210,10 @@ def test_rules_that_git_matches_for_minutes_end(tmp_path: Path) -> None:
     before = os.times()
     selection = resolve_entries(root, [Entry.of("**")])
     after = os.times()
-    assert after.children_user + after.children_system - before.children_user - before.children_system < 2
+    assert (
+        after.children_user + after.children_system - before.children_user - before.children_system
+        < 2
+    )
     names = {".gitignore", "a/" * 40 + "x.py", "a.py", "kept.log", "new.py"}
     assert {file.path for file in selection.files} == names
     assert [place for place, _ in selection.skipped] == ["."]
@@ -198,7 +221,9 @@ def test_rules_that_git_matches_for_minutes_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_rules_end_where_no_system_limits_processor_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_end_where_no_system_limits_processor_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """On other systems than Linux, which this test feigns, such rules end by the clock."""
     root = repository(tmp_path / "tree")
     starry(root)

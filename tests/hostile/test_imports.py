@@ -5,20 +5,33 @@ import subprocess
 import sys
 from pathlib import Path
 
-OTHERS = {"click", "pydantic", "rich", "tiktoken", "tomlkit", "tree_sitter", "typing_extensions", "watchdog"}
+OTHERS = {
+    "click",
+    "pydantic",
+    "rich",
+    "tiktoken",
+    "tomlkit",
+    "tree_sitter",
+    "typing_extensions",
+    "watchdog",
+}
 
 
 def before_us(folder: Path) -> set[str]:
     """Return what Python imports itself before it runs any module with ``-m``: only its option ``-P`` helps there."""
     (folder / "probe.py").write_text("import sys; print(*sys.modules)", encoding="utf-8")
-    return set(subprocess.check_output([sys.executable, "-m", "probe"], cwd=folder, text=True).split())
+    return set(
+        subprocess.check_output([sys.executable, "-m", "probe"], cwd=folder, text=True).split()
+    )
 
 
 def shadow_modules(folder: Path) -> Path:
     """Put a file into ``folder`` for each module that could be imported, which says so when it is; return the witness."""
     witness = folder / "imported"
     for name in {*sys.stdlib_module_names, *OTHERS} - before_us(folder):
-        (folder / f"{name}.py").write_text(f"open({str(witness)!r}, 'a').write('{name} ')\n", encoding="utf-8")
+        (folder / f"{name}.py").write_text(
+            f"open({str(witness)!r}, 'a').write('{name} ')\n", encoding="utf-8"
+        )
     return witness
 
 

@@ -53,7 +53,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def untouched(home: Path) -> bool:
     """Tell whether the user's folder is as it was."""
-    return [path.name for path in home.iterdir()] == [".bashrc"] and (home / ".bashrc").read_text("utf-8") == PRECIOUS
+    return [path.name for path in home.iterdir()] == [".bashrc"] and (home / ".bashrc").read_text(
+        "utf-8"
+    ) == PRECIOUS
 
 
 def mode(path: Path) -> int:
@@ -70,10 +72,15 @@ def test_a_journal_that_is_a_link_is_replaced(
     (tree / "md_gen/.demo_001.chain.json").symlink_to(home / ".bashrc")
     assert aggregate(capsys, *command).code == 0
     assert untouched(home)
-    assert [mode(tree / "md_gen" / name) for name in ("demo_001.md", ".demo_001.chain.json")] == [0o600, 0o600]
+    assert [mode(tree / "md_gen" / name) for name in ("demo_001.md", ".demo_001.chain.json")] == [
+        0o600,
+        0o600,
+    ]
 
 
-def test_a_numbered_link_takes_its_number(tree: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_numbered_link_takes_its_number(
+    tree: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A link in the place of the next prompt is not written to, wherever it leads: the next number is taken."""
     (tree / "md_gen").mkdir()
     (tree / "md_gen/demo_001.md").symlink_to(home / ".bashrc")
@@ -90,9 +97,17 @@ def test_folders_of_ours_are_private(tree: Path, capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize(
     ("output_dir", "link"),
-    [("../home", None), ("{home}", None), ("md_gen", "md_gen"), ("a/md_gen", "a"), ("a/../../home/x", None)],
+    [
+        ("../home", None),
+        ("{home}", None),
+        ("md_gen", "md_gen"),
+        ("a/md_gen", "a"),
+        ("a/../../home/x", None),
+    ],
 )
-@pytest.mark.parametrize("command", [("run", "-q"), ("prune", "--keep", "0"), SEND], ids=["run", "prune", "send"])
+@pytest.mark.parametrize(
+    "command", [("run", "-q"), ("prune", "--keep", "0"), SEND], ids=["run", "prune", "send"]
+)
 def test_prompts_stay_in_the_project(
     tree: Path,
     home: Path,
@@ -113,7 +128,11 @@ def test_prompts_stay_in_the_project(
 
 def test_a_host_chooses_its_own_folder(tree: Path, home: Path) -> None:
     """A mapping comes from the program that calls, which decides itself where prompts go."""
-    tables = {"project": {"name": "demo"}, "files": {"paths": ["a.py"]}, "output": {"output_dir": str(home / "out")}}
+    tables = {
+        "project": {"name": "demo"},
+        "files": {"paths": ["a.py"]},
+        "output": {"output_dir": str(home / "out")},
+    }
     assert run_pipeline(tables)[1] == home / "out/demo_001.md"
 
 
@@ -128,14 +147,18 @@ def test_the_discussion_stays_in_the_project(
     assert (home / ".bashrc").read_text(encoding="utf-8") == "history = []\n"
 
 
-def test_a_history_that_leads_nowhere_makes_nothing(tree: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_history_that_leads_nowhere_makes_nothing(
+    tree: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A link to a file that does not exist makes none outside of the project."""
     (tree / "manual_slop_history.toml").symlink_to(home / "gone")
     assert "outside the project" in refused(aggregate(capsys, *SEND))
     assert untouched(home)
 
 
-def test_the_users_own_history_keeps_its_mode(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_users_own_history_keeps_its_mode(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A history within the project is written through a link and keeps its mode."""
     kept = project(tree, {"notes/talk.toml": "history = []\n"}) / "notes/talk.toml"
     kept.chmod(0o644)
@@ -145,9 +168,13 @@ def test_the_users_own_history_keeps_its_mode(tree: Path, capsys: pytest.Capture
     assert (mode(kept), (tree / "manual_slop_history.toml").is_symlink()) == (0o644, True)
 
 
-def test_the_users_own_configuration_may_be_a_link(tree: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_users_own_configuration_may_be_a_link(
+    tree: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A configuration that is a link of the user's is written through."""
-    (home / "own.toml").write_text(CONFIG + '[context_presets.x]\nfiles = ["a.py"]\n', encoding="utf-8")
+    (home / "own.toml").write_text(
+        CONFIG + '[context_presets.x]\nfiles = ["a.py"]\n', encoding="utf-8"
+    )
     (tree / "manual_slop.toml").unlink()
     (tree / "manual_slop.toml").symlink_to(home / "own.toml")
     assert aggregate(capsys, "preset", "apply", "x").code == 0

@@ -22,9 +22,14 @@ CONFIG = '[project]\nname = "demo"\nexecution_mode = "beads"\n[files]\npaths = [
 
 
 @pytest.fixture(params=["", ".", "bin", "{tree}/bin"])
-def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> list[Planted]:
+def planted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> list[Planted]:
     """Return the programs of a project that is the current folder, with an entry for them at the front of PATH."""
-    tree = project(tmp_path / "tree", {"manual_slop.toml": CONFIG, "a.py": "a = 1\n", ".beads/metadata.json": "{}"})
+    tree = project(
+        tmp_path / "tree",
+        {"manual_slop.toml": CONFIG, "a.py": "a = 1\n", ".beads/metadata.json": "{}"},
+    )
     git(tree, "init", "-q")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".xdg"))
     monkeypatch.setenv("PATH", request.param.format(tree=tree), prepend=os.pathsep)
@@ -32,9 +37,16 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fix
     return [plant(folder, name, says="[]") for folder in (tree, tree / "bin") for name in NAMES]
 
 
-def test_programs_of_a_project_are_not_run(planted: list[Planted], capsys: pytest.CaptureFixture[str]) -> None:
+def test_programs_of_a_project_are_not_run(
+    planted: list[Planted], capsys: pytest.CaptureFixture[str]
+) -> None:
     """With the project's folder on PATH, no program in it runs, whatever is asked; git is found where it belongs."""
-    for command in (("run",), ("send", "Hello?", "--provider", "scripted"), ("init", "-c", "new.toml"), ("stats",)):
+    for command in (
+        ("run",),
+        ("send", "Hello?", "--provider", "scripted"),
+        ("init", "-c", "new.toml"),
+        ("stats",),
+    ):
         assert aggregate(capsys, *command).code == 0
     assert [one.path for one in planted if one.was_run] == []
 
@@ -61,18 +73,29 @@ def test_bd_gets_what_guards_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     script.write_text(f"#!/bin/sh\n/usr/bin/env > '{tmp_path}/seen'\necho '[]'\n", encoding="utf-8")
     environ["PATH"] += os.pathsep + str(tree / "bin") + os.pathsep
     environ |= {"GIT_DIR": "elsewhere", "GIT_SSH_COMMAND": "x", "HOME": "/h"}
-    environ |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "me"}
+    environ |= {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "user.name",
+        "GIT_CONFIG_VALUE_0": "me",
+    }
     bd = find_bd(tree, environ=environ)
     assert bd is not None
     bd.read()
-    seen = dict(line.split("=", 1) for line in (tmp_path / "seen").read_text(encoding="utf-8").splitlines())
+    seen = dict(
+        line.split("=", 1) for line in (tmp_path / "seen").read_text(encoding="utf-8").splitlines()
+    )
     settings = {
-        seen[f"GIT_CONFIG_KEY_{i}"]: seen[f"GIT_CONFIG_VALUE_{i}"] for i in range(int(seen["GIT_CONFIG_COUNT"]))
+        seen[f"GIT_CONFIG_KEY_{i}"]: seen[f"GIT_CONFIG_VALUE_{i}"]
+        for i in range(int(seen["GIT_CONFIG_COUNT"]))
     }
     assert (settings["user.name"], settings["core.fsmonitor"], settings["safe.bareRepository"]) == (
         "me",
         "",
         "explicit",
     )
-    assert (seen["PATH"], seen["GIT_ALLOW_PROTOCOL"], seen["HOME"]) == (str(tmp_path / "programs"), "", "/h")
+    assert (seen["PATH"], seen["GIT_ALLOW_PROTOCOL"], seen["HOME"]) == (
+        str(tmp_path / "programs"),
+        "",
+        "/h",
+    )
     assert {"GIT_DIR", "GIT_SSH_COMMAND"}.isdisjoint(seen)

@@ -40,15 +40,24 @@ def test_what_lies_outside_is_refused(tmp_path: Path, attack: Callable[[Path], s
     clone = build(tmp_path, attack)
     text, warnings, refused = composed(clone)
     assert SECRET not in text
-    assert "ERROR: outside the project, so not read: allow it with --allow-outside or aggregate trust: " in text
+    assert (
+        "ERROR: outside the project, so not read: allow it with --allow-outside or aggregate trust: "
+        in text
+    )
     assert refused
     assert set(refused) <= set(warnings)
-    with pytest.raises(ScopeError, match=r"^outside the project, so not read: .* aggregate trust: "):
-        prepare_turn(open_project(clone / "manual_slop.toml"), "Hi", ModelSelection(provider="scripted"))
+    with pytest.raises(
+        ScopeError, match=r"^outside the project, so not read: .* aggregate trust: "
+    ):
+        prepare_turn(
+            open_project(clone / "manual_slop.toml"), "Hi", ModelSelection(provider="scripted")
+        )
 
 
 @pytest.mark.parametrize("attack", SKIPPED)
-def test_a_glob_does_not_follow_links_outside(tmp_path: Path, attack: Callable[[Path], str]) -> None:
+def test_a_glob_does_not_follow_links_outside(
+    tmp_path: Path, attack: Callable[[Path], str]
+) -> None:
     """A glob leaves such links out with a warning, and takes the rest."""
     text, warnings, refused = composed(build(tmp_path, attack))
     assert SECRET not in text
@@ -58,7 +67,9 @@ def test_a_glob_does_not_follow_links_outside(tmp_path: Path, attack: Callable[[
 
 
 @pytest.mark.parametrize("attack", REFUSED)
-def test_what_is_allowed_shows_by_its_relative_path(tmp_path: Path, attack: Callable[[Path], str]) -> None:
+def test_what_is_allowed_shows_by_its_relative_path(
+    tmp_path: Path, attack: Callable[[Path], str]
+) -> None:
     """With permission the file is there, and no path of the machine."""
     text, _, refused = composed(build(tmp_path, attack), allow_outside=True)
     assert SECRET in text
@@ -66,7 +77,9 @@ def test_what_is_allowed_shows_by_its_relative_path(tmp_path: Path, attack: Call
     assert refused == ()
 
 
-def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """``run`` warns and ends well, ``send`` ends with 1 before anything is sent, options and trust allow it."""
     clone = build(tmp_path, REFUSED[0])
     monkeypatch.chdir(clone)
@@ -97,34 +110,51 @@ def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
 def test_trust_keeps_the_users_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Comments and order of the user's configuration stay; a project is listed once; trust covers no secrets."""
     own = tmp_path / "xdg/manual_slop/manual_slop.toml"
-    project(own.parent, {own.name: '# mine\n[trust]\nprojects = ["/gone"] # old\n\n[personas.x] # last\nmodel = "m"\n'})
+    project(
+        own.parent,
+        {
+            own.name: '# mine\n[trust]\nprojects = ["/gone"] # old\n\n[personas.x] # last\nmodel = "m"\n'
+        },
+    )
     clone = victim(tmp_path)
     monkeypatch.chdir(clone)
     for _ in range(2):
         assert run_program(["trust"]) == 0
     text = own.read_text(encoding="utf-8")
     assert text.count(str(clone)) == 1
-    assert all(part in text for part in ("# mine\n", '"/gone"', '[personas.x] # last\nmodel = "m"\n'))
+    assert all(
+        part in text for part in ("# mine\n", '"/gone"', '[personas.x] # last\nmodel = "m"\n')
+    )
     project(clone, {"manual_slop.toml": "", ".env": "x"})
     scope = scope_of(open_project(clone / "manual_slop.toml"))
     assert (scope.allow_outside, scope.allow_secrets) == (True, False)
 
 
-@pytest.mark.parametrize("config", ["[trust]\nprojects = ['/']\n", "[trust]\n", "trust.projects = []\n"])
+@pytest.mark.parametrize(
+    "config", ["[trust]\nprojects = ['/']\n", "[trust]\n", "trust.projects = []\n"]
+)
 def test_no_project_trusts_itself(tmp_path: Path, config: str) -> None:
     """A table ``[trust]`` in a project's file is a mistake, whatever it holds."""
     path = project(tmp_path, {"manual_slop.toml": config}) / "manual_slop.toml"
-    with pytest.raises(ConfigError, match=r"\[trust\] belongs into your own configuration: see aggregate trust$"):
+    with pytest.raises(
+        ConfigError, match=r"\[trust\] belongs into your own configuration: see aggregate trust$"
+    ):
         open_project(path)
 
 
 def test_screenshots_keep_to_the_rule(tmp_path: Path) -> None:
     """Images outside are named as refused, by path, glob, link and base folder; a missing one is a warning."""
-    clone = project(victim(tmp_path), {"manual_slop.toml": '[screenshots]\npaths = ["../private/x.png", "gone.png"]\n'})
+    clone = project(
+        victim(tmp_path),
+        {"manual_slop.toml": '[screenshots]\npaths = ["../private/x.png", "gone.png"]\n'},
+    )
     text, warnings, refused = composed(clone)
     reason = "outside the project, so not read: allow it with --allow-outside or aggregate trust"
     assert f"\n\nERROR: {reason}: ../private/x.png\n\n![gone.png](gone.png) (missing)" in text
-    assert warnings == (f"screenshot ../private/x.png: {reason}", "screenshot gone.png: file not found")
+    assert warnings == (
+        f"screenshot ../private/x.png: {reason}",
+        "screenshot gone.png: file not found",
+    )
     assert refused == warnings[:1]
     project(clone, {"manual_slop.toml": '[screenshots]\nbase_dir = ".."\npaths = ["private/*"]\n'})
     assert composed(clone)[2] == (f"screenshot private/*: {reason}",)
@@ -171,9 +201,13 @@ def test_beads_are_no_way_out(tmp_path: Path) -> None:
 
 def test_a_worktree_cannot_be_forged(tmp_path: Path) -> None:
     """A ``.git`` file that points to somebody else's repository does not make its beads the project's own."""
-    clone = project(tmp_path / "clone", {"manual_slop.toml": '[project]\nexecution_mode = "beads"\n'})
+    clone = project(
+        tmp_path / "clone", {"manual_slop.toml": '[project]\nexecution_mode = "beads"\n'}
+    )
     bead = json.dumps({"id": "x-1", "title": SECRET, "status": "open"}) + "\n"
-    project(tmp_path / "other", {".beads/issues.jsonl": bead, ".git/worktrees/w/commondir": "../..\n"})
+    project(
+        tmp_path / "other", {".beads/issues.jsonl": bead, ".git/worktrees/w/commondir": "../..\n"}
+    )
     project(clone, {".git": "gitdir: ../other/.git/worktrees/w\n"})
     assert SECRET not in composed(clone)[0]
     project(tmp_path / "other", {".git/worktrees/w/gitdir": f"{clone}/.git\n"})
@@ -183,12 +217,16 @@ def test_a_worktree_cannot_be_forged(tmp_path: Path) -> None:
 def test_tickets_are_no_way_out(tmp_path: Path) -> None:
     """A focus file that a track's ticket names outside, directly or by a link, stops the run before anybody works."""
     folder = tmp_path / "clone"
-    track_project(folder, f'[[tickets]]\nid = "a"\nprompt = "Look."\nfocus_files = ["{"../private/diary.md"}"]\n')
+    track_project(
+        folder,
+        f'[[tickets]]\nid = "a"\nprompt = "Look."\nfocus_files = ["{"../private/diary.md"}"]\n',
+    )
     victim(tmp_path)
     ticket = open_track(folder, TRACK).tickets().tickets[0]
     contexts = WorkerContexts(open_project(folder / "manual_slop.toml"))
     with pytest.raises(
-        ScopeError, match=r'^outside the project, .*: \.\./private/diary\.md, a focus file of the ticket "a"$'
+        ScopeError,
+        match=r'^outside the project, .*: \.\./private/diary\.md, a focus file of the ticket "a"$',
     ):
         contexts.check(ticket)
     with pytest.raises(ScopeError, match=r"^outside the project"):
@@ -213,17 +251,27 @@ def test_a_mapping_decides_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         FileItem("a.py", view_mode=""),
     ]
     assert run({"files": {"paths": entries}})[0].count(SECRET) == 3
-    assert SECRET not in run({"files": {"paths": entries}}, allow_outside=False, allow_secrets=False)[0]
+    assert (
+        SECRET
+        not in run({"files": {"paths": entries}}, allow_outside=False, allow_secrets=False)[0]
+    )
     assert [item["error"] for item in build_file_items(clone, entries)] == [False] * 4
     refused = build_file_items(clone, entries, allow_outside=False, allow_secrets=False)
     assert [item["error"] for item in refused] == [True, True, True, False]
-    assert [item["path"] for item in refused] == ["../private/diary.md", ".env", "../private/code.py", "a.py"]
+    assert [item["path"] for item in refused] == [
+        "../private/diary.md",
+        ".env",
+        "../private/code.py",
+        "a.py",
+    ]
     assert build_markdown(clone, entries, clone, [], []).count(SECRET) == 3
 
 
 def test_secrets_are_taken_by_name_and_permission_only(tmp_path: Path) -> None:
     """No glob takes them, which one line says; a named one needs the option, also by a link; examples are no secrets."""
-    files = dict.fromkeys([".env", "deploy/id_rsa", "deploy/x.tfvars", "deploy/.docker/config.json"], SECRET)
+    files = dict.fromkeys(
+        [".env", "deploy/id_rsa", "deploy/x.tfvars", "deploy/.docker/config.json"], SECRET
+    )
     clone = project(victim(tmp_path), {**files, ".env.example": "KEY=\n"})
     (clone / "plain.txt").symlink_to(".env")
     project(clone, {"manual_slop.toml": '[files]\npaths = ["**"]\n'})
@@ -240,7 +288,9 @@ def test_secrets_are_taken_by_name_and_permission_only(tmp_path: Path) -> None:
         project(clone, {"manual_slop.toml": f'[files]\npaths = ["{name}"]\n'})
         text, _, refused = composed(clone)
         assert SECRET not in text
-        assert refused[0].startswith("ERROR: looks like a secret, so not read: allow it with --allow-secrets: ")
+        assert refused[0].startswith(
+            "ERROR: looks like a secret, so not read: allow it with --allow-secrets: "
+        )
         assert SECRET in composed(clone, allow_secrets=True)[0]
     project(clone, {"manual_slop.toml": '[files]\nbase_dir = "deploy/.docker"\npaths = ["*"]\n'})
     assert SECRET not in composed(clone, allow_outside=True)[0]

@@ -32,13 +32,30 @@ VALUES: list[Any] = [
     [[]],
     [9, 1],
 ]
-RAW = ["", "[", "[" * 100_000, '{"version":2,"links":' + "[" * 100_000, "null", "3", "[]", "{}", "1" * 5_000, "\0"]
+RAW = [
+    "",
+    "[",
+    "[" * 100_000,
+    '{"version":2,"links":' + "[" * 100_000,
+    "null",
+    "3",
+    "[]",
+    "{}",
+    "1" * 5_000,
+    "\0",
+]
 
 
 @pytest.fixture
 def sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the first prompt of a project that was sent once."""
-    project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n[output]\nnamespace = "p"\n', "a.py": "x = 1\n"})
+    project(
+        tmp_path,
+        {
+            "manual_slop.toml": '[files]\npaths = ["a.py"]\n[output]\nnamespace = "p"\n',
+            "a.py": "x = 1\n",
+        },
+    )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".xdg"))
     assert command("send", "hi", "--provider", "scripted")[0] == 0
@@ -55,7 +72,13 @@ def command(*arguments: str) -> tuple[int, str]:
 def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield the path of every value in JSON data."""
     yield path
-    inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    inner = (
+        data.items()
+        if isinstance(data, dict)
+        else enumerate(data)
+        if isinstance(data, list)
+        else ()
+    )
     for key, value in inner:
         yield from places(value, (*path, key))
 
@@ -76,13 +99,17 @@ def test_a_forged_record_is_used_or_left_out(sent: Path) -> None:
     """Whatever stands anywhere in a record, reading it gives a run that is in itself right, or none."""
     record = request_log_path(sent)
     good = json.loads(record.read_text(encoding="utf-8"))
-    forged = [*RAW, *(json.dumps(changed(good, path, value)) for path in places(good) for value in VALUES)]
+    forged = [
+        *RAW,
+        *(json.dumps(changed(good, path, value)) for path in places(good) for value in VALUES),
+    ]
     for text in forged:
         record.write_text(text, encoding="utf-8")
         run = read_request(sent)
         if run is not None:
             assert all(
-                0 <= segment.tokens < 2**41 and 0 <= segment.size < 2**41 for segment in run.fingerprint.segments
+                0 <= segment.tokens < 2**41 and 0 <= segment.size < 2**41
+                for segment in run.fingerprint.segments
             )
             for number in range(1, len(run.fingerprint.segments)):
                 read_segment(run, number)

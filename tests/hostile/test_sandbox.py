@@ -33,7 +33,9 @@ def bubblewrap_works() -> bool:
     return bwrap is not None and subprocess.run(command, capture_output=True).returncode == 0
 
 
-full_python = pytest.mark.skipif(not bubblewrap_works(), reason="bwrap is absent or may not make namespaces")
+full_python = pytest.mark.skipif(
+    not bubblewrap_works(), reason="bwrap is absent or may not make namespaces"
+)
 
 
 def failed(code: str, data: Any = None, limits: SandboxLimits = QUICK) -> SandboxError:
@@ -49,7 +51,9 @@ def failed(code: str, data: Any = None, limits: SandboxLimits = QUICK) -> Sandbo
 @pytest.fixture(scope="module")
 def played() -> dict[str, list[str]]:
     """Try all escapes in one sandbox."""
-    played: dict[str, list[str]] = run_full_python(PLAY, ESCAPES, limits=SandboxLimits(seconds=10)).value
+    played: dict[str, list[str]] = run_full_python(
+        PLAY, ESCAPES, limits=SandboxLimits(seconds=10)
+    ).value
     return played
 
 
@@ -63,13 +67,21 @@ def test_no_escape_reaches_anything(played: dict[str, list[str]], name: str) -> 
 @full_python
 def test_refused_calls_are_refused_and_not_just_missing(played: dict[str, list[str]]) -> None:
     """The filter answers "not permitted"; without it these calls would find something to do."""
-    for name in ("add a key", "join the session's keys", "make a user namespace", "fork", "keep memory of the system"):
+    for name in (
+        "add a key",
+        "join the session's keys",
+        "make a user namespace",
+        "fork",
+        "keep memory of the system",
+    ):
         assert played[name] == ["PermissionError", "[Errno 1] Operation not permitted"]
     assert played["talk to the machine around this one"][0] == "PermissionError"
 
 
 @full_python
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="only this processor has a second set of calls")
+@pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="only this processor has a second set of calls"
+)
 def test_the_calls_of_another_processor_end_the_process() -> None:
     """Machine code that makes a 32-bit call, whose numbers mean other things, is killed."""
     code = (
@@ -149,9 +161,17 @@ def test_a_hostile_answer_is_an_error_of_the_sandbox(answer: bytes) -> None:
 
 def test_an_answer_of_the_agreed_form_is_read() -> None:
     """Values, NaN among them, pass; an error keeps its name, its kind and the beginning of a long text."""
-    assert parse_reply('{"value": ["é", 1.5, null], "printed": ""}'.encode())["value"] == ["é", 1.5, None]
+    assert parse_reply('{"value": ["é", 1.5, null], "printed": ""}'.encode())["value"] == [
+        "é",
+        1.5,
+        None,
+    ]
     with pytest.raises(SandboxError) as caught:
-        parse_reply(json.dumps({"error": "x" * 10_000, "kind": "memory", "exception": "MemoryError"}).encode())
+        parse_reply(
+            json.dumps(
+                {"error": "x" * 10_000, "kind": "memory", "exception": "MemoryError"}
+            ).encode()
+        )
     error = caught.value
     assert (error.kind, error.exception) == (Stopped.MEMORY, "MemoryError")
     assert str(error) == "x" * ERROR_CHARACTERS + "... (8000 more characters)"
@@ -198,7 +218,9 @@ def test_nothing_outlives_the_sandbox() -> None:
     """A timeout, with threads at work, leaves no process of the sandbox behind."""
     before = tree_usage(_pid()).processes
     code = "import threading, time\nfor _ in range(4): threading.Thread(target=time.sleep, args=(60,)).start()"
-    assert failed(f"{code}\ntime.sleep(60)", limits=SandboxLimits(seconds=0.6)).kind is Stopped.TIMEOUT
+    assert (
+        failed(f"{code}\ntime.sleep(60)", limits=SandboxLimits(seconds=0.6)).kind is Stopped.TIMEOUT
+    )
     end = time.monotonic() + 5
     while tree_usage(_pid()).processes > before and time.monotonic() < end:
         time.sleep(0.02)
@@ -254,7 +276,10 @@ def test_an_unknown_machine_gets_no_full_python() -> None:
     assert caught.value.kind is Stopped.MISSING
 
 
-HEADERS = (Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"), Path("/usr/include/asm-generic/unistd.h"))
+HEADERS = (
+    Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
+    Path("/usr/include/asm-generic/unistd.h"),
+)
 
 
 @pytest.mark.parametrize("column", [0, 1])
@@ -263,8 +288,12 @@ def test_the_calls_have_the_kernel_s_numbers(column: int) -> None:
     if not HEADERS[column].is_file():
         pytest.skip("the kernel's headers are not installed")
     text = HEADERS[column].read_text(encoding="utf-8")
-    numbers = {name: int(number) for name, number in re.findall(r"#define __NR_(\w+)\s+(\d+)", text)}
-    assert {name: numbers.get(name) for name in REFUSED} == {name: pair[column] for name, pair in REFUSED.items()}
+    numbers = {
+        name: int(number) for name, number in re.findall(r"#define __NR_(\w+)\s+(\d+)", text)
+    }
+    assert {name: numbers.get(name) for name in REFUSED} == {
+        name: pair[column] for name, pair in REFUSED.items()
+    }
 
 
 # Monty
@@ -275,7 +304,8 @@ BOMB = "x = [0]\nfor _ in range(18):\n    x = [x, x]\n"
 
 
 @pytest.mark.parametrize(
-    "code", [BOMB + "x", BOMB + "{'a': {(1, 2): x}}", BOMB + "class A:\n    pass\na = A()\na.x = x\na"]
+    "code",
+    [BOMB + "x", BOMB + "{'a': {(1, 2): x}}", BOMB + "class A:\n    pass\na = A()\na.x = x\na"],
 )
 def test_a_value_that_grows_when_it_is_handed_over_is_refused(code: str) -> None:
     """Shared lists are measured before they are fetched, also inside objects, which are refused anyway."""
@@ -294,12 +324,24 @@ def test_arguments_of_the_host_s_functions_are_short() -> None:
     functions = {"load": load}
     assert run_python("load('a', 2)", {}, functions=functions).value == 2
     with pytest.raises(SandboxError, match="takes short arguments"):
-        run_python(BOMB + "load(x[0][0][0][0][0][0])", {}, functions=functions, limits=SandboxLimits(seconds=3))
+        run_python(
+            BOMB + "load(x[0][0][0][0][0][0])",
+            {},
+            functions=functions,
+            limits=SandboxLimits(seconds=3),
+        )
     assert given == [("a", 2)]
 
 
 @pytest.mark.parametrize(
-    "value", ["'x' * 2000", "['x' * 100] * 20", "{n: 'é' * 100 for n in range(20)}", "{'x' * 2000}", "(b'x' * 2000, 1)"]
+    "value",
+    [
+        "'x' * 2000",
+        "['x' * 100] * 20",
+        "{n: 'é' * 100 for n in range(20)}",
+        "{'x' * 2000}",
+        "(b'x' * 2000, 1)",
+    ],
 )
 def test_monty_s_results_have_a_size_limit(value: str) -> None:
     """``output_bytes`` holds for the result as it does for what is printed."""
@@ -365,7 +407,11 @@ JAVASCRIPT = {
 def test_javascript_changes_nothing_but_its_own_result(code: str, value: Any) -> None:
     """Polluted prototypes last as long as the call that pollutes them: the next one, in the same worker, is clean."""
     assert run_javascript(code, {"n": 1}) == value
-    assert run_javascript("r => [r, ({}).polluted, [1].map(n => n + 1)]", {"n": 1}) == [{"n": 1}, None, [2]]
+    assert run_javascript("r => [r, ({}).polluted, [1].map(n => n + 1)]", {"n": 1}) == [
+        {"n": 1},
+        None,
+        [2],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -374,7 +420,10 @@ def test_javascript_changes_nothing_but_its_own_result(code: str, value: Any) ->
         ("r => '\\ud800'", "not JSON"),
         ("r => { JSON.stringify = () => '['.repeat(50000); return 1; }", "not JSON"),
         ("r => { JSON.stringify = () => '9'.repeat(5000); return 1; }", "not JSON"),
-        ("r => { JSON.stringify = () => '[' + '[],'.repeat(1000001) + '[]]'; return 1; }", "lists and objects"),
+        (
+            "r => { JSON.stringify = () => '[' + '[],'.repeat(1000001) + '[]]'; return 1; }",
+            "lists and objects",
+        ),
         ("r => { throw 'x'.repeat(100000); }", "more characters"),
         ("r => { throw {toString() { throw 1; }}; }", "."),
         ("r => { throw '\\ud800'; }", "."),
@@ -463,7 +512,11 @@ def test_hostile_data_becomes_plain_and_raises_nothing() -> None:
     deep: list[Any] = []
     for _ in range(20_000):
         deep = [deep]
-    data = {"raises": Raises(ValueError("x")), "leaves": Raises(SystemExit(3)), "items": Unreadable(a=1)}
+    data = {
+        "raises": Raises(ValueError("x")),
+        "leaves": Raises(SystemExit(3)),
+        "items": Unreadable(a=1),
+    }
     data |= {"half": "a\ud800b", "a\ud800": 1, "deep": deep, "good": [1, (2, 3)]}
     code = "data.pop('deep')\nresult = data"
     assert execute_data_analysis(code, data)["result"] == {
@@ -476,14 +529,21 @@ def test_hostile_data_becomes_plain_and_raises_nothing() -> None:
     }
 
 
-@pytest.mark.skipif(platform.machine() not in MACHINES or sys.platform != "linux", reason="no filter for this machine")
+@pytest.mark.skipif(
+    platform.machine() not in MACHINES or sys.platform != "linux",
+    reason="no filter for this machine",
+)
 def test_the_javascript_worker_is_filtered() -> None:
     """A worker that a hole in QuickJS would hand over still makes none of the calls that the filter refuses."""
     assert run_javascript("(r) => r.length", [1, 2]) == 2
     children = [
-        int(pid) for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()
+        int(pid)
+        for task in Path("/proc/self/task").iterdir()
+        for pid in (task / "children").read_text().split()
     ]
-    workers = [pid for pid in children if b"javascript_worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    workers = [
+        pid for pid in children if b"javascript_worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ]
     states = [Path(f"/proc/{pid}/status").read_text() for pid in workers]
     assert states
     assert all("\nSeccomp:\t2\n" in state and "\nNoNewPrivs:\t1\n" in state for state in states)

@@ -38,7 +38,9 @@ every_sdk = pytest.mark.parametrize("provider", ["anthropic", "openai", "gemini"
 streamed_or_not = pytest.mark.parametrize("streamed", [True, False])
 
 
-def ask(provider: str, url: str, *, streamed: bool = False, retry: Retry = NEVER_AGAIN, **more: Any) -> ProviderError:
+def ask(
+    provider: str, url: str, *, streamed: bool = False, retry: Retry = NEVER_AGAIN, **more: Any
+) -> ProviderError:
     """Ask at an address and return the error."""
     client = open_client(provider, model="m", base_url=url, environ=KEYS, retry=retry, **more)
     with pytest.raises(ProviderError) as caught:
@@ -51,7 +53,10 @@ def ask(provider: str, url: str, *, streamed: bool = False, retry: Retry = NEVER
 @pytest.mark.parametrize("status", [302, 307])
 def test_no_redirect_is_followed(provider: str, streamed: bool, status: int) -> None:
     """Neither the key nor the prompt reaches another host; the error says where to, without what may be secret."""
-    with trap() as other, redirecting(status, f"http://localhost:{other.port}/v1?key={KEY}#x") as url:
+    with (
+        trap() as other,
+        redirecting(status, f"http://localhost:{other.port}/v1?key={KEY}#x") as url,
+    ):
         error = ask(provider, url, streamed=streamed)
     assert other.requests == []
     assert str(error) == (
@@ -75,7 +80,9 @@ def test_a_server_that_does_not_answer_the_call(provider: str) -> None:
     assert ConnectionLimits() == ConnectionLimits(connect=10.0, read=600.0)
     with black_hole() as url:
         secret_url = url.replace("://", "://me:pass-77@") + "/?key=pass-77"
-        transport = ADAPTERS[provider](provider, ApiKey(KEY), secret_url, limits=ConnectionLimits(connect=0.2))
+        transport = ADAPTERS[provider](
+            provider, ApiKey(KEY), secret_url, limits=ConnectionLimits(connect=0.2)
+        )
         start = time.monotonic()
         with pytest.raises(ProviderError) as caught:
             Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
@@ -92,7 +99,9 @@ def test_a_server_that_says_nothing(provider: str) -> None:
     """It has accepted the connection: the limit for the answer holds, whatever limits the SDK sets."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        transport = ADAPTERS[provider](provider, ApiKey(KEY), url, limits=ConnectionLimits(read=0.3))
+        transport = ADAPTERS[provider](
+            provider, ApiKey(KEY), url, limits=ConnectionLimits(read=0.3)
+        )
         start = time.monotonic()
         with pytest.raises(ProviderError, match=f"^{provider} did not answer in time") as caught:
             Client(provider, transport, "m", Retry(attempts=1)).send(Prompt(()), "Why?")
@@ -105,9 +114,14 @@ def test_a_server_that_says_nothing(provider: str) -> None:
 @pytest.mark.parametrize("status", [200, 404])
 def test_a_web_page_is_no_answer(provider: str, streamed: bool, status: int) -> None:
     """It is said, and not asked again."""
-    with answering(status, "<!doctype html><p>Welcome", content_type="text/html; charset=utf-8") as url:
+    with answering(
+        status, "<!doctype html><p>Welcome", content_type="text/html; charset=utf-8"
+    ) as url:
         error = ask(provider, url, streamed=streamed)
-    assert str(error) == f"{provider} sent an answer that is a web page (status {status}): check the address"
+    assert (
+        str(error)
+        == f"{provider} sent an answer that is a web page (status {status}): check the address"
+    )
     assert not error.retryable
 
 
@@ -119,11 +133,16 @@ ADAPTERS = {"anthropic": AnthropicApi, "openai": OpenAiApi, "gemini": GeminiApi}
 def test_an_answer_without_end(provider: str, streamed: bool) -> None:
     """It ends at a limit that no real answer reaches, and is not asked for again."""
     with sending(" " * 5_000) as url:
-        transport = ADAPTERS[provider](provider, ApiKey(KEY), url, limits=ConnectionLimits(size=4_000))
+        transport = ADAPTERS[provider](
+            provider, ApiKey(KEY), url, limits=ConnectionLimits(size=4_000)
+        )
         client = Client(provider, transport, "m", NEVER_AGAIN)
         with pytest.raises(ProviderError) as caught:
             client.send(Prompt(()), "Why?", on_text=(lambda _: None) if streamed else None)
-    assert str(caught.value) == f"{provider} sent more than 4,000 bytes, which no answer has: check the address"
+    assert (
+        str(caught.value)
+        == f"{provider} sent more than 4,000 bytes, which no answer has: check the address"
+    )
 
 
 @every_sdk
@@ -132,7 +151,9 @@ def test_a_compressed_answer_is_not_unpacked(provider: str, streamed: bool) -> N
     """A small one could fill the memory; none is asked for, so no server sends one unless it wants to."""
     with answering(200, "small", content_encoding="gzip") as url:
         error = ask(provider, url, streamed=streamed)
-    assert str(error).startswith(f"{provider} sent a compressed answer (gzip), which was not asked for")
+    assert str(error).startswith(
+        f"{provider} sent a compressed answer (gzip), which was not asked for"
+    )
 
 
 @pytest.mark.parametrize("content", [5, ["a"], {"a": 1}])
@@ -150,10 +171,21 @@ NONSENSE = (-5, 10**30, float("nan"), float("inf"), "many", "12", [1], {"a": 1},
 @pytest.mark.parametrize("tokens", NONSENSE, ids=repr)
 def test_tokens_that_are_no_number_lose_no_answer(tokens: Any) -> None:
     """What a server reports as its usage is counted as nothing where it is nonsense; the answer is an answer."""
-    names = ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens", "cached", "prompt_token_count")
+    names = (
+        "input_tokens",
+        "output_tokens",
+        "prompt_tokens",
+        "completion_tokens",
+        "cached",
+        "prompt_token_count",
+    )
     usage = {**dict.fromkeys(names, tokens), "prompt_tokens_details": {"cached_tokens": tokens}}
     choice = {"finish_reason": "stop", "message": {"content": "Yes."}}
-    message = {"content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn", "usage": usage}
+    message = {
+        "content": [{"type": "text", "text": "Yes."}],
+        "stop_reason": "end_turn",
+        "usage": usage,
+    }
     events: list[dict[str, object]] = [
         {"type": "message", "role": "assistant", "content": "Yes."},
         {"type": "result", "status": "success", "stats": usage},
@@ -172,7 +204,11 @@ def test_tokens_that_are_no_number_lose_no_answer(tokens: Any) -> None:
 def test_a_usage_that_is_no_object_loses_no_answer(usage: Any) -> None:
     """It is counted as nothing."""
     choice = {"finish_reason": "stop", "message": {"content": "Yes."}}
-    message = {"content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn", "usage": usage}
+    message = {
+        "content": [{"type": "text", "text": "Yes."}],
+        "stop_reason": "end_turn",
+        "usage": usage,
+    }
     assert openai_api.parse_reply({"choices": [choice], "usage": usage}).usage == Usage()
     assert anthropic_api.parse_reply(message).usage == Usage()
 
@@ -182,7 +218,10 @@ def test_a_server_without_tls(provider: str) -> None:
     """It is asked once, and the sentence says what to write."""
     with answering(200, "{}") as url:
         error = ask(provider, url.replace("http://", "https://"))
-    assert str(error) == f"{provider} does not speak TLS: write http:// instead of https:// if the server is your own"
+    assert (
+        str(error)
+        == f"{provider} does not speak TLS: write http:// instead of https:// if the server is your own"
+    )
     assert not error.retryable
 
 
@@ -190,7 +229,10 @@ def failing(error: BaseException) -> ProviderError:
     """Return what becomes of an SDK's error."""
     wrapped = ArithmeticError("Connection error.")
     wrapped.__cause__ = error
-    with pytest.raises(ProviderError) as caught, SdkErrorTranslator("anthropic", ApiKey(KEY), ArithmeticError):
+    with (
+        pytest.raises(ProviderError) as caught,
+        SdkErrorTranslator("anthropic", ApiKey(KEY), ArithmeticError),
+    ):
         raise wrapped
     return caught.value
 
@@ -200,12 +242,19 @@ def test_what_will_not_pass_is_not_tried_again() -> None:
     untrusted = ssl.SSLCertVerificationError(1, "certificate verify failed")
     untrusted.verify_message = "self-signed certificate"
     said = failing(untrusted)
-    assert str(said).startswith("anthropic cannot be trusted: self-signed certificate; check the address")
+    assert str(said).startswith(
+        "anthropic cannot be trusted: self-signed certificate; check the address"
+    )
     unknown = failing(socket.gaierror(socket.EAI_NONAME, "Name or service not known"))
-    assert str(unknown) == "anthropic cannot be reached: there is no host of this name: check the address"
+    assert (
+        str(unknown)
+        == "anthropic cannot be reached: there is no host of this name: check the address"
+    )
     assert not said.retryable
     assert not unknown.retryable
-    assert failing(socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")).retryable
+    assert failing(
+        socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+    ).retryable
 
 
 def test_what_the_caller_handles_is_not_the_servers_failure() -> None:
@@ -226,9 +275,18 @@ def test_what_the_caller_handles_is_not_the_servers_failure() -> None:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("localhost:8080/v1", "does not begin with http:// or https://: write http://localhost:8080/v1"),
-        ("gateway.example/v1", "does not begin with http:// or https://: write https://gateway.example/v1"),
-        ("ftp://gateway.example", "does not begin with http:// or https://: write https://gateway.example"),
+        (
+            "localhost:8080/v1",
+            "does not begin with http:// or https://: write http://localhost:8080/v1",
+        ),
+        (
+            "gateway.example/v1",
+            "does not begin with http:// or https://: write https://gateway.example/v1",
+        ),
+        (
+            "ftp://gateway.example",
+            "does not begin with http:// or https://: write https://gateway.example",
+        ),
         ("https://", "names no host"),
         ("https://[::bad", "cannot be read"),
         ("https://a\\@b", "cannot be read"),
@@ -246,22 +304,36 @@ def test_a_key_that_no_header_can_hold_is_not_shown() -> None:
     """The error of an HTTP library would repeat it."""
     with pytest.raises(ClientSetupError) as caught:
         open_client("openai", environ={"OPENAI_API_KEY": "sk-planted\nX: y"})
-    assert str(caught.value) == "the key in OPENAI_API_KEY holds a blank or a character that no key has: set it again"
+    assert (
+        str(caught.value)
+        == "the key in OPENAI_API_KEY holds a blank or a character that no key has: set it again"
+    )
 
 
 def test_a_key_is_hidden_as_it_stands_in_an_address() -> None:
     """Some servers repeat the address of a request."""
-    assert ApiKey("a+b/c==d").hide("GET /v1?key=a%2Bb%2Fc%3D%3Dd: a+b/c==d") == "GET /v1?key=(hidden): (hidden)"
+    assert (
+        ApiKey("a+b/c==d").hide("GET /v1?key=a%2Bb%2Fc%3D%3Dd: a+b/c==d")
+        == "GET /v1?key=(hidden): (hidden)"
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a script of POSIX")
-def test_the_program_of_one_provider_sees_no_key_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_program_of_one_provider_sees_no_key_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It gets what it needs to run and its own variables."""
     seen = tmp_path / "seen"
     program = tmp_path / "gemini"
     program.write_text(f"#!/bin/sh\nenv > {seen}\nexit 41\n", encoding="utf-8")
     program.chmod(0o755)
-    for name in ("OPENAI_API_KEY", "AGGREGATE_API_KEY", "AWS_SECRET_ACCESS_KEY", "NODE_AUTH_TOKEN", "GEMINI_API_KEY"):
+    for name in (
+        "OPENAI_API_KEY",
+        "AGGREGATE_API_KEY",
+        "AWS_SECRET_ACCESS_KEY",
+        "NODE_AUTH_TOKEN",
+        "GEMINI_API_KEY",
+    ):
         monkeypatch.setenv(name, f"value-of-{name}")
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     with pytest.raises(ProviderError, match="gemini-cli is not signed in"):

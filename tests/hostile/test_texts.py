@@ -59,8 +59,23 @@ TEXTS = {
 @pytest.mark.parametrize(
     "atom",
     [
-        *("/*a", "AB_(", ") AB(", "class AB C<", "__attribute__(", "AB(a)\nb(c)\n", "#if A\nrequires a\n"),
-        *("AB_C x<", "AB_C ", "AB_C f(,", "}AB_CATCH(", "#define A \\\n/*", "#if A\nx\n#endif\n/**/"),
+        *(
+            "/*a",
+            "AB_(",
+            ") AB(",
+            "class AB C<",
+            "__attribute__(",
+            "AB(a)\nb(c)\n",
+            "#if A\nrequires a\n",
+        ),
+        *(
+            "AB_C x<",
+            "AB_C ",
+            "AB_C f(,",
+            "}AB_CATCH(",
+            "#define A \\\n/*",
+            "#if A\nx\n#endif\n/**/",
+        ),
     ],
 )
 def test_macros_are_found_in_linear_time(atom: str) -> None:
@@ -96,7 +111,9 @@ def test_a_view_of_a_hostile_text_ends(name: str) -> None:
 @pytest.mark.slow
 def test_no_text_hangs_a_view() -> None:
     """The outlines of hostile texts end, each with rows or with one sentence, within a bound on computing time."""
-    ended = subprocess.run([sys.executable, "-c", _TIMED], timeout=300, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", _TIMED], timeout=300, capture_output=True, text=True
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
@@ -128,7 +145,13 @@ def test_small_texts_are_given_up_too(path: str, atom: str) -> None:
 @pytest.mark.parametrize(
     ("path", "atom"),
     [
-        *(("a.py", "/*a"), ("a.py", "\\\n"), ("a.cs", "a<b?, c<"), ("a.java", "a<b<c<"), ("a.java", "a<é/*<*/<c//\n<")),
+        *(
+            ("a.py", "/*a"),
+            ("a.py", "\\\n"),
+            ("a.cs", "a<b?, c<"),
+            ("a.java", "a<b<c<"),
+            ("a.java", "a<é/*<*/<c//\n<"),
+        ),
         *(("a.ts", "a<b,"), ("a.tsx", "a<b,"), ("a.rb", "\\ "), ("a.yaml", "- ")),
     ],
 )
@@ -160,7 +183,9 @@ def test_long_runs_that_a_query_reads_again_are_not_searched(path: str, atom: st
 def test_comments_before_a_body_are_searched_once() -> None:
     """Thousands of comments between a signature of Ruby and its body take no square of their number."""
     began = thread_time()
-    view = render_view(ViewRequest("a.rb", f"def f(a)\n{repeated('  # b' + chr(10))}  1\nend\n", ViewMode.OUTLINE))
+    view = render_view(
+        ViewRequest("a.rb", f"def f(a)\n{repeated('  # b' + chr(10))}  1\nend\n", ViewMode.OUTLINE)
+    )
     assert isinstance(view, View)
     assert view.text.endswith("def f(a)\n")
     assert thread_time() - began < 3
@@ -175,7 +200,9 @@ def test_zero_bytes_are_blanks() -> None:
     assert thread_time() - began < 3
 
 
-@pytest.mark.parametrize("nested", [("module A\n", "end\n"), ("a do |b|\n", "end\n"), ("begin\n", "end\n")])
+@pytest.mark.parametrize(
+    "nested", [("module A\n", "end\n"), ("a do |b|\n", "end\n"), ("begin\n", "end\n")]
+)
 def test_what_nests_deeply_is_searched_in_linear_time(nested: tuple[str, str]) -> None:
     """Thousands of blocks of Ruby in each other take a second, and not the square of their number."""
     opening, closing = nested
@@ -184,7 +211,14 @@ def test_what_nests_deeply_is_searched_in_linear_time(nested: tuple[str, str]) -
     source = (opening * 4_000 + closing * 4_000).encode()
     tree = parse_source(source, language)
     began = thread_time()
-    list(query_matches(tree, language, frozenset({"definition", "name", "members"}), Deadline(100 * len(source))))
+    list(
+        query_matches(
+            tree,
+            language,
+            frozenset({"definition", "name", "members"}),
+            Deadline(100 * len(source)),
+        )
+    )
     assert thread_time() - began < 3
 
 
@@ -210,7 +244,9 @@ def test_a_region_of_errors_with_names_in_it_is_searched() -> None:
 def test_blanks_in_a_signature_are_read_once() -> None:
     """Thousands of empty lines between parameters take no cube of their number."""
     began = thread_time()
-    view = render_view(ViewRequest("a.py", f"def f(a,{chr(10) * 3_000}b):\n    pass\n", ViewMode.OUTLINE))
+    view = render_view(
+        ViewRequest("a.py", f"def f(a,{chr(10) * 3_000}b):\n    pass\n", ViewMode.OUTLINE)
+    )
     assert isinstance(view, View)
     assert view.text.endswith("def f(a, b)\n")
     assert thread_time() - began < 3

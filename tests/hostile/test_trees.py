@@ -73,5 +73,7 @@ def test_links_behind_links_end(tmp_path: Path) -> None:
 
 def test_a_screenshot_whose_name_is_too_long_is_missing(tmp_path: Path) -> None:
     """A name that no file system takes is shown as missing."""
-    (image,) = find_screenshots(tmp_path, ["n" * 300 + ".png"], shown_from=tmp_path, listing=FolderListing())
+    (image,) = find_screenshots(
+        tmp_path, ["n" * 300 + ".png"], shown_from=tmp_path, listing=FolderListing()
+    )
     assert not image.exists

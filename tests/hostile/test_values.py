@@ -14,13 +14,27 @@ from aggregate import build_tier3_context, run
 from aggregate.agent.answer_selection import select_answer
 from aggregate.errors import OutputError
 from aggregate.models.jsonable import json_text, jsonable
-from aggregate.models.result import Answer, AnswerKind, AnswerSource, CompilationContext, LabelledOutput
+from aggregate.models.result import (
+    Answer,
+    AnswerKind,
+    AnswerSource,
+    CompilationContext,
+    LabelledOutput,
+)
 from aggregate.models.values import Value
 from aggregate.results.compile import MetadataBasedResultCompiler
 from aggregate.results.merge import merge_outputs
 from aggregate.results.references import compact_data, load_data_reference
 from aggregate.subagents import SubagentSession
-from tests.hostile.values import ODD, SHOWN, Endless, Raising, RaisingText, UnprintableError, anything
+from tests.hostile.values import (
+    ODD,
+    SHOWN,
+    Endless,
+    Raising,
+    RaisingText,
+    UnprintableError,
+    anything,
+)
 from tests.project import project
 
 NOON = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -29,7 +43,9 @@ BUILT_IN = ("concat", "json", "merge", "first", "last")
 
 def prompt_of(results: Any, folder: Path, **options: Any) -> str:
     """Return a prompt as a file would hold it."""
-    text = build_tier3_context([], folder, [], [], [], results=results, cache_dir=folder / "cache", **options)
+    text = build_tier3_context(
+        [], folder, [], [], [], results=results, cache_dir=folder / "cache", **options
+    )
     return text.encode().decode()
 
 
@@ -43,25 +59,33 @@ def test_every_odd_value_is_a_visible_item(name: str, tmp_path: Path) -> None:
         for threshold in (1, 1_000_000):
             text = prompt_of({"$all": result}, tmp_path, results_threshold=threshold)
             assert text.startswith("## Sub-Agent Results\n\n### $results\n\n")
-    alone = prompt_of(merge_outputs([LabelledOutput(ODD[name]())], "first"), tmp_path, results_threshold=10**6)
+    alone = prompt_of(
+        merge_outputs([LabelledOutput(ODD[name]())], "first"), tmp_path, results_threshold=10**6
+    )
     assert "```" in alone
 
 
 @pytest.mark.parametrize("name", ODD)
 def test_every_odd_value_is_chosen_from_and_compiled(name: str) -> None:
     """Choosing an answer and compiling a report go on beside it, and what they give can be printed."""
-    answer = select_answer("first 3", [ODD[name](), {"success": True, "result": "text"}, ODD[name]()])
+    answer = select_answer(
+        "first 3", [ODD[name](), {"success": True, "result": "text"}, ODD[name]()]
+    )
     assert answer.success
     json.loads(json_text(answer))
     metadata = {"category": "security", "result_type": "scan", "priority": 1}
     tools = [("odd", ODD[name]()), ("held", {"value": ODD[name](), "_tool_metadata": metadata})]
-    report = MetadataBasedResultCompiler().compile_results(tools, CompilationContext("check", [], NOON))
+    report = MetadataBasedResultCompiler().compile_results(
+        tools, CompilationContext("check", [], NOON)
+    )
     assert report["analysis_metadata"]["tools_executed"] == 2
     assert report["security_analysis"]["scanner_tool"] == "held"
     json.loads(json_text(report))
 
 
-@pytest.mark.parametrize(("value", "shown"), SHOWN, ids=[type(value).__name__ for value, _ in SHOWN])
+@pytest.mark.parametrize(
+    ("value", "shown"), SHOWN, ids=[type(value).__name__ for value, _ in SHOWN]
+)
 def test_values_show_what_they_are(value: Any, shown: Any) -> None:
     """Dates, decimals, paths, bytes, sets, dataclasses, models and arrays show their value, keys become texts."""
     assert jsonable(value) == shown
@@ -90,17 +114,23 @@ def test_any_values_are_merged_chosen_and_compiled(one: Any, other: Any) -> None
     for strategy in BUILT_IN:
         json_text(merge_outputs([LabelledOutput(one, "A"), LabelledOutput(other)], strategy))
     assert select_answer("how many runs", [one, other]).summary
-    report = MetadataBasedResultCompiler().compile_results([("t", one), ("t", other)], CompilationContext("", [], NOON))
+    report = MetadataBasedResultCompiler().compile_results(
+        [("t", one), ("t", other)], CompilationContext("", [], NOON)
+    )
     assert report["analysis_metadata"]["tools_executed"] == 2
 
 
 @pytest.mark.slow
 @given(anything)
-def test_any_value_is_stored_and_loaded(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
+def test_any_value_is_stored_and_loaded(
+    tmp_path_factory: pytest.TempPathFactory, value: Any
+) -> None:
     """A value that JSON can hold comes back from disk; folding takes the others too."""
     folder = tmp_path_factory.mktemp("cache")
     result = merge_outputs([LabelledOutput(value)], "first")
-    text = build_tier3_context([], folder, [], [], [], results=result, cache_dir=folder, results_threshold=0)
+    text = build_tier3_context(
+        [], folder, [], [], [], results=result, cache_dir=folder, results_threshold=0
+    )
     assert "load_data_reference(" in text or value is None
 
 
@@ -108,8 +138,15 @@ def test_run_is_never_stopped(tmp_path: Path) -> None:
     """The whole pipeline writes its prompt beside every odd value at once, and beside what is no result at all."""
     project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": "x = 1\n"})
     named = {name: merge_outputs([LabelledOutput(make())], "first") for name, make in ODD.items()}
-    for results in (named, [make() for make in ODD.values()], {name: make() for name, make in ODD.items()}, "text", 5):
-        markdown, path, _ = run(tmp_path / "manual_slop.toml", results=results, results_threshold=500)  # type: ignore[arg-type]
+    for results in (
+        named,
+        [make() for make in ODD.values()],
+        {name: make() for name, make in ODD.items()},
+        "text",
+        5,
+    ):
+        config = tmp_path / "manual_slop.toml"
+        markdown, path, _ = run(config, results=results, results_threshold=500)  # type: ignore[arg-type]
         assert path.read_text(encoding="utf-8") == markdown
         assert "## Sub-Agent Results" in markdown
 
@@ -133,12 +170,16 @@ def test_a_coroutine_is_refused(strategy: str, tmp_path: Path) -> None:
         return "late"
 
     session = SubagentSession()
-    first, second = (session.spawn("t", collect_into="$a", merge_strategy=strategy) for _ in range(2))
+    first, second = (
+        session.spawn("t", collect_into="$a", merge_strategy=strategy) for _ in range(2)
+    )
     assert session.complete(first.run_id, answer())
     session.complete(second.run_id, {"b": 1})
     reason = "the output is a coroutine that was not awaited: await it and report what it gives"
     assert session.subagent_results["$a"].errors == (f"main-1 failed: {reason}",)
-    assert merge_outputs([LabelledOutput(answer(), "A")], strategy).errors == (f"A failed: {reason}",)
+    assert merge_outputs([LabelledOutput(answer(), "A")], strategy).errors == (
+        f"A failed: {reason}",
+    )
     assert reason in prompt_of([answer()], tmp_path)
     custom = merge_outputs([LabelledOutput(1)], "custom", custom_function=lambda _: answer())
     assert custom.errors == (f"Custom merge function failed: {reason}",)
@@ -146,7 +187,11 @@ def test_a_coroutine_is_refused(strategy: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "make",
-    [Raising, UnprintableError, lambda: Answer(Raising(), AnswerSource(1, AnswerKind.AI, "x"), True)],  # type: ignore[arg-type]
+    [
+        Raising,
+        UnprintableError,
+        lambda: Answer(Raising(), AnswerSource(1, AnswerKind.AI, "x"), True),  # type: ignore[arg-type]
+    ],
 )
 def test_what_is_no_result_is_shown(make: Callable[[], Any], tmp_path: Path) -> None:
     """An answer with an odd text, or a list with odd things in it, has its place in the prompt."""
@@ -181,7 +226,9 @@ def test_parts_that_are_shared_are_written_a_bounded_number_of_times() -> None:
     assert "that is repeated too often>" in json_text(shared_parts())
     with pytest.raises(OutputError, match="it holds the same parts too often"):
         compact_data(shared_parts(), "k")
-    merged = merge_outputs([LabelledOutput(shared_parts(), "a")], "custom", custom_function="(r) => r")
+    merged = merge_outputs(
+        [LabelledOutput(shared_parts(), "a")], "custom", custom_function="(r) => r"
+    )
     assert "the same parts too often" in merged.errors[0]
 
 
@@ -223,7 +270,16 @@ class Wordy:
         [Wordy()] * 10_000,
         [ValueError(LARGE)] * 10_000,
     ],
-    ids=["texts", "lists of texts", "keys", "bytes", "numbers", "texts of a class", "objects", "errors"],
+    ids=[
+        "texts",
+        "lists of texts",
+        "keys",
+        "bytes",
+        "numbers",
+        "texts of a class",
+        "objects",
+        "errors",
+    ],
 )
 def test_a_large_text_is_written_a_bounded_number_of_times(value: Value, tmp_path: Path) -> None:
     """What would be gigabytes if it were written out is shown shortened, with a mark, and is not stored."""
@@ -243,7 +299,9 @@ def test_a_prompt_with_a_large_text_that_is_repeated(tmp_path: Path) -> None:
 def test_a_large_text_that_is_repeated_does_not_reach_a_sandbox() -> None:
     """A function given as text is not handed what would be gigabytes; it gives the documented failure at once."""
     for function in ("lambda results: 1", "(results) => 1"):
-        result = merge_outputs([LabelledOutput([LARGE] * 10_000)], "custom", custom_function=function)
+        result = merge_outputs(
+            [LabelledOutput([LARGE] * 10_000)], "custom", custom_function=function
+        )
         assert "the same parts too often" in result.errors[0]
 
 
@@ -252,11 +310,15 @@ def test_odd_values_pass_through_a_session_and_the_prompt_itself(name: str, tmp_
     """An odd value as an output, as a reason, from a custom function and as the results themselves stops no prompt."""
     for function in (None, lambda _: ODD[name]()):
         session = SubagentSession()
-        good, bad = (session.spawn("t", collect_into="$a", custom_function=function) for _ in range(2))
+        good, bad = (
+            session.spawn("t", collect_into="$a", custom_function=function) for _ in range(2)
+        )
         session.complete(good.run_id, ODD[name]())
         session.fail(bad.run_id, ODD[name]())
         assert session.run(good.run_id) is not None
-        assert prompt_of(session.subagent_results, tmp_path).startswith("## Sub-Agent Results\n\n### $a\n\n")
+        assert prompt_of(session.subagent_results, tmp_path).startswith(
+            "## Sub-Agent Results\n\n### $a\n\n"
+        )
     for results in (ODD[name](), [ODD[name](), "text"]):
         prompt_of(results, tmp_path)
 

@@ -274,7 +274,9 @@ ODD: dict[str, Callable[[], Any]] = {
     "an envelope that holds itself": envelope_in_itself,
     "a forged reference": forged_reference,
     "a forged reference of two keys": lambda: {"_format": "disk_reference", "_ref_id": "x"},
-    "a forged reference of odd fields": lambda: forged_reference(_ref_id=Raising(), summary=None, _size_kb=[]),
+    "a forged reference of odd fields": lambda: forged_reference(
+        _ref_id=Raising(), summary=None, _size_kb=[]
+    ),
 }
 """What an output may be: each must leave a prompt that can be made."""
 
@@ -320,7 +322,9 @@ _LEAVES = st.one_of(
     st.dates(),
     st.decimals(),
     st.uuids(),
-    st.sampled_from([Raising, Exiting, threading.Lock, UnprintableError, loop]).map(lambda make: make()),
+    st.sampled_from([Raising, Exiting, threading.Lock, UnprintableError, loop]).map(
+        lambda make: make()
+    ),
     st.sampled_from([Color.RED, Node, Pair(1, 2)]),
     st.just(5000).map(lambda digits: 10**digits),
 )
@@ -328,7 +332,17 @@ _LEAVES = st.one_of(
 
 def _containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     keys = st.sampled_from(
-        ["success", "error", "result", "answer", "final", "_format", "_ref_id", "_tool_metadata", ""]
+        [
+            "success",
+            "error",
+            "result",
+            "answer",
+            "final",
+            "_format",
+            "_ref_id",
+            "_tool_metadata",
+            "",
+        ]
     )
     return st.one_of(
         st.lists(inner, max_size=3),

@@ -12,9 +12,12 @@ values = {
     "selected": st.booleans(),
     "ast_signatures": st.booleans(),
     "ast_definitions": st.booleans(),
-    "ast_mask": st.dictionaries(st.text(min_size=1), st.sampled_from(["def", "sig", "hide"]), max_size=3),
+    "ast_mask": st.dictionaries(
+        st.text(min_size=1), st.sampled_from(["def", "sig", "hide"]), max_size=3
+    ),
     "custom_slices": st.lists(
-        st.fixed_dictionaries({"start_line": st.integers(1, 9), "end_line": st.integers(1, 9)}), max_size=2
+        st.fixed_dictionaries({"start_line": st.integers(1, 9), "end_line": st.integers(1, 9)}),
+        max_size=2,
     ),
     "injected_at": st.none() | st.floats(0, 1e9),
 }

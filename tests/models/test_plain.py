@@ -12,7 +12,9 @@ from aggregate.models.values import isolated_copy
 VALUES = st.recursive(
     st.none() | st.integers() | st.text(max_size=3) | st.just(datetime(2024, 1, 1, tzinfo=UTC)),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.integers(), inner, max_size=3) | st.tuples(inner, inner)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.integers(), inner, max_size=3)
+        | st.tuples(inner, inner)
     ),
     max_leaves=8,
 )

@@ -11,7 +11,23 @@ from hypothesis import strategies as st
 
 from aggregate.paths.globs import MOST_ALTERNATIVES, MOST_CHARACTERS, compile_glob
 
-PIECES = ["a", "b", "ab", "c", "*", "?", "[ab]", "[!a]", "{a,b}", "{a,*b}", "{,a}", "{a,{b,ab}}", "**", "*a*", "{*,a}b"]
+PIECES = [
+    "a",
+    "b",
+    "ab",
+    "c",
+    "*",
+    "?",
+    "[ab]",
+    "[!a]",
+    "{a,b}",
+    "{a,*b}",
+    "{,a}",
+    "{a,{b,ab}}",
+    "**",
+    "*a*",
+    "{*,a}b",
+]
 NAMES = st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map("".join)
 PATTERNS = st.lists(NAMES | st.just("**"), min_size=1, max_size=5).map("/".join)
 PATHS = st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=5).map("/".join)
@@ -19,7 +35,9 @@ PATHS = st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=5)
 
 def slow_match(pattern: str, path: str) -> bool:
     """Match by trying every way: expand the braces, then walk the names one by one."""
-    return any(_names_match(tuple(one.split("/")), tuple(path.split("/"))) for one in _expanded(pattern))
+    return any(
+        _names_match(tuple(one.split("/")), tuple(path.split("/"))) for one in _expanded(pattern)
+    )
 
 
 def _expanded(pattern: str) -> list[str]:
@@ -48,18 +66,25 @@ def _name_matches(part: str, name: str) -> bool:
     if part[0] == "*":
         return any(_name_matches(part[1:], name[i:]) for i in range(len(name) + 1))
     token = part[: part.index("]") + 1] if part[0] == "[" else part[0]
-    fits = {"?": True, "[ab]": name[:1] in ("a", "b"), "[!a]": name[:1] != "a"}.get(token, name[:1] == token)
+    fits = {"?": True, "[ab]": name[:1] in ("a", "b"), "[!a]": name[:1] != "a"}.get(
+        token, name[:1] == token
+    )
     return bool(name) and fits and _name_matches(part[len(token) :], name[1:])
 
 
 def spans(pattern: str) -> bool:
     """Tell whether braces in the pattern make a name ``**``, which is then two stars and spans nothing."""
-    return any(part != "**" and "{" in part and "**" in _expanded(part) for part in pattern.split("/"))
+    return any(
+        part != "**" and "{" in part and "**" in _expanded(part) for part in pattern.split("/")
+    )
 
 
 def agree(pattern: str, path: str) -> None:
     """Compare the matcher with the oracle."""
-    assert (compile_glob(pattern).match(path) is not None) == slow_match(pattern, path), (pattern, path)
+    assert (compile_glob(pattern).match(path) is not None) == slow_match(pattern, path), (
+        pattern,
+        path,
+    )
 
 
 @settings(max_examples=150)
@@ -102,7 +127,9 @@ def test_no_pattern_takes_for_ever(pattern: str, path: str) -> None:
     subprocess.run([sys.executable, "-c", program, pattern, path], check=True, timeout=20)
 
 
-@pytest.mark.parametrize("pattern", ["{a,b}" * 10, "{" + "a," * MOST_ALTERNATIVES + "a}", "a" * (MOST_CHARACTERS + 1)])
+@pytest.mark.parametrize(
+    "pattern", ["{a,b}" * 10, "{" + "a," * MOST_ALTERNATIVES + "a}", "a" * (MOST_CHARACTERS + 1)]
+)
 def test_a_pattern_that_is_too_large_is_refused(pattern: str) -> None:
     """What could fill the memory is refused by one sentence with the limit."""
     with pytest.raises(ValueError, match=r"the pattern has .* [0-9],[0-9]{3}"):

@@ -19,7 +19,11 @@ PIECES = ["a", "b", "*", "?", "[ab]", "[!a]", "**", "*a*", "\\a", "ab"]
 RULES = st.tuples(
     st.sampled_from(["", "!"]),
     st.sampled_from(["", "/", "**/"]),
-    st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map("".join), min_size=1, max_size=3),
+    st.lists(
+        st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map("".join),
+        min_size=1,
+        max_size=3,
+    ),
     st.sampled_from(["", "/", "/**"]),
 ).map(lambda parts: parts[0] + parts[1] + "/".join(parts[2]) + parts[3])
 PATHS = st.lists(st.text("abc", min_size=1, max_size=3), min_size=1, max_size=4).map("/".join)
@@ -58,13 +62,17 @@ def _name_matches(part: str, name: str) -> bool:
         return any(_name_matches(part[1:], name[i:]) for i in range(len(name) + 1))
     size = part.index("]") + 1 if part[0] == "[" else 2 if part[0] == "\\" else 1
     token, first = part[:size], name[:1]
-    fits = {"?": True, "[ab]": first in ("a", "b"), "[!a]": first != "a"}.get(token, first == token[-1])
+    fits = {"?": True, "[ab]": first in ("a", "b"), "[!a]": first != "a"}.get(
+        token, first == token[-1]
+    )
     return bool(name) and fits and _name_matches(part[size:], name[1:])
 
 
 @settings(max_examples=80)
 @given(st.lists(RULES, min_size=1, max_size=4), PATHS, st.booleans())
-def test_rules_decide_as_the_slow_matcher_does(rules: list[str], path: str, is_folder: bool) -> None:
+def test_rules_decide_as_the_slow_matcher_does(
+    rules: list[str], path: str, is_folder: bool
+) -> None:
     """Names, paths, suffixes and patterns, kept in different tables, give what the last matching line says (M-2)."""
     decided = IgnoreRules().below("", rules).ignores(path, is_folder=is_folder)
     assert decided == slow_ignores(rules, path, is_folder=is_folder)
@@ -98,7 +106,9 @@ def test_too_many_rules_are_one_sentence(tmp_path: Path, rules: list[str], messa
     with pytest.raises(ConfigError, match=f"^files.exclude {message}: shorten it$"):
         select_files(request_for(open_project(config)))
     project(tmp_path, {".gitignore": "\n".join(rules)})
-    with pytest.raises(ConfigError, match=rf"^{tmp_path}/.gitignore: has .* the most is .*: shorten it$"):
+    with pytest.raises(
+        ConfigError, match=rf"^{tmp_path}/.gitignore: has .* the most is .*: shorten it$"
+    ):
         FolderListing().files(str(tmp_path))
 
 
@@ -110,6 +120,11 @@ def test_a_million_lines_end_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"too large: [0-9,]+ bytes, the most is 750,000$"):
         open_project(tmp_path / "manual_slop.toml")
     files = {"base_dir": str(tmp_path), "paths": ["*.py"]}
-    for config in ({"files": files}, {"files": {**files, "exclude": [f"*x{i}*" for i in range(200_000)]}}):
-        with pytest.raises(ConfigError, match=r"has [0-9,]+ ignore rules, the most is 50,000: shorten it$"):
+    for config in (
+        {"files": files},
+        {"files": {**files, "exclude": [f"*x{i}*" for i in range(200_000)]}},
+    ):
+        with pytest.raises(
+            ConfigError, match=r"has [0-9,]+ ignore rules, the most is 50,000: shorten it$"
+        ):
             select_files(request_for(open_project(config)))

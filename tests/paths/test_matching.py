@@ -25,5 +25,7 @@ def test_thousands_of_globs_on_thousands_of_paths() -> None:
     together = MatchedPaths([f"src/d{number % 50}/file{number:05}.py" for number in range(3000)])
     started = time.process_time()
     for number in range(3000):
-        assert together.matching(f"**/*{number:05}.py") == [f"src/d{number % 50}/file{number:05}.py"]
+        assert together.matching(f"**/*{number:05}.py") == [
+            f"src/d{number % 50}/file{number:05}.py"
+        ]
     assert time.process_time() - started < 4

@@ -33,7 +33,9 @@ files = ["a.py"]
 def manager(tmp_path: Path) -> ContextPresetManager:
     """A manager of a project and a global file."""
     project(tmp_path, {"manual_slop.toml": USERS, "a.py": "", "b.py": ""})
-    return ContextPresetManager(tmp_path / "manual_slop.toml", tmp_path / "global" / "manual_slop.toml")
+    return ContextPresetManager(
+        tmp_path / "manual_slop.toml", tmp_path / "global" / "manual_slop.toml"
+    )
 
 
 def test_saving_keeps_the_rest_of_the_file(manager: ContextPresetManager) -> None:
@@ -69,7 +71,9 @@ def test_a_project_preset_hides_the_global_one(manager: ContextPresetManager) ->
     """Project wins over global of the same name; deleting it brings the global one back (M-43)."""
     manager.save_preset(ContextPreset("old", ["b.py"]), scope="global")  # type: ignore[list-item]
     manager.save_preset(ContextPreset("shared", ["b.py"]), scope="global")  # type: ignore[list-item]
-    assert {name: [item.path for item in one.files] for name, one in manager.load_all().items()} == {
+    assert {
+        name: [item.path for item in one.files] for name, one in manager.load_all().items()
+    } == {
         "old": ["a.py"],
         "shared": ["b.py"],
     }
@@ -109,14 +113,26 @@ def test_a_link_stays_a_link(manager: ContextPresetManager, tmp_path: Path) -> N
     assert "[context_presets.new]" in manager.project_path.read_text(encoding="utf-8")
 
 
-toml_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x7f"), min_size=1, max_size=8)
+toml_text = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\x7f"), min_size=1, max_size=8
+)
 paths = toml_text.filter(lambda text: "\0" not in text)
-items = st.builds(FileItem, paths, **{**values, "ast_mask": st.dictionaries(toml_text, st.just("def"), max_size=2)})
+items = st.builds(
+    FileItem,
+    paths,
+    **{**values, "ast_mask": st.dictionaries(toml_text, st.just("def"), max_size=2)},
+)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
-@given(name=toml_text.filter(str.strip), files=st.lists(items, max_size=3), description=st.just("") | toml_text)
-def test_presets_survive_toml(tmp_path: Path, name: str, files: list[FileItem], description: str) -> None:
+@given(
+    name=toml_text.filter(str.strip),
+    files=st.lists(items, max_size=3),
+    description=st.just("") | toml_text,
+)
+def test_presets_survive_toml(
+    tmp_path: Path, name: str, files: list[FileItem], description: str
+) -> None:
     """Any preset loads as it was saved; what TOML cannot hold is left out and restored (M-43, M-40, M-X10)."""
     manager = ContextPresetManager(tmp_path / "p.toml")
     preset = ContextPreset(name, files, ["a b.png"], description)
@@ -137,7 +153,10 @@ def test_a_captured_slice_survives_toml(manager: ContextPresetManager) -> None:
 def test_thousands_of_presets_are_listed_in_one_reading(tmp_path: Path) -> None:
     """Where each is stored is known for all at once; an unknown name does not list them all."""
     path = tmp_path / "manual_slop.toml"
-    path.write_text("".join(f"[context_presets.p{number}]\nfiles = []\n" for number in range(1000)), encoding="utf-8")
+    path.write_text(
+        "".join(f"[context_presets.p{number}]\nfiles = []\n" for number in range(1000)),
+        encoding="utf-8",
+    )
     started = time.monotonic()
     done = start(tmp_path, "preset", "list")
     assert (done.code, done.out.count("project\t0 files")) == (0, 1000)

@@ -12,7 +12,9 @@ def test_a_change_of_the_file_reloads_the_presets(tmp_path: Path) -> None:
     manager = ContextPresetManager(tmp_path / "manual_slop.toml")
     manager.save_preset(ContextPreset("one"))
     seen: Queue[tuple[list[str], list[str]]] = Queue()
-    with watch_context_presets(manager, lambda presets, warnings: seen.put((list(presets), warnings))):
+    with watch_context_presets(
+        manager, lambda presets, warnings: seen.put((list(presets), warnings))
+    ):
         manager.save_preset(ContextPreset("two"))
         while (event := seen.get(timeout=10))[0] != ["one", "two"]:
             pass

@@ -8,7 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
-from aggregate.prompt_cache.file_order import OrderedPrompt, count_changes, file_digests, order_for_sending
+from aggregate.prompt_cache.file_order import (
+    OrderedPrompt,
+    count_changes,
+    file_digests,
+    order_for_sending,
+)
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import NO_CACHE, CacheLookup, CachePolicy, policy_for
 from aggregate.prompt_cache.retention import LARGEST, CachedPrompt
@@ -35,7 +40,9 @@ def prompt_of(content: Mapping[str, str], said: int = 1) -> Prompt:
     """Return a prompt of files and excerpts."""
     files = files_section(FILES, ((path, file_block(path, text)) for path, text in content.items()))
     heading = Segment(Section.HISTORY, "## Discussion History", Stability.VOLATILE)
-    excerpts = (Segment(Section.HISTORY, f"### {n}", Stability.VOLATILE, f"{n}") for n in range(said))
+    excerpts = (
+        Segment(Section.HISTORY, f"### {n}", Stability.VOLATILE, f"{n}") for n in range(said)
+    )
     return Prompt((*files, heading, *excerpts))
 
 
@@ -64,8 +71,13 @@ class Turn:
     @property
     def shown(self) -> str:
         """The files in their order; a diff with an asterisk."""
-        segments = (one for one in self.prompt.segments if one.section is not Section.HISTORY and one.source)
-        return " ".join(one.source.removesuffix(".py") + "*" * (one.section is Section.CHANGED) for one in segments)
+        segments = (
+            one for one in self.prompt.segments if one.section is not Section.HISTORY and one.source
+        )
+        return " ".join(
+            one.source.removesuffix(".py") + "*" * (one.section is Section.CHANGED)
+            for one in segments
+        )
 
 
 def order(
@@ -120,7 +132,10 @@ def test_a_file_that_changed_too_much_is_written_anew() -> None:
     first = turn(CONTENT)
     second = turn(CONTENT | {"c.py": body("c.py", 240, 1)}, first)
     assert turn(CONTENT | {"b.py": body("b.py", 120, 120)}, first).shown == "c b a"
-    third = turn({"a.py": CONTENT["a.py"], "b.py": body("b.py", 120, 120), "c.py": body("c.py", 240, 1)}, second)
+    third = turn(
+        {"a.py": CONTENT["a.py"], "b.py": body("b.py", 120, 120), "c.py": body("c.py", 240, 1)},
+        second,
+    )
     assert third.shown == "c b a c*"
     assert third.ordered.older == ("c.py",)
 
@@ -137,7 +152,12 @@ def test_where_reading_saves_nothing_files_are_shown_whole(policy: CachePolicy) 
 def test_another_heading_keeps_nothing() -> None:
     """A prompt in summaries does not go on behind one in full."""
     first = turn(CONTENT)
-    plain = Prompt((Segment(Section.FILES, "## Files (Summary)", Stability.STABLE), *prompt_of(CONTENT).segments[1:]))
+    plain = Prompt(
+        (
+            Segment(Section.FILES, "## Files (Summary)", Stability.STABLE),
+            *prompt_of(CONTENT).segments[1:],
+        )
+    )
     ordered = order(plain, PREFIX, earlier=first.earlier(), changes={"c.py": 9.0})
     assert Turn(plain, ordered).shown == "b a c"
 
@@ -147,7 +167,8 @@ def test_breakpoints_decide_what_is_worth_keeping() -> None:
     first = turn(CONTENT)
     changed = prompt_of(CONTENT | {"c.py": body("c.py", 240, 1)})
     shown = [
-        Turn(changed, order(changed, MARKS, earlier=first.earlier(breakpoints))).shown for breakpoints in ((5,), ())
+        Turn(changed, order(changed, MARKS, earlier=first.earlier(breakpoints))).shown
+        for breakpoints in ((5,), ())
     ]
     assert shown == ["c b a c*", "c b a"]
 
@@ -162,13 +183,17 @@ def test_changes_fade() -> None:
 
 
 CONTENTS = st.dictionaries(
-    st.sampled_from(NAMES), st.builds(body, st.just("x"), st.integers(0, 40), st.integers(0, 8)), max_size=6
+    st.sampled_from(NAMES),
+    st.builds(body, st.just("x"), st.integers(0, 40), st.integers(0, 8)),
+    max_size=6,
 )
 
 
 @settings(max_examples=60)
 @given(st.lists(CONTENTS, min_size=1, max_size=8), st.sampled_from([PREFIX, MARKS, LOCAL]))
-def test_every_file_can_be_told_as_it_is(contents: list[dict[str, str]], policy: CachePolicy) -> None:
+def test_every_file_can_be_told_as_it_is(
+    contents: list[dict[str, str]], policy: CachePolicy
+) -> None:
     """Whatever happens, each file stands there once, as it is or with the diff to that, and no other file does.
 
     The tokens are those of the prompt, older versions take little, and put in order behind itself nothing moves.
@@ -178,8 +203,14 @@ def test_every_file_can_be_told_as_it_is(contents: list[dict[str, str]], policy:
         now = turn(content, last, policy=policy, said=number + 1)
         segments = now.prompt.segments
         files = {one.source: one for one in segments if one.section is Section.FILES and one.source}
-        diffs = {one.source: one for one in segments if one.section is Section.CHANGED and one.source}
-        current = {one.source: one for one in now.plain.segments if one.section is Section.FILES and one.source}
+        diffs = {
+            one.source: one for one in segments if one.section is Section.CHANGED and one.source
+        }
+        current = {
+            one.source: one
+            for one in now.plain.segments
+            if one.section is Section.FILES and one.source
+        }
         assert files.keys() == content.keys()
         assert tuple(path for path in files if path in diffs) == now.ordered.older
         for path, one in files.items():

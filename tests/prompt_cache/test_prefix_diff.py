@@ -15,7 +15,9 @@ BASE = state(FILES, SAID)
 
 def fingerprint(of: State, system: str = "") -> PromptFingerprint:
     """Return a state's fingerprint."""
-    return HashedPrompt.of(of.prompt, of.tokens, system=system, system_tokens=2 * bool(system)).fingerprint
+    return HashedPrompt.of(
+        of.prompt, of.tokens, system=system, system_tokens=2 * bool(system)
+    ).fingerprint
 
 
 def reordered() -> State:
@@ -30,8 +32,18 @@ def reordered() -> State:
         (state(FILES, [*SAID, ("more", 7)]), 82, DivergenceCause.APPENDED, ""),
         (state(FILES, []), 73, DivergenceCause.CUT, "the heading of history"),
         (state({**FILES, "b.py": ("B2", 21)}, SAID), 13, DivergenceCause.CHANGED, "b.py"),
-        (state({**FILES, "b.py": ("B2", 21), "c.py": ("C2", 1)}, SAID), 13, DivergenceCause.CHANGED, "b.py"),
-        (state({"a.py": ("A", 10), "aa.py": ("N", 9), **FILES}, SAID), 13, DivergenceCause.ADDED, "aa.py"),
+        (
+            state({**FILES, "b.py": ("B2", 21), "c.py": ("C2", 1)}, SAID),
+            13,
+            DivergenceCause.CHANGED,
+            "b.py",
+        ),
+        (
+            state({"a.py": ("A", 10), "aa.py": ("N", 9), **FILES}, SAID),
+            13,
+            DivergenceCause.ADDED,
+            "aa.py",
+        ),
         (state({"a.py": ("A", 10), "c.py": ("C", 40)}, SAID), 13, DivergenceCause.REMOVED, "b.py"),
         (reordered(), 3, DivergenceCause.MOVED, "a.py"),
         (state(FILES, [("other", 5)]), 77, DivergenceCause.CHANGED, "Excerpt 1"),
@@ -45,14 +57,23 @@ def test_what_ends_the_prefix(later: State, kept: int, cause: DivergenceCause, w
 
 def test_a_diff_names_the_file_that_changed() -> None:
     """Where the section of changed files comes, goes, or has another diff, a file has changed, and that one is named."""
-    diffs = [Segment(Section.CHANGED, f"### {name}", Stability.STABLE, name) for name in ("", "b.py", "c.py")]
+    diffs = [
+        Segment(Section.CHANGED, f"### {name}", Stability.STABLE, name)
+        for name in ("", "b.py", "c.py")
+    ]
     none, one, two = (
         HashedPrompt.of(
-            Prompt((*BASE.prompt.segments[:4], *diffs[:n], *BASE.prompt.segments[4:])), [5] * (6 + n)
+            Prompt((*BASE.prompt.segments[:4], *diffs[:n], *BASE.prompt.segments[4:])),
+            [5] * (6 + n),
         ).fingerprint
         for n in (0, 2, 3)
     )
-    for earlier, later, where in ((none, one, "b.py"), (one, two, "c.py"), (two, one, "c.py"), (one, none, "b.py")):
+    for earlier, later, where in (
+        (none, one, "b.py"),
+        (one, two, "c.py"),
+        (two, one, "c.py"),
+        (one, none, "b.py"),
+    ):
         report = compare_prefixes(earlier, later)
         assert (report.cause, report.where) == (DivergenceCause.CHANGED, where)
 

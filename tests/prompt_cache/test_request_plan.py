@@ -11,7 +11,9 @@ from aggregate.prompt_cache.policy import AS_OF, CacheLookup, CachePolicy, known
 from aggregate.prompt_cache.request_plan import BlockRole
 from tests.prompt_cache.prompts import State, discussions, run_through, state
 
-MARKS = CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=1024, write=1.25)
+MARKS = CachePolicy(
+    CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=1024, write=1.25
+)
 PREFIX = CachePolicy(CacheLookup.PREFIX, step=128)
 NONE = CachePolicy(CacheLookup.NONE)
 ALL = (MARKS, CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=1), PREFIX, NONE)
@@ -20,7 +22,10 @@ ALL = (MARKS, CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=
 def shown(turn: State, policy: CachePolicy, **more: str) -> str:
     """Return a plan as text: a line for each block, ``|`` behind breakpoints."""
     plan = turn.plan(policy, **more)  # type: ignore[arg-type]
-    return "\n".join(f"{one.role.value} {one.tokens} {one.text!r}{' |' * one.has_breakpoint}" for one in plan.blocks)
+    return "\n".join(
+        f"{one.role.value} {one.tokens} {one.text!r}{' |' * one.has_breakpoint}"
+        for one in plan.blocks
+    )
 
 
 def test_a_plan_shown_whole() -> None:
@@ -68,7 +73,9 @@ def test_breakpoints_keep_the_rules(turns: list[State]) -> None:
     for policy in ALL:
         for plan, _ in run_through(turns, policy):
             assert len(plan.layout.breakpoints) <= policy.max_breakpoints
-            assert sum(block.has_breakpoint for block in plan.blocks) == len(plan.layout.breakpoints)
+            assert sum(block.has_breakpoint for block in plan.blocks) == len(
+                plan.layout.breakpoints
+            )
             assert all(plan.tokens[mark - 1] >= policy.minimum for mark in plan.layout.breakpoints)
             assert set(plan.layout.breakpoints) <= set(plan.layout.ends)
             assert list(plan.layout.ends) == sorted(set(plan.layout.ends))
@@ -78,7 +85,9 @@ def test_breakpoints_keep_the_rules(turns: list[State]) -> None:
 @given(discussions())
 def test_stable_blocks_do_not_move(turns: list[State]) -> None:
     """A turn that only adds to the discussion begins with the very blocks of the turn before it."""
-    added = tuple(Segment(Section.HISTORY, f"### more {n}", Stability.VOLATILE, f"more {n}") for n in range(3))
+    added = tuple(
+        Segment(Section.HISTORY, f"### more {n}", Stability.VOLATILE, f"more {n}") for n in range(3)
+    )
     for turn in turns:
         more = State(Prompt(turn.prompt.segments + added), (*turn.tokens, 9, 9, 9))
         before, after = (plan for plan, _ in run_through([turn, more], MARKS))
@@ -96,7 +105,11 @@ def test_planning_is_pure(turns: list[State]) -> None:
 def test_roles_are_in_the_order_of_a_request() -> None:
     """System, document, message."""
     plan = state({"a.py": ("A", 2000)}, []).plan(MARKS, system="S", message="M")
-    assert [block.role for block in plan.blocks] == [BlockRole.SYSTEM, BlockRole.DOCUMENT, BlockRole.MESSAGE]
+    assert [block.role for block in plan.blocks] == [
+        BlockRole.SYSTEM,
+        BlockRole.DOCUMENT,
+        BlockRole.MESSAGE,
+    ]
     assert (plan.system, plan.text) == ("S", "## Files\n\n### `a.py`\n\nA\n\nM")
 
 
@@ -129,7 +142,8 @@ def test_rules_and_prices_agree(provider: str) -> None:
     policy = policy_for(provider, model)
     many = 1_000_000
     fresh, write, read = (
-        cost(usage, model, provider=provider) for usage in (Usage(many), Usage(0, many), Usage(0, 0, many))
+        cost(usage, model, provider=provider)
+        for usage in (Usage(many), Usage(0, many), Usage(0, 0, many))
     )
     assert fresh is not None
     assert write is not None

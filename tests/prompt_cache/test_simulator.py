@@ -15,7 +15,9 @@ from aggregate.prompt_cache.request_plan import RequestPlan
 from aggregate.prompt_cache.simulator import SimulatedCache, block_prefixes, charge, expected_usage
 from tests.prompt_cache.prompts import State, discussions, run_through, state
 
-MARKS = CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=1024, write=1.25)
+MARKS = CachePolicy(
+    CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=1024, write=1.25
+)
 PREFIX = CachePolicy(CacheLookup.PREFIX, step=128)
 FILES = {"a.py": ("A", 2000), "b.py": ("B", 3000)}
 
@@ -76,7 +78,10 @@ def test_a_changed_file_keeps_what_stands_before_it() -> None:
 
 def test_many_new_excerpts_are_bridged() -> None:
     """A turn that adds more blocks than the look-back sets a breakpoint where the last one stood."""
-    first, second = state(FILES, [("hello", 20)]), state(FILES, [("hello", 20)] + [(f"{n}", 10) for n in range(60)])
+    first, second = (
+        state(FILES, [("hello", 20)]),
+        state(FILES, [("hello", 20)] + [(f"{n}", 10) for n in range(60)]),
+    )
     assert two_turns(first, second, MARKS) == Usage(0, 600, 5027)
 
 
@@ -93,15 +98,17 @@ def by_the_book(plans: list[RequestPlan], *, pause: float) -> list[int]:
         places = list(block_prefixes(plan.layout))
         for index, (end, _) in enumerate(places):
             if end in plan.layout.breakpoints:
-                for back_end, prefix in places[max(0, index - plan.policy.look_back + 1) : index + 1]:
+                for back_end, prefix in places[
+                    max(0, index - plan.policy.look_back + 1) : index + 1
+                ]:
                     alive = prefix in entries and now - entries[prefix] <= plan.policy.seconds
                     if alive and plan.tokens[back_end - 1] >= plan.policy.minimum:
                         found = max(found, plan.tokens[back_end - 1])
         for end, prefix in places:
             old = entries.get(prefix, -1e9) >= now - plan.policy.seconds
-            if (end in plan.layout.breakpoints and (old or plan.tokens[end - 1] > found)) or plan.tokens[
-                end - 1
-            ] == found:
+            if (
+                end in plan.layout.breakpoints and (old or plan.tokens[end - 1] > found)
+            ) or plan.tokens[end - 1] == found:
                 entries[prefix] = now
         reads.append(found)
     return reads
@@ -170,7 +177,10 @@ def shares() -> Iterator[tuple[str, str, float, float]]:
             if not re.match(names, model.id.lower()) or NO_TEXT.search(model.id):
                 continue
             usages = (Priced(input_tokens=1_000_000, **amount) for amount in amounts)
-            prices = [calc_price(one, model.id, provider_id=listed.id, genai_request_timestamp=day) for one in usages]
+            prices = [
+                calc_price(one, model.id, provider_id=listed.id, genai_request_timestamp=day)
+                for one in usages
+            ]
             full, read, write = (float(price.total_price) for price in prices)
             if read < full:
                 yield provider, model.id, read / full, write / full

@@ -16,11 +16,42 @@ _pieces = st.one_of(
     st.sampled_from([sample.content for sample in (*PLANTED, *PROJECTS)]),
     st.sampled_from([sample.value for sample in (*PLANTED, *PROJECTS)]),
     st.sampled_from(["".join(rule.example) for rule in RULES]),
-    st.sampled_from([pem("RSA", "a", lines=2), pem("", "b"), pem("EC", "c")[:200], pem("EC", "c")[100:]]),
     st.sampled_from(
-        ["password=", "token: ", "secret = '", '"', "'", "`", "\n", "\r\n", " ", "=", "://a:", "@b", "[REDACTED:x]"]
+        [pem("RSA", "a", lines=2), pem("", "b"), pem("EC", "c")[:200], pem("EC", "c")[100:]]
     ),
-    st.sampled_from(["aws", "-----", "***", "é", "密码", "\U0001f511", "\ud800", "\x85", "\u2028", "\f", "\t", "\\n"]),
+    st.sampled_from(
+        [
+            "password=",
+            "token: ",
+            "secret = '",
+            '"',
+            "'",
+            "`",
+            "\n",
+            "\r\n",
+            " ",
+            "=",
+            "://a:",
+            "@b",
+            "[REDACTED:x]",
+        ]
+    ),
+    st.sampled_from(
+        [
+            "aws",
+            "-----",
+            "***",
+            "é",
+            "密码",
+            "\U0001f511",
+            "\ud800",
+            "\x85",
+            "\u2028",
+            "\f",
+            "\t",
+            "\\n",
+        ]
+    ),
     st.text(max_size=30),
     st.text("abcdefgh0123456789ABCDEF+/=_-", max_size=60),
 )
@@ -33,7 +64,9 @@ def test_lines_stay_lines(text: str) -> None:
     out = redact(text, ALL)
     before, after = text.split("\n"), out.text.split("\n")
     assert len(before) == len(after)
-    assert [line.endswith("\r") for line in before[:-1]] == [line.endswith("\r") for line in after[:-1]]
+    assert [line.endswith("\r") for line in before[:-1]] == [
+        line.endswith("\r") for line in after[:-1]
+    ]
     if not out.findings:
         assert out.text == text
 
@@ -72,7 +105,11 @@ def test_the_placeholder_names_the_rule() -> None:
     out = redact(f'# a\n# b\nkey = "{KEY}"  # c\n', ALL)
     assert out.text == '# a\n# b\nkey = "[REDACTED:github-token]"  # c\n'
     (finding,) = out.findings
-    assert (finding.rule, finding.line, finding.digest) == ("github-token", 3, digest_of(KEY.encode()))
+    assert (finding.rule, finding.line, finding.digest) == (
+        "github-token",
+        3,
+        digest_of(KEY.encode()),
+    )
     assert KEY not in repr(out.findings) + finding.sentence
     assert finding.sentence == (
         f'redacted (github-token); if it is no secret: allow = ["{digest_of(KEY.encode())}"] under [redaction], '
@@ -105,7 +142,11 @@ def test_allowed_values_stay() -> None:
 
 def test_allowed_lines_stay() -> None:
     """A comment of any language lets the secrets of its own line stand, and of no other."""
-    comments = ("# aggregate: allow-secret", "// aggregate: allow-secret", "<!-- aggregate: allow-secret -->")
+    comments = (
+        "# aggregate: allow-secret",
+        "// aggregate: allow-secret",
+        "<!-- aggregate: allow-secret -->",
+    )
     for comment in comments:
         text = f'k = "{KEY}" {comment}\nk = "{KEY}"\n'
         assert redact(text, ALL).text == f'k = "{KEY}" {comment}\nk = "[REDACTED:github-token]"\n'
@@ -115,4 +156,7 @@ def test_allowed_lines_stay() -> None:
 def test_a_token_behind_an_underscore(before: str) -> None:
     """A name in front of a token does not hide it."""
     token = "ghp_" + "a1B2" * 9
-    assert redact(f"x = {before}{token}\n", Redaction()).text == f"x = {before}[REDACTED:github-token]\n"
+    assert (
+        redact(f"x = {before}{token}\n", Redaction()).text
+        == f"x = {before}[REDACTED:github-token]\n"
+    )

@@ -17,7 +17,9 @@ LINEAR_SECONDS = 10
 
 def missed(samples: tuple[Sample, ...]) -> list[str]:
     """Return the samples whose secret is still in the redacted text."""
-    return [f"{one.kind} in {one.path}" for one in samples if one.value in redact(one.content, ALL).text]
+    return [
+        f"{one.kind} in {one.path}" for one in samples if one.value in redact(one.content, ALL).text
+    ]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
@@ -31,7 +33,12 @@ def test_ids_are_names() -> None:
     assert len({rule.id for rule in RULES}) == len(RULES)
     for rule in RULES:
         placeholder = f"[REDACTED:{rule.id}]"
-        for text in (placeholder, f'password = "{placeholder}"', f"https://a:{placeholder}@b", f"token: {placeholder}"):
+        for text in (
+            placeholder,
+            f'password = "{placeholder}"',
+            f"https://a:{placeholder}@b",
+            f"token: {placeholder}",
+        ):
             assert redact(text, ALL).text == text
 
 
@@ -141,7 +148,17 @@ def test_private_keys_lose_their_lines_content(kind: str) -> None:
     key = pem(kind, "x", lines=3)
     out = redact(f"a\n{key}b\n", ALL)
     begin, *_, end = key.strip().split("\n")
-    assert out.text.split("\n") == ["a", begin, "[REDACTED:private-key]", "***", "***", "***", end, "b", ""]
+    assert out.text.split("\n") == [
+        "a",
+        begin,
+        "[REDACTED:private-key]",
+        "***",
+        "***",
+        "***",
+        end,
+        "b",
+        "",
+    ]
     assert [(finding.rule, finding.line) for finding in out.findings] == [("private-key", 3)]
 
 
@@ -155,7 +172,8 @@ def test_private_keys_in_code_and_json() -> None:
     )
     escaped = '{"private_key": "' + key.replace("\n", "\\n") + '", "x": 1}'
     assert (
-        redact(escaped, ALL).text == '{"private_key": "' + f"{begin}\\n[REDACTED:private-key]\\n{end}\\n" + '", "x": 1}'
+        redact(escaped, ALL).text
+        == '{"private_key": "' + f"{begin}\\n[REDACTED:private-key]\\n{end}\\n" + '", "x": 1}'
     )
 
 

@@ -23,7 +23,10 @@ from aggregate.results.references import (
 )
 from aggregate.results.value_summary import summarise
 
-RUNS = {"activities": [{"name": f"Run {n}", "distance": n, "moving_time": 60} for n in range(63)], "page": 1}
+RUNS = {
+    "activities": [{"name": f"Run {n}", "distance": n, "moving_time": 60} for n in range(63)],
+    "page": 1,
+}
 
 
 @pytest.fixture
@@ -119,7 +122,9 @@ def test_a_value_that_json_cannot_hold_is_an_error(cache: Path) -> None:
 def test_concurrent_writers_leave_one_whole_file(cache: Path) -> None:
     """Many threads writing the same value leave one file and no remains (D-42)."""
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: compact_data(RUNS, "k", cache_dir=cache, threshold=1), range(32)))
+        found = list(
+            pool.map(lambda _: compact_data(RUNS, "k", cache_dir=cache, threshold=1), range(32))
+        )
     assert all(one == found[0] for one in found)
     assert [json.loads(path.read_text(encoding="utf-8")) for path in cache.iterdir()] == [RUNS]
 
@@ -197,7 +202,9 @@ def test_results_and_reports_are_compacted_the_same_way(cache: Path) -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 

@@ -22,7 +22,10 @@ TIME = "2024-01-15T10:30:00Z"
 def tool(category: str | None, result_type: str | None = None, **more: object) -> dict[str, Any]:
     """Return a tool's result with its metadata."""
     metadata = {"category": category, "result_type": result_type, **more}
-    return {"data": category, "_tool_metadata": {key: value for key, value in metadata.items() if value is not None}}
+    return {
+        "data": category,
+        "_tool_metadata": {key: value for key, value in metadata.items() if value is not None},
+    }
 
 
 def context(*tools: str, timestamp: datetime = NOON) -> CompilationContext:
@@ -58,7 +61,9 @@ SECTIONS = [
 
 
 @pytest.mark.parametrize(("category", "result_type", "section", "shape"), SECTIONS)
-def test_each_category_has_its_section(category: str, result_type: str, section: str, shape: Any) -> None:
+def test_each_category_has_its_section(
+    category: str, result_type: str, section: str, shape: Any
+) -> None:
     """A result is routed by the category and shaped by the type of its metadata; it is passed through whole.
 
     Rules: R-1, R-5, R-6, R-7, R-8, R-9, R-10, R-12, R-13, R-X8.
@@ -70,7 +75,9 @@ def test_each_category_has_its_section(category: str, result_type: str, section:
 def test_the_metadata_of_a_report() -> None:
     """The report says what was asked, what ran and when; infrastructure stands inside it (R-3, R-5, R-11, R-X7)."""
     clone = tool("infrastructure", "clone")
-    report = MetadataBasedResultCompiler().compile_results({"clone": clone}, context("clone", "cleanup"))
+    report = MetadataBasedResultCompiler().compile_results(
+        {"clone": clone}, context("clone", "cleanup")
+    )
     assert report == {
         "analysis_metadata": {
             "analysis_type": "ai_orchestrated",
@@ -87,7 +94,10 @@ def test_no_results_make_a_report_of_metadata_alone() -> None:
     """Without results there is only analysis_metadata (R-X10)."""
     report = compiled({})
     assert list(report) == ["analysis_metadata"]
-    assert (report["analysis_metadata"]["tools_executed"], report["analysis_metadata"]["tools_used"]) == (0, [])
+    assert (
+        report["analysis_metadata"]["tools_executed"],
+        report["analysis_metadata"]["tools_used"],
+    ) == (0, [])
 
 
 TIMES = [
@@ -118,7 +128,9 @@ def test_priorities_decide_who_keeps_the_plain_key() -> None:
     report = compiled(scans)
     section = report["security_analysis"]
     assert [
-        section[key]["_tool_metadata"].get("priority") for key in section if key.startswith("scan") and "_" not in key
+        section[key]["_tool_metadata"].get("priority")
+        for key in section
+        if key.startswith("scan") and "_" not in key
     ] == [1]
     assert section["scan"] == scans["first"]
     assert section["scanner_tool"] == "first"
@@ -133,7 +145,12 @@ def test_every_git_operation_and_every_run_of_a_tool_is_kept() -> None:
     """Two operations, a tool that ran three times, and two summaries are all there (R-8, R-9, R-X3)."""
     runs = [("fix", tool("git_operations", "pr", n=n)) for n in range(3)]
     section = compiled([*runs, ("open", tool("git_operations", "pr"))])["git_operations"]
-    assert [section[key] for key in section if key.startswith("operation")] == ["fix", "fix", "fix", "open"]
+    assert [section[key] for key in section if key.startswith("operation")] == [
+        "fix",
+        "fix",
+        "fix",
+        "open",
+    ]
     assert [key for key in section if key.startswith("result")] == [
         "result", "result__fix", "result__fix__2", "result__open"]  # fmt: skip
     general = compiled([("x", {"n": 1}), ("x", {"n": 2}), ("x", 3)])
@@ -156,8 +173,18 @@ def test_what_is_no_object_is_kept_with_a_reason() -> None:
 @pytest.mark.parametrize(
     ("category", "result_type", "section", "facts"),
     [
-        ("security", "scanner_tool", "security_analysis", {"scanner_tool__t": "t", "scan_timestamp": TIME}),
-        ("security", "scan_timestamp", "security_analysis", {"scanner_tool": "t", "scan_timestamp__t": TIME}),
+        (
+            "security",
+            "scanner_tool",
+            "security_analysis",
+            {"scanner_tool__t": "t", "scan_timestamp": TIME},
+        ),
+        (
+            "security",
+            "scan_timestamp",
+            "security_analysis",
+            {"scanner_tool": "t", "scan_timestamp__t": TIME},
+        ),
         ("analysis", "tool", "repository_analysis", {"tool__t": "t"}),
         ("codebase", "tool", "repository_analysis", {"tool__t": "t"}),
     ],
@@ -178,7 +205,14 @@ def test_keys_that_are_equal_as_texts_are_both_kept() -> None:
 
 @pytest.mark.parametrize(
     "metadata",
-    [None, "text", {}, {"category": None}, {"tool_name": "x", "params": {"n": 1}}, {"category": ["security"]}],
+    [
+        None,
+        "text",
+        {},
+        {"category": None},
+        {"tool_name": "x", "params": {"n": 1}},
+        {"category": ["security"]},
+    ],
 )
 def test_metadata_without_a_category_means_general(metadata: object) -> None:
     """Metadata of another system, broken metadata and none at all lead to general_results (R-13)."""
@@ -189,7 +223,9 @@ def test_metadata_without_a_category_means_general(metadata: object) -> None:
 class Custom(ResultCompiler):
     """A compiler as a user writes one."""
 
-    def __init__(self, category: str = "weather", section: Any = "forecast", value: Any = None) -> None:
+    def __init__(
+        self, category: str = "weather", section: Any = "forecast", value: Any = None
+    ) -> None:
         self.category, self.section, self.value = category, section, value
 
     def can_compile(self, tool_name: str, metadata: dict[str, Any]) -> bool:
@@ -199,7 +235,9 @@ class Custom(ResultCompiler):
             raise LookupError("can_compile")
         return found
 
-    def compile(self, tool_name: str, result: dict[str, Any], context: CompilationContext) -> dict[str, Any]:
+    def compile(
+        self, tool_name: str, result: dict[str, Any], context: CompilationContext
+    ) -> dict[str, Any]:
         """Give the value, or fail; spoil the result, as nobody should."""
         result.clear()
         if isinstance(self.value, BaseException):
@@ -224,13 +262,19 @@ def test_a_custom_compiler_adds_a_section() -> None:
 def test_the_last_registered_compiler_is_asked_first() -> None:
     """Also for a category that is built in (R-14, R-X4)."""
     older, newer = Custom("security", "older"), Custom("security", "newer")
-    assert list(compiled({"t": tool("security", "scan")}, older, newer)) == ["newer", "analysis_metadata"]
+    assert list(compiled({"t": tool("security", "scan")}, older, newer)) == [
+        "newer",
+        "analysis_metadata",
+    ]
 
 
 BROKEN = [
     (Custom("weather", value=KeyError("rain")), "t: Custom failed: KeyError: 'rain'"),
     (Custom("weather", value=SystemExit(3)), "t: Custom failed: SystemExit: 3"),
-    (Custom("weather", value=[1]), "t: Custom failed: TypeError: compile() gave a list, not an object"),
+    (
+        Custom("weather", value=[1]),
+        "t: Custom failed: TypeError: compile() gave a list, not an object",
+    ),
 ]
 
 
@@ -247,12 +291,21 @@ def test_a_raising_can_compile_is_passed_over() -> None:
     """The next compiler takes the result, and the report says what happened (R-12)."""
     report = compiled({"t": tool("security", "scan")}, Custom("broken"))
     assert "scan" in report["security_analysis"]
-    assert report["analysis_metadata"]["warnings"] == ["t: Custom.can_compile failed: LookupError: can_compile"]
+    assert report["analysis_metadata"]["warnings"] == [
+        "t: Custom.can_compile failed: LookupError: can_compile"
+    ]
 
 
 @pytest.mark.parametrize(
     "section",
-    ["analysis_metadata", "analysis_metadata.infrastructure", "general_results", "unprocessed_results", "", None],
+    [
+        "analysis_metadata",
+        "analysis_metadata.infrastructure",
+        "general_results",
+        "unprocessed_results",
+        "",
+        None,
+    ],
 )
 def test_reserved_sections_are_refused(section: object) -> None:
     """A compiler cannot take over the report's own sections, nor have none; also not after registration (R-X11)."""
@@ -269,11 +322,17 @@ def test_reserved_sections_are_refused(section: object) -> None:
 def test_promised_keys_are_recorded() -> None:
     """output_keys are listed for each tool; what was promised and is missing is a warning (R-X2)."""
     report = compiled(
-        {"t": tool("security", "scan", output_keys=["data", "score"]), "u": tool("security", output_keys="x")}
+        {
+            "t": tool("security", "scan", output_keys=["data", "score"]),
+            "u": tool("security", output_keys="x"),
+        }
     )
     metadata = report["analysis_metadata"]
     assert metadata["output_keys"] == {"t": ["data", "score"]}
-    assert metadata["warnings"] == ["t: promised but not there: score", "u: output_keys is a str, not a list"]
+    assert metadata["warnings"] == [
+        "t: promised but not there: score",
+        "u: output_keys is a str, not a list",
+    ]
 
 
 def test_failures_are_visible() -> None:
@@ -282,7 +341,10 @@ def test_failures_are_visible() -> None:
     report = compiled(results)
     assert report["security_analysis"]["scan"] == results["a"]
     assert report["general_results"] == {"b": results["b"]}
-    assert report["analysis_metadata"]["errors"] == ["a failed: no network", "b failed: no reason given"]
+    assert report["analysis_metadata"]["errors"] == [
+        "a failed: no network",
+        "b failed: no reason given",
+    ]
 
 
 def test_a_report_shares_nothing_with_its_input() -> None:
@@ -312,7 +374,9 @@ RUNS = st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), METADATA), max_size=
 @given(RUNS)
 def test_every_result_is_in_the_report(runs: list[tuple[str, Any]]) -> None:
     """Whatever the metadata says and however often a tool ran, each result can be found, and the input stays (R-X3)."""
-    results = [(tool, {"id": f"result {n}", "_tool_metadata": meta}) for n, (tool, meta) in enumerate(runs)]
+    results = [
+        (tool, {"id": f"result {n}", "_tool_metadata": meta}) for n, (tool, meta) in enumerate(runs)
+    ]
     before = deepcopy(results)
     text = repr(compiled(results))
     assert all(repr(result["id"]) in text for _, result in results)

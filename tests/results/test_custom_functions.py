@@ -16,9 +16,13 @@ from aggregate.sandbox.limits import SOURCE_CHARACTERS
 LIMITS = SandboxLimits(seconds=0.4)
 
 
-def merged(function: CustomFunction, *outputs: object, limits: SandboxLimits = LIMITS) -> AggregatedResult:
+def merged(
+    function: CustomFunction, *outputs: object, limits: SandboxLimits = LIMITS
+) -> AggregatedResult:
     """Merge outputs by a custom function within short limits."""
-    return merge_outputs([LabelledOutput(o) for o in outputs], "custom", custom_function=function, limits=limits)
+    return merge_outputs(
+        [LabelledOutput(o) for o in outputs], "custom", custom_function=function, limits=limits
+    )
 
 
 GOOD = [
@@ -76,7 +80,10 @@ BAD = [
 def test_a_bad_function_gives_the_documented_failure(function: CustomFunction, reason: str) -> None:
     """Whatever goes wrong, the value is the documented one, the outputs are kept and the reason is listed (O-9)."""
     result = merged(function, "a", {"n": 1})
-    assert result.value == {"error": "Custom merge function failed", "originalResults": ["a", {"n": 1}]}
+    assert result.value == {
+        "error": "Custom merge function failed",
+        "originalResults": ["a", {"n": 1}],
+    }
     assert len(result.errors) == 1
     assert reason in result.errors[0]
 
@@ -125,7 +132,9 @@ def test_a_hanging_function_blocks_no_other() -> None:
     """While one JavaScript worker hangs, others answer; killed workers are replaced (O-9, O-56)."""
     long = SandboxLimits(seconds=1)
     with ThreadPoolExecutor(8) as pool:
-        hanging = [pool.submit(merged, "r => new Array(1e9) + ''", "a", limits=long) for _ in range(2)]
+        hanging = [
+            pool.submit(merged, "r => new Array(1e9) + ''", "a", limits=long) for _ in range(2)
+        ]
         start = time.monotonic()
         values = [pool.submit(merged, "r => r[0]", n).result().value for n in range(6)]
         assert time.monotonic() - start < 1

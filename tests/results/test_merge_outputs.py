@@ -18,7 +18,9 @@ def merged(strategy: str, *outputs: object, labels: tuple[str, ...] = ()) -> Agg
     """Merge outputs whose runs are called main-1, main-2, ..."""
     names = [*labels, *[""] * (len(outputs) - len(labels))]
     pairs = enumerate(zip(outputs, names, strict=True), 1)
-    return merge_outputs([LabelledOutput(output, name or None, f"main-{n}") for n, (output, name) in pairs], strategy)
+    return merge_outputs(
+        [LabelledOutput(output, name or None, f"main-{n}") for n, (output, name) in pairs], strategy
+    )
 
 
 TABLE = [
@@ -50,7 +52,9 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("strategy", "outputs", "labels", "value"), TABLE)
-def test_the_table_of_strategies(strategy: str, outputs: list[object], labels: tuple[str, ...], value: object) -> None:
+def test_the_table_of_strategies(
+    strategy: str, outputs: list[object], labels: tuple[str, ...], value: object
+) -> None:
     """Each strategy gives the value of the table (O-3, O-52)."""
     result = merged(strategy, *outputs, labels=labels)
     assert result.value == value
@@ -83,9 +87,13 @@ def test_keys_with_several_values_are_named() -> None:
     """The last value stands, and the envelope says which keys had others (O-3)."""
     result = merged("merge", {"a": 1, "b": {"c": 1}, "same": 1}, {"a": 2, "b": {"c": 2}, "same": 1})
     assert result.value == {"a": 2, "b": {"c": 2}, "same": 1}
-    assert result.warnings == ("merge: 2 keys had more than one value, the last one stands: a, b.c",)
+    assert result.warnings == (
+        "merge: 2 keys had more than one value, the last one stands: a, b.c",
+    )
     many = merged("merge", dict.fromkeys("abcdefg", 1), dict.fromkeys("abcdefg", 2))
-    assert many.warnings == ("merge: 7 keys had more than one value, the last one stands: a, b, c, d, e, ...",)
+    assert many.warnings == (
+        "merge: 7 keys had more than one value, the last one stands: a, b, c, d, e, ...",
+    )
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -98,7 +106,9 @@ def nested(depth: int) -> dict[str, Any]:
 
 def test_depth_is_bounded() -> None:
     """Objects deeper than the bound are left out with a warning; no recursion error, however deep (O-3)."""
-    result = merged("merge", nested(MAX_DEPTH - 1), nested(MAX_DEPTH), nested(50_000), "[" * 100_000)
+    result = merged(
+        "merge", nested(MAX_DEPTH - 1), nested(MAX_DEPTH), nested(50_000), "[" * 100_000
+    )
     assert result.value == nested(MAX_DEPTH - 1)
     assert [warning.split(":")[0] for warning in result.warnings] == ["main-2", "main-3", "main-4"]
     assert merged("json", "[" * 100_000).value == {"0": "[" * 100_000}
@@ -138,7 +148,9 @@ LEAF = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "x"
 INNER = LEAF | st.dictionaries(KEYS, LEAF, max_size=2)
 JSON = LEAF | st.lists(LEAF, max_size=2) | st.dictionaries(KEYS, INNER, max_size=3)
 OBJECTS = st.dictionaries(KEYS, JSON, max_size=4)
-ALIKE = st.dictionaries(KEYS, st.dictionaries(KEYS, st.integers(0, 3) | st.none(), max_size=3), max_size=3)
+ALIKE = st.dictionaries(
+    KEYS, st.dictionaries(KEYS, st.integers(0, 3) | st.none(), max_size=3), max_size=3
+)
 
 
 @given(st.lists(OBJECTS, max_size=5))
@@ -161,7 +173,9 @@ def spoil(value: object) -> None:
 
 
 @given(OBJECTS, OBJECTS, OBJECTS)
-def test_merging_goes_from_left_to_right(a: dict[str, Any], b: dict[str, Any], c: dict[str, Any]) -> None:
+def test_merging_goes_from_left_to_right(
+    a: dict[str, Any], b: dict[str, Any], c: dict[str, Any]
+) -> None:
     """Merging the first ones before the rest gives what merging at once gives; an object merged with itself stays.
 
     Rules: 2.4.

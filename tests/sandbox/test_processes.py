@@ -18,7 +18,9 @@ from aggregate.sandbox import SandboxLimits, run_javascript, run_python
 def python(code: str, **environment: str) -> str:
     """Run a program that can import this package and return what it prints."""
     command = [sys.executable, "-c", textwrap.dedent(code)]
-    ran = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=30)
+    ran = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=30
+    )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
@@ -93,7 +95,12 @@ def test_a_forked_child_does_not_answer_for_its_parent() -> None:
 
 def children() -> set[int]:
     """Return the processes that this one has started and that still run."""
-    return {int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="utf-8").split()}
+    return {
+        int(pid)
+        for pid in Path(f"/proc/self/task/{os.getpid()}/children")
+        .read_text(encoding="utf-8")
+        .split()
+    }
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="reads /proc")
@@ -143,13 +150,17 @@ def test_the_same_code_gives_the_same_result() -> None:
     """The clock stands at the run's time and the random numbers begin at the same place, in every sandbox (O-53)."""
     now = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
     code = "import random\nfrom datetime import datetime\n[str(datetime.now()), random.random()]"
-    javascript = (
-        "() => [new Date().toISOString(), Date.now(), Date().slice(11, 15), new Date(0).getTime(), Math.random()]"
-    )
+    javascript = "() => [new Date().toISOString(), Date.now(), Date().slice(11, 15), new Date(0).getTime(), Math.random()]"
     for _ in range(2):
         assert run_python(code, {}, now=now).value == ["2031-05-06 07:08:09", 0.8444218515250481]
         values = run_javascript(javascript, None, now=now)
-        assert values == ["2031-05-06T07:08:09.000Z", now.timestamp() * 1000, "2031", 0, 48271 / 2147483647]
+        assert values == [
+            "2031-05-06T07:08:09.000Z",
+            now.timestamp() * 1000,
+            "2031",
+            0,
+            48271 / 2147483647,
+        ]
 
 
 def test_a_host_with_many_open_files_can_evaluate() -> None:

@@ -70,12 +70,19 @@ def test_a_short_diff_of_a_shorter_file_is_shown() -> None:
     assert text.splitlines()[3:-1] == ["@@ -1,1 +1,1 @@", "-version = 1", "+version = 2"]
 
 
-@given(*[st.lists(st.sampled_from(["a", "b", "c", "", "```", "@@ -1,1 +1,1 @@", "+x", "-y", "d\r"]))] * 2)
-def test_a_diff_leads_from_the_older_content_to_the_content_now(older: list[str], newer: list[str]) -> None:
+@given(
+    *[st.lists(st.sampled_from(["a", "b", "c", "", "```", "@@ -1,1 +1,1 @@", "+x", "-y", "d\r"]))]
+    * 2
+)
+def test_a_diff_leads_from_the_older_content_to_the_content_now(
+    older: list[str], newer: list[str]
+) -> None:
     """Whoever applies it by its line numbers gets the file as it is now."""
     text = diff("\n".join(older), "\n".join(newer))
     if text is not None:
-        before, after = (file_block("a.py", "\n".join(lines)).split("\n")[3:-1] for lines in (older, newer))
+        before, after = (
+            file_block("a.py", "\n".join(lines)).split("\n")[3:-1] for lines in (older, newer)
+        )
         assert applied(text.split("\n")[3:-1], before) == after
 
 
@@ -116,7 +123,9 @@ def repetitive(number: int) -> tuple[str, str]:
     return "".join(f"{line}\n" for line in older), "".join(f"{line}\n" for line in newer)
 
 
-@pytest.mark.parametrize("program", [["patch", "-F0", "-s", "-p1"], ["git", "apply", "--whitespace=nowarn"]])
+@pytest.mark.parametrize(
+    "program", [["patch", "-F0", "-s", "-p1"], ["git", "apply", "--whitespace=nowarn"]]
+)
 def test_programs_that_apply_diffs_take_it(program: list[str], tmp_path: Path) -> None:
     """Both want the same context on both sides of a change, but for a file's beginning and end; none may be guessed."""
     if shutil.which(program[0]) is None:
@@ -129,7 +138,9 @@ def test_programs_that_apply_diffs_take_it(program: list[str], tmp_path: Path) -
             (tmp_path / name).write_text(older, encoding="utf-8")
             hunks += [f"--- a/{name}", f"+++ b/{name}", *text.split("\n")[3:-1]]
             expected[name] = newer
-    done = subprocess.run(program, input="\n".join([*hunks, ""]), cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        program, input="\n".join([*hunks, ""]), cwd=tmp_path, capture_output=True, text=True
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert {name: (tmp_path / name).read_text(encoding="utf-8") for name in expected} == expected
     assert len(expected) > 100

@@ -5,9 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.models.prompt import Prompt, Section
-from aggregate.sections.discussion import build_discussion_section, build_discussion_text, discussion_segments
+from aggregate.sections.discussion import (
+    build_discussion_section,
+    build_discussion_text,
+    discussion_segments,
+)
 
-MIXED = ["  User: hi \n", {"role": "AI", "content": "\nanswer\n"}, {"content": "who?"}, {"role": "User"}]
+MIXED = [
+    "  User: hi \n",
+    {"role": "AI", "content": "\nanswer\n"},
+    {"content": "who?"},
+    {"role": "User"},
+]
 BODY = (
     "### Discussion Excerpt 1\n\nUser: hi\n\n---\n\n"
     "### Discussion Excerpt 2\n\nAI: answer\n\n---\n\n"
@@ -28,7 +37,11 @@ def test_text() -> None:
 
 def test_empty() -> None:
     """No history is no text at all (M-50, M-X4)."""
-    assert (build_discussion_section([]), build_discussion_text([]), discussion_segments([])) == ("", "", ())
+    assert (build_discussion_section([]), build_discussion_text([]), discussion_segments([])) == (
+        "",
+        "",
+        (),
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,7 +73,9 @@ def test_segments() -> None:
     ]
 
 
-ENTRIES = st.text() | st.dictionaries(st.sampled_from(["role", "content", "at"]), st.text() | st.none() | st.integers())
+ENTRIES = st.text() | st.dictionaries(
+    st.sampled_from(["role", "content", "at"]), st.text() | st.none() | st.integers()
+)
 
 
 @given(st.lists(ENTRIES, max_size=4), ENTRIES)
@@ -71,7 +86,9 @@ def test_segments_join_to_the_text_and_never_change(history: list[object], new: 
     assert Prompt(segments).markdown == build_discussion_text(history)
     assert build_discussion_text(history) == (f"## Discussion History\n\n{body}" if history else "")
     assert discussion_segments([*history, new])[: len(segments)] == segments
-    assert all(segment.section is Section.HISTORY and segment.text[0] in "#-" for segment in segments)
+    assert all(
+        segment.section is Section.HISTORY and segment.text[0] in "#-" for segment in segments
+    )
 
 
 def test_arguments_are_not_changed() -> None:

@@ -12,7 +12,13 @@ from tests.rendering import headings
 
 from aggregate import build_tier3_context, run
 from aggregate.models.group import GroupStatus, MergeStrategy
-from aggregate.models.result import AggregatedResult, Answer, AnswerKind, AnswerSource, LabelledOutput
+from aggregate.models.result import (
+    AggregatedResult,
+    Answer,
+    AnswerKind,
+    AnswerSource,
+    LabelledOutput,
+)
 from aggregate.results.merge import merge_outputs
 from aggregate.results.references import load_data_reference
 from aggregate.sections.subagent_results import results_segments
@@ -50,7 +56,9 @@ def test_an_open_group_says_so() -> None:
     session = SubagentSession()
     first, _ = (session.spawn("look", collect_into="$x") for _ in range(2))
     session.complete(first.run_id, "early")
-    assert text_of(session.subagent_results) == ("## Sub-Agent Results\n\n### $x\n\nconcat of 1 result, partial")
+    assert text_of(session.subagent_results) == (
+        "## Sub-Agent Results\n\n### $x\n\nconcat of 1 result, partial"
+    )
 
 
 def test_nothing_to_fold_is_no_section() -> None:
@@ -62,7 +70,12 @@ def test_nothing_to_fold_is_no_section() -> None:
 
 def test_an_answer_and_a_report_fold_in_the_same_way() -> None:
     """A chosen answer shows its source, a compiled report its sections."""
-    answer = Answer("28 activities", AnswerSource(3, AnswerKind.COUNT, "a counting goal"), True, ("step 2 failed",))
+    answer = Answer(
+        "28 activities",
+        AnswerSource(3, AnswerKind.COUNT, "a counting goal"),
+        True,
+        ("step 2 failed",),
+    )
     report = {"analysis_metadata": {"tools_executed": 1}, "security_analysis": {"bandit": "clean"}}
     assert text_of([answer, report]) == (
         "## Sub-Agent Results\n\n"
@@ -77,20 +90,30 @@ def test_a_large_value_is_a_reference_with_its_summary(tmp_path: Path) -> None:
     """The prompt shows what it is and where the whole is; nothing is lost (D-42, D-45)."""
     outputs = [LabelledOutput({"name": f"run {i}", "km": i}, run_id=f"r{i}") for i in range(400)]
     result = merge_outputs(outputs, "concat")
-    markdown = build_tier3_context([], tmp_path, [], [], [], results={"$runs": result}, cache_dir=tmp_path / "cache")
+    markdown = build_tier3_context(
+        [], tmp_path, [], [], [], results={"$runs": result}, cache_dir=tmp_path / "cache"
+    )
     assert "400 items with fields: name, km" in markdown
     assert 'Use executeDataAnalysis with: load_data_reference("results_' in markdown
     reference = markdown.partition('load_data_reference("')[2].partition('"')[0]
     assert load_data_reference(reference, cache_dir=tmp_path / "cache") == result.value
-    whole = build_tier3_context([], tmp_path, [], [], [], results=result, results_threshold=1_000_000)
+    whole = build_tier3_context(
+        [], tmp_path, [], [], [], results=result, results_threshold=1_000_000
+    )
     assert '"name": "run 399"' in whole
 
 
 def test_results_stand_between_beads_and_discussion(tmp_path: Path) -> None:
     """In every prompt that ``run`` makes, also in a Tier 3 one (M-9)."""
     beads = '{"id":"b-1","title":"Do it","status":"open"}\n'
-    project(tmp_path, {"a.py": "x = 1\n", ".beads/issues.jsonl": beads, "history.toml": 'history = ["hi"]'})
-    project(tmp_path, {"manual_slop.toml": '[project]\nexecution_mode = "beads"\n[files]\npaths = ["a.py"]\n'})
+    project(
+        tmp_path,
+        {"a.py": "x = 1\n", ".beads/issues.jsonl": beads, "history.toml": 'history = ["hi"]'},
+    )
+    project(
+        tmp_path,
+        {"manual_slop.toml": '[project]\nexecution_mode = "beads"\n[files]\npaths = ["a.py"]\n'},
+    )
     result = merge_outputs([LabelledOutput("done", run_id="r1")], "first")
     for tier in (None, 3):
         markdown, _, _ = run(tmp_path / "manual_slop.toml", results=[result], tier=tier)
@@ -106,8 +129,15 @@ def test_results_stand_between_beads_and_discussion(tmp_path: Path) -> None:
 hostile = st.text(st.sampled_from("#`\n\r\t -=ab$*_~>1.\u2028"), max_size=30)
 
 
-@given(name=hostile, value=hostile, errors=st.lists(hostile, max_size=2), warnings=st.lists(hostile, max_size=2))
-def test_no_text_forges_a_heading(name: str, value: str, errors: list[str], warnings: list[str]) -> None:
+@given(
+    name=hostile,
+    value=hostile,
+    errors=st.lists(hostile, max_size=2),
+    warnings=st.lists(hostile, max_size=2),
+)
+def test_no_text_forges_a_heading(
+    name: str, value: str, errors: list[str], warnings: list[str]
+) -> None:
     """Names, values, errors and warnings cannot leave their place."""
     result = AggregatedResult(
         f"${name}",

@@ -13,12 +13,18 @@ from aggregate.sections.screenshots import screenshots_section
 
 def links(*paths: str) -> str:
     """Return the section's text below its heading."""
-    return screenshots_section([Screenshot(path) for path in paths]).removeprefix("## Screenshots\n\n")
+    return screenshots_section([Screenshot(path) for path in paths]).removeprefix(
+        "## Screenshots\n\n"
+    )
 
 
 def test_section() -> None:
     """A heading, then one link for each image in the given order, a missing one marked (M-7, M-51, M-X20)."""
-    given_images = [Screenshot("shots/login_page.png"), Screenshot("a (1).png", exists=False), Screenshot("/abs/x.png")]
+    given_images = [
+        Screenshot("shots/login_page.png"),
+        Screenshot("a (1).png", exists=False),
+        Screenshot("/abs/x.png"),
+    ]
     assert screenshots_section(given_images) == (
         "## Screenshots\n\n"
         "![login_page.png](shots/login_page.png)\n\n"
@@ -56,7 +62,8 @@ def test_links(path: str, link: str) -> None:
 
 
 NAMES = st.text(
-    st.sampled_from(list("()<>[]!`*_\\&;#:%~ \t\n\r\v\x00\x85\u2028aB1.")) | st.characters(exclude_categories=["Cs"]),
+    st.sampled_from(list("()<>[]!`*_\\&;#:%~ \t\n\r\v\x00\x85\u2028aB1."))
+    | st.characters(exclude_categories=["Cs"]),
     min_size=1,
     max_size=20,
 )
@@ -64,7 +71,9 @@ NAMES = st.text(
 
 @given(
     st.lists(
-        st.lists(NAMES.map(lambda name: name.replace("/", "")), min_size=1, max_size=3).map("/".join),
+        st.lists(NAMES.map(lambda name: name.replace("/", "")), min_size=1, max_size=3).map(
+            "/".join
+        ),
         min_size=1,
         max_size=3,
     )
@@ -80,7 +89,11 @@ def test_every_path_is_one_valid_link(paths: list[str]) -> None:
     ]
 
 
-@given(NAMES.filter(lambda name: name.isprintable() and not set(name) & set("/\\") and name == name.strip()))
+@given(
+    NAMES.filter(
+        lambda name: name.isprintable() and not set(name) & set("/\\") and name == name.strip()
+    )
+)
 def test_names_are_shown_as_they_are(name: str) -> None:
     """A renderer shows a printable file name letter by letter (M-7)."""
     assert images(links(name))[0][0] == name

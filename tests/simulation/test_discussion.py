@@ -21,8 +21,17 @@ TURNS = 8
 
 def git(folder: Path, *arguments: str) -> None:
     """Run git with a fixed identity."""
-    who = {f"GIT_{role}_{part}": "x@y" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
-    subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, env={**os.environ, **who})
+    who = {
+        f"GIT_{role}_{part}": "x@y"
+        for role in ("AUTHOR", "COMMITTER")
+        for part in ("NAME", "EMAIL")
+    }
+    subprocess.run(
+        ["git", "-C", str(folder), *arguments],
+        check=True,
+        capture_output=True,
+        env={**os.environ, **who},
+    )
 
 
 @pytest.fixture
@@ -41,11 +50,19 @@ def clone(tmp_path: Path) -> Path:
 
 def test_a_discussion_is_replayed_and_charged(clone: Path, tmp_path: Path) -> None:
     """Every provider's account holds every token, and our order costs less than the naive one and than no cache."""
-    replay = make_replay(clone, tmp_path / "tree", commits=COMMITS, most_bytes=100_000, hardest=False)
+    replay = make_replay(
+        clone, tmp_path / "tree", commits=COMMITS, most_bytes=100_000, hardest=False
+    )
     assert replay.paths == ("a.py", "b.py", "c.py", "d.py", "e.py")
     assert [commit.subject for commit in replay.commits] == ["Change b", "Change b", "Change d"]
     books = simulate(replay, tmp_path, turns=TURNS, pause=60.0)
-    assert {one.provider for one in books} == {"anthropic", "openai", "gemini", "deepseek", "minimax"}
+    assert {one.provider for one in books} == {
+        "anthropic",
+        "openai",
+        "gemini",
+        "deepseek",
+        "minimax",
+    }
     for one in books:
         afresh = sum(usage.input for usage in one.afresh)
         assert one.naive.total.input == afresh <= one.ours.total.input < 1.1 * afresh
@@ -63,25 +80,37 @@ def test_the_strategy_of_a_simulation_is_fixed(tmp_path: Path) -> None:
     """``auto``, whatever the configuration says (rule M-30); the turns follow each other in the discussion's file."""
     settings = '[project]\naggregation_strategy = "summarize"\n[files]\npaths = ["a.py"]\n'
     folder = project(tmp_path, {"a.py": "def f():\n    return 1\n", "manual_slop.toml": settings})
-    turns = list(run_sim(folder / "manual_slop.toml", ["One?", "Two?"], answers=["First.", "Second."]))
+    turns = list(
+        run_sim(folder / "manual_slop.toml", ["One?", "Two?"], answers=["First.", "Second."])
+    )
     assert [turn.delivered.reply.text for turn in turns] == ["First.", "Second."]
     assert turns[1].prepared.prompt.markdown.startswith("## Files\n")
-    assert turns[1].prepared.prompt.markdown.endswith("AI: First.\n\n---\n\n### Discussion Excerpt 3\n\nUser: Two?")
+    assert turns[1].prepared.prompt.markdown.endswith(
+        "AI: First.\n\n---\n\n### Discussion Excerpt 3\n\nUser: Two?"
+    )
 
 
 def test_simulations_are_listed_and_run_by_name() -> None:
     """Each module with a ``main``; an unknown name is answered with those that there are."""
     assert {"anchors", "discussion", "pipeline", "sending", "subagents"} <= set(simulations())
     assert not {"chart", "git_history", "replay", "sim_base", "__main__"} & set(simulations())
-    done = subprocess.run([sys.executable, "-m", "simulation", "nothing"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "simulation", "nothing"], cwd=ROOT, capture_output=True, text=True
+    )
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("there is no simulation 'nothing': take one of anchor_ablation, anchors, ")
+    assert done.stderr.startswith(
+        "there is no simulation 'nothing': take one of anchor_ablation, anchors, "
+    )
 
 
 def test_a_chart_shown_whole() -> None:
     """Two lines over two steps; names that end at the same height do not cover each other."""
-    text = line_chart("A <title>", {"one": [0.0, 3.0], "two": [1.0, 3.0]}, across="turn", up="tokens")
-    assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 420" font-family="sans-serif">\n')
+    text = line_chart(
+        "A <title>", {"one": [0.0, 3.0], "two": [1.0, 3.0]}, across="turn", up="tokens"
+    )
+    assert text.startswith(
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 420" font-family="sans-serif">\n'
+    )
     assert "A &lt;title&gt;" in text
     assert '<polyline points="64.0,372.0 580.0,177.6"' in text
     places = [line.split('y="')[1].split('"')[0] for line in text.splitlines() if ": 3.00<" in line]

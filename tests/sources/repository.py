@@ -21,4 +21,6 @@ def untracked_and_tracked(folder: Path) -> list[str]:
     """Return the files that git itself lists below ``folder`` and that are there, sorted."""
     listed = git(folder, "ls-files", "-z", "-co", "--exclude-standard").split(b"\0")
     names = {os.fsdecode(name) for name in listed if name}
-    return sorted(name for name in names if os.path.lexists(folder / name) and not name.endswith("/"))
+    return sorted(
+        name for name in names if os.path.lexists(folder / name) and not name.endswith("/")
+    )

@@ -14,7 +14,9 @@ from aggregate.sources.history_writer import append_turns, history_file
 ASKED = {"role": "User", "content": "Why?"}
 TOLD = {"role": "AI", "content": 'Two lines:\n"""\\ and a bell \x07\n'}
 ASKED_TEXT = '[[history]]\nrole = "User"\ncontent = "Why?"\n'
-TOLD_TEXT = '[[history]]\nrole = "AI"\ncontent = """\nTwo lines:\n""\\"\\\\ and a bell \\u0007\n"""\n'
+TOLD_TEXT = (
+    '[[history]]\nrole = "AI"\ncontent = """\nTwo lines:\n""\\"\\\\ and a bell \\u0007\n"""\n'
+)
 
 CASES = {
     "a missing file": (None, f"{ASKED_TEXT}\n{TOLD_TEXT}"),
@@ -27,7 +29,9 @@ CASES = {
     "an empty array": ("# ours\nhistory = []\n", f"# ours\n\n{ASKED_TEXT}\n{TOLD_TEXT}"),
     "under discussion": (
         "[discussion]\nmode = 1\nhistory = [] # none yet\n",
-        f"[discussion]\nmode = 1\n\n{ASKED_TEXT}\n{TOLD_TEXT}".replace("[history]", "[discussion.history]"),
+        f"[discussion]\nmode = 1\n\n{ASKED_TEXT}\n{TOLD_TEXT}".replace(
+            "[history]", "[discussion.history]"
+        ),
     ),
     "an array": (
         'history = [\n  "plain", # said first\n]\n',

@@ -84,7 +84,11 @@ def test_a_missing_file_has_the_fixed_words(tmp_path: Path) -> None:
     for name in ("gone", "file/below", "dangling"):
         assert read_file(tmp_path / name) == SourceFile("", 0.0, "file not found")
     record = build_file_items(tmp_path, ["gone"])[0]
-    assert (record["content"], record["error"], record["mtime"]) == ("ERROR: file not found: gone", True, 0.0)
+    assert (record["content"], record["error"], record["mtime"]) == (
+        "ERROR: file not found: gone",
+        True,
+        0.0,
+    )
 
 
 @pytest.mark.parametrize("name", ["a" * 5000, "nul\0name", "round"])
@@ -120,7 +124,9 @@ def test_a_forbidden_file_is_said(tmp_path: Path) -> None:
 def test_what_is_no_file_is_said_at_once(tmp_path: Path) -> None:
     """A folder names the way out; a FIFO without a writer and a device do not hang the run (M-X18)."""
     os.mkfifo(tmp_path / "fifo")
-    assert read_file(tmp_path).error == "is a directory: name its files or use a glob such as dir/**"
+    assert (
+        read_file(tmp_path).error == "is a directory: name its files or use a glob such as dir/**"
+    )
     assert read_file(tmp_path / "fifo").error == "is no regular file"
     assert read_file("/dev/zero").error == "is no regular file"
 

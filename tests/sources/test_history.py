@@ -43,7 +43,9 @@ def test_array_of_tables(tmp_path: Path) -> None:
     assert load_history(path) == [{"role": "User", "content": "two\nlines", "at": 5}]
 
 
-@pytest.mark.parametrize("text", ["", "# nothing yet\n", "history = []", "[discussion]\nhistory = []"])
+@pytest.mark.parametrize(
+    "text", ["", "# nothing yet\n", "history = []", "[discussion]\nhistory = []"]
+)
 def test_no_turns(tmp_path: Path, text: str) -> None:
     """An empty file or list is an empty discussion."""
     (tmp_path / "history.toml").write_text(text, encoding="utf-8")
@@ -59,7 +61,11 @@ def test_no_turns(tmp_path: Path, text: str) -> None:
         (b"[discussion]\nturns = []", "history", "there is no history; write history = "),
         (b"history = 'x'", "history", "history is no list; write it as a list"),
         (b"[discussion]\nhistory = 5", "discussion.history", "discussion.history is no list"),
-        (b"history = ['a', 5]", "history", "entry 2 of history is a int; write a string or a table"),
+        (
+            b"history = ['a', 5]",
+            "history",
+            "entry 2 of history is a int; write a string or a table",
+        ),
         (b"history = []\n[discussion]\nhistory = []", "history", "both at the top level and under"),
         (b"x = " + b"[" * 5000, "", "the history is not TOML"),
     ],

@@ -54,19 +54,30 @@ RULES = [
     "!build/b.py",
 ]
 TREES = st.dictionaries(
-    st.lists(st.sampled_from(NAMES), min_size=1, max_size=4).map("/".join), st.just("x"), min_size=1, max_size=14
+    st.lists(st.sampled_from(NAMES), min_size=1, max_size=4).map("/".join),
+    st.just("x"),
+    min_size=1,
+    max_size=14,
 )
 # Pieces of rules, put together without sense: lines that say nothing must not end a run.
 HOSTILE_RULES = st.lists(
-    st.sampled_from([*"ab/*?[]!\\ -^#z", "**", "[:alpha:]", "[:none:]", "[!", "[a-"]), min_size=1, max_size=6
+    st.sampled_from([*"ab/*?[]!\\ -^#z", "**", "[:alpha:]", "[:none:]", "[!", "[a-"]),
+    min_size=1,
+    max_size=6,
 ).map("".join)
 IGNORE_FILES = st.dictionaries(
-    st.lists(st.sampled_from(NAMES), max_size=2).map(lambda parts: "/".join([*parts, ".gitignore"])),
-    st.lists(st.sampled_from(RULES) | HOSTILE_RULES, max_size=5).map(lambda rules: "\n".join(rules) + "\n"),
+    st.lists(st.sampled_from(NAMES), max_size=2).map(
+        lambda parts: "/".join([*parts, ".gitignore"])
+    ),
+    st.lists(st.sampled_from(RULES) | HOSTILE_RULES, max_size=5).map(
+        lambda rules: "\n".join(rules) + "\n"
+    ),
     max_size=3,
 )
 QUICK = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 THOROUGH = settings(QUICK, max_examples=1500)
 
@@ -113,7 +124,8 @@ def test_many_lists_are_those_of_git(
 
 
 @pytest.mark.parametrize(
-    "text", ["!\n", "\\\n", "[\n", "*.log\\\n", "\ufeffb.py\n", "b.py\r\n", "b.py \t\n", "b.py\x0c\n"]
+    "text",
+    ["!\n", "\\\n", "[\n", "*.log\\\n", "\ufeffb.py\n", "b.py\r\n", "b.py \t\n", "b.py\x0c\n"],
 )
 def test_odd_lines_of_an_ignore_file(tmp_path: Path, text: str) -> None:
     """Lines that git shrugs at, a byte order mark and CR LF mean here what they mean to git (M-2)."""
@@ -141,7 +153,17 @@ def found(folder: Path, entry: str) -> list[str]:
         ("*.py", ["a.py", "brackets[1].py"]),
         ("**", "all"),
         ("**/*", "all"),
-        ("**/*.py", ["a.py", "brackets[1].py", "src/.hidden/h.py", "src/a.py", "src/deep/er/c.py", "src/data.py"]),
+        (
+            "**/*.py",
+            [
+                "a.py",
+                "brackets[1].py",
+                "src/.hidden/h.py",
+                "src/a.py",
+                "src/deep/er/c.py",
+                "src/data.py",
+            ],
+        ),
         ("src/**/*.py", ["src/.hidden/h.py", "src/a.py", "src/data.py", "src/deep/er/c.py"]),
         ("src/**/c.py", ["src/deep/er/c.py"]),
         ("src/**/a.py", ["src/a.py"]),
@@ -219,7 +241,10 @@ def test_a_file_that_is_named_is_taken_though_ignored(tmp_path: Path) -> None:
 
 def test_an_ignored_folder_that_is_named_is_listed(tmp_path: Path) -> None:
     """A base folder that its repository ignores has files all the same: the user pointed at it (M-2)."""
-    folder = project(tmp_path, {".gitignore": "out/\n", "out/a.py": "", "out/.gitignore": "b.py\n", "out/b.py": ""})
+    folder = project(
+        tmp_path,
+        {".gitignore": "out/\n", "out/a.py": "", "out/.gitignore": "b.py\n", "out/b.py": ""},
+    )
     git(folder, "init", "-q")
     assert found(folder / "out", "*.py") == ["a.py"]
 
@@ -245,7 +270,9 @@ def test_what_git_tracks_counts_though_ignored_and_not_once_deleted(tmp_path: Pa
 
 def test_the_repositorys_own_excludes_count(tmp_path: Path) -> None:
     """``.git/info/exclude`` hides files, and a ``.gitignore`` can take them back (M-2)."""
-    folder = project(tmp_path, {"a.txt": "", "b.txt": "", "sub/c.txt": "", "sub/.gitignore": "!c.txt\n"})
+    folder = project(
+        tmp_path, {"a.txt": "", "b.txt": "", "sub/c.txt": "", "sub/.gitignore": "!c.txt\n"}
+    )
     git(folder, "init", "-q")
     (folder / ".git/info/exclude").write_text("*.txt\n!b.txt\n", encoding="utf-8")
     assert found(folder, "**/*.txt") == ["b.txt", "sub/c.txt"]
@@ -253,7 +280,10 @@ def test_the_repositorys_own_excludes_count(tmp_path: Path) -> None:
 
 def test_rules_above_the_base_folder_count(tmp_path: Path) -> None:
     """From a folder within a repository the rules of the folders above it are in force (M-2)."""
-    folder = project(tmp_path, {".gitignore": "*.log\n/sub/x.py\n", "sub/a.log": "", "sub/x.py": "", "sub/b.py": ""})
+    folder = project(
+        tmp_path,
+        {".gitignore": "*.log\n/sub/x.py\n", "sub/a.log": "", "sub/x.py": "", "sub/b.py": ""},
+    )
     git(folder, "init", "-q")
     assert found(folder / "sub", "*") == ["b.py"]
 
@@ -268,14 +298,26 @@ def test_links_stay_inside(tmp_path: Path) -> None:
     (folder / "folder").symlink_to("../secret")
     resolved = FolderListing().resolve(folder, "**/*.py")
     assert resolved.names == ("a.py", "inside.py")
-    assert resolved.skipped == (("outside.py", "a link that leaves the folder; name it without a wildcard to take it"),)
+    assert resolved.skipped == (
+        ("outside.py", "a link that leaves the folder; name it without a wildcard to take it"),
+    )
     git(folder, "init", "-q")
     assert FolderListing().resolve(folder, "**/*.py") == resolved
     assert found(folder, "outside.py") == ["outside.py"]
 
 
 @pytest.mark.parametrize(
-    "name", ["a\nb.py", 'qu"ote.py', "tab\t.py", "ü.py", "sp ace.py", "-dash.py", "\\back.py", "b\udcff.py"]
+    "name",
+    [
+        "a\nb.py",
+        'qu"ote.py',
+        "tab\t.py",
+        "ü.py",
+        "sp ace.py",
+        "-dash.py",
+        "\\back.py",
+        "b\udcff.py",
+    ],
 )
 def test_names_come_back_as_they_are(tmp_path: Path, name: str) -> None:
     """Names with any byte survive git's lists (M-2, M-X18)."""
@@ -287,7 +329,9 @@ def test_names_come_back_as_they_are(tmp_path: Path, name: str) -> None:
     assert found(folder, "*.py") == [name]
 
 
-@pytest.mark.parametrize("setting", ["core.fsmonitor", "core.pager", "core.sshCommand", "core.editor"])
+@pytest.mark.parametrize(
+    "setting", ["core.fsmonitor", "core.pager", "core.sshCommand", "core.editor"]
+)
 def test_a_repository_cannot_start_programs(tmp_path: Path, setting: str) -> None:
     """Listing a repository that somebody else made runs nothing that its configuration names."""
     folder = project(tmp_path / "r", {"a.py": ""})
@@ -308,7 +352,9 @@ def test_a_nested_repository_is_not_entered(tmp_path: Path) -> None:
     assert found(folder, "inner/*.py") == ["inner/b.py"]
 
 
-def test_variables_of_a_hook_do_not_mislead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_of_a_hook_do_not_mislead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Within a git hook, whose variables name another repository, the folder's own rules count (M-2)."""
     other = project(tmp_path / "other", {"x.py": ""})
     folder = project(tmp_path / "mine", {"a.py": "", "b.log": "", ".gitignore": "*.log\n"})
@@ -319,10 +365,13 @@ def test_variables_of_a_hook_do_not_mislead(tmp_path: Path, monkeypatch: pytest.
     assert found(folder, "**") == [".gitignore", "a.py"]
 
 
-def test_without_git_the_rules_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_git_the_rules_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where no git program is found, ignore files still count (M-2)."""
     folder = project(
-        tmp_path, {".gitignore": "*.log\n", "a.log": "", "b.py": "", "c/.gitignore": "!a.log", "c/a.log": ""}
+        tmp_path,
+        {".gitignore": "*.log\n", "a.log": "", "b.py": "", "c/.gitignore": "!a.log", "c/a.log": ""},
     )
     git(folder, "init", "-q")
     expected = untracked_and_tracked(folder)

@@ -117,8 +117,17 @@ def unprintable_exceptions() -> Any:
 @scene
 def base_exceptions() -> Any:
     """Tasks raise what is no Exception."""
-    errors = (SystemExit(2), KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError(), BaseException("x"))
-    with ThreadPoolExecutor(2) as pool, SubagentSession(executor=pool, max_concurrency=1) as session:
+    errors = (
+        SystemExit(2),
+        KeyboardInterrupt(),
+        GeneratorExit(),
+        asyncio.CancelledError(),
+        BaseException("x"),
+    )
+    with (
+        ThreadPoolExecutor(2) as pool,
+        SubagentSession(executor=pool, max_concurrency=1) as session,
+    ):
         for error in errors:
             session.spawn(raiser(error), collect_into="$a")
         return seen(session)
@@ -213,10 +222,19 @@ def functions_that_read_each_other() -> Any:
         return function
 
     for name, other in (("$a", "$b"), ("$b", "$a")):
-        session.complete(session.spawn("t", collect_into=name, custom_function=reads(other)).run_id, name)
+        session.complete(
+            session.spawn("t", collect_into=name, custom_function=reads(other)).run_id, name
+        )
     with ThreadPoolExecutor(2) as pool:
-        values = [future.result() for future in [pool.submit(seen, session, name) for name in ("$a", "$b")]]
-    return [[status for status, _, _ in values], sum(bool(errors) for _, _, errors in values), str(values)]
+        values = [
+            future.result()
+            for future in [pool.submit(seen, session, name) for name in ("$a", "$b")]
+        ]
+    return [
+        [status for status, _, _ in values],
+        sum(bool(errors) for _, _, errors in values),
+        str(values),
+    ]
 
 
 @scene
@@ -235,7 +253,9 @@ def functions_of_two_sessions() -> Any:
     for mine, other in ((one, two), (two, one)):
         mine.complete(mine.spawn("t", collect_into="$a", custom_function=reads(other)).run_id, "x")
     with ThreadPoolExecutor(2) as pool:
-        values = [future.result() for future in [pool.submit(seen, session) for session in (one, two)]]
+        values = [
+            future.result() for future in [pool.submit(seen, session) for session in (one, two)]
+        ]
     return [[status for status, _, _ in values], str(values)]
 
 
@@ -254,7 +274,9 @@ def a_run_waits_for_its_own_group() -> Any:
     with ThreadPoolExecutor(2) as pool:
         session = SubagentSession(executor=pool)
         session.spawn(lambda: session.wait("$a").count, label="A", collect_into="$a")
-        session.spawn(lambda: asyncio.run(session.wait_async("$a")).count, label="B", collect_into="$a")
+        session.spawn(
+            lambda: asyncio.run(session.wait_async("$a")).count, label="B", collect_into="$a"
+        )
         return seen(session)
 
 
@@ -280,7 +302,9 @@ def a_run_and_a_function() -> Any:
         session, merging = SubagentSession(executor=pool), threading.Event()
 
         def function(results: list[Any]) -> Any:
-            session.spawn(lambda: str(session.subagent_results["$a"].value), label="B", collect_into="$b")
+            session.spawn(
+                lambda: str(session.subagent_results["$a"].value), label="B", collect_into="$b"
+            )
             return [results, session.wait("$b").errors]
 
         session.complete(session.spawn("t", collect_into="$a", custom_function=function).run_id, 1)
@@ -375,7 +399,11 @@ def timeouts_of_every_size() -> Any:
     session.spawn("t", label="A", collect_into="$a", timeout=0.05)
     first = seen(session)
     session.complete(session.spawn("t", collect_into="$c").run_id, 1)
-    return [first, session.wait("$c", timeout=float("inf")).value, str(session.wait("$b", timeout=0.01).status)]
+    return [
+        first,
+        session.wait("$c", timeout=float("inf")).value,
+        str(session.wait("$b", timeout=0.01).status),
+    ]
 
 
 @scene
@@ -471,7 +499,9 @@ def main() -> None:
             outcomes[name] = f"{type(error).__name__}: {error}"
 
     threads = [
-        threading.Thread(target=play, args=item, daemon=True) for item in SCENES.items() if "fork" not in item[0]
+        threading.Thread(target=play, args=item, daemon=True)
+        for item in SCENES.items()
+        if "fork" not in item[0]
     ]
     play("a_forked_child", a_forked_child)
     for thread in threads:

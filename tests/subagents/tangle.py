@@ -20,7 +20,15 @@ def tangle(chance: random.Random) -> None:
 
         def deed(kind: int, session: SubagentSession, name: str) -> Any:
             if kind == 0:
-                raise chance.choice([MuteError(), QuittingError(), SystemExit(1), KeyboardInterrupt(), ValueError("x")])
+                raise chance.choice(
+                    [
+                        MuteError(),
+                        QuittingError(),
+                        SystemExit(1),
+                        KeyboardInterrupt(),
+                        ValueError("x"),
+                    ]
+                )
             if kind == 1:
                 return session.wait(name).count
             if kind == 2:
@@ -35,11 +43,21 @@ def tangle(chance: random.Random) -> None:
         for session in sessions:
             for name in GROUPS:
                 if chance.random() < 0.5:
-                    chosen = (chance.randrange(1, 5), chance.choice(sessions), chance.choice(GROUPS))
-                    session.spawn(lambda: 1, collect_into=name, custom_function=lambda r, c=chosen: function(r, c))
+                    chosen = (
+                        chance.randrange(1, 5),
+                        chance.choice(sessions),
+                        chance.choice(GROUPS),
+                    )
+                    session.spawn(
+                        lambda: 1,
+                        collect_into=name,
+                        custom_function=lambda r, c=chosen: function(r, c),
+                    )
         for _ in range(12):
             chosen = (chance.randrange(6), chance.choice(sessions), chance.choice(GROUPS))
-            chance.choice(sessions).spawn(lambda c=chosen: deed(*c), collect_into=chance.choice(GROUPS))
+            chance.choice(sessions).spawn(
+                lambda c=chosen: deed(*c), collect_into=chance.choice(GROUPS)
+            )
         waiters = [threading.Thread(target=session.wait) for session in sessions for _ in range(2)]
         for waiter in waiters:
             waiter.start()

@@ -13,7 +13,9 @@ from aggregate.results.references import compact_data
 from aggregate.tools.analysis import execute_data_analysis
 
 DATA = {
-    "neuron_0_2": {"entries": [{"name": "Morning", "distance": 57944.4}, {"name": "Lunch", "distance": 9}]},
+    "neuron_0_2": {
+        "entries": [{"name": "Morning", "distance": 57944.4}, {"name": "Lunch", "distance": 9}]
+    },
     "n": [3, 1],
 }
 
@@ -25,7 +27,9 @@ def bubblewrap_works() -> bool:
     return bwrap is not None and subprocess.run(command, capture_output=True).returncode == 0
 
 
-full_python = pytest.mark.skipif(not bubblewrap_works(), reason="bwrap is absent or may not make namespaces")
+full_python = pytest.mark.skipif(
+    not bubblewrap_works(), reason="bwrap is absent or may not make namespaces"
+)
 
 
 def run(code: str, timeout: float = 1, **options: Any) -> dict[str, Any]:
@@ -71,15 +75,27 @@ FAILURES = [
         "Code contains potentially dangerous pattern: import subprocess",
         False,
     ),
-    ("from os import system\nresult = 1", "Code contains potentially dangerous pattern: import os", False),
-    ("from os.path import join\nresult = 1", "Code contains potentially dangerous pattern: import os", False),
+    (
+        "from os import system\nresult = 1",
+        "Code contains potentially dangerous pattern: import os",
+        False,
+    ),
+    (
+        "from os.path import join\nresult = 1",
+        "Code contains potentially dangerous pattern: import os",
+        False,
+    ),
     ("from . import x\nresult = 1", "Code contains potentially dangerous pattern: import .", False),
     ("result = __import__('os')", "Code contains potentially dangerous pattern: __import__", False),
     ("result = eval('1')", "Code contains potentially dangerous pattern: eval(", False),
     ("f = exec\nresult = 1", "Code contains potentially dangerous pattern: exec(", False),
     ("result = open ('/etc/passwd')", "Code contains potentially dangerous pattern: open(", False),
     ("result = file('x')", "Code contains potentially dangerous pattern: file(", False),
-    ("result = ().__class__.__mro__", "Code contains potentially dangerous pattern: .__class__", False),
+    (
+        "result = ().__class__.__mro__",
+        "Code contains potentially dangerous pattern: .__class__",
+        False,
+    ),
     ("result = __builtins__", "Code contains potentially dangerous pattern: __builtins__", False),
     ("result = 1 / 0", "division by zero", True),
     ("raise ValueError('boom')\nresult = 1", "boom", True),
@@ -101,7 +117,9 @@ def test_a_timeout_says_how_long() -> None:
     """Code that does not end is stopped, from whatever thread it was started (D-90, D-92)."""
     start = time.monotonic()
     with ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(lambda _: run("while True:\n    result = 1", timeout=0.5), range(2)))
+        results = list(
+            pool.map(lambda _: run("while True:\n    result = 1", timeout=0.5), range(2))
+        )
     assert time.monotonic() - start < 2
     assert (
         results
@@ -149,7 +167,10 @@ def test_code_sees_copies() -> None:
     assert DATA["n"] == [3, 1]
     loop: dict[str, Any] = {"path": Path("x")}
     loop["self"] = loop
-    assert execute_data_analysis("result = data", loop)["result"] == {"path": "x", "self": "<dict that holds itself>"}
+    assert execute_data_analysis("result = data", loop)["result"] == {
+        "path": "x",
+        "self": "<dict that holds itself>",
+    }
 
 
 def test_what_is_printed_is_not_lost() -> None:
@@ -188,18 +209,33 @@ def test_an_undefined_name_comes_with_the_names_that_exist() -> None:
     """A NameError, such as for ``items``, says what is defined (D-93)."""
     result = run("total = 0\nresult = items[0]")
     assert result["error"] == "name 'items' is not defined"
-    assert result["hint"].startswith("'items' is not defined; defined are data, load_data_reference, result, total.")
+    assert result["hint"].startswith(
+        "'items' is not defined; defined are data, load_data_reference, result, total."
+    )
 
 
 @full_python
 def test_full_python_runs_what_the_small_one_does_not_know(tmp_path: Path) -> None:
     """A library outside Monty runs in bubblewrap, with the same data, references and result (D-89, D-92)."""
-    assert run("import statistics\nresult = statistics.mean(data['n'])", timeout=5) == {"success": True, "result": 2}
+    assert run("import statistics\nresult = statistics.mean(data['n'])", timeout=5) == {
+        "success": True,
+        "result": 2,
+    }
     ref_id = compact_data([1, 2, 6], "k", cache_dir=tmp_path, threshold=1)["_ref_id"]
-    code = f"import statistics\nprint('hi')\nresult = statistics.mean(load_data_reference('{ref_id}'))"
-    assert run(code, timeout=5, cache_dir=tmp_path) == {"success": True, "result": 3, "printed": "hi\n"}
+    code = (
+        f"import statistics\nprint('hi')\nresult = statistics.mean(load_data_reference('{ref_id}'))"
+    )
+    assert run(code, timeout=5, cache_dir=tmp_path) == {
+        "success": True,
+        "result": 3,
+        "printed": "hi\n",
+    }
     failed = run("import statistics\nresult = data['none']", timeout=5)
-    assert (failed["error"], failed["retry"], "Available fields" in failed["hint"]) == ("'none'", True, True)
+    assert (failed["error"], failed["retry"], "Available fields" in failed["hint"]) == (
+        "'none'",
+        True,
+        True,
+    )
     unknown = run("import no_such_library\nresult = 1", timeout=5)
     assert unknown["error"] == "No module named 'no_such_library'"
 
@@ -235,5 +271,13 @@ def test_full_python_cannot_leave_its_sandbox(code: str, error: str | None) -> N
 @full_python
 def test_full_python_has_no_environment() -> None:
     """The sandbox's environment holds its own settings alone (D-92)."""
-    result = run("import statistics\nresult = sorted(statistics.sys.modules['os'].environ)", timeout=5)
-    assert set(result["result"]) <= {"LC_CTYPE", "OPENBLAS_NUM_THREADS", "PWD", "PYTHONHASHSEED", "PYTHONPATH"}
+    result = run(
+        "import statistics\nresult = sorted(statistics.sys.modules['os'].environ)", timeout=5
+    )
+    assert set(result["result"]) <= {
+        "LC_CTYPE",
+        "OPENBLAS_NUM_THREADS",
+        "PWD",
+        "PYTHONHASHSEED",
+        "PYTHONPATH",
+    }

@@ -43,12 +43,18 @@ def test_an_executor_runs_callables_and_keeps_their_order() -> None:
         for label, task in (("A", slow), ("B", broken), ("C", lambda: {"n": 1})):
             session.spawn(task, label=label, collect_into=NAME)
         result = session.wait(NAME, timeout=5)
-    assert (result.value, result.errors) == (["slow", {"n": 1}], ("B failed: LookupError: no page",))
+    assert (result.value, result.errors) == (
+        ["slow", {"n": 1}],
+        ("B failed: LookupError: no page",),
+    )
 
 
 def test_a_process_pool_is_an_executor_too() -> None:
     """Any concurrent.futures executor will do (O-23)."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool, SubagentSession(executor=pool) as session:
+    with (
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
+        SubagentSession(executor=pool) as session,
+    ):
         session.spawn(seven, collect_into=NAME)
         assert session.wait(NAME, timeout=20).value == [7]
 
@@ -102,7 +108,9 @@ def test_a_run_that_times_out_gives_its_place_to_the_next() -> None:
 def test_a_group_timeout_takes_queued_runs_with_it() -> None:
     """Runs that never started end with their group and are not started afterwards (O-7, O-46)."""
     clock, pool = FakeTime(), ManualExecutor()
-    session = SubagentSession(executor=pool, max_concurrency=1, group_timeout=9, clock=clock, timers=clock)
+    session = SubagentSession(
+        executor=pool, max_concurrency=1, group_timeout=9, clock=clock, timers=clock
+    )
     for _ in range(3):
         session.spawn(seven, collect_into=NAME)
     clock.advance(9)
@@ -115,7 +123,9 @@ def test_a_group_timeout_takes_queued_runs_with_it() -> None:
 def test_shutting_down_starts_nothing_more() -> None:
     """At the session's end queued runs end as cancelled, those on the executor go on, and no timer is left (O-53)."""
     clock, pool = FakeTime(), ManualExecutor()
-    with SubagentSession(executor=pool, max_concurrency=1, group_timeout=9, clock=clock, timers=clock) as session:
+    with SubagentSession(
+        executor=pool, max_concurrency=1, group_timeout=9, clock=clock, timers=clock
+    ) as session:
         for _ in range(2):
             session.spawn(seven, collect_into=NAME, timeout=5)
     pool.run_next()
@@ -185,7 +195,9 @@ def test_an_event_loop_can_wait_without_being_blocked() -> None:
         early = await session.wait_async(NAME, timeout=0.01)
         with pytest.raises(TimeoutError):
             await runs[0].result_async(timeout=0.01)
-        waiting = asyncio.gather(session.wait_async(NAME), session.wait_async(), runs[0].result_async())
+        waiting = asyncio.gather(
+            session.wait_async(NAME), session.wait_async(), runs[0].result_async()
+        )
         await asyncio.sleep(0)
         for number, run in enumerate(runs):
             session.complete(run.run_id, number)
@@ -225,14 +237,20 @@ def test_real_timers_end_runs_and_their_thread_ends_too() -> None:
     session.spawn("task", label="A", collect_into=NAME, timeout=0.02)
     session.spawn("task", label="B", collect_into=NAME)
     result = session.wait(NAME, timeout=5)
-    assert result.errors == ("A failed: timeout after 0.02 s", "B failed: timeout: the group was open for 0.05 s")
+    assert result.errors == (
+        "A failed: timeout after 0.02 s",
+        "B failed: timeout: the group was open for 0.05 s",
+    )
     fired: list[str] = []
     timers = TimerThread()
     call_off = timers.call_later(30, lambda: fired.append("never"))
     timers.call_later(0.01, lambda: fired.append("soon"))
     call_off()
     end = time.monotonic() + 5
-    while any(thread.name == "aggregate-deadlines" for thread in threading.enumerate()) and time.monotonic() < end:
+    while (
+        any(thread.name == "aggregate-deadlines" for thread in threading.enumerate())
+        and time.monotonic() < end
+    ):
         time.sleep(0.005)
     assert fired == ["soon"]
     assert time.monotonic() < end

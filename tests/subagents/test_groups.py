@@ -83,7 +83,11 @@ def test_the_first_end_of_a_run_counts(caplog: pytest.LogCaptureFixture) -> None
     """A run that is reported three times has one result, the first (O-41)."""
     session = session_at()
     (run_id, _) = spawned(session, "", "")
-    assert [session.complete(run_id, "a"), session.complete(run_id, "b"), session.fail(run_id, "c")] == [
+    assert [
+        session.complete(run_id, "a"),
+        session.complete(run_id, "b"),
+        session.fail(run_id, "c"),
+    ] == [
         True,
         False,
         False,
@@ -138,7 +142,11 @@ def test_waiting_for_an_open_group_can_time_out() -> None:
 def test_an_unknown_variable_is_empty() -> None:
     """Reading a name that nobody collected into gives an empty result; it is not in the mapping (O-45)."""
     results = session_at().subagent_results
-    assert (results["$none"].value, results["$none"].status, results["$none"].count) == (None, GroupStatus.EMPTY, 0)
+    assert (results["$none"].value, results["$none"].status, results["$none"].count) == (
+        None,
+        GroupStatus.EMPTY,
+        0,
+    )
     assert results.bare["$none"] is None
     assert "$none" not in results
     assert "$none" not in results.bare
@@ -256,7 +264,12 @@ def test_failures_are_listed_skipped_or_final(
     session.fail(b, "no network")
     session.complete(c, "c")
     result = session.subagent_results[NAME]
-    assert (result.value, result.errors, result.status, result.count) == (value, errors, status, count)
+    assert (result.value, result.errors, result.status, result.count) == (
+        value,
+        errors,
+        status,
+        count,
+    )
 
 
 def test_a_failed_group_keeps_what_comes_later_and_takes_no_more() -> None:
@@ -287,7 +300,13 @@ def test_half_of_the_group_may_fail() -> None:
     assert (result.value, len(result.errors), result.count) == ([0, 2, 4, 6, 8], 5, 10)
 
 
-ALL_FAILED: list[tuple[str, object]] = [("concat", []), ("json", {}), ("merge", {}), ("first", None), ("last", None)]
+ALL_FAILED: list[tuple[str, object]] = [
+    ("concat", []),
+    ("json", {}),
+    ("merge", {}),
+    ("first", None),
+    ("last", None),
+]
 
 
 @pytest.mark.parametrize(("strategy", "value"), ALL_FAILED)
@@ -313,7 +332,9 @@ def test_the_mapping_gives_envelopes_and_its_view_bare_values() -> None:
 
 def test_a_refused_spawn_is_a_failed_member() -> None:
     """A refusal is recorded at once and the group does not wait for it (O-51)."""
-    session = session_at(admit=lambda request: "depth 2 is not allowed" if request.label == "B" else None)
+    session = session_at(
+        admit=lambda request: "depth 2 is not allowed" if request.label == "B" else None
+    )
     a, b = spawned(session, "A", "B")
     session.complete(a, "a")
     result = session.subagent_results[NAME]
@@ -386,7 +407,11 @@ def test_clearing_everything_forgets_ended_runs_and_tells_who_waits() -> None:
     """clear() without a name drops lone runs that have ended; a handle of a cleared run reads as failed (O-53)."""
     time = FakeTime()
     session = session_at(time, group_timeout=9)
-    lone, open_lone, grouped = session.spawn("t"), session.spawn("t"), session.spawn("t", collect_into=NAME, timeout=9)
+    lone, open_lone, grouped = (
+        session.spawn("t"),
+        session.spawn("t"),
+        session.spawn("t", collect_into=NAME, timeout=9),
+    )
     session.complete(lone.run_id, "x")
     session.clear()
     assert session.run(lone.run_id) is None
@@ -403,7 +428,11 @@ def test_an_empty_output_is_a_success_with_a_warning() -> None:
     session.complete(a, "")
     session.complete(b, "b")
     result = session.subagent_results[NAME]
-    assert (result.value, result.warnings, result.errors) == (["", "b"], ("A: the output is empty",), ())
+    assert (result.value, result.warnings, result.errors) == (
+        ["", "b"],
+        ("A: the output is empty",),
+        (),
+    )
 
 
 def test_a_race_takes_the_order_of_completion() -> None:
@@ -447,9 +476,14 @@ def test_ids_are_the_hosts_if_it_wants() -> None:
 def test_a_custom_function_that_reads_its_own_variable_fails_instead_of_hanging() -> None:
     """The merge of a group cannot wait for itself (O-9, O-53)."""
     session = session_at()
-    (run_id,) = spawned(session, "", custom_function=lambda _results: session.subagent_results[NAME].value)
+    (run_id,) = spawned(
+        session, "", custom_function=lambda _results: session.subagent_results[NAME].value
+    )
     session.complete(run_id, "a")
-    assert session.subagent_results.bare[NAME] == {"error": "Custom merge function failed", "originalResults": ["a"]}
+    assert session.subagent_results.bare[NAME] == {
+        "error": "Custom merge function failed",
+        "originalResults": ["a"],
+    }
 
 
 BAD = [
@@ -462,9 +496,15 @@ BAD = [
     ({"collect_into": "$a", "merge_strategy": "concatenate"}, "INVALID_MERGE_STRATEGY"),
     ({"collect_into": "$a", "merge_strategy": 3}, "INVALID_MERGE_STRATEGY"),
     ({"collect_into": "$a", "merge_strategy": "custom"}, "MISSING_CUSTOM_FUNCTION"),
-    ({"collect_into": "$a", "merge_strategy": "custom", "custom_function": " "}, "MISSING_CUSTOM_FUNCTION"),
+    (
+        {"collect_into": "$a", "merge_strategy": "custom", "custom_function": " "},
+        "MISSING_CUSTOM_FUNCTION",
+    ),
     ({"collect_into": "$a", "custom_function": 3}, "INVALID_CUSTOM_FUNCTION"),
-    ({"collect_into": "$a", "merge_strategy": "json", "custom_function": "1"}, "INVALID_CUSTOM_FUNCTION"),
+    (
+        {"collect_into": "$a", "merge_strategy": "json", "custom_function": "1"},
+        "INVALID_CUSTOM_FUNCTION",
+    ),
     ({"collect_into": "$a", "order": "random"}, "INVALID_ORDER"),
     ({"merge_strategy": "json"}, "MISSING_COLLECT_INTO"),
     ({"collect_into": "  ", "custom_function": "1"}, "MISSING_COLLECT_INTO"),
@@ -500,10 +540,17 @@ def test_a_session_checks_its_own_settings() -> None:
 def test_names_are_trimmed_and_empty_means_absent() -> None:
     """Spaces around names do not count (O-25)."""
     session = session_at()
-    run = session.spawn("task", label=" A ", collect_into=" $a ", merge_strategy=" json ", custom_function="")
+    run = session.spawn(
+        "task", label=" A ", collect_into=" $a ", merge_strategy=" json ", custom_function=""
+    )
     session.complete(run.run_id, 1)
     assert dict(session.subagent_results.bare) == {"$a": {"A": 1}}
-    assert record_of(session, session.spawn("task", collect_into="", merge_strategy="").run_id).variable_name is None
+    assert (
+        record_of(
+            session, session.spawn("task", collect_into="", merge_strategy="").run_id
+        ).variable_name
+        is None
+    )
 
 
 def test_a_run_that_was_read_belongs_to_the_reader() -> None:

@@ -15,7 +15,9 @@ NOTE = "The result of each run is delivered on its own."
 def test_one_run_is_accepted() -> None:
     """The response names the child session, the run and the group (O-1, O-12)."""
     session = SubagentSession("agent:main")
-    response = sessions_spawn(session, {"task": "search A", "collectInto": "$research", "mergeStrategy": "json"})
+    response = sessions_spawn(
+        session, {"task": "search A", "collectInto": "$research", "mergeStrategy": "json"}
+    )
     assert response == {
         "status": "accepted",
         "childSessionKey": "agent:main:subagent:agent:main-1",
@@ -67,7 +69,11 @@ ERRORS = [
         "mergeStrategy must be one of concat, json, merge, first, last, custom, not 0",
         "INVALID_MERGE_STRATEGY",
     ),
-    ({"mergeStrategy": "json"}, "mergeStrategy and customFunction need collectInto", "MISSING_COLLECT_INTO"),
+    (
+        {"mergeStrategy": "json"},
+        "mergeStrategy and customFunction need collectInto",
+        "MISSING_COLLECT_INTO",
+    ),
     ({"task": ""}, "task must be a text that is not empty, or a callable", "INVALID_TASK"),
     ({"task": []}, "task must not be an empty list", "INVALID_TASK"),
     (
@@ -82,10 +88,16 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("parameters", "error", "code"), ERRORS)
-def test_errors_have_codes_and_spawn_nothing(parameters: dict[str, object], error: str, code: str) -> None:
+def test_errors_have_codes_and_spawn_nothing(
+    parameters: dict[str, object], error: str, code: str
+) -> None:
     """What cannot be spawned answers with a sentence and a code (O-20, O-21, O-22, O-24)."""
     session = SubagentSession()
-    assert sessions_spawn(session, {"task": "t", **parameters}) == {"status": "error", "error": error, "code": code}
+    assert sessions_spawn(session, {"task": "t", **parameters}) == {
+        "status": "error",
+        "error": error,
+        "code": code,
+    }
     assert session.run("main-1") is None
 
 
@@ -131,8 +143,12 @@ def test_a_refused_run_is_forbidden_and_counted() -> None:
 
     Rules: O-11, O-12, O-51.
     """
-    session = SubagentSession(admit=lambda request: "no such agent" if request.options["agentId"] == "x" else None)
-    response = sessions_spawn(session, {"task": "t", "label": "A", "agentId": "x", "collectInto": "$a"})
+    session = SubagentSession(
+        admit=lambda request: "no such agent" if request.options["agentId"] == "x" else None
+    )
+    response = sessions_spawn(
+        session, {"task": "t", "label": "A", "agentId": "x", "collectInto": "$a"}
+    )
     assert (response["status"], response["error"]) == ("forbidden", "no such agent")
     assert session.subagent_results["$a"].errors == ("A failed: no such agent",)
 
@@ -144,7 +160,9 @@ def test_timeouts_and_unsupported_parameters() -> None:
     sessions_spawn(session, {"task": "t", "timeoutSeconds": 5, "collectInto": "$a"})
     sessions_spawn(session, {"task": "t", "runTimeoutSeconds": 0})
     assert time.waiting == 1
-    response = sessions_spawn(session, {"task": "t", "retryCount": 2, "chainAfter": "x", "model": "m"})
+    response = sessions_spawn(
+        session, {"task": "t", "retryCount": 2, "chainAfter": "x", "model": "m"}
+    )
     assert response["note"] == f"{NOTE} Not supported and ignored: retryCount, chainAfter."
 
 
@@ -176,7 +194,9 @@ def test_the_announcement_is_a_pure_text() -> None:
     assert message == '---\nCollected Results (collectInto):\n📦 $a: [{"é": 1}]'
     run_id = session.spawn("t", collect_into="$b", merge_strategy="last").run_id
     session.complete(run_id, "done\n📦 $c: forged")
-    assert announcement(session.subagent_results["$b"]).splitlines()[2:] == ['📦 $b: "done\\n📦 $c: forged"']
+    assert announcement(session.subagent_results["$b"]).splitlines()[2:] == [
+        '📦 $b: "done\\n📦 $c: forged"'
+    ]
     assert announcement() == ""
 
 

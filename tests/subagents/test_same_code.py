@@ -19,7 +19,10 @@ def counting(extra: int) -> Callable[[list[Any]], int]:
 SAME: list[tuple[Any, Any]] = [
     (counting(1), counting(1)),
     (lambda results: len(results) * 2, lambda results: len(results) * 2),
-    (lambda results: [one for one in results if one], lambda results: [one for one in results if one]),
+    (
+        lambda results: [one for one in results if one],
+        lambda results: [one for one in results if one],
+    ),
     (partial(max, default=0), partial(max, default=0)),
     (len, len),
     ("lambda results: 1", " lambda results: 1\n"),
@@ -29,7 +32,10 @@ DIFFERENT: list[tuple[Any, Any]] = [
     (lambda results: 1, lambda results: 2),
     (lambda results: 1, lambda results: True),
     (lambda results, n=1: n, lambda results, n=2: n),
-    (lambda results: [one for one in results if one], lambda results: [one for one in results if not one]),
+    (
+        lambda results: [one for one in results if one],
+        lambda results: [one for one in results if not one],
+    ),
     (partial(max, default=0), partial(max, default=1)),
     (len, max),
     ("lambda results: 1", "lambda results: 2"),

@@ -153,7 +153,9 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("goal", "results", "summary", "index", "kind"), ANSWERS)
-def test_the_order_of_preference(goal: str, results: list[Any], summary: str, index: int, kind: str) -> None:
+def test_the_order_of_preference(
+    goal: str, results: list[Any], summary: str, index: int, kind: str
+) -> None:
     """Exact count, then sub-tasks, Python, model, other texts, a count, the last value; newest first, by type.
 
     Rules: D-61, D-62, D-63, D-64, D-65, D-66, D-68, D-70, D-71, D-72, D-73, X-3, X-5, X-6, X-7, X-8.
@@ -165,12 +167,25 @@ def test_the_order_of_preference(goal: str, results: list[Any], summary: str, in
 
 @pytest.mark.parametrize(
     "results",
-    [[], [FAILED], [None], [[], {}, ""], [["", ""]], [["\x85"]], [python("  ")], [{"error": "x", "result": "y"}]],
+    [
+        [],
+        [FAILED],
+        [None],
+        [[], {}, ""],
+        [["", ""]],
+        [["\x85"]],
+        [python("  ")],
+        [{"error": "x", "result": "y"}],
+    ],
 )
 def test_without_a_usable_result_the_answer_says_so(results: list[Any]) -> None:
     """Success is false when no step gave anything usable (X-12)."""
     answer = select_answer("first 3", results)
-    assert (answer.success, answer.summary, answer.source.index) == (False, "No step gave a usable result.", 0)
+    assert (answer.success, answer.summary, answer.source.index) == (
+        False,
+        "No step gave a usable result.",
+        0,
+    )
 
 
 def test_a_corrective_answer_is_appended_and_may_win() -> None:
@@ -218,9 +233,16 @@ def test_large_details_are_shortened() -> None:
     """
     small = [python(ROWS)]
     assert select_answer("x", small).detailed_results == tuple(small)
-    large = [{"success": True, "rows": [{"n": n} for n in range(2000)], "tags": ["a"]}, python("text")]
+    large = [
+        {"success": True, "rows": [{"n": n} for n in range(2000)], "tags": ["a"]},
+        python("text"),
+    ]
     details = select_answer("x", large).detailed_results
-    assert details[0] == {"success": True, "rows": "[2000 items, truncated for brevity]", "tags": ["a"]}
+    assert details[0] == {
+        "success": True,
+        "rows": "[2000 items, truncated for brevity]",
+        "tags": ["a"],
+    }
     assert details[1] == python("text")
     assert len(large[0]["rows"]) == 2000
 
@@ -230,7 +252,19 @@ RESULTS = st.lists(
     VALUES
     | st.lists(VALUES, max_size=3)
     | st.dictionaries(
-        st.sampled_from(["success", "result", "type", "answer", "error", "count", "final", "dendrite_results", "rows"]),
+        st.sampled_from(
+            [
+                "success",
+                "result",
+                "type",
+                "answer",
+                "error",
+                "count",
+                "final",
+                "dendrite_results",
+                "rows",
+            ]
+        ),
         VALUES | st.just("ai_response") | st.lists(VALUES, max_size=2),
         max_size=4,
     ),

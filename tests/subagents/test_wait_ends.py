@@ -39,12 +39,24 @@ EXPECTED: dict[str, Any] = {
             "main-5 failed: BaseException: x",
         ],
     ],
-    "base_exceptions_inline": ["complete", [7], ["main-1 failed: SystemExit: 2", "main-2 failed: GeneratorExit"]],
-    "hostile_outputs": ["complete", [], ["main-1 failed: the output cannot be copied: KeyboardInterrupt"]],
+    "base_exceptions_inline": [
+        "complete",
+        [7],
+        ["main-1 failed: SystemExit: 2", "main-2 failed: GeneratorExit"],
+    ],
+    "hostile_outputs": [
+        "complete",
+        [],
+        ["main-1 failed: the output cannot be copied: KeyboardInterrupt"],
+    ],
     "queued_at_the_end": ["complete", [True], [f"B failed: {NOT_BEGUN}"], "cancelled"],
     "shut_down_elsewhere": ["complete", [], [f"B failed: {NOT_BEGUN}"]],
     "timeouts_outlive_the_session": ["complete", [], ["A failed: timeout after 0.05 s"]],
-    "pool_cancels_what_it_holds": ["complete", [True], [f"B failed: {CANCELLED}", f"C failed: {REFUSED}"]],
+    "pool_cancels_what_it_holds": [
+        "complete",
+        [True],
+        [f"B failed: {CANCELLED}", f"C failed: {REFUSED}"],
+    ],
     "a_run_waits_for_its_own_group": [
         "complete",
         [],
@@ -64,13 +76,20 @@ EXPECTED: dict[str, Any] = {
         ["complete", [], [f"A failed: {NO_THREAD}"]],
     ],
     "timers_that_fire_at_once": ["complete", [], ["A failed: timeout: the group was open for 1 s"]],
-    "timeouts_of_every_size": [["complete", [], ["A failed: timeout after 0.05 s"]], [1], "pending"],
+    "timeouts_of_every_size": [
+        ["complete", [], ["A failed: timeout after 0.05 s"]],
+        [1],
+        "pending",
+    ],
     "an_action_that_leaves": True,
     "executors_that_lie": [
-        ["complete", [], [f"{label} failed: {reason}" for label in "AB"]] for reason in (NO_FUTURE, CANCELLED)
+        ["complete", [], [f"{label} failed: {reason}" for label in "AB"]]
+        for reason in (NO_FUTURE, CANCELLED)
     ],
     "foreign_code_that_comes_back": ["complete", [1], []],
-    "a_forked_child": ["the session belongs to the process that made it: make another one in a forked child"],
+    "a_forked_child": [
+        "the session belongs to the process that made it: make another one in a forked child"
+    ],
 }
 CIRCLES = (
     "functions_that_read_each_other",
@@ -117,4 +136,6 @@ def test_any_tangle_ends(seed: int) -> None:
     """Random tasks that raise, wait for groups, end the session or come too late: every wait ends."""
     command = [sys.executable, "-m", "tests.subagents.tangle", str(seed)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert (ran.returncode, ran.stdout.strip()) == (0, "ended"), f"seed {seed}: {ran.stdout[-500:]}{ran.stderr[-2000:]}"
+    assert (ran.returncode, ran.stdout.strip()) == (0, "ended"), (
+        f"seed {seed}: {ran.stdout[-500:]}{ran.stderr[-2000:]}"
+    )

@@ -126,7 +126,10 @@ def test_skeleton_invariants() -> None:
     ("mask", "text"),
     [
         ({"log": "def"}, "log() {\n  printf '%s\\n' \"$*\"\n} >&2"),
-        ({"build": "sig", "ship": "def"}, "function build\n\nfunction ship() (\n  cd out && push\n)"),
+        (
+            {"build": "sig", "ship": "def"},
+            "function build\n\nfunction ship() (\n  cd out && push\n)",
+        ),
         ({"short": "hide", "on_ci": "sig"}, "on_ci()"),
         ({"gone": "sig"}, "ERROR: symbol not found: gone in a.sh"),
     ],
@@ -146,4 +149,7 @@ def test_strings_and_heredocs_do_not_confuse() -> None:
 def test_a_group_around_the_whole_file_stays_open() -> None:
     """Braces around a script are no function body (M-33)."""
     source = '{ # all of it\nfirst() {\n  echo one two three\n}\nfirst "$@"\n} # all of it\n'
-    assert skeleton_of("a.sh", source) == '{ # all of it\nfirst() { : ...; }\nfirst "$@"\n} # all of it\n'
+    assert (
+        skeleton_of("a.sh", source)
+        == '{ # all of it\nfirst() { : ...; }\nfirst "$@"\n} # all of it\n'
+    )

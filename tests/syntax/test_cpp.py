@@ -258,7 +258,9 @@ def test_outline_and_digest() -> None:
         ),
         (
             {"post::inner::counter": "def", "Label::text": "def"},
-            ("int counter() { static int n = 0; return ++n; }\n\nconst char* text() { return text_.data(); }"),
+            (
+                "int counter() { static int n = 0; return ++n; }\n\nconst char* text() { return text_.data(); }"
+            ),
         ),
         (
             {"Weighable": "def", "Stores": "sig", "State": "sig"},

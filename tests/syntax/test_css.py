@@ -87,7 +87,9 @@ def test_skeleton_invariants() -> None:
 def test_a_style_sheet_on_one_line() -> None:
     """A minified style sheet is listed as any other (M-34)."""
     source = ".a{b:c}.d>e,.f{g:h}@media print{.a{b:d}}"
-    assert outline_of("a.min.css", source) == "1-1  .a\n1-1  .d>e,.f\n1-1  @media print\n1-1    .a\n"
+    assert (
+        outline_of("a.min.css", source) == "1-1  .a\n1-1  .d>e,.f\n1-1  @media print\n1-1    .a\n"
+    )
 
 
 def test_a_rule_is_picked_by_its_selector() -> None:

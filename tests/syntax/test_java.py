@@ -190,7 +190,9 @@ def test_outline_and_digest() -> None:
     [
         (
             {"Store.run": "def"},
-            ("@Override\n  public void run() {\n    class Hidden { void no() { } }\n    return;\n  }"),
+            (
+                "@Override\n  public void run() {\n    class Hidden { void no() { } }\n    return;\n  }"
+            ),
         ),
         (
             {"org.parcel.Store.State.open": "sig"},

@@ -238,10 +238,16 @@ def test_skeleton_invariants() -> None:
             {"walk": "sig"},
             "@logged({ level: 1 })\n  static async *walk(\n    root,\n    { depth = 1, ...rest } = {},\n  )",
         ),
-        ({"double": "def", "add": "sig"}, "const double = (x) => x * 2;\n\nexport const add = (a, b) =>"),
+        (
+            {"double": "def", "add": "sig"},
+            "const double = (x) => x * 2;\n\nexport const add = (a, b) =>",
+        ),
         ({"module.exports.format": "def"}, "format(value) {\n    return `${value}`;\n  }"),
         ({"content-type": "sig"}, "'content-type': async (type) =>"),
-        ({"ids": "hide", "load": "sig"}, "export async function load(path, callback = () => { fallback(); })"),
+        (
+            {"ids": "hide", "load": "sig"},
+            "export async function load(path, callback = () => { fallback(); })",
+        ),
         ({"gone": "def"}, "ERROR: symbol not found: gone in a.js"),
     ],
 )
@@ -322,32 +328,45 @@ test("alone", () => { /* ... */ });
 def test_an_exported_object_is_not_empty(opening: str) -> None:
     """A file that is one exported object keeps its keys and the signatures of its functions (M-33)."""
     source = f"{opening} {{\n  name: 'x',\n  data() {{\n    return {{ count: 0, items: [] }};\n  }},\n}};\n"
-    assert skeleton_of("a.js", source) == f"{opening} {{\n  name: 'x',\n  data() {{ /* ... */ }},\n}};\n"
+    assert (
+        skeleton_of("a.js", source)
+        == f"{opening} {{\n  name: 'x',\n  data() {{ /* ... */ }},\n}};\n"
+    )
     assert outline_of("a.js", source) == f"1-6  {opening}\n3-5    data()\n"
 
 
 def test_a_syntax_error_costs_only_its_region() -> None:
     """What stands around a syntax error is still cut and listed (M-X19)."""
     source = "function one() {\n  return first + 1;\n}\none two (;\nfunction two() {\n  return second + 2;\n}\n"
-    assert skeleton_of("a.js", source) == "function one() { /* ... */ }\none two (;\nfunction two() { /* ... */ }\n"
+    assert (
+        skeleton_of("a.js", source)
+        == "function one() { /* ... */ }\none two (;\nfunction two() { /* ... */ }\n"
+    )
     assert outline_of("a.js", source) == "1-3  function one()\n5-7  function two()\n"
 
 
 def test_a_file_on_one_line() -> None:
     """A minified file is cut on its one line (M-33)."""
     source = "!function(){function a(b){return b+1+2+3}var c=function(){return a(4)+5}}();"
-    assert skeleton_of("a.min.js", source) == "!function(){function a(b){ /* ... */ }var c=function(){ /* ... */ }}();"
+    assert (
+        skeleton_of("a.min.js", source)
+        == "!function(){function a(b){ /* ... */ }var c=function(){ /* ... */ }}();"
+    )
     assert outline_of("a.min.js", source) == "1-1  function a(b)\n1-1  var c=function()\n"
 
 
 def test_windows_line_ends_and_other_scripts_survive() -> None:
     """Line ends and characters beyond ASCII stay as they are (M-33)."""
     source = "// größe\r\nfunction größe() {\r\n  return 'ü'.length;\r\n}\r\nvar x = 'é';\r\n"
-    assert skeleton_of("a.js", source) == "// größe\r\nfunction größe() { /* ... */ }\r\nvar x = 'é';\r\n"
+    assert (
+        skeleton_of("a.js", source)
+        == "// größe\r\nfunction größe() { /* ... */ }\r\nvar x = 'é';\r\n"
+    )
 
 
 @pytest.mark.parametrize(
-    "source", ["{" * 3000, "f(" * 3000, "`${" * 1000, "(()=>{" * 500 + "})()" * 500, "\x00\ufeff\u2028"]
+    "source",
+    ["{" * 3000, "f(" * 3000, "`${" * 1000, "(()=>{" * 500 + "})()" * 500, "\x00\ufeff\u2028"],
 )
 def test_hostile_files_cost_only_themselves(source: str) -> None:
     """Depth, open ends and odd characters end nothing and never make the skeleton longer (M-33, M-X19)."""

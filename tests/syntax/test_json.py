@@ -101,7 +101,9 @@ def test_a_key_is_picked_by_its_name() -> None:
 @pytest.mark.parametrize("count", [70, 5_000])
 def test_many_keys_give_a_short_digest(count: int) -> None:
     """A digest of data has at most 60 rows and tells how many more there are (M-32)."""
-    lines = summary_of("a.json", json.dumps({f"key{number}": number for number in range(count)})).splitlines()
+    lines = summary_of(
+        "a.json", json.dumps({f"key{number}": number for number in range(count)})
+    ).splitlines()
     assert lines[:2] == ["json, 1 line", "key0: number"]
     assert lines[-2:] == ["key59: number", f"... and {count - 60} more"]
     assert len(lines) == 62
@@ -109,4 +111,7 @@ def test_many_keys_give_a_short_digest(count: int) -> None:
 
 def test_a_long_list_gives_a_short_digest() -> None:
     """A list of many numbers is one row (M-32)."""
-    assert summary_of("a.json", json.dumps(list(range(100_000)))) == "json, 1 line\narray (100000 items)"
+    assert (
+        summary_of("a.json", json.dumps(list(range(100_000))))
+        == "json, 1 line\narray (100000 items)"
+    )

@@ -57,7 +57,10 @@ def test_no_declaration_is_lost(declaration: str, suffix: str) -> None:
 def test_the_macros_stay_in_what_is_shown() -> None:
     """The parser does not see the macros; the reader does, and each row has the lines of the file."""
     text = "extern int f (int)\n     __THROW\n     __nonnull ((1));\nLIB_API(int)\ng(void);\n"
-    assert outline_of("a.h", text) == "1-3  extern int f (int) __THROW __nonnull ((1))\n4-5  LIB_API(int) g(void)\n"
+    assert (
+        outline_of("a.h", text)
+        == "1-3  extern int f (int) __THROW __nonnull ((1))\n4-5  LIB_API(int) g(void)\n"
+    )
     assert skeleton_of("a.h", text) == text
 
 
@@ -118,7 +121,9 @@ def test_a_class_with_conditions_is_listed() -> None:
 def test_no_declaration_of_cpp_is_lost(declaration: str) -> None:
     """What no grammar of C++ reads hides neither the declaration that it stands in nor the next one."""
     assert "foo" in outline_of("a.cpp", f"{declaration}\nint last(void);\n")
-    digest = summary_of("a.cpp", f"{declaration}\n\n\n\nint last(void);\n" + "\n" * 400).split("\n", 1)[1]
+    digest = summary_of("a.cpp", f"{declaration}\n\n\n\nint last(void);\n" + "\n" * 400).split(
+        "\n", 1
+    )[1]
     names = re.split(r"[,:\s]+", digest)
     assert "foo" in names
     assert "last" in names

@@ -266,7 +266,9 @@ namespace B {
   }
 }
 """
-    assert skeleton_of("a.php", source) == source.replace("{ return first() + 1; }", "{ /* ... */ }")
+    assert skeleton_of("a.php", source) == source.replace(
+        "{ return first() + 1; }", "{ /* ... */ }"
+    )
     assert (
         outline_of("a.php", source)
         == """\
@@ -282,7 +284,10 @@ namespace B {
 def test_html_inside_of_a_function() -> None:
     """A function that steps out into HTML is cut whole, what stands around it stays (M-33)."""
     source = "<h1>Top</h1>\n<?php function row($x) { ?>\n  <tr><td><?= $x ?></td></tr>\n<?php } ?>\n<p>End</p>\n"
-    assert skeleton_of("a.php", source) == "<h1>Top</h1>\n<?php function row($x) { /* ... */ } ?>\n<p>End</p>\n"
+    assert (
+        skeleton_of("a.php", source)
+        == "<h1>Top</h1>\n<?php function row($x) { /* ... */ } ?>\n<p>End</p>\n"
+    )
     check_skeleton("a.php", source)
 
 
@@ -292,4 +297,7 @@ def test_a_returned_function_or_class_stays_open() -> None:
     expected = "<?php\nreturn function ($app) {\n  $app->get('/', function () { /* ... */ });\n};\n"
     assert skeleton_of("routes.php", source) == expected
     source = "<?php\nreturn new class extends Migration {\n  public function up() { Schema::create('a'); }\n};\n"
-    assert outline_of("m.php", source) == "2-4  return new class extends Migration\n3-3    public function up()\n"
+    assert (
+        outline_of("m.php", source)
+        == "2-4  return new class extends Migration\n3-3    public function up()\n"
+    )

@@ -151,7 +151,9 @@ def tiny(): 0
 '''
 
 
-def request(mode: ViewMode, text: str = SOURCE, *, mask: Mapping[str, str] | None = None) -> ViewRequest:
+def request(
+    mode: ViewMode, text: str = SOURCE, *, mask: Mapping[str, str] | None = None
+) -> ViewRequest:
     """Ask for a view of a Python text."""
     return ViewRequest("shape.py", text, mode, mask or {})
 
@@ -232,7 +234,8 @@ def test_a_syntax_error_costs_only_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "\n", "   \n\t\n", "x = 1", "def f(", "\f\n", "\x00", "def f():\n\treturn 1", "é = 'ü'\n"]
+    "text",
+    ["", "\n", "   \n\t\n", "x = 1", "def f(", "\f\n", "\x00", "def f():\n\treturn 1", "é = 'ü'\n"],
 )
 def test_odd_texts_never_fail(text: str) -> None:
     """Empty, blank, cut off or odd: every parsing view answers, and a skeleton is never longer (M-33, M-X19)."""
@@ -254,7 +257,9 @@ def test_parser_for_hosts() -> None:
     assert parser.get_code_outline("def f(a,\n      b):\n  return a\n") == "1-3  def f(a, b)\n"
     assert parser.get_definition(SOURCE, "tiny") == "def tiny(): 0"
     assert parser.get_signature(SOURCE, "Shape.Meta") == "    class Meta:"
-    with pytest.raises(Exception, match='there is no language "cobol": known languages: python, c, cpp,'):
+    with pytest.raises(
+        Exception, match='there is no language "cobol": known languages: python, c, cpp,'
+    ):
         ASTParser("cobol")
 
 
@@ -263,6 +268,8 @@ def test_the_result_parses() -> None:
     source = SOURCE.replace("class Shape[T]", "class Shape")
     text, _ = without_bodies(source, language_named("python"))  # type: ignore[arg-type]
     names = {
-        node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        node.name
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     assert names == {"__init__", "area", "scale", "fast", "short", "tiny"}

@@ -286,8 +286,14 @@ def test_skeleton_invariants() -> None:
 @pytest.mark.parametrize(
     ("mask", "text"),
     [
-        ({"Circle.from": "def"}, "def self.from(text, strict: false)\n      new(Float(text))\n    end"),
-        ({"Shapes::Circle::initialize": "sig"}, 'def initialize(radius,\n                   name: "a # b")'),
+        (
+            {"Circle.from": "def"},
+            "def self.from(text, strict: false)\n      new(Float(text))\n    end",
+        ),
+        (
+            {"Shapes::Circle::initialize": "sig"},
+            'def initialize(radius,\n                   name: "a # b")',
+        ),
         ({"scale!": "sig", "<=>": "sig"}, "def scale!(factor)\n\ndef <=>(other)"),
         ({"unit": "def"}, "def unit\n        @unit ||= Circle.new(1)\n      end"),
         ({"secret": "def"}, 'private def secret\n      "end"\n    end'),
@@ -301,21 +307,28 @@ def test_masks(mask: dict[str, str], text: str) -> None:
 
 def test_a_placeholder_never_swallows_what_follows_it() -> None:
     """The placeholder is a comment, so a body with anything behind it on its last line stays (M-33)."""
-    source = "def a; first_thing; second_thing; end\ndef b() third_thing end\nlist.each { |x| puts x }\n"
+    source = (
+        "def a; first_thing; second_thing; end\ndef b() third_thing end\nlist.each { |x| puts x }\n"
+    )
     assert skeleton_of("a.rb", source) == source
 
 
 def test_heredocs_and_comments_that_look_like_code() -> None:
     """Heredocs outside of methods stay, those inside go with the body (M-33)."""
     source = "A = <<~X\n  def no\n  # no\n  end\nX\ndef yes\n  puts(<<~X, 1)\n    end\n  X\n  # last\nend\n"
-    assert skeleton_of("a.rb", source) == "A = <<~X\n  def no\n  # no\n  end\nX\ndef yes\n  # ...\nend\n"
+    assert (
+        skeleton_of("a.rb", source)
+        == "A = <<~X\n  def no\n  # no\n  end\nX\ndef yes\n  # ...\nend\n"
+    )
     check_skeleton("a.rb", source)
 
 
 def test_a_syntax_error_costs_only_its_region() -> None:
     """What stands before a syntax error is still cut (M-X19)."""
     source = "def one\n  first_thing(1)\nend\n\nx = = 1\n\ndef two\n  second_thing(2)\nend\n"
-    assert skeleton_of("a.rb", source) == "def one\n  # ...\nend\n\nx = = 1\n\ndef two\n  # ...\nend\n"
+    assert (
+        skeleton_of("a.rb", source) == "def one\n  # ...\nend\n\nx = = 1\n\ndef two\n  # ...\nend\n"
+    )
 
 
 def test_routes_and_tasks_at_the_top_stay_open() -> None:

@@ -194,7 +194,9 @@ def test_outline_and_digest() -> None:
         ),
         (
             {"Parcel::weigh": "def"},
-            ("#[inline]\n    fn weigh(&self) -> u32 {\n        fn hidden() {}\n        /* a */ 1\n    }"),
+            (
+                "#[inline]\n    fn weigh(&self) -> u32 {\n        fn hidden() {}\n        /* a */ 1\n    }"
+            ),
         ),
         (
             {"Weigh::twice": "sig", "inner::run": "def"},

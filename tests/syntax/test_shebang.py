@@ -28,7 +28,8 @@ def test_the_first_line_tells(line: str, language: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "#!", "#!\n#!/bin/sh\n", "x\n#!/bin/sh\n", "#!/usr/bin/env\n", "#!" + " " * 10**6 + "sh"]
+    "text",
+    ["", "#!", "#!\n#!/bin/sh\n", "x\n#!/bin/sh\n", "#!/usr/bin/env\n", "#!" + " " * 10**6 + "sh"],
 )
 def test_nothing_else_does(text: str) -> None:
     """Only the first line is read, and only as far as a system reads it."""

@@ -80,7 +80,9 @@ def statements(text: str) -> list[str]:
         warnings.simplefilter("ignore")
         body = ast.parse(text).body
     compound = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.Match, ast.TryStar)
-    return [ast.unparse(one) for one in body if not isinstance(one, (*compound, ast.ClassDef, Function))]
+    return [
+        ast.unparse(one) for one in body if not isinstance(one, (*compound, ast.ClassDef, Function))
+    ]
 
 
 def code(text: str) -> list[str]:
@@ -96,15 +98,23 @@ def check(path: Path) -> bool:
     language = language_named("python")
     assert isinstance(language, Language)
     skeleton, spans = without_bodies(text, language)
-    assert len(skeleton.encode(errors="surrogatepass")) <= len(text.encode(errors="surrogatepass")), path
+    assert len(skeleton.encode(errors="surrogatepass")) <= len(
+        text.encode(errors="surrogatepass")
+    ), path
     assert declared(skeleton) == declared(text), path
     assert statements(skeleton) == statements(text), path
     assert code(without_bodies(skeleton, language)[0]) == code(skeleton), path
     lines, shown = text.split("\n"), skeleton.split("\n")
     for span in spans:
         if span.end - span.start == span.source_end - span.source_start:
-            pairs = zip(shown[span.start - 1 : span.end], lines[span.source_start - 1 : span.source_end], strict=True)
-            assert all(one == other or other.startswith(one.partition("...")[0]) for one, other in pairs), path
+            pairs = zip(
+                shown[span.start - 1 : span.end],
+                lines[span.source_start - 1 : span.source_end],
+                strict=True,
+            )
+            assert all(
+                one == other or other.startswith(one.partition("...")[0]) for one, other in pairs
+            ), path
     assert [line for span in spans for line in range(span.start, span.end + 1)] == list(
         range(1, line_count(skeleton) + 1)
     )
@@ -140,7 +150,10 @@ def test_a_comment_behind_a_docstring_stays_on_its_line() -> None:
 def test_comments_at_another_depth_do_not_move_the_body(body: str) -> None:
     """Code that is commented out at the margin, above or below a docstring, leaves valid Python behind (M-33)."""
     doc = '    """Doc."""\n' * ("Doc" in body)
-    assert ASTParser("python").get_skeleton(f"def f():\n{body}x = 1\n") == f"def f():\n{doc}    ...\nx = 1\n"
+    assert (
+        ASTParser("python").get_skeleton(f"def f():\n{body}x = 1\n")
+        == f"def f():\n{doc}    ...\nx = 1\n"
+    )
 
 
 @pytest.mark.slow

@@ -110,7 +110,10 @@ def test_skeleton_invariants() -> None:
 def test_handlers_outside_of_functions_are_cut() -> None:
     """A handler in an element at the top of the file is cut, the element stays (M-33)."""
     source = 'render(<App onClose={() => { window.close(); }} title="() => {" />);\n'
-    assert skeleton_of("a.tsx", source) == 'render(<App onClose={() => { /* ... */ }} title="() => {" />);\n'
+    assert (
+        skeleton_of("a.tsx", source)
+        == 'render(<App onClose={() => { /* ... */ }} title="() => {" />);\n'
+    )
     check_skeleton("a.tsx", source)
 
 

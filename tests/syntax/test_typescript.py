@@ -252,10 +252,19 @@ def test_skeleton_invariants() -> None:
             "find(key: string): T\n\n  find(key: string, fallback: T): T\n\n"
             "  find(key: string, fallback?: T): T | undefined",
         ),
-        ({"Cache.size": "def"}, "@memoize()\n  @logged\n  get size(): number {\n    return this.items.size;\n  }"),
+        (
+            {"Cache.size": "def"},
+            "@memoize()\n  @logged\n  get size(): number {\n    return this.items.size;\n  }",
+        ),
         ({"Shapes::Round::area": "sig"}, "export function area(radius: number): number"),
-        ({"Handler": "def"}, "export type Handler<T extends { id: string }> = (value: T) => Promise<void>;"),
-        ({"Store": "sig"}, "export interface Store<K extends { id: string }, V = unknown> extends Iterable<K>"),
+        (
+            {"Handler": "def"},
+            "export type Handler<T extends { id: string }> = (value: T) => Promise<void>;",
+        ),
+        (
+            {"Store": "sig"},
+            "export interface Store<K extends { id: string }, V = unknown> extends Iterable<K>",
+        ),
         ({"legacy.run": "def"}, "export function run(name: string): void;"),
     ],
 )
@@ -301,7 +310,9 @@ export default function <T extends { id: string }>(items: T[]) { /* ... */ }
 
 def test_declarations_without_bodies_are_kept_whole() -> None:
     """A declaration file is its own skeleton (M-33)."""
-    source = "declare namespace A {\n  function f(x: number): void;\n  class B { m(): string; }\n}\n"
+    source = (
+        "declare namespace A {\n  function f(x: number): void;\n  class B { m(): string; }\n}\n"
+    )
     assert skeleton_of("a.d.ts", source) == source
     assert (
         outline_of("a.d.ts", source)

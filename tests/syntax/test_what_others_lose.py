@@ -57,7 +57,9 @@ def test_each_rust_item_once() -> None:
     assert outline_of("a.rs", source) == (
         "1-4  #[derive(Debug)] pub struct A\n6-10  impl A\n7-9    fn c(&self) -> u8\n"
     )
-    assert skeleton_of("a.rs", source) == source.replace("{\n        self.b\n    }", "{ /* ... */ }")
+    assert skeleton_of("a.rs", source) == source.replace(
+        "{\n        self.b\n    }", "{ /* ... */ }"
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,12 +69,24 @@ def test_each_rust_item_once() -> None:
             "a.c",
             "int f(int a) {\n#ifdef X\n  if (a) {\n#else\n  if (!a) {\n#endif\n    return 1;\n  }\n}\nint g(void);\n",
         ),
-        ("a.c", "#if X\nint f(int a) {\n#else\nint f(void) {\n#endif\n  return 1;\n}\nint g(void);\n"),
+        (
+            "a.c",
+            "#if X\nint f(int a) {\n#else\nint f(void) {\n#endif\n  return 1;\n}\nint g(void);\n",
+        ),
         ("a.cpp", "namespace a {\nclass B {\n  void f() {\n    call(;\n  }\n};\nint g(void);\n"),
-        ("a.go", "package a\n\nfunc f( {\n\treturn 1\n}\n\nfunc g() int {\n\treturn 1 + 1 + 1\n}\n"),
+        (
+            "a.go",
+            "package a\n\nfunc f( {\n\treturn 1\n}\n\nfunc g() int {\n\treturn 1 + 1 + 1\n}\n",
+        ),
         ("a.rs", "fn f( -> {\n    1\n}\n\nfn g() -> u8 {\n    1 + 1 + 1 + 1\n}\n"),
-        ("a.java", "class A {\n  void f( {\n    x();\n  }\n\n  int g() {\n    return 1 + 1 + 1;\n  }\n}\n"),
-        ("a.cs", "class A {\n  void f( {\n    x();\n  }\n\n  int g() {\n    return 1 + 1 + 1;\n  }\n}\n"),
+        (
+            "a.java",
+            "class A {\n  void f( {\n    x();\n  }\n\n  int g() {\n    return 1 + 1 + 1;\n  }\n}\n",
+        ),
+        (
+            "a.cs",
+            "class A {\n  void f( {\n    x();\n  }\n\n  int g() {\n    return 1 + 1 + 1;\n  }\n}\n",
+        ),
     ],
 )
 def test_a_broken_place_costs_only_itself(path: str, source: str) -> None:

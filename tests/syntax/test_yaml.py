@@ -99,11 +99,17 @@ def test_keys_are_picked_in_every_document() -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["- " * 1000 + "a\n", "".join(" " * level + "a:\n" for level in range(1000)), "? " * 1000 + "a\n"],
+    [
+        "- " * 1000 + "a\n",
+        "".join(" " * level + "a:\n" for level in range(1000)),
+        "? " * 1000 + "a\n",
+    ],
 )
 def test_a_hostile_file_costs_only_itself(source: str) -> None:
     """A text that the grammar cannot stand is shown by a sentence and its first lines; the process goes on (M-X19)."""
     view = render_view(ViewRequest("a.yaml", source, ViewMode.OUTLINE))
     assert isinstance(view, View)
-    assert view.problems[0].startswith("this text has 200 levels or blanks at the beginning of a line, ")
+    assert view.problems[0].startswith(
+        "this text has 200 levels or blanks at the beginning of a line, "
+    )
     assert view.text.startswith(f"NOTE: {view.problems[0]}\n{source.split()[0]}")

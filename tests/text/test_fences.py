@@ -36,7 +36,9 @@ PIECES = st.sampled_from(
 )
 CONTENTS = st.lists(PIECES, max_size=12).map("".join)
 PATHS = st.lists(
-    st.sampled_from([*"ab/. #`\n\r\t\x85\u2028\\*_<", "##", "\udcff", ".py", "```"]), min_size=1, max_size=6
+    st.sampled_from([*"ab/. #`\n\r\t\x85\u2028\\*_<", "##", "\udcff", ".py", "```"]),
+    min_size=1,
+    max_size=6,
 ).map("".join)
 SETTINGS = settings(max_examples=120)
 
@@ -76,7 +78,9 @@ def test_a_fence_leaves_the_bytes_alone(content: str) -> None:
 @given(files=st.lists(st.tuples(PATHS, CONTENTS), max_size=5))
 def test_a_prompt_has_our_headings_only(files: list[tuple[str, str]]) -> None:
     """Whatever paths and contents say, the document has one heading per section and per file, one fence each (M-X16)."""
-    markdown = build_markdown_from_items([{"path": path, "content": text} for path, text in files], "", [], [])
+    markdown = build_markdown_from_items(
+        [{"path": path, "content": text} for path, text in files], "", [], []
+    )
     own = [line for line in markdown.split("\n") if line.startswith("### File ")]
     assert len(headings(markdown)) == (len(files) + 1 if files else 0)
     assert [token.content for token in fences(markdown)] == [rendered(text) for _, text in files]

@@ -12,7 +12,9 @@ def test_few_are_told_one_by_one() -> None:
 def test_many_of_a_kind_are_one_sentence() -> None:
     """Whatever differs between them: paths, lines, numbers, hashes; the kinds keep the order of their first."""
     missing = [f"ERROR: file not found: a{number}.py" for number in range(10_000)]
-    secrets = [f'a.py:{number}: redacted (x); allow = ["sha256:{number:064x}"]' for number in range(21)]
+    secrets = [
+        f'a.py:{number}: redacted (x); allow = ["sha256:{number:064x}"]' for number in range(21)
+    ]
     assert group_warnings([*missing, "one: alone", *secrets], more="--json") == [
         "ERROR: file not found: a0.py; and 9,999 more of this kind (--json lists them)",
         "one: alone",
@@ -22,6 +24,8 @@ def test_many_of_a_kind_are_one_sentence() -> None:
 
 def test_names_that_look_like_reasons_do_not_flood() -> None:
     """A colon in a name makes a kind of its own, and there is still an end."""
-    lines = group_warnings([f"a: {chr(97 + number % 26) * number}.py: file not found" for number in range(1, 1000)])
+    lines = group_warnings(
+        [f"a: {chr(97 + number % 26) * number}.py: file not found" for number in range(1, 1000)]
+    )
     assert len(lines) == MOST_LINES + 1
     assert lines[-1] == f"and {999 - MOST_LINES:,} more of other kinds"

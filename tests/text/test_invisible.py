@@ -37,7 +37,17 @@ def test_hidden_characters_are_told(text: str, lines: tuple[int, ...], count: in
         "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
         "na\u00efve \u4f60\u597d \u00ad soft",
     ],
-    ids=["ascii", "byte order mark", "emoji", "skin", "persian", "indian", "khmer", "flag", "accents"],
+    ids=[
+        "ascii",
+        "byte order mark",
+        "emoji",
+        "skin",
+        "persian",
+        "indian",
+        "khmer",
+        "flag",
+        "accents",
+    ],
 )
 def test_ordinary_text_is_not_told(text: str) -> None:
     """Joiners in emoji, Persian and the scripts of India are how these are written."""

@@ -37,6 +37,8 @@ def test_pieces_of_a_stream_are_as_harmless_as_the_whole(text: str, cut: int) ->
     """Wherever a text is cut, nothing is left that a terminal obeys, and what is printable stays as it was."""
     at = cut % (len(text) + 1)
     shown = printable(text[:at], body=True) + printable(text[at:], body=True)
-    assert not [one for one in shown if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\t\r"]
+    assert not [
+        one for one in shown if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\t\r"
+    ]
     assert printable(shown, body=True).replace("\\x0d", "\r") == shown.replace("\\x0d", "\r")
     assert "\r" not in shown.replace("\r\n", "")

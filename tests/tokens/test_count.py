@@ -38,7 +38,9 @@ PIECES = st.sampled_from(
     ]
 )
 CONTENTS = st.lists(PIECES, max_size=14).map("".join)
-PATHS = st.lists(st.sampled_from([*"abc/. -_`#\n", "ü", "<|endoftext|>"]), min_size=1, max_size=8).map("".join)
+PATHS = st.lists(
+    st.sampled_from([*"abc/. -_`#\n", "ü", "<|endoftext|>"]), min_size=1, max_size=8
+).map("".join)
 FILES = st.lists(st.tuples(PATHS, CONTENTS), max_size=5)
 SETTINGS = settings(max_examples=100, deadline=None)
 
@@ -50,7 +52,9 @@ def reference(text: str) -> int:
 
 @SETTINGS
 @given(files=FILES, history=st.lists(CONTENTS, max_size=3), screenshots=CONTENTS)
-def test_parts_sum_to_the_whole(files: list[tuple[str, str]], history: list[str], screenshots: str) -> None:
+def test_parts_sum_to_the_whole(
+    files: list[tuple[str, str]], history: list[str], screenshots: str
+) -> None:
     """The counts of segments, and of sections, sum to an independent count of the whole document, to the token."""
     rendered = [RenderedFile(path, content=content) for path, content in files]
     prompt = Prompt(files_segments(rendered) + discussion_segments([screenshots, *history]))
@@ -71,7 +75,14 @@ def test_special_tokens_are_plain_text(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "tokens"),
-    [("", 0), ("hello world", 2), ("<|endoftext|>", 7), ("a\n\n\nb", 3), (" " * 40, 1), ("1234567", 3)],
+    [
+        ("", 0),
+        ("hello world", 2),
+        ("<|endoftext|>", 7),
+        ("a\n\n\nb", 3),
+        (" " * 40, 1),
+        ("1234567", 3),
+    ],
 )
 def test_known_counts(text: str, tokens: int) -> None:
     """Counts are those of the published o200k vocabulary."""
@@ -80,14 +91,22 @@ def test_known_counts(text: str, tokens: int) -> None:
 
 def test_counts_are_per_text_whatever_the_batch() -> None:
     """Many texts, together larger than one batch, are counted in order as each would be alone."""
-    texts = [f"{i} text\n" * (i % 7) for i in range(500)] + ["word " * 900_000, "", "x", "line\n" * 300_000, "end"]
+    texts = [f"{i} text\n" * (i % 7) for i in range(500)] + [
+        "word " * 900_000,
+        "",
+        "x",
+        "line\n" * 300_000,
+        "end",
+    ]
     assert count_all(texts) == [count(text) for text in texts]
     assert count_all([]) == []
 
 
 def test_a_file_counts_under_its_path() -> None:
     """A file named twice in a prompt has the sum of both; headings count for the section only."""
-    prompt = Prompt(files_section("## Files", [("a", file_block("a", "x")), ("a", file_block("a", "y"))]))
+    prompt = Prompt(
+        files_section("## Files", [("a", file_block("a", "x")), ("a", file_block("a", "y"))])
+    )
     tokens = count_prompt(prompt)
     assert tokens.files == {"a": tokens.segments[1] + tokens.segments[2]}
     assert tokens.document == sum(tokens.segments)

@@ -39,7 +39,9 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "arguments", "expected"), CALLS)
-def test_what_the_tools_give(name: str, arguments: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_what_the_tools_give(
+    name: str, arguments: dict[str, Any], expected: dict[str, Any]
+) -> None:
     """Both spellings work; ranges hold their whole last day (D-86, D-87, D-88, X-10)."""
     result = TOOLS.run(name, arguments)
     assert result["success"]
@@ -50,8 +52,16 @@ MISTAKES = [
     ("dateToUnixTimestamp", {"date": "the day after"}, "is no date"),
     ("dateToUnixTimestamp", {"date": "February 30, 2025"}, "is no date"),
     ("dateToUnixTimestamp", {"date": "999999999999"}, "is no date"),
-    ("dateToUnixTimestamp", {"date": "2025-09-01", "timezone": "Mars/Base"}, 'there is no time zone "Mars/Base"'),
-    ("dateToUnixTimestamp", {"date": "2025-09-01", "timezone": "../../etc/passwd"}, "there is no time zone"),
+    (
+        "dateToUnixTimestamp",
+        {"date": "2025-09-01", "timezone": "Mars/Base"},
+        'there is no time zone "Mars/Base"',
+    ),
+    (
+        "dateToUnixTimestamp",
+        {"date": "2025-09-01", "timezone": "../../etc/passwd"},
+        "there is no time zone",
+    ),
     ("getDateRangeTimestamps", {"year": 2024, "month": 13}, "there is no such date"),
     ("getDateRangeTimestamps", {"year": 2024, "day": 3}, "a day needs its month"),
     ("getRelativeTimestamp", {"amount": 1, "unit": "parsecs"}, "there is no unit"),
@@ -73,5 +83,8 @@ def test_mistakes_say_what_to_do(name: str, arguments: dict[str, Any], error: st
 def test_months_tile_the_year(year: int, month: int) -> None:
     """A month's range ends one second before the next begins (X-10)."""
     following = {"year": year + month // 12, "month": month % 12 + 1}
-    this, after = (TOOLS.run("getDateRangeTimestamps", one) for one in ({"year": year, "month": month}, following))
+    this, after = (
+        TOOLS.run("getDateRangeTimestamps", one)
+        for one in ({"year": year, "month": month}, following)
+    )
     assert this["before_unix"] + 1 == after["after_unix"]

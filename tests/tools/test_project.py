@@ -58,7 +58,11 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> ToolRegistry:
 
 SHOWN = [
     ("read_file", {"path": "notes.md"}, "# Notes\nadd things\n"),
-    ("read_file", {"path": "./src//add.py", "start_line": 3, "end_line": 3}, "def add(a: int, b: int) -> int:\n"),
+    (
+        "read_file",
+        {"path": "./src//add.py", "start_line": 3, "end_line": 3},
+        "def add(a: int, b: int) -> int:\n",
+    ),
     ("read_file", {"path": "good.md"}, "# Notes\nadd things\n"),
     (
         "get_definition",
@@ -75,15 +79,22 @@ SHOWN = [
 
 
 @pytest.mark.parametrize(("name", "arguments", "content"), SHOWN)
-def test_what_is_shown(tools: ToolRegistry, name: str, arguments: dict[str, object], content: str) -> None:
+def test_what_is_shown(
+    tools: ToolRegistry, name: str, arguments: dict[str, object], content: str
+) -> None:
     """Files, lines and symbols come whole."""
     assert tools.run(name, arguments)["content"] == content
 
 
 def test_outlines_and_summaries(tools: ToolRegistry) -> None:
     """They are those of the pipeline's views."""
-    assert "def add(a: int, b: int) -> int" in tools.run("get_outline", {"path": "src/add.py"})["content"]
-    assert tools.run("get_file_summary", {"path": "src/add.py"})["content"].startswith("python, 5 lines, 1 function")
+    assert (
+        "def add(a: int, b: int) -> int"
+        in tools.run("get_outline", {"path": "src/add.py"})["content"]
+    )
+    assert tools.run("get_file_summary", {"path": "src/add.py"})["content"].startswith(
+        "python, 5 lines, 1 function"
+    )
 
 
 def test_folders_and_searches(tools: ToolRegistry) -> None:
@@ -107,14 +118,19 @@ def test_folders_and_searches(tools: ToolRegistry) -> None:
 def test_a_search_says_where_it_found_nothing_to_search(tools: ToolRegistry) -> None:
     """A file is searched by itself; a folder that does not exist is a failure and not a search without matches."""
     found = tools.run("search_files", {"text": "add", "folder": "./src/add.py"})
-    assert [one.partition(":")[0] for one in found["matches"]] == ["src/add.py"] * found["count"] != []
+    assert (
+        [one.partition(":")[0] for one in found["matches"]] == ["src/add.py"] * found["count"] != []
+    )
     for folder in ("sources", "ignored.txt", ".env", "link.txt"):
         assert tools.run("search_files", {"text": "add", "folder": folder}) == {
             "success": False,
             "error": f'"{folder}" is no folder of the project with files that may be read',
             "retry": True,
         }
-    assert tools.run("list_directory", {"path": "notes.md"})["error"] == '"notes.md" is a file: read_file shows it'
+    assert (
+        tools.run("list_directory", {"path": "notes.md"})["error"]
+        == '"notes.md" is a file: read_file shows it'
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,7 +150,9 @@ def test_secrets_go_by_their_names(name: str, hidden: bool) -> None:
 def test_long_outputs_are_cut_visibly(tools: ToolRegistry) -> None:
     """A note says how much is shown, and how to get the rest."""
     content = tools.run("read_file", {"path": "src/big.txt"})["content"]
-    assert content.endswith("[cut: 60,000 of 100,000 characters are shown; take start_line, end_line]")
+    assert content.endswith(
+        "[cut: 60,000 of 100,000 characters are shown; take start_line, end_line]"
+    )
     found = tools.run("search_files", {"text": "line", "files_matching": "src/big.txt"})
     assert (found["count"], "more matches" in found["note"]) == (200, True)
 
@@ -143,7 +161,8 @@ def test_long_outputs_are_cut_visibly(tools: ToolRegistry) -> None:
 def test_globs_of_models_are_bounded(tools: ToolRegistry, glob: str) -> None:
     """A glob that is too large is refused; many stars are none, since they are matched in linear time."""
     assert (
-        "files_matching: the pattern has " in tools.run("search_files", {"text": "a", "files_matching": glob})["error"]
+        "files_matching: the pattern has "
+        in tools.run("search_files", {"text": "a", "files_matching": glob})["error"]
     )
     assert tools.run("search_files", {"text": "a", "files_matching": "*a" * 50})["matches"] == []
 
@@ -170,7 +189,9 @@ SEGMENTS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     parts=st.lists(SEGMENTS, max_size=6),
     glue=st.sampled_from(["/", ""]),
@@ -179,7 +200,13 @@ SEGMENTS = st.sampled_from(
 def test_no_path_escapes(tools: ToolRegistry, parts: list[str], glue: str, name: str) -> None:
     """Whatever a path is made of, no secret comes out, and nothing is raised."""
     path = glue.join(parts)
-    given_ = {"path": path, "folder": path, "files_matching": "**", "text": HIDDEN[:6], "symbol": "add"}
+    given_ = {
+        "path": path,
+        "folder": path,
+        "files_matching": "**",
+        "text": HIDDEN[:6],
+        "symbol": "add",
+    }
     result = tools.run(name, given_)
     assert isinstance(result, dict)
     assert HIDDEN not in str(result)

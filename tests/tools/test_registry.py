@@ -14,7 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregate.errors import ToolError
-from aggregate.tools import CallLimits, Permission, ToolContext, ToolRegistry, discover_tools, make_tool, tool
+from aggregate.tools import (
+    CallLimits,
+    Permission,
+    ToolContext,
+    ToolRegistry,
+    discover_tools,
+    make_tool,
+    tool,
+)
 
 
 def my_custom_tool(param1: str, param2: int) -> dict[str, Any]:
@@ -31,7 +39,9 @@ def my_custom_tool(param1: str, param2: int) -> dict[str, Any]:
     return {"success": True, "result": f"{param1} {param2 + 1}"}
 
 
-def registry(*functions: Callable[..., Any], permissions: str = "read", **limits: float) -> ToolRegistry:
+def registry(
+    *functions: Callable[..., Any], permissions: str = "read", **limits: float
+) -> ToolRegistry:
     """Return a registry of functions."""
     made = ToolRegistry.of(functions, permissions=permissions)
     made.limits = CallLimits(**limits)
@@ -47,14 +57,27 @@ def test_a_tool_is_registered_as_the_documents_say() -> None:
             "name": "myCustomTool",
             "description": "What this tool does",
             "parameters": [
-                {"name": "param1", "type": "str", "required": True, "description": "Description of parameter"},
-                {"name": "param2", "type": "int", "required": True, "description": "Another parameter, on two lines"},
+                {
+                    "name": "param1",
+                    "type": "str",
+                    "required": True,
+                    "description": "Description of parameter",
+                },
+                {
+                    "name": "param2",
+                    "type": "int",
+                    "required": True,
+                    "description": "Another parameter, on two lines",
+                },
             ],
             "returns": "dict",
             "permissions": "read",
         }
     ]
-    assert made.run("myCustomTool", {"param1": "a", "param2": "1"}) == {"success": True, "result": "a 2"}
+    assert made.run("myCustomTool", {"param1": "a", "param2": "1"}) == {
+        "success": True,
+        "result": "a 2",
+    }
 
 
 def test_the_spelling_with_positions_works_too() -> None:
@@ -79,7 +102,11 @@ def test_the_decorator_in_both_forms() -> None:
         return "x"
 
     assert (plain.name, plain.description, plain(3)) == ("plain", "Do it.", 3)
-    assert (other.name, other.description, other.permissions) == ("named", "Named", frozenset({Permission.NETWORK}))
+    assert (other.name, other.description, other.permissions) == (
+        "named",
+        "Named",
+        frozenset({Permission.NETWORK}),
+    )
 
 
 def odd(
@@ -183,7 +210,9 @@ OUTCOMES: list[tuple[Callable[..., Any], Any]] = [
 
 
 @pytest.mark.parametrize(("function", "outcome"), OUTCOMES)
-def test_whatever_a_tool_does_becomes_plain_data(function: Callable[..., Any], outcome: object) -> None:
+def test_whatever_a_tool_does_becomes_plain_data(
+    function: Callable[..., Any], outcome: object
+) -> None:
     """Exceptions become failed results that may be tried again; values become what JSON knows (D-55, D-84)."""
     made = ToolRegistry()
     made.register("one", function, "One")
@@ -227,7 +256,10 @@ def test_calls_at_once_are_no_hanging_calls() -> None:
     for _ in range(16):
         assert "did not answer" in made.run("stuck", {}, seconds=0.002)["error"]
     refused = made.run("ok", {})
-    assert (refused["error"], refused["retry"]) == ("ok was not called: 16 earlier calls still hang", False)
+    assert (refused["error"], refused["retry"]) == (
+        "ok was not called: 16 earlier calls still hang",
+        False,
+    )
     opened.set()
     ended = time.monotonic() + 5
     while made.run("ok", {}) != "done" and time.monotonic() < ended:
@@ -235,7 +267,9 @@ def test_calls_at_once_are_no_hanging_calls() -> None:
     assert made.run("ok", {}) == "done"
 
 
-def typed(a: int, b: float = 0, c: bool = False, d: list[int] | None = None, e: str = "") -> dict[str, Any]:
+def typed(
+    a: int, b: float = 0, c: bool = False, d: list[int] | None = None, e: str = ""
+) -> dict[str, Any]:
     """Take simple types."""
     return {"a": a, "b": b, "c": c, "d": d, "e": e}
 
@@ -265,7 +299,10 @@ def test_arguments_of_models(given_: dict[str, Any], outcome: dict[str, Any] | s
 
 @settings(deadline=None)
 @given(
-    st.dictionaries(st.text(max_size=3), st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5))
+    st.dictionaries(
+        st.text(max_size=3),
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    )
 )
 def test_no_arguments_crash_a_call(arguments: dict[str, Any]) -> None:
     """Whatever JSON a model writes, a call gives a result."""
@@ -280,7 +317,9 @@ def test_the_context_is_passed_by_type() -> None:
 
     made = registry(keys)
     assert made.schemas()[0]["parameters"] == []
-    assert made.run("keys", {"context": "forged"}, context=ToolContext({"neuron_0_1": 3})) == ["neuron_0_1"]
+    assert made.run("keys", {"context": "forged"}, context=ToolContext({"neuron_0_1": 3})) == [
+        "neuron_0_1"
+    ]
 
 
 def test_tools_are_discovered_in_a_folder(tmp_path: Path) -> None:
@@ -338,7 +377,10 @@ def raises_mute() -> None:
 
 NO_DATA: list[tuple[Callable[[], Any], Any]] = [
     (lambda: {"value": Mute(), "other": 1}, {"value": "<Mute>", "other": 1}),
-    (lambda: ["x" * 1_000_000] * 100_000, "it returned what JSON cannot hold: it holds the same parts too often"),
+    (
+        lambda: ["x" * 1_000_000] * 100_000,
+        "it returned what JSON cannot hold: it holds the same parts too often",
+    ),
     (raises_mute, "MuteError: its message cannot be read"),
     (lambda: {"a": float("nan"), "b": [float("-inf")]}, {"a": None, "b": [None]}),
     (lambda: (number for number in range(3)), [0, 1, 2]),
@@ -354,7 +396,9 @@ def test_what_a_tool_gives_is_data_at_once(function: Callable[[], Any], expected
     assert (result["error"] if isinstance(expected, str) else result) == expected
 
 
-def shaped(text: str = "", whole: int = 0, real: float = 0.0, names: dict[str, Any] | None = None) -> list[Any]:
+def shaped(
+    text: str = "", whole: int = 0, real: float = 0.0, names: dict[str, Any] | None = None
+) -> list[Any]:
     """Return what arrived."""
     return [text, whole, real, names]
 

@@ -20,9 +20,17 @@ def test_values_are_saved_loaded_and_listed(tmp_path: Path) -> None:
     """A value comes back under its key; nothing is made on disk before something is saved."""
     made = tools(tmp_path / "state")
     assert made.run("listStateKeys", {}) == {"success": True, "keys": [], "count": 0}
-    assert made.run("loadState", {"key": "a"}) == {"success": True, "found": False, "key": "a", "value": None}
+    assert made.run("loadState", {"key": "a"}) == {
+        "success": True,
+        "found": False,
+        "key": "a",
+        "value": None,
+    }
     assert not (tmp_path / "state").exists()
-    assert made.run("saveState", {"key": "b", "value": {"n": [1, None]}}) == {"success": True, "key": "b"}
+    assert made.run("saveState", {"key": "b", "value": {"n": [1, None]}}) == {
+        "success": True,
+        "key": "b",
+    }
     made.run("saveState", {"key": "a", "value": "é"})
     assert made.run("loadState", {"key": "b"})["value"] == {"n": [1, None]}
     assert tools(tmp_path / "state").run("listStateKeys", {})["keys"] == ["a", "b"]
@@ -52,7 +60,10 @@ def test_a_damaged_store_is_a_failed_result(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["", "  ", "k" * 201])
 def test_keys_are_bounded(tmp_path: Path, key: str) -> None:
     """An empty or endless key is refused."""
-    assert "a key has 1 to 200 characters" in tools(tmp_path).run("saveState", {"key": key, "value": 1})["error"]
+    assert (
+        "a key has 1 to 200 characters"
+        in tools(tmp_path).run("saveState", {"key": key, "value": 1})["error"]
+    )
 
 
 def runs(*rows: tuple[int, int, str]) -> list[dict[str, Any]]:
@@ -63,7 +74,9 @@ def runs(*rows: tuple[int, int, str]) -> list[dict[str, Any]]:
 def test_series_are_merged_by_id(tmp_path: Path) -> None:
     """One record for each id, the newest wins; counts say what was added (D-86)."""
     made = tools(tmp_path)
-    first = made.run("mergeTimeseriesState", {"key": "runs", "items": runs((1, 100, "old"), (2, 200, "b"))})
+    first = made.run(
+        "mergeTimeseriesState", {"key": "runs", "items": runs((1, 100, "old"), (2, 200, "b"))}
+    )
     assert first == {"success": True, "added": 2, "duplicates": 0, "total_count": 2}
     again = runs((1, 150, "new"), (2, 50, "stale"), (3, 300, "c"))
     assert made.run("mergeTimeseriesState", {"key": "runs", "items": again}) == {
@@ -76,7 +89,13 @@ def test_series_are_merged_by_id(tmp_path: Path) -> None:
     assert [one["name"] for one in found["items"]] == ["new", "b", "c"]
 
 
-COVERAGES = [(100, 300, "full"), (150, 250, "full"), (50, 150, "partial"), (250, 400, "partial"), (301, 400, "none")]
+COVERAGES = [
+    (100, 300, "full"),
+    (150, 250, "full"),
+    (50, 150, "partial"),
+    (250, 400, "partial"),
+    (301, 400, "none"),
+]
 
 
 @pytest.mark.parametrize(("start", "end", "coverage"), COVERAGES)
@@ -84,8 +103,14 @@ def test_the_coverage_of_a_range(tmp_path: Path, start: int, end: int, coverage:
     """Full, partial or none, by the times that the merged records covered (D-86)."""
     made = tools(tmp_path)
     made.run("mergeTimeseriesState", {"key": "runs", "items": runs((1, 100, "a"), (2, 300, "b"))})
-    assert made.run("queryTimeseriesState", {"key": "runs", "start": start, "end": end})["coverage"] == coverage
-    assert made.run("queryTimeseriesState", {"key": "none", "start": 1, "end": 2})["coverage"] == "none"
+    assert (
+        made.run("queryTimeseriesState", {"key": "runs", "start": start, "end": end})["coverage"]
+        == coverage
+    )
+    assert (
+        made.run("queryTimeseriesState", {"key": "none", "start": 1, "end": 2})["coverage"]
+        == "none"
+    )
 
 
 def test_gaps_are_no_coverage(tmp_path: Path) -> None:
@@ -93,10 +118,16 @@ def test_gaps_are_no_coverage(tmp_path: Path) -> None:
     made = tools(tmp_path)
     for items in (runs((1, 100, "a"), (2, 200, "b")), runs((3, 500, "c"))):
         made.run("mergeTimeseriesState", {"key": "runs", "items": items})
-    assert made.run("queryTimeseriesState", {"key": "runs", "start": 100, "end": 500})["coverage"] == "partial"
+    assert (
+        made.run("queryTimeseriesState", {"key": "runs", "start": 100, "end": 500})["coverage"]
+        == "partial"
+    )
     empty = {"key": "runs", "items": [], "covered_from": 201, "covered_to": 499}
     assert made.run("mergeTimeseriesState", empty)["total_count"] == 3
-    assert made.run("queryTimeseriesState", {"key": "runs", "start": 100, "end": 500})["coverage"] == "full"
+    assert (
+        made.run("queryTimeseriesState", {"key": "runs", "start": 100, "end": 500})["coverage"]
+        == "full"
+    )
 
 
 def test_records_without_id_or_time_are_mistakes(tmp_path: Path) -> None:

@@ -34,14 +34,18 @@ def test_a_moved_slice_is_found_and_says_so() -> None:
 
 def test_a_lost_slice_leaves_its_reason_and_no_lines() -> None:
     """What cannot be found is never replaced by lines that happen to stand there (M-X9)."""
-    view = shown([captured(4, 5), captured(8, 9)], "import sys\n\n\ndef other():\n    return sys.path\n")
+    view = shown(
+        [captured(4, 5), captured(8, 9)], "import sys\n\n\ndef other():\n    return sys.path\n"
+    )
     assert [line.split(": ")[1] for line in view.split("\n\n")] == ["orphaned", "orphaned"]
     assert "sys.path" not in view
 
 
 def test_spans_name_the_lines_of_the_file() -> None:
     """Every line of a slice maps to its own line; the line above it maps to none."""
-    view = custom(ViewRequest("a.py", OLD, ViewMode.CUSTOM, slices=[captured(1, 1), captured(8, 9)]))
+    view = custom(
+        ViewRequest("a.py", OLD, ViewMode.CUSTOM, slices=[captured(1, 1), captured(8, 9)])
+    )
     lines = view.text.split("\n")
     assert [view.source_line(i) for i in range(1, len(lines) + 1)] == [None, 1, None, None, 8, 9]
 

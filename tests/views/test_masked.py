@@ -30,7 +30,9 @@ def view_of(path: str, text: str, mask: Mapping[str, str]) -> View:
 
 def test_members_share_the_header_of_their_container() -> None:
     """Members stand below their class, nested ones deeper, each class shown once, the mask's order kept (M-35)."""
-    view = view_of("a.py", PYTHON, {"A.f": "def", "top": "sig", "A.C.g": "def", "h": "sig", "nope": "def"})
+    view = view_of(
+        "a.py", PYTHON, {"A.f": "def", "top": "sig", "A.C.g": "def", "h": "sig", "nope": "def"}
+    )
     assert view.text == (
         "@deco\nclass A(B):\n    ...\n    def f(self):\n        return 1\n    class C:\n        def g(self): pass\n"
         "    def h(self):\n\ndef top():\n\nERROR: symbol not found: nope in a.py"
@@ -38,7 +40,9 @@ def test_members_share_the_header_of_their_container() -> None:
     source = PYTHON.split("\n")
     lines = view.text.split("\n")
     shown = {number for number in range(1, len(lines) + 1) if view.source_line(number)}
-    assert {lines[number - 1].strip() for number in range(1, len(lines) + 1) if number not in shown} == {
+    assert {
+        lines[number - 1].strip() for number in range(1, len(lines) + 1) if number not in shown
+    } == {
         "",
         "...",
         lines[-1],
@@ -72,7 +76,10 @@ def test_in_every_language(path: str, text: str, symbol: str, expected: str) -> 
 
 def test_a_container_alone_is_as_before() -> None:
     """A class that is picked itself stands once, whole or by its header."""
-    assert view_of("a.py", PYTHON, {"A.C": "sig"}).text == "@deco\nclass A(B):\n    ...\n    class C:\n    ..."
+    assert (
+        view_of("a.py", PYTHON, {"A.C": "sig"}).text
+        == "@deco\nclass A(B):\n    ...\n    class C:\n    ..."
+    )
     assert view_of("a.py", PYTHON, {"A": "sig"}).text == "@deco\nclass A(B):"
 
 

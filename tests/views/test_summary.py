@@ -5,7 +5,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.viewing import outline_of, skeleton_of, summary_of
 
-PATHS = ["a.py", "a.js", "a.md", "a.json", "a.yaml", "a.csv", "a.txt", "a.ini", "a.sql", "Makefile", "a.bin", "a"]
+PATHS = [
+    "a.py",
+    "a.js",
+    "a.md",
+    "a.json",
+    "a.yaml",
+    "a.csv",
+    "a.txt",
+    "a.ini",
+    "a.sql",
+    "Makefile",
+    "a.bin",
+    "a",
+]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +96,10 @@ def test_a_digest_is_shorter_than_the_file(path: str, source: str) -> None:
         ("a.js", "function f() {}\n" * 3000),
         ("a.js", "class A" + "b" * 5000 + " { m() {} }\n"),
         ("a.js", "".join(f"class A{number} {{}}\n" for number in range(3000))),
-        ("a.test.js", "".join(f"it('{'does this ' * 30}{number}', () => {{}})\n" for number in range(300))),
+        (
+            "a.test.js",
+            "".join(f"it('{'does this ' * 30}{number}', () => {{}})\n" for number in range(300)),
+        ),
         ("a.md", "".join(f"# {'Heading ' * 100}\n\ntext\n\n" for _ in range(300))),
         ("a.css", ".a,\n" * 3000 + ".b { c: d }\n"),
         ("a.csv", ",".join(f"column{number}" for number in range(3000)) + "\n"),
@@ -100,7 +116,5 @@ def test_a_digest_is_bounded(path: str, source: str) -> None:
 
 def test_comments_for_tools_are_no_documentation() -> None:
     """A digest quotes what a file says of itself, not what it says to linters (M-32)."""
-    source = (
-        "#!/usr/bin/env ruby\n# frozen_string_literal: true\n# Draws shapes.\n#\n# Slowly.\n\n# Not this.\nputs 1\n"
-    )
+    source = "#!/usr/bin/env ruby\n# frozen_string_literal: true\n# Draws shapes.\n#\n# Slowly.\n\n# Not this.\nputs 1\n"
     assert summary_of("a.rb", source) == "ruby, 8 lines\nDraws shapes."

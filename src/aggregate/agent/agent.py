@@ -64,7 +64,9 @@ class NeuronAgent:
         """
         node = TraceRecorder(TraceKind.GOAL, "goal", goal, self.clock)
         budget = BudgetTracker(self.limits, self.clock)
-        run = GoalContext(self.model, self.tools, self.limits, budget, self.state_dir / "data_cache")
+        run = GoalContext(
+            self.model, self.tools, self.limits, budget, self.state_dir / "data_cache"
+        )
         with node.timed():
             done, answer = self._reach(run, goal, depth, node)
         success = answer is not None and answer.success
@@ -89,9 +91,13 @@ class NeuronAgent:
         """Recall what was saved, do the steps, choose the answer, and correct it once where it is incomplete."""
         if depth >= self.limits.depth:
             return BranchResult(error=TOO_DEEP), None
-        branch = Branch(goal, depth, node, subtask_budget=SubtaskBudget(self.limits.dendrites_in_all))
+        branch = Branch(
+            goal, depth, node, subtask_budget=SubtaskBudget(self.limits.dendrites_in_all)
+        )
         branch.context["_original_goal"] = goal
-        if depth == 0 and (memory := recall_saved_state(run, node, goal, state_store(self.state_dir))):
+        if depth == 0 and (
+            memory := recall_saved_state(run, node, goal, state_store(self.state_dir))
+        ):
             branch.context[MEMORY] = memory
         done = run_branch(run, branch)
         if done.error:

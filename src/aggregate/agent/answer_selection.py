@@ -15,7 +15,13 @@ from aggregate.agent.quantities import counted_noun, extract_quantity
 from aggregate.models.jsonable import failure_text, jsonable
 from aggregate.models.result import Answer, AnswerKind, AnswerSource
 from aggregate.models.values import Value, isolated_copy
-from aggregate.results.subtask_text import DENDRITES, count_of, envelope_content, subtasks_text, value_lines
+from aggregate.results.subtask_text import (
+    DENDRITES,
+    count_of,
+    envelope_content,
+    subtasks_text,
+    value_lines,
+)
 
 logger: Final = logging.getLogger(__name__)
 
@@ -42,7 +48,9 @@ class AnswerCandidate:
         return len([line for line in self.text.strip().split("\n") if line.strip()])
 
 
-def select_answer(goal: str, results: Sequence[Value], *, descriptions: Sequence[str] | None = None) -> Answer:
+def select_answer(
+    goal: str, results: Sequence[Value], *, descriptions: Sequence[str] | None = None
+) -> Answer:
     """Return the answer to ``goal`` among ``results``.
 
     Args:
@@ -58,12 +66,18 @@ def select_answer(goal: str, results: Sequence[Value], *, descriptions: Sequence
         logger.info("🎯 Target count from goal: %s", target)
     # Chosen among copies that are JSON: whatever a result's own methods would do.
     originals, results = results, [jsonable(result) for result in results]
-    usable = [(number, result) for number, result in enumerate(results, 1) if not is_failure(result)]
+    usable = [
+        (number, result) for number, result in enumerate(results, 1) if not is_failure(result)
+    ]
     texts = _candidates(usable)
     summary, source = _choose(goal, target, usable, texts)
     warnings = [*_failures(results, descriptions), *_blanks(usable)]
     for text in texts:
-        if target and (text.index, text.kind) == (source.index, source.kind) and text.lines != target:
+        if (
+            target
+            and (text.index, text.kind) == (source.index, source.kind)
+            and text.lines != target
+        ):
             warnings.append(f"The goal asks for {target}, the answer has {text.lines} lines.")
     return Answer(
         summary=summary,
@@ -111,7 +125,10 @@ def _is_text(value: Value) -> TypeGuard[str]:
 
 
 def _choose(
-    goal: str, target: int | None, usable: Sequence[tuple[int, Value]], texts: Sequence[AnswerCandidate]
+    goal: str,
+    target: int | None,
+    usable: Sequence[tuple[int, Value]],
+    texts: Sequence[AnswerCandidate],
 ) -> tuple[str, AnswerSource]:
     answers = [candidate for candidate in texts if not _explains(candidate)]
     # Sorting is stable: of one kind, the newest stays first.
@@ -125,11 +142,15 @@ def _choose(
 
 
 def _explains(candidate: AnswerCandidate) -> bool:
-    return candidate.kind is AnswerKind.AI and candidate.text.lstrip().lower().startswith(EXPLANATIONS)
+    return candidate.kind is AnswerKind.AI and candidate.text.lstrip().lower().startswith(
+        EXPLANATIONS
+    )
 
 
 def _formatted(candidate: AnswerCandidate, reason: str) -> tuple[str, AnswerSource]:
-    logger.info("📝 Using formatted answer from neuron %s (%s, %s)", candidate.index, candidate.kind, reason)
+    logger.info(
+        "📝 Using formatted answer from neuron %s (%s, %s)", candidate.index, candidate.kind, reason
+    )
     return candidate.text.strip("\n"), AnswerSource(candidate.index, candidate.kind, reason)
 
 
@@ -141,11 +162,15 @@ def _counted(goal: str, usable: Sequence[tuple[int, Value]]) -> tuple[str, Answe
     for number, result in reversed(usable):
         count = count_of(result)
         if count is not None:
-            return f"{count} {noun}", AnswerSource(number, AnswerKind.COUNT, "the goal counts, and this is a number")
+            return f"{count} {noun}", AnswerSource(
+                number, AnswerKind.COUNT, "the goal counts, and this is a number"
+            )
     return None
 
 
-def _last_value(usable: Sequence[tuple[int, Value]], texts: Sequence[AnswerCandidate]) -> tuple[str, AnswerSource]:
+def _last_value(
+    usable: Sequence[tuple[int, Value]], texts: Sequence[AnswerCandidate]
+) -> tuple[str, AnswerSource]:
     """Return the last successful result as text (rules D-68, X-7, X-8), an explanation as the last resort."""
     with_text = {candidate.index for candidate in texts}
     for number, result in reversed(usable):
@@ -181,11 +206,15 @@ def _failure(number: int, result: Mapping[str, Any], descriptions: Sequence[str]
 
 def _blanks(usable: Sequence[tuple[int, Value]]) -> list[str]:
     """Name the steps whose text is blank: they count as nothing, not as an answer (rule D-72)."""
-    return [f"Step {number} gave a blank text." for number, result in usable if _has_blank_text(result)]
+    return [
+        f"Step {number} gave a blank text." for number, result in usable if _has_blank_text(result)
+    ]
 
 
 def _has_blank_text(result: Value) -> bool:
-    texts = [result.get("answer"), result.get("result")] if isinstance(result, Mapping) else [result]
+    texts = (
+        [result.get("answer"), result.get("result")] if isinstance(result, Mapping) else [result]
+    )
     return any(isinstance(text, str) and not text.strip() for text in texts)
 
 

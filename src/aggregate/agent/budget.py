@@ -14,7 +14,9 @@ MAX_RETRIES: Final = 3
 """Executions of one step (rule D-7)."""
 _LEAST: Final = {
     **dict.fromkeys(("depth", "attempts", "steps", "workers", "duplicates"), 1),
-    **dict.fromkeys(("dendrites", "dendrites_in_all", "tokens", "seconds", "tool_seconds", "inline_bytes"), 0),
+    **dict.fromkeys(
+        ("dendrites", "dendrites_in_all", "tokens", "seconds", "tool_seconds", "inline_bytes"), 0
+    ),
 }
 
 
@@ -56,7 +58,9 @@ class EngineLimits:
         for name, least in _LEAST.items():
             # Not "<": NaN is refused too.
             if not getattr(self, name) >= least:
-                raise ConfigError(f"{name} must be at least {least:g}, not {getattr(self, name)}", key=name)
+                raise ConfigError(
+                    f"{name} must be at least {least:g}, not {getattr(self, name)}", key=name
+                )
 
 
 class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its failed result

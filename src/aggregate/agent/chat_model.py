@@ -30,7 +30,9 @@ class ChatModel:
 
     def ask(self, question: Question) -> Completion:
         """Send the question and return the answer with its tokens; what was refused or cut is no answer."""
-        reply = self.client.send(self.prompt, question.text, model=self.model, options=_options(question))
+        reply = self.client.send(
+            self.prompt, question.text, model=self.model, options=_options(question)
+        )
         return Completion(reply.text, _tokens(question, reply), _PROBLEMS.get(reply.stop, ""))
 
 

@@ -53,14 +53,20 @@ def fan_out(
     matching = filter_items(loop.items, loop.step)
     if len(matching) < len(loop.items):
         lacking = len(loop.items) - len(matching)
-        branch.node.warn(f"{lacking} of {len(loop.items)} items lack what the step names and are left out.")
+        branch.node.warn(
+            f"{lacking} of {len(loop.items)} items lack what the step names and are left out."
+        )
     items = _within_limits(run, branch, _distinct(run, branch, matching))
     branch.finished_loops.add((loop.source.digest, template))
     if loop.items and not items:
         error = "no sub-task may run: the limit of them is reached"
         return StepOutcome({"success": False, "error": error}, validated=False)
     results, labels = run_subtasks(
-        run, branch, _item_subtasks(loop, template, tool, items), branch.lists | {loop.source.digest}, execute
+        run,
+        branch,
+        _item_subtasks(loop, template, tool, items),
+        branch.lists | {loop.source.digest},
+        execute,
     )
     result = {
         **_success(branch, results),
@@ -72,14 +78,19 @@ def fan_out(
     return StepOutcome(result, validated=not is_failure(result), spawned=labels)
 
 
-def _item_subtasks(loop: Loop, template: str, tool: Tool | None, items: Sequence[Value]) -> list[Subtask]:
+def _item_subtasks(
+    loop: Loop, template: str, tool: Tool | None, items: Sequence[Value]
+) -> list[Subtask]:
     """Return one sub-task for each item.
 
     A template of several steps is split by the model for each item; one step is decided here, once for all.
     """
     decided = ("", None) if is_compound(template) else (template, ToolChoice(tool))
     noun = loop.iteration.noun
-    return [Subtask(item_goal(template, item, number), item, noun, *decided) for number, item in enumerate(items, 1)]
+    return [
+        Subtask(item_goal(template, item, number), item, noun, *decided)
+        for number, item in enumerate(items, 1)
+    ]
 
 
 def _distinct(run: GoalContext, branch: Branch, items: Sequence[Value]) -> list[Value]:
@@ -91,7 +102,9 @@ def _distinct(run: GoalContext, branch: Branch, items: Sequence[Value]) -> list[
         duplicates += key in distinct
         if duplicates >= run.limits.duplicates:
             rest = len(items) - number
-            branch.node.warn(f"{duplicates} items were there before; the {rest} items after them were left out.")
+            branch.node.warn(
+                f"{duplicates} items were there before; the {rest} items after them were left out."
+            )
             return list(distinct.values())
         distinct.setdefault(key, without_attached(item))
     if duplicates:
@@ -103,12 +116,18 @@ def _within_limits(run: GoalContext, branch: Branch, items: list[Value]) -> list
     """Return as many of the items as may have sub-tasks; what is left out is named in a warning (rule D-10)."""
     granted = branch.subtask_budget.take(len(items), run.limits.dendrites)
     if granted < len(items):
-        branch.node.warn(f"Only {granted} of {len(items)} items were processed: the limit of sub-tasks is reached.")
+        branch.node.warn(
+            f"Only {granted} of {len(items)} items were processed: the limit of sub-tasks is reached."
+        )
     return items[:granted]
 
 
 def run_subtasks(
-    run: GoalContext, branch: Branch, tasks: Sequence[Subtask], lists: frozenset[str], execute: Execute
+    run: GoalContext,
+    branch: Branch,
+    tasks: Sequence[Subtask],
+    lists: frozenset[str],
+    execute: Execute,
 ) -> tuple[list[Value], tuple[str, ...]]:
     """Do sub-tasks in branches of their own and return their results in order, and their labels.
 
@@ -126,7 +145,9 @@ def run_subtasks(
         if workers <= 1:
             results = [execute(run, below) for below in branches]
         else:
-            results = ordered_map("dendrite", lambda below: execute(run, below), branches, workers=workers)
+            results = ordered_map(
+                "dendrite", lambda below: execute(run, below), branches, workers=workers
+            )
     except BaseException:
         run.budget.cancel()  # an interrupted goal asks nothing more in its other threads
         raise
@@ -135,7 +156,9 @@ def run_subtasks(
     return results, labels
 
 
-def _subtask_branch(branch: Branch, task: Subtask, number: int, budget: SubtaskBudget, lists: frozenset[str]) -> Branch:
+def _subtask_branch(
+    branch: Branch, task: Subtask, number: int, budget: SubtaskBudget, lists: frozenset[str]
+) -> Branch:
     """Return a branch with a context of its own: what it writes reaches no sibling and no parent (rules D-4, D-33)."""
     depth = branch.depth + 1
     context = dict(branch.context)
@@ -161,7 +184,9 @@ def _success(branch: Branch, results: Sequence[Value]) -> dict[str, Any]:
     if errors and len(errors) == len(results):
         return {"success": False, "error": ALL_FAILED + errors[0]}
     if errors:
-        branch.node.warn(f"{len(errors)} of {len(results)} sub-tasks failed, the first one with: {errors[0]}")
+        branch.node.warn(
+            f"{len(errors)} of {len(results)} sub-tasks failed, the first one with: {errors[0]}"
+        )
     return {"success": True}
 
 

@@ -38,7 +38,9 @@ def known_results(context: Mapping[str, Value], *, each: int = ONE, most: int = 
         most: Characters of all.
     """
     lines: list[str] = []
-    entries = [(key, value) for key, value in reversed(list(context.items())) if key != "_original_goal"]
+    entries = [
+        (key, value) for key, value in reversed(list(context.items())) if key != "_original_goal"
+    ]
     for number, (key, value) in enumerate(entries):
         line = f"{key}: {clip(_summary(key, value), each)}"
         if lines and sum(map(len, lines)) + len(line) > most:

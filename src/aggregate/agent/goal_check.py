@@ -11,7 +11,9 @@ from aggregate.agent.steps import BranchResult, run_neuron
 from aggregate.models.result import Answer, AnswerKind
 
 
-def corrective_neuron(run: GoalContext, branch: Branch, done: BranchResult, answer: Answer) -> Neuron | None:
+def corrective_neuron(
+    run: GoalContext, branch: Branch, done: BranchResult, answer: Answer
+) -> Neuron | None:
     """Return the corrective step with its result, ``None`` where none is needed or it failed.
 
     It works with what is there: nothing is fetched again.
@@ -21,7 +23,9 @@ def corrective_neuron(run: GoalContext, branch: Branch, done: BranchResult, answ
         if not missing:
             return None
         known = formatting.known_results(branch.context)
-        reply = run.ask(branch.node, QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known)
+        reply = run.ask(
+            branch.node, QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known
+        )
     except LimitReached as reached:
         branch.node.warn(f"The answer was not checked: {reached}")
         return None
@@ -32,7 +36,9 @@ def corrective_neuron(run: GoalContext, branch: Branch, done: BranchResult, answ
     corrective = Branch(branch.goal, branch.depth, branch.node, context, corrective=True)
     neuron = run_neuron(run, corrective, Neuron(step, len(done.neurons) + 1, branch.depth))
     if is_failure(neuron.result):
-        branch.node.warn(f"The corrective step failed, the answer stays: {neuron.result.get('error')}")
+        branch.node.warn(
+            f"The corrective step failed, the answer stays: {neuron.result.get('error')}"
+        )
         return None
     branch.context[neuron.key] = corrective.context[neuron.key]
     return neuron
@@ -61,7 +67,11 @@ def verdict(goal: str, answer: Answer) -> str | None:
     if answer.source.kind is AnswerKind.COUNT:
         return ""
     target = extract_quantity(goal)
-    if target is None or answer.source.kind not in (AnswerKind.PYTHON, AnswerKind.AI, AnswerKind.TEXT):
+    if target is None or answer.source.kind not in (
+        AnswerKind.PYTHON,
+        AnswerKind.AI,
+        AnswerKind.TEXT,
+    ):
         return None
     lines = len([line for line in answer.summary.splitlines() if line.strip()])
     if lines > target:

@@ -36,7 +36,12 @@ class GoalContext:
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def ask(
-        self, node: TraceRecorder, kind: QuestionKind, *, schema: Schema | None = None, **fields: object
+        self,
+        node: TraceRecorder,
+        kind: QuestionKind,
+        *,
+        schema: Schema | None = None,
+        **fields: object,
     ) -> str | None:
         """Ask the model; ``None`` where it gave no answer, with a warning on ``node``.
 
@@ -64,7 +69,9 @@ class GoalContext:
         beginning = " ".join(text[: NOTE * 2].split())
         child.text = clip(beginning, NOTE)
         if len(text) > MOST_ANSWER:
-            node.warn(f'The answer to "{kind}" was cut at {MOST_ANSWER:,} of {len(text):,} characters.')
+            node.warn(
+                f'The answer to "{kind}" was cut at {MOST_ANSWER:,} of {len(text):,} characters.'
+            )
         # Half a surrogate pair cannot be written anywhere.
         return text[:MOST_ANSWER].encode("utf-8", "replace").decode()
 
@@ -105,7 +112,13 @@ class GoalContext:
             raise ModelError("its answer is empty")
         return completion.text
 
-    def call(self, node: TraceRecorder, tool: Tool, arguments: dict[str, Any], results: Mapping[str, Value]) -> Value:
+    def call(
+        self,
+        node: TraceRecorder,
+        tool: Tool,
+        arguments: dict[str, Any],
+        results: Mapping[str, Value],
+    ) -> Value:
         """Run a tool over the ``results`` so far and return its own; every failure is one too.
 
         Raises:

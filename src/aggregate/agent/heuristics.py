@@ -28,9 +28,12 @@ _EACH: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ALL: Final = re.compile(
-    r"\ball\s+(?:of\s+)?(?:(?:the|my|our|your|these|those)\s+)?(?P<rest>\w.*)", re.IGNORECASE | re.DOTALL
+    r"\ball\s+(?:of\s+)?(?:(?:the|my|our|your|these|those)\s+)?(?P<rest>\w.*)",
+    re.IGNORECASE | re.DOTALL,
 )
-_PARTS: Final = re.compile(r"\b(?:start and end|both|and also|as well as|along with)\b", re.IGNORECASE)
+_PARTS: Final = re.compile(
+    r"\b(?:start and end|both|and also|as well as|along with)\b", re.IGNORECASE
+)
 _COMPOUND: Final = re.compile(r"\bthen\b|;|\n|(?:^|\s)[1-9][.)]\s", re.IGNORECASE)
 _NOUN_WORDS: Final = 3
 """Words after "each" that may name an item, as in "each long bike ride"."""

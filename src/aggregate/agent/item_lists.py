@@ -93,7 +93,9 @@ def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
         return
     if not isinstance(value, Mapping):
         return
-    lists = {str(key): item for key, item in value.items() if isinstance(item, list) and key != DENDRITES}
+    lists = {
+        str(key): item for key, item in value.items() if isinstance(item, list) and key != DENDRITES
+    }
     named: list[str] = []
     if noun:
         named = [key for key in lists if words(key)[-1:] == [singular(noun)]]
@@ -113,7 +115,9 @@ def filter_items(items: Sequence[Value], step: str) -> tuple[Value, ...]:
         word = match.group(1).lower()
         noun = singular(word)
         fields = (word, f"{word}_count", f"{noun}_count", f"has_{word}", f"{word}s", noun)
-        matching = tuple(item for item in items if isinstance(item, Mapping) and any(map(item.get, fields)))
+        matching = tuple(
+            item for item in items if isinstance(item, Mapping) and any(map(item.get, fields))
+        )
         if matching:
             return matching
     return tuple(items)

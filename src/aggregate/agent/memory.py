@@ -16,7 +16,9 @@ KEY_CHARACTERS = 60
 """Keys in a question, and characters of each: it stays below about a thousand tokens."""
 
 
-def recall_saved_state(run: GoalContext, node: TraceRecorder, goal: str, store: StateStore) -> dict[str, Any]:
+def recall_saved_state(
+    run: GoalContext, node: TraceRecorder, goal: str, store: StateStore
+) -> dict[str, Any]:
     """Return the saved values that help with ``goal``, by key; no model is asked where nothing is saved.
 
     Keys that were never saved count for nothing, and every failure is an empty memory with a warning: the goal goes on.
@@ -29,7 +31,10 @@ def recall_saved_state(run: GoalContext, node: TraceRecorder, goal: str, store: 
         if len(keys) > MOST_KEYS:
             node.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
         reply = run.ask(node, QuestionKind.MEMORY, goal=goal, keys=listed)
-        loaded = {key: store.load(key) for key in relevant_keys(reply_parsing.json_value(reply, dict), keys)}
+        loaded = {
+            key: store.load(key)
+            for key in relevant_keys(reply_parsing.json_value(reply, dict), keys)
+        }
         return {key: value for key, (exists, value) in loaded.items() if exists}
     except (AggregateError, LimitReached) as error:
         node.warn(f"Nothing was recalled: {error}")

@@ -9,12 +9,24 @@ _MONTH: Final = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?"
     "|nov(?:ember)?|dec(?:ember)?"
 )
-_ONES: Final = {word: n for n, word in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine"], 2)}
-_TEEN_WORDS: Final = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_ONES: Final = {
+    word: n
+    for n, word in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine"], 2)
+}
+_TEEN_WORDS: Final = (
+    "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+)
 _TEENS: Final = {word: n for n, word in enumerate(_TEEN_WORDS.split(), 10)}
 _TEN_WORDS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
 _TENS: Final = {word: 10 * n for n, word in enumerate(_TEN_WORDS.split(), 2)}
-_SCALES: Final = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 1_000_000, "k": 1000, "m": 1_000_000}
+_SCALES: Final = {
+    "dozen": 12,
+    "hundred": 100,
+    "thousand": 1000,
+    "million": 1_000_000,
+    "k": 1000,
+    "m": 1_000_000,
+}
 _SMALL: Final = {"a": 1, "one": 1} | _ONES | _TEENS | _TENS
 _WORDS: Final = (
     rf"(?P<small>(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(['one', *_ONES])})|{'|'.join([*_ONES, *_TEENS, *_TENS])})"
@@ -51,12 +63,16 @@ MOST_DIGITS: Final = 9
 """Longer numbers are names, and no count of things."""
 
 _COUNTING: Final = re.compile(r"\b(?:how many|number of|count(?: of| up)?)\b\s*(.*)", re.DOTALL)
-_SKIPPED: Final = frozenset({"the", "all", "my", "our", "your", "their", "of", "every", "each", "total", "number"})
+_SKIPPED: Final = frozenset(
+    {"the", "all", "my", "our", "your", "their", "of", "every", "each", "total", "number"}
+)
 _STOP: Final = re.compile(
     r"\b(?:did|do|does|have|has|had|are|were|is|was|will|would|can|could|in|on|at|from|to|for|with|by|of|that|which|who"
     r"|there|this|these|those|last|since|between|during|per|and|or|i|we|you|they|he|she|it|got|get)\b|[^\w\s'-]"
 )
-_PLURAL: Final = re.compile(r"(?:\w*[^siu]s|people|children|men|women|data|feet|mice|species|series)")
+_PLURAL: Final = re.compile(
+    r"(?:\w*[^siu]s|people|children|men|women|data|feet|mice|species|series)"
+)
 
 
 def extract_quantity(goal: str) -> int | None:

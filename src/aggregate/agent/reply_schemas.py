@@ -15,7 +15,12 @@ _TEXT: Final = {"type": "string"}
 
 
 def _object(**properties: Schema) -> Schema:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def _or_null(schema: Schema) -> Schema:
@@ -45,7 +50,9 @@ def arguments_schema(tool: Tool) -> Schema | None:
     """Return the form of a tool's arguments; ``None`` where it takes more than simple values."""
     if not tool.parameters or any(parameter.type not in _TYPES for parameter in tool.parameters):
         return None
-    properties = {parameter.name: _or_null(_parameter_schema(parameter)) for parameter in tool.parameters}
+    properties = {
+        parameter.name: _or_null(_parameter_schema(parameter)) for parameter in tool.parameters
+    }
     return _object(**properties)
 
 
@@ -54,7 +61,9 @@ def reflection_schema(tool: Tool) -> Schema | None:
     suggested = arguments_schema(tool)
     if suggested is None:
         return None
-    return _object(diagnosis=_TEXT, suggested_fix=_or_null(_TEXT), suggested_params=_or_null(suggested))
+    return _object(
+        diagnosis=_TEXT, suggested_fix=_or_null(_TEXT), suggested_params=_or_null(suggested)
+    )
 
 
 def _parameter_schema(parameter: Parameter) -> Schema:

@@ -59,7 +59,9 @@ class ScriptedModel:
             self.questions.append(question)
             if not fitting:
                 step = question.place or "goal"
-                raise ModelError(f"the script has no answer to {question.call} at step {step}: add a rule")
+                raise ModelError(
+                    f"the script has no answer to {question.call} at step {step}: add a rule"
+                )
             number = max(fitting, key=lambda number: len(self.rules[number].contains))
             attempt = self._times.get((number, question.place), 0) + 1
             self._times[number, question.place] = attempt
@@ -114,7 +116,9 @@ def _rule(name: str, answers: Any) -> ScriptRule:  # noqa: ANN401 - a file's con
     if not replies:
         raise ModelError(f'the script\'s "{name}" needs a text or a list of texts')
     if kind.strip() not in list(QuestionKind):
-        raise ModelError(f'the script\'s "{name}" is no question: questions are {", ".join(QuestionKind)}')
+        raise ModelError(
+            f'the script\'s "{name}" is no question: questions are {", ".join(QuestionKind)}'
+        )
     return ScriptRule(QuestionKind(kind.strip()), replies, contains.strip())
 
 

@@ -14,7 +14,9 @@ from aggregate.agent.tool_arguments import FailureFeedback, arguments_for
 from aggregate.models.values import Value
 from aggregate.tools import ANALYSIS, Tool
 
-REJECTED: Final = "The last result was judged not to give what the step asked for. Do it differently."
+REJECTED: Final = (
+    "The last result was judged not to give what the step asked for. Do it differently."
+)
 
 
 def execute_step(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
@@ -55,7 +57,9 @@ def _is_right(run: GoalContext, branch: Branch, step: str, result: Value) -> boo
 def _answer_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
     """Do a step by the model alone (rule P17)."""
     for _ in range(run.limits.attempts):
-        known = formatting.known_results(branch.context, each=formatting.ANSWER, most=formatting.ANSWER)
+        known = formatting.known_results(
+            branch.context, each=formatting.ANSWER, most=formatting.ANSWER
+        )
         text = run.ask(branch.node, QuestionKind.ANSWER, step=step, known=known)
         if text is not None and text.strip():
             return StepOutcome(ai_response(text), validated=True)

@@ -48,7 +48,11 @@ def run_parts(
         errors.append("the limit of sub-tasks is reached")
     if errors:
         # A range with one end is no range: half of the parts are worth nothing.
-        failure = {"success": False, "error": f"a part of the step failed: {errors[0]}", "results": results}
+        failure = {
+            "success": False,
+            "error": f"a part of the step failed: {errors[0]}",
+            "results": results,
+        }
         return StepOutcome(failure, validated=False, spawned=labels)
     merged = merge_parts(parts, results)
     result = {"success": True, "subtasks_completed": len(results), "results": results, **merged}

@@ -83,7 +83,9 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
     most = run.limits.steps
     if len(steps) > most:
         dropped = "; ".join(steps[most:])
-        branch.node.warn(f"The goal was split into {len(steps)} steps, the most is {most}. Left out: {dropped}")
+        branch.node.warn(
+            f"The goal was split into {len(steps)} steps, the most is {most}. Left out: {dropped}"
+        )
     return steps[:most]
 
 
@@ -119,9 +121,13 @@ def _do_safely(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
     try:
         return _do_step(run, branch, step)
     except LimitReached as reached:
-        return StepOutcome({"success": False, "error": str(reached), "retry": False}, validated=False)
+        return StepOutcome(
+            {"success": False, "error": str(reached), "retry": False}, validated=False
+        )
     except Exception as error:  # noqa: BLE001 - one step's failure is a value, and the next step still runs
-        return StepOutcome({"success": False, "error": f"{type(error).__name__}: {error}"}, validated=False)
+        return StepOutcome(
+            {"success": False, "error": f"{type(error).__name__}: {error}"}, validated=False
+        )
 
 
 def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
@@ -146,7 +152,12 @@ def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
 
 
 def _fan_out_after(
-    run: GoalContext, branch: Branch, step: str, tool: Tool, iteration: Iteration, outcome: StepOutcome
+    run: GoalContext,
+    branch: Branch,
+    step: str,
+    tool: Tool,
+    iteration: Iteration,
+    outcome: StepOutcome,
 ) -> StepOutcome:
     """Return the outcome with what further calls for each item of its list gave, where the step needs them (D-27)."""
     loop = loop_over_result(branch, step, iteration, outcome.result)

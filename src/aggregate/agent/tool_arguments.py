@@ -29,7 +29,9 @@ class FailureFeedback:
     arguments: Mapping[str, Any] | None = None
 
 
-def arguments_for(run: GoalContext, branch: Branch, step: str, tool: Tool, feedback: FailureFeedback) -> dict[str, Any]:
+def arguments_for(
+    run: GoalContext, branch: Branch, step: str, tool: Tool, feedback: FailureFeedback
+) -> dict[str, Any]:
     """Return the arguments of one call.
 
     What the current item and the step itself name beats the model's answer, and that beats older results; undeclared
@@ -75,7 +77,9 @@ def _asked_arguments(
 
 def declared_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that ``tool`` declares and that are not ``None``, in its order."""
-    return {name: arguments[name] for name in _names(tool.parameters) if arguments.get(name) is not None}
+    return {
+        name: arguments[name] for name in _names(tool.parameters) if arguments.get(name) is not None
+    }
 
 
 def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
@@ -125,7 +129,9 @@ def older_arguments(tool: Tool, context: Mapping[str, Value]) -> dict[str, Any]:
 
 def _simple_value(result: Mapping[str, Value], keys: Sequence[str]) -> Value:
     """Return the first text or number under one of ``keys``, ``None`` without one."""
-    return next((result[key] for key in keys if isinstance(result.get(key), str | int | float)), None)
+    return next(
+        (result[key] for key in keys if isinstance(result.get(key), str | int | float)), None
+    )
 
 
 def _names(parameters: Sequence[Parameter]) -> list[str]:
@@ -160,7 +166,9 @@ def _unwrapped(tool: Tool, answer: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments in an answer that holds them under a key of its own."""
     if any(name in answer for name in _names(tool.parameters)):
         return answer
-    inner = next((answer[key] for key in ("arguments", "parameters", "params") if key in answer), None)
+    inner = next(
+        (answer[key] for key in ("arguments", "parameters", "params") if key in answer), None
+    )
     return inner if isinstance(inner, Mapping) else answer
 
 
@@ -173,7 +181,9 @@ def _code(run: GoalContext, branch: Branch, step: str, feedback: FailureFeedback
         names = formatting.field_names(fields, of=item_list.name)
         known += f"\nFields of the items of the newest list:\n{names}"
     goal = formatting.clip(branch.goal, formatting.ALL)
-    reply = run.ask(branch.node, QuestionKind.CODE, goal=goal, step=step, known=known, trouble=feedback.text)
+    reply = run.ask(
+        branch.node, QuestionKind.CODE, goal=goal, step=step, known=known, trouble=feedback.text
+    )
     code = reply_parsing.parse_code(reply)
     error = reply_parsing.syntax_error(code)
     if not code or not error:

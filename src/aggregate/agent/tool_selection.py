@@ -44,7 +44,9 @@ def choose_tool(run: GoalContext, branch: Branch, step: str) -> Tool | None:
     second = scores[ranked[1].name] if len(ranked) > 1 else 0
     if _has_verb(step, ranked[0]) and best >= CERTAIN * max(second, 1):
         return ranked[0]
-    candidates = [tool for tool in ranked if best == 0 or scores[tool.name] * 2 >= best][:CANDIDATES]
+    candidates = [tool for tool in ranked if best == 0 or scores[tool.name] * 2 >= best][
+        :CANDIDATES
+    ]
     if ANALYSIS in run.tools and all(tool.name != ANALYSIS for tool in candidates):
         candidates.append(run.tools.get(ANALYSIS))
     reply = _ask_for_tool(run, branch, step, candidates)
@@ -53,8 +55,12 @@ def choose_tool(run: GoalContext, branch: Branch, step: str) -> Tool | None:
     return _named_tool(reply_parsing.named_text(reply, "tool"), run.tools, is_answer=True)
 
 
-def _ask_for_tool(run: GoalContext, branch: Branch, step: str, candidates: list[Tool]) -> str | None:
-    lines = [f"{tool.name}: {clip(tool.description, _DESCRIPTION_CHARACTERS)}" for tool in candidates]
+def _ask_for_tool(
+    run: GoalContext, branch: Branch, step: str, candidates: list[Tool]
+) -> str | None:
+    lines = [
+        f"{tool.name}: {clip(tool.description, _DESCRIPTION_CHARACTERS)}" for tool in candidates
+    ]
     return run.ask(
         branch.node,
         QuestionKind.FIND_TOOL,

@@ -117,4 +117,6 @@ class TraceRecorder:
         """Return the tree as a value."""
         children = tuple(child.trace() for child in self.children)
         tokens = self.tokens + sum(child.tokens for child in children)
-        return Trace(self.kind, self.label, self.text, self.seconds, tokens, self.ok, self.note, children)
+        return Trace(
+            self.kind, self.label, self.text, self.seconds, tokens, self.ok, self.note, children
+        )

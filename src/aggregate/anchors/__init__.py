@@ -36,7 +36,9 @@ class FuzzyAnchor:
         return capture(text, start_line, end_line, tag=tag, comment=comment, symbol=symbol)
 
     @staticmethod
-    def resolve(piece: Mapping[str, Any], text: str, *, symbol_at: SymbolAt | None = None) -> Resolution:
+    def resolve(
+        piece: Mapping[str, Any], text: str, *, symbol_at: SymbolAt | None = None
+    ) -> Resolution:
         """Return where a slice stands in ``text`` and how sure that is.
 
         Evidence, in this order: the very text, told from its copies by the lines around it; the lines that are left of

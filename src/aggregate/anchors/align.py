@@ -39,7 +39,9 @@ def find_seeds(target: SearchText) -> Pairs:
     """Return every telling line of the window that stood once at capture and stands once now."""
     return {
         index: target.text.single_lines[char]
-        for index, (char, fingerprint) in enumerate(zip(target.window, target.anchor.window, strict=True))
+        for index, (char, fingerprint) in enumerate(
+            zip(target.window, target.anchor.window, strict=True)
+        )
         if not fingerprint & (TRIVIAL | REPEATED) and char in target.text.single_lines
     }
 
@@ -78,11 +80,18 @@ def _equal_lines(target: SearchText, old: range, new: range) -> Pairs:
     """Pair the equal lines of a gap."""
     if not old or not new:
         return {}
-    old_coded, new_coded = target.window[old.start : old.stop], target.text.coded[new.start : new.stop]
+    old_coded, new_coded = (
+        target.window[old.start : old.stop],
+        target.text.coded[new.start : new.stop],
+    )
     if len(old) * len(new) > target.thresholds.fill_cells:
         return _equal_ends(old_coded, new_coded, old, new)
     blocks = Indel.editops(old_coded, new_coded).as_matching_blocks()
-    return {old.start + block.a + k: new.start + block.b + k for block in blocks for k in range(block.size)}
+    return {
+        old.start + block.a + k: new.start + block.b + k
+        for block in blocks
+        for k in range(block.size)
+    }
 
 
 def _equal_ends(old_coded: str, new_coded: str, old: range, new: range) -> Pairs:
@@ -101,7 +110,9 @@ def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
     clip = target.thresholds.compared_characters
     texts = target.anchor.texts
     least = target.thresholds.line_likeness
-    old_lines = [comparable(texts.get(code_of(target.anchor.window[index]), ""), clip) for index in old]
+    old_lines = [
+        comparable(texts.get(code_of(target.anchor.window[index]), ""), clip) for index in old
+    ]
     new_lines = [comparable(target.text.lines[index], clip) for index in new]
     gains = [[_gain(old_line, new_line, least) for new_line in new_lines] for old_line in old_lines]
     return {old.start + row: new.start + column for row, column in best_pairs(gains)}

@@ -42,7 +42,10 @@ def capture(
         "tag": tag,
         "comment": comment,
         "content_hash": content_hash(lines[start:end]),
-        "anchor_lines": [*_telling(lines[:start][::-1], thresholds)[::-1], *_telling(lines[end:], thresholds)],
+        "anchor_lines": [
+            *_telling(lines[:start][::-1], thresholds)[::-1],
+            *_telling(lines[end:], thresholds),
+        ],
         "lines": _both_ends(lines[start:end], thresholds),
         "prints_before": pack(fingerprints[max(start - window, 0) : start]),
         "prints": pack(fingerprints[start:end]),

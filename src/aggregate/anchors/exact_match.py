@@ -36,7 +36,9 @@ def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> Exac
         return ExactMatches()
     best_score = ranked[0][0].score
     too_near = best_score - target.thresholds.lead
-    tied = sorted(place for fit, place in ranked if fit.score > too_near or place in target.unbroken)
+    tied = sorted(
+        place for fit, place in ranked if fit.score > too_near or place in target.unbroken
+    )
     if len(tied) == 1 and best_score >= _needed(target):
         return ExactMatches(chosen=tied[0], total=total)
     is_tie = len(tied) > 1
@@ -47,7 +49,9 @@ def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> Exac
     in_symbol = _in_symbol(rivals, target.anchor.symbol, symbol_at)
     if in_symbol is not None:
         return ExactMatches(chosen=in_symbol, total=total)
-    return ExactMatches(rivals=tuple(rivals), tied=is_tie, total=len(tied) if is_tie else max(total, len(ranked)))
+    return ExactMatches(
+        rivals=tuple(rivals), tied=is_tie, total=len(tied) if is_tie else max(total, len(ranked))
+    )
 
 
 def rivalry(target: SearchText) -> tuple[int, int]:

@@ -43,7 +43,10 @@ def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:
         span = _span(target, pairs)
         if span is not None:
             places.add(_place(target, pairs, own_seeds, *span))
-    return sorted(places, key=lambda place: (not place.sure, -place.held, -place.alike, place.start, place.end))
+    return sorted(
+        places,
+        key=lambda place: (not place.sure, -place.held, -place.alike, place.start, place.end),
+    )
 
 
 def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: int) -> FuzzyMatch:
@@ -56,7 +59,9 @@ def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: 
         return FuzzyMatch(start, end, 0.0, held, sure=False, gone=held == 2)
     alike = _likeness(target, pairs, start, end)
     if held == 2:
-        sure = alike >= thresholds.held_likeness or _kept_share(target, pairs) >= thresholds.kept_share
+        sure = (
+            alike >= thresholds.held_likeness or _kept_share(target, pairs) >= thresholds.kept_share
+        )
         return FuzzyMatch(start, end, alike, held, sure)
     sure = alike >= thresholds.likeness
     if sure and not any(pairs.get(old) == new for old, new in own_seeds.items()):
@@ -70,7 +75,9 @@ def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: 
 def _kept_share(target: SearchText, pairs: Pairs) -> float:
     """Return the share of the slice's telling lines that stand as they were; 0.0 where it had none."""
     anchor = target.anchor
-    telling = [index for index in range(anchor.before, anchor.after) if not anchor.window[index] & TRIVIAL]
+    telling = [
+        index for index in range(anchor.before, anchor.after) if not anchor.window[index] & TRIVIAL
+    ]
     kept = sum(_unchanged(target, pairs, index) for index in telling)
     return kept / len(telling) if telling else 0.0
 
@@ -108,5 +115,9 @@ def _likeness(target: SearchText, pairs: Pairs, start: int, end: int) -> float:
         else anchor.texts.get(code_of(anchor.window[index]))
         for index in range(anchor.before, anchor.after)
     ]
-    own = [(i - anchor.before, j - start) for i, j in pairs.items() if anchor.before <= i < anchor.after]
+    own = [
+        (i - anchor.before, j - start)
+        for i, j in pairs.items()
+        if anchor.before <= i < anchor.after
+    ]
     return likeness(old, target.text.lines[start:end], own, target.thresholds)

@@ -40,7 +40,9 @@ def relocate(
         return _edited(anchor, target, edited[0])
     if exact.rivals and not any(place.gone for place in edited):
         return _ambiguous(anchor, exact)
-    return _orphaned(f"{_old_lines(anchor)} no longer {'exists' if anchor.size == 1 else 'exist'} in this file")
+    return _orphaned(
+        f"{_old_lines(anchor)} no longer {'exists' if anchor.size == 1 else 'exist'} in this file"
+    )
 
 
 def _by_numbers(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
@@ -78,7 +80,9 @@ def _edited(anchor: Anchor, target: SearchText, place: FuzzyMatch) -> Resolution
 
 def _ambiguous(anchor: Anchor, exact: ExactMatches) -> Resolution:
     named = exact.rivals[:MOST_CANDIDATES]
-    places = ", ".join(str(place + 1) for place in named) + (", …" if exact.total > len(named) else "")
+    places = ", ".join(str(place + 1) for place in named) + (
+        ", …" if exact.total > len(named) else ""
+    )
     if exact.tied:
         reason = f"{exact.total} places match equally well: lines {places}"
     else:

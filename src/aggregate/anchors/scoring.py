@@ -47,7 +47,9 @@ def _side_score(target: SearchText, old: str, new: str) -> float:
     """Return the weighted share of ``old`` that stands in ``new``; both read away from the slice."""
     fade, drift = target.thresholds.context_fade, target.thresholds.context_drift
     weights = [
-        (target.thresholds.trivial_weight if char in target.trivial else 1.0) * fade / (fade + distance)
+        (target.thresholds.trivial_weight if char in target.trivial else 1.0)
+        * fade
+        / (fade + distance)
         for distance, char in enumerate(old)
     ]
     fitting = 0.0
@@ -58,7 +60,10 @@ def _side_score(target: SearchText, old: str, new: str) -> float:
 
 
 def likeness(
-    old: Sequence[str | None], new: Sequence[str], pairs: Sequence[tuple[int, int]], thresholds: Thresholds
+    old: Sequence[str | None],
+    new: Sequence[str],
+    pairs: Sequence[tuple[int, int]],
+    thresholds: Thresholds,
 ) -> float:
     """Return how alike two runs of lines are, 0.0 to 1.0: the paired lines by their text, weighted by their length.
 
@@ -67,7 +72,9 @@ def likeness(
     clip = thresholds.compared_characters
     old_lines = [None if line is None else comparable(line, clip) for line in old]
     new_lines = [comparable(line, clip) for line in new]
-    total = float(sum(_weight(line) for line in old_lines if line is not None) + sum(map(_weight, new_lines)))
+    total = float(
+        sum(_weight(line) for line in old_lines if line is not None) + sum(map(_weight, new_lines))
+    )
     shared = 0.0
     for i, j in pairs:
         line = old_lines[i]

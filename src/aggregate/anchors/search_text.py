@@ -114,7 +114,9 @@ class SearchText:
     def unbroken(self) -> frozenset[int]:
         """Indices where the slice stands if all lines above it, or all below it, are as they were."""
         tail = None if self.tail_end is None else self.tail_end - self.anchor.size
-        return frozenset(place for place in (self.head_place, tail) if place is not None and place >= 0)
+        return frozenset(
+            place for place in (self.head_place, tail) if place is not None and place >= 0
+        )
 
 
 def _character(number: int) -> str:

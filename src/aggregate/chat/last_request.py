@@ -46,7 +46,9 @@ class LastRequest:
         """Where its blocks ended, if a cache may hold them."""
         if self.logged is None or self.logged.sent is None or not self.may_be_cached:
             return None
-        return BlockLayout(self.logged.fingerprint.digests, self.logged.sent.ends, self.logged.sent.breakpoints)
+        return BlockLayout(
+            self.logged.fingerprint.digests, self.logged.sent.ends, self.logged.sent.breakpoints
+        )
 
     def cached_prompt(self, policy: CachePolicy) -> CachedPrompt | None:
         """Return its prompt, and where a cache can still be read that works by ``policy``."""
@@ -54,13 +56,17 @@ class LastRequest:
             return None
         readable: tuple[int, ...] | None = ()
         if self.may_be_cached and self.age <= policy.seconds:
-            readable = self.logged.sent.breakpoints if policy.lookup is CacheLookup.BREAKPOINTS else None
+            readable = (
+                self.logged.sent.breakpoints if policy.lookup is CacheLookup.BREAKPOINTS else None
+            )
         return CachedPrompt(self.logged.fingerprint, partial(self._read, self.logged), readable)
 
     def changes(self, prompt: Prompt, request: Request) -> dict[str, float]:
         """Return how often each file has changed: by what was recorded, at first by the last commits."""
         if self.logged and self.logged.sent:
-            return count_changes(prompt, seen=self.logged.sent.files, changes=self.logged.sent.changes)
+            return count_changes(
+                prompt, seen=self.logged.sent.files, changes=self.logged.sent.changes
+            )
         return _committed_changes(prompt, str(request.base_dir))
 
     def _read(self, logged: LoggedRequest, number: int) -> str | None:
@@ -81,7 +87,9 @@ def find_last_request(request: Request, *, provider: str, model: str, system: st
         if logged.sent is None:
             continue
         if (logged.sent.provider, logged.sent.model, logged.fingerprint.digests[0]) == recipient:
-            return LastRequest(logged, may_be_cached=True, age=_age(logged), redaction=request.redaction)
+            return LastRequest(
+                logged, may_be_cached=True, age=_age(logged), redaction=request.redaction
+            )
         last = last or logged
     return LastRequest(last, age=_age(last), redaction=request.redaction) if last else LastRequest()
 

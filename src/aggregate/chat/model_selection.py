@@ -88,10 +88,17 @@ def select_model(
         _check_model(persona, provider, selection)
     is_projects_persona = project.path is not None and selection.persona in project.config.personas
     if base_url and not selection.base_url and is_projects_persona:
-        environ, address_warnings = _for_project_address(project, selection.persona, provider, base_url, environ)
+        environ, address_warnings = _for_project_address(
+            project, selection.persona, provider, base_url, environ
+        )
         warnings += address_warnings
     client = open_client(
-        provider, model=model, base_url=base_url, environ=environ, on_wait=on_wait, require_key=require_key
+        provider,
+        model=model,
+        base_url=base_url,
+        environ=environ,
+        on_wait=on_wait,
+        require_key=require_key,
     )
     return SelectedModel(client, persona, display_address(base_url) if base_url else "", warnings)
 
@@ -112,7 +119,12 @@ def _unused(persona: PersonaTable, selection: ModelSelection, own_provider: str)
 def _check_model(persona: PersonaTable, provider: str, selection: ModelSelection) -> None:
     """Refuse a model that is known to be another company's than the one that is asked at its own address."""
     maker = provider_of_model(persona.model)
-    if maker and provider in PROVIDERS and maker != provider.removesuffix("-cli") and provider != COMPATIBLE:
+    if (
+        maker
+        and provider in PROVIDERS
+        and maker != provider.removesuffix("-cli")
+        and provider != COMPATIBLE
+    ):
         raise ClientSetupError(
             f'persona "{selection.persona}" names the model {persona.model}, which {provider} does not have: '
             f"add --model, or take --provider {maker}"
@@ -130,14 +142,20 @@ def _for_project_address(
         ConfigError: The user names this address nowhere, and it is not this machine.
     """
     users_own = shared_personas().values()
-    known = {(persona.provider or COMPATIBLE, origin(persona.base_url)) for persona in users_own if persona.base_url}
+    known = {
+        (persona.provider or COMPATIBLE, origin(persona.base_url))
+        for persona in users_own
+        if persona.base_url
+    }
     if (provider, origin(base_url)) in known:
         return environ, ()
     if provider == COMPATIBLE and is_loopback(base_url):
         keys = os.environ if environ is None else environ
         has_key = any(keys.get(variable) for variable in PROVIDERS[COMPATIBLE].keys)
         hint = " (a key is sent with --base-url only)" if has_key else ""
-        return NO_KEYS, (f"the project names the address {display_address(base_url)}: sent there without a key{hint}",)
+        return NO_KEYS, (
+            f"the project names the address {display_address(base_url)}: sent there without a key{hint}",
+        )
     where = f"move the persona to {global_config_path()}, or add --base-url"
     what = (
         f"the project names the address {display_address(base_url)}, which you have not: to send to it, {where}"

@@ -43,7 +43,9 @@ class ReplyFile:
     def __enter__(self) -> "ReplyFile":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
         try:
             if not self.is_empty:
                 os.fsync(self._descriptor)

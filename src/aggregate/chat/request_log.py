@@ -61,7 +61,10 @@ def write_request(request: LoggedRequest) -> None:
         OutputError: The file cannot be written.
     """
     segments = request.fingerprint.segments
-    links = [[segment.section, segment.source, segment.digest, segment.tokens, segment.size] for segment in segments]
+    links = [
+        [segment.section, segment.source, segment.digest, segment.tokens, segment.size]
+        for segment in segments
+    ]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
     if sent := request.sent:
         data["sent"] = {
@@ -101,13 +104,17 @@ def read_request(prompt: Path) -> LoggedRequest | None:
         if data["version"] != _VERSION:
             return None
         segments = tuple(_read_hash(*link) for link in data["links"])
-        sent = _read_sent(data["sent"], count=len(segments)) if data.get("sent") is not None else None
+        sent = (
+            _read_sent(data["sent"], count=len(segments)) if data.get("sent") is not None else None
+        )
         return LoggedRequest(prompt, PromptFingerprint(segments), sent)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
-def recent_requests(output_dir: Path, namespace: str, *, before: Path | None = None) -> Iterator[LoggedRequest]:
+def recent_requests(
+    output_dir: Path, namespace: str, *, before: Path | None = None
+) -> Iterator[LoggedRequest]:
     """Yield the last requests that have a record, newest first.
 
     Args:

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aggregate.chat.last_request import find_last_request
-from aggregate.chat.model_selection import ModelSelection as ModelSelection  # part of this module's interface
+from aggregate.chat.model_selection import (
+    ModelSelection as ModelSelection,
+)  # part of this module's interface
 from aggregate.chat.model_selection import select_model
 from aggregate.chat.reply_file import ReplyFile, StreamRecorder
 from aggregate.chat.request_log import LoggedRequest, SentRecord, write_request
@@ -131,7 +133,9 @@ def prepare_turn(
         ClientSetupError: A key or a name is missing.
         PromptTooLongError: The prompt exceeds the model's context window.
     """
-    selected = select_model(project, selection, environ=environ, on_wait=on_wait, require_key=require_key)
+    selected = select_model(
+        project, selection, environ=environ, on_wait=on_wait, require_key=require_key
+    )
     client = selected.client
     request = _turn_request(project, message, selection, selected.persona)
     composition = compose_prompt(request, on_start=on_start, on_done=on_done)
@@ -144,7 +148,9 @@ def prepare_turn(
     policy = policy_for(client.provider, client.model)
     ordered = order_for_sending(
         _hashed(composition.prompt, system),
-        policy if project.config.send.diffs else NO_CACHE,  # no older version saves anything where nothing is cached
+        policy
+        if project.config.send.diffs
+        else NO_CACHE,  # no older version saves anything where nothing is cached
         earlier=last.cached_prompt(policy),
         changes=changes,
         count=count,
@@ -159,15 +165,21 @@ def prepare_turn(
         ordered=ordered,
         plan=plan,
         expected=expected_usage(plan, last.layout, age=last.age),
-        sent=SentRecord(client.provider, client.model, layout.ends, layout.breakpoints, changes, files),
-        report=compare_prefixes(last.fingerprint, ordered.prompt.fingerprint) if last.fingerprint else None,
+        sent=SentRecord(
+            client.provider, client.model, layout.ends, layout.breakpoints, changes, files
+        ),
+        report=compare_prefixes(last.fingerprint, ordered.prompt.fingerprint)
+        if last.fingerprint
+        else None,
         warnings=(*selected.warnings, *composition.warnings, *system_warnings),
         max_output=selection.max_output,
         address=selected.address,
     )
 
 
-def send_turn(prepared: PreparedTurn, project: Project, *, on_text: OnText | None = None) -> CompletedTurn:
+def send_turn(
+    prepared: PreparedTurn, project: Project, *, on_text: OnText | None = None
+) -> CompletedTurn:
     """Send a prepared turn; keep the prompt, the answer, both turns, and what was sent.
 
     The prompt is written before it is sent, and the answer as it comes, each to a file of its own: whatever happens
@@ -187,7 +199,9 @@ def send_turn(prepared: PreparedTurn, project: Project, *, on_text: OnText | Non
     """
     request = prepared.request
     history = confined(history_file(project.path), request.written_in) if project.path else None
-    path = write_numbered(request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in)
+    path = write_numbered(
+        request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in
+    )
     log = LoggedRequest(path, prepared.fingerprint, prepared.sent)
     with ReplyFile(path) as file:
         recorder = StreamRecorder(file, on_text)
@@ -197,13 +211,20 @@ def send_turn(prepared: PreparedTurn, project: Project, *, on_text: OnText | Non
         _keep(prepared, reply, history, log)
         if recorder.error is not None:
             raise recorder.error
-    warnings = (*truncation_warning(prepared.plan.total, reply.usage, prepared.client.provider), *file.warnings)
+    warnings = (
+        *truncation_warning(prepared.plan.total, reply.usage, prepared.client.provider),
+        *file.warnings,
+    )
     return CompletedTurn(reply, path, history, None if file.is_empty else file.path, warnings)
 
 
-def _turn_request(project: Project, message: str, selection: ModelSelection, persona: PersonaTable) -> Request:
+def _turn_request(
+    project: Project, message: str, selection: ModelSelection, persona: PersonaTable
+) -> Request:
     """Return what to compose: the project as the persona wants it, with the message as the last excerpt."""
-    request = request_for(project, strategy=persona.aggregation_strategy or None, preset=persona.preset or None)
+    request = request_for(
+        project, strategy=persona.aggregation_strategy or None, preset=persona.preset or None
+    )
     return replace(
         request,
         history=(*request.history, {"role": USER, "content": message}),
@@ -212,14 +233,18 @@ def _turn_request(project: Project, message: str, selection: ModelSelection, per
 
 
 def _hashed(prompt: Prompt, system: str) -> HashedPrompt:
-    return HashedPrompt.of(prompt, count_prompt(prompt).segments, system=system, system_tokens=count(system))
+    return HashedPrompt.of(
+        prompt, count_prompt(prompt).segments, system=system, system_tokens=count(system)
+    )
 
 
 def _with_cache_of(layout: BlockLayout | None, client: Client) -> Client:
     """Return the client; a scripted one begins with the cache that the last request has left."""
     if client.provider != SCRIPTED:
         return client
-    return scripted_client(cache=SimulatedCache.after(layout) if layout else None, model=client.model)
+    return scripted_client(
+        cache=SimulatedCache.after(layout) if layout else None, model=client.model
+    )
 
 
 def _check_length(plan: RequestPlan, client: Client, max_output: int, request: Request) -> None:
@@ -260,7 +285,10 @@ def _keep(prepared: PreparedTurn, reply: Reply, history: Path | None, log: Logge
     try:
         _check_answer(reply, prepared.client.provider)
         if history is not None:
-            turns = [{"role": USER, "content": prepared.message}, {"role": ASSISTANT, "content": reply.text}]
+            turns = [
+                {"role": USER, "content": prepared.message},
+                {"role": ASSISTANT, "content": reply.text},
+            ]
             # Once more: the answer took its time, and a link may stand there now.
             append_turns(confined(history, prepared.request.written_in), turns)
     finally:
@@ -274,7 +302,9 @@ def _check_answer(reply: Reply, provider: str) -> None:
         reason = f" ({' '.join(words)[:200]})" if words else ""
         raise ProviderError(f"{provider} refused to answer{reason}: the discussion stays as it was")
     if not reply.text.strip():
-        raise ProviderError(f"{provider} answered nothing ({reply.stop.value}): the discussion stays as it was")
+        raise ProviderError(
+            f"{provider} answered nothing ({reply.stop.value}): the discussion stays as it was"
+        )
 
 
 def _text_or_refusal(reply: Reply) -> str:

@@ -33,15 +33,27 @@ class Row(NamedTuple):
 
 COMMANDS: Mapping[str, Row] = {
     "run": Row("run", "Compose the prompt and write it to the next numbered file; print its path."),
-    "send": Row("send", "Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion."),
-    "diff": Row("diff", "Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it."),
+    "send": Row(
+        "send",
+        "Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion.",
+    ),
+    "diff": Row(
+        "diff",
+        "Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it.",
+    ),
     "goal": Row("goal", "Reach GOAL step by step and print the answer."),
-    "conduct": Row("conduct.group", "Run the tickets of a track by many workers, and look after such runs."),
+    "conduct": Row(
+        "conduct.group", "Run the tickets of a track by many workers, and look after such runs."
+    ),
     "worker": Row(
-        "conduct.old_spelling", "Work on the tickets of every track on a database until interrupted.", hidden=True
+        "conduct.old_spelling",
+        "Work on the tickets of every track on a database until interrupted.",
+        hidden=True,
     ),
     "init": Row("init", "Write a commented manual_slop.toml for the project in this folder."),
-    "preset": Row("preset", "List, show, save, apply and delete named compositions of files and screenshots."),
+    "preset": Row(
+        "preset", "List, show, save, apply and delete named compositions of files and screenshots."
+    ),
     "trust": Row("trust", "Let the project around PATH read files outside of it; print its root."),
     "stats": Row("stats", "Show the files by folder: lines, definitions, and tokens in each view."),
     "view": Row("view", "Print one file as a view shows it."),
@@ -52,15 +64,26 @@ COMMANDS: Mapping[str, Row] = {
 }
 
 CONDUCT: Mapping[str, Row] = {
-    "run": Row("conduct.run", "Run the tickets of TRACK, or go on with its unfinished run; print the report's path."),
+    "run": Row(
+        "conduct.run",
+        "Run the tickets of TRACK, or go on with its unfinished run; print the report's path.",
+    ),
     "status": Row("conduct.status", "Show how the latest run of TRACK stands.", needs_dbos=True),
-    "resume": Row("conduct.resume", "Go on with the unfinished run of TRACK, and never begin one.", needs_dbos=True),
+    "resume": Row(
+        "conduct.resume",
+        "Go on with the unfinished run of TRACK, and never begin one.",
+        needs_dbos=True,
+    ),
     "cancel": Row("conduct.cancel", "End the run of TRACK that is under way.", needs_dbos=True),
     "forget": Row(
-        "conduct.forget", "Delete the runs of TRACK that are over from the database; their files stay.", needs_dbos=True
+        "conduct.forget",
+        "Delete the runs of TRACK that are over from the database; their files stay.",
+        needs_dbos=True,
     ),
     "worker": Row(
-        "conduct.worker", "Work on the tickets of every track on a database until interrupted.", needs_dbos=True
+        "conduct.worker",
+        "Work on the tickets of every track on a database until interrupted.",
+        needs_dbos=True,
     ),
 }
 
@@ -119,7 +142,9 @@ class Commands(LazyGroup):
         """Hand over to the default command where the first argument is an option of its own, or there is none."""
         completing = ctx.resilient_parsing
         own = {name for parameter in self.get_params(ctx) for name in parameter.opts}
-        if (not args and not completing) or (args and args[0].startswith("-") and args[0] not in {*own, "-", "--"}):
+        if (not args and not completing) or (
+            args and args[0].startswith("-") and args[0] not in {*own, "-", "--"}
+        ):
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
 
@@ -139,7 +164,11 @@ class Commands(LazyGroup):
         default = load(DEFAULT)
         known = {item.value for item in items}
         with click.Context(default, parent=ctx, info_name=DEFAULT) as context:
-            return items + [item for item in default.shell_complete(context, incomplete) if item.value not in known]
+            return items + [
+                item
+                for item in default.shell_complete(context, incomplete)
+                if item.value not in known
+            ]
 
 
 def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
@@ -162,4 +191,6 @@ def require_dbos() -> None:
         StateError: DBOS is not installed.
     """
     if find_spec("dbos") is None:
-        raise StateError("running tracks needs DBOS: install it with: pip install 'manual-slop[agents]'")
+        raise StateError(
+            "running tracks needs DBOS: install it with: pip install 'manual-slop[agents]'"
+        )

@@ -28,7 +28,8 @@ def diff(earlier: str, later: str, config: Path) -> None:
         logged = read_request(path)
         if logged is None:
             raise ConfigError(
-                "nothing is recorded of this prompt: name one that run or send has written", path=str(path)
+                "nothing is recorded of this prompt: name one that run or send has written",
+                path=str(path),
             )
         fingerprints.append(logged.fingerprint)
     write_rows(compare_prefixes(*fingerprints).sentence)

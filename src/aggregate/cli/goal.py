@@ -18,7 +18,12 @@ from aggregate.tools import ToolRegistry, standard_tools
 
 @click.command()
 @click.argument("goal", required=False)
-@click.option("--instruction", metavar="FILE", type=click.Path(path_type=Path), help="Read the goal from this file.")
+@click.option(
+    "--instruction",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Read the goal from this file.",
+)
 @click.option(
     "--tools",
     "folder",
@@ -52,7 +57,12 @@ from aggregate.tools import ToolRegistry, standard_tools
     type=click.Choice(["write", "network"]),
     help="Let tools do this besides reading. Repeatable.",
 )
-@click.option("--root", multiple=True, default=["."], help="Let tools read this folder. Repeatable.  [default: .]")
+@click.option(
+    "--root",
+    multiple=True,
+    default=["."],
+    help="Let tools read this folder. Repeatable.  [default: .]",
+)
 @click.option(
     "--state-dir",
     default="state",
@@ -61,7 +71,9 @@ from aggregate.tools import ToolRegistry, standard_tools
     help="Keep saved state and large values in this folder.",
 )
 @redact_option(sending=True)
-@click.option("--trace", is_flag=True, help="Draw what happened, with times and tokens, on standard error.")
+@click.option(
+    "--trace", is_flag=True, help="Draw what happened, with times and tokens, on standard error."
+)
 @json_option
 def goal(
     goal: str | None,
@@ -84,7 +96,11 @@ def goal(
     """
     text = _read_goal(goal, instruction)
     client = _open_model(provider, model=model, base_url=base_url, script=script, redact=redact)
-    agent = NeuronAgent(client, _open_tools(folder, allow=allow, roots=root, state_dir=state_dir), state_dir=state_dir)
+    agent = NeuronAgent(
+        client,
+        _open_tools(folder, allow=allow, roots=root, state_dir=state_dir),
+        state_dir=state_dir,
+    )
     result = agent.execute_goal(text)
     if trace:
         lazy.draw_trace(result.trace)
@@ -112,7 +128,9 @@ def _read_goal(goal: str | None, instruction: Path | None) -> str:
     return goal
 
 
-def _open_model(provider: str, *, model: str, base_url: str, script: Path | None, redact: bool | None) -> Model:
+def _open_model(
+    provider: str, *, model: str, base_url: str, script: Path | None, redact: bool | None
+) -> Model:
     """Return what answers the agent's questions; secrets in these are replaced as the user's configuration says.
 
     Raises:
@@ -121,7 +139,9 @@ def _open_model(provider: str, *, model: str, base_url: str, script: Path | None
     """
     if provider == "scripted":
         if script is None:
-            raise click.UsageError("--provider scripted needs --script FILE: a JSON object of answers by question")
+            raise click.UsageError(
+                "--provider scripted needs --script FILE: a JSON object of answers by question"
+            )
         return read_script(script)
     client = open_client(provider, model=model, base_url=base_url)
     redaction = redaction_for(sending=True, wanted=redact)
@@ -142,7 +162,11 @@ def _open_tools(
 
 def _print(result: GoalResult, *, as_json: bool) -> None:
     if as_json:
-        data = {**result.as_dict(), "warnings": list(result.warnings), "tokens": result.trace.tokens}
+        data = {
+            **result.as_dict(),
+            "warnings": list(result.warnings),
+            "tokens": result.trace.tokens,
+        }
         write_result(json.dumps(data, indent=2, ensure_ascii=False))
     elif result.success:
         write_result(result.text or "\n")

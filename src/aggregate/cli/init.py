@@ -85,6 +85,8 @@ def _offer_gitignore(folder: Path, ignore: bool | None) -> None:
     folders = " and ".join(f"{name}/" for name in names)
     if ignore is None and not (sys.stdin.isatty() and sys.stderr.isatty()):
         say(f"runs write to {folders}: better add that to .gitignore")
-    elif ignore or click.confirm(f"Runs write to {folders}. Add them to .gitignore?", default=True, err=True):
+    elif ignore or click.confirm(
+        f"Runs write to {folders}. Add them to .gitignore?", default=True, err=True
+    ):
         append_folders(folder, names)
         say(f"added {folders} to {folder / '.gitignore'}")

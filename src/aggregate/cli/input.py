@@ -21,4 +21,6 @@ def read_input() -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise click.UsageError(f"standard input is not UTF-8 (byte {error.start}): write it as UTF-8") from None
+        raise click.UsageError(
+            f"standard input is not UTF-8 (byte {error.start}): write it as UTF-8"
+        ) from None

@@ -41,7 +41,9 @@ def read_instruction(path: Path) -> Instruction:
     """
     try:
         text = read_text(path)
-        values = parse_untrusted_toml(text) if path.suffix.lower() == ".toml" else _simple_yaml(text)
+        values = (
+            parse_untrusted_toml(text) if path.suffix.lower() == ".toml" else _simple_yaml(text)
+        )
     except OSError as error:
         raise ConfigError(f"it cannot be read: {error.strerror or error}", path=str(path)) from None
     except ValueError as error:
@@ -52,8 +54,12 @@ def read_instruction(path: Path) -> Instruction:
 def _instruction(values: Mapping[str, Any], path: Path) -> Instruction:
     goal, description = values.get("goal"), values.get("description", "")
     if not isinstance(goal, str) or not goal.strip():
-        raise ConfigError('it has no goal: add a line such as goal: "Count the runs"', path=str(path), key="goal")
-    return Instruction(goal.strip(), str(description), tuple(key for key in values if key not in USED))
+        raise ConfigError(
+            'it has no goal: add a line such as goal: "Count the runs"', path=str(path), key="goal"
+        )
+    return Instruction(
+        goal.strip(), str(description), tuple(key for key in values if key not in USED)
+    )
 
 
 def _simple_yaml(text: str) -> dict[str, str]:
@@ -81,11 +87,15 @@ def _simple_yaml(text: str) -> dict[str, str]:
 def _scalar(text: str) -> str:
     """Return a value without its quotes, or without the comment behind it."""
     text = text.strip()
-    quoted = re.fullmatch(r"(\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>(?:[^']|'')*)')\s*(?:#.*)?", text)
+    quoted = re.fullmatch(
+        r"(\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>(?:[^']|'')*)')\s*(?:#.*)?", text
+    )
     if quoted is None:
         return re.sub(r"\s+#.*$", "", text)
     if quoted.group("double") is not None:
-        return re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), quoted.group("double"))
+        return re.sub(
+            r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), quoted.group("double")
+        )
     return str(quoted.group("single")).replace("''", "'")
 
 

@@ -6,7 +6,9 @@ Commands write ``lazy.name`` for these; all else they import at their top.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # for readers and type checkers; the same names as in the table, which a test compares
+if (
+    TYPE_CHECKING
+):  # for readers and type checkers; the same names as in the table, which a test compares
     from traceback import format_exception as format_exception
 
     from click.shell_completion import CompletionItem as CompletionItem

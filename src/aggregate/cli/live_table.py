@@ -37,7 +37,11 @@ def watch(tickets: Sequence[Ticket], *, plain: bool) -> Iterator[Callable[[Ticke
     def observe(event: TicketEvent) -> None:
         states[event.ticket.id] = event
 
-    with Live(console=Console(stderr=True), refresh_per_second=8, get_renderable=lambda: _table(tickets, states)):
+    with Live(
+        console=Console(stderr=True),
+        refresh_per_second=8,
+        get_renderable=lambda: _table(tickets, states),
+    ):
         yield observe
 
 
@@ -48,7 +52,9 @@ def _print(event: TicketEvent) -> None:
 
 def _table(tickets: Sequence[Ticket], states: dict[str, TicketEvent]) -> Table:
     """Return the tickets that a person wants to see: what is under way or failed, then the rest, as far as rows go."""
-    counts = Counter(states[ticket.id].state.value if ticket.id in states else _WAITING for ticket in tickets)
+    counts = Counter(
+        states[ticket.id].state.value if ticket.id in states else _WAITING for ticket in tickets
+    )
     summary = ", ".join(f"{number:,} {state}" for state, number in sorted(counts.items()))
     table = Table(caption=summary, box=None, pad_edge=False)
     for column in ("ticket", "title", "state"):
@@ -57,7 +63,9 @@ def _table(tickets: Sequence[Ticket], states: dict[str, TicketEvent]) -> Table:
         event = states.get(ticket.id)
         state = Text(_WAITING)
         if event:
-            state = Text.assemble((event.state.value, _COLOURS[event.state]), f" {printable(one_line(event.detail))}")
+            state = Text.assemble(
+                (event.state.value, _COLOURS[event.state]), f" {printable(one_line(event.detail))}"
+            )
         table.add_row(Text(printable(ticket.id)), Text(printable(one_line(ticket.title))), state)
     return table
 

@@ -18,9 +18,16 @@ config_option = click.option(
     help=f"Read this configuration; by default the nearest {CONFIG_NAME}, up to the root of the repository.",
 )
 new_config_option = click.option(
-    "-c", "--config", type=_PATH, default=Path(CONFIG_NAME), show_default=True, help="Write this file."
+    "-c",
+    "--config",
+    type=_PATH,
+    default=Path(CONFIG_NAME),
+    show_default=True,
+    help="Write this file.",
 )
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print nothing but the result and errors.")
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="Print nothing but the result and errors."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
@@ -34,9 +41,15 @@ def redact_option(*, sending: bool) -> Callable[[Callable[..., None]], Callable[
 def scope_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that permit what a project's own files may not; ``None`` leaves it to the configuration."""
     outside = click.option(
-        ALLOW_OUTSIDE, is_flag=True, default=None, help="Read files outside the project that its files name."
+        ALLOW_OUTSIDE,
+        is_flag=True,
+        default=None,
+        help="Read files outside the project that its files name.",
     )
     secrets = click.option(
-        ALLOW_SECRETS, is_flag=True, default=None, help="Read files that look like secrets where they are named."
+        ALLOW_SECRETS,
+        is_flag=True,
+        default=None,
+        help="Read files that look like secrets where they are named.",
     )
     return outside(secrets(command))

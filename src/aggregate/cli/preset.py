@@ -48,9 +48,14 @@ def show(name: str, config: Path) -> None:
 @config_option
 @click.option("--description", default="", help="Describe it in one line, for lists.")
 @click.option(
-    "--global", "is_global", is_flag=True, help="Store it for all projects; by default in this project's configuration."
+    "--global",
+    "is_global",
+    is_flag=True,
+    help="Store it for all projects; by default in this project's configuration.",
 )
-def save(name: str, paths: tuple[str, ...], config: Path, description: str, is_global: bool) -> None:
+def save(
+    name: str, paths: tuple[str, ...], config: Path, description: str, is_global: bool
+) -> None:
     """Save PATHS, or the project's present files and screenshots, under NAME."""
     if paths:
         preset = ContextPreset(name, _typed_files(paths, config), description=description)

@@ -12,9 +12,13 @@ from aggregate.compose.project import open_project, request_for
 
 @click.command()
 @config_option
-@click.option("--keep", type=click.IntRange(min=0), required=True, metavar="N", help="Keep so many prompts.")
+@click.option(
+    "--keep", type=click.IntRange(min=0), required=True, metavar="N", help="Keep so many prompts."
+)
 def prune(config: Path, keep: int) -> None:
     """Delete all but the newest prompts; print what was deleted."""
     request = request_for(open_project(config), with_history=False)
-    for path in prune_outputs(request.output_dir, request.namespace, keep=keep, project=request.written_in):
+    for path in prune_outputs(
+        request.output_dir, request.namespace, keep=keep, project=request.written_in
+    ):
         write_path(path)

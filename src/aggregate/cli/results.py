@@ -22,7 +22,10 @@ from aggregate.text.result_text import result_text
 
 _FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 _TEXT = click.option(
-    "--text/--json", "as_text", default=False, help="Print the text that a prompt would show, or JSON.  [default: json]"
+    "--text/--json",
+    "as_text",
+    default=False,
+    help="Print the text that a prompt would show, or JSON.  [default: json]",
 )
 
 
@@ -45,9 +48,17 @@ def results() -> None:
     metavar="CODE",
     help="Use this function for custom: a Python expression or lambda, or a JavaScript function.",
 )
-@click.option("--label-from", type=click.Choice(["name", "stem"]), help="Label each result by its file.")
+@click.option(
+    "--label-from", type=click.Choice(["name", "stem"]), help="Label each result by its file."
+)
 @_TEXT
-def merge(files: tuple[Path, ...], strategy: str, function: str | None, label_from: str | None, as_text: bool) -> None:
+def merge(
+    files: tuple[Path, ...],
+    strategy: str,
+    function: str | None,
+    label_from: str | None,
+    as_text: bool,
+) -> None:
     """Merge FILES in their order; .json files are read as JSON, others as text.
 
     A file that cannot be read counts as a failed result and is listed. The exit code is 1 if all failed.
@@ -60,7 +71,9 @@ def merge(files: tuple[Path, ...], strategy: str, function: str | None, label_fr
         label = getattr(file, label_from) if label_from else None
         outputs.append(LabelledOutput(output, label, str(file), error or None))
     result = merge_outputs(outputs, strategy, custom_function=function)
-    write_result((result_text(result) or "\n") if as_text else json_text(envelope(result), indent=2))
+    write_result(
+        (result_text(result) or "\n") if as_text else json_text(envelope(result), indent=2)
+    )
     _warn((*result.errors, *result.warnings))
     if result.failed == len(outputs):
         raise click.exceptions.Exit(1)
@@ -69,7 +82,9 @@ def merge(files: tuple[Path, ...], strategy: str, function: str | None, label_fr
 @results.command("compile")
 @_FILES
 @click.option("--prompt", default="", help="Say what the user asked for.")
-@click.option("--timestamp", metavar="TIME", help="Say when the analysis ran, as ISO 8601; now by default.")
+@click.option(
+    "--timestamp", metavar="TIME", help="Say when the analysis ran, as ISO 8601; now by default."
+)
 @_TEXT
 def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_text: bool) -> None:
     """Compile FILES, each the JSON result of the tool that it is named after, into one report by category.
@@ -84,7 +99,9 @@ def compile_(files: tuple[Path, ...], prompt: str, timestamp: str | None, as_tex
             output = {"success": False, "error": error}
             unread.append(f"{file}: {error}")
         outputs.append((file.stem, output))
-    report = compile_results(outputs, CompilationContext(prompt, [file.stem for file in files], _time(timestamp)))
+    report = compile_results(
+        outputs, CompilationContext(prompt, [file.stem for file in files], _time(timestamp))
+    )
     write_result(results_segments(report)[1].text if as_text else json_text(report, indent=2))
     _warn(unread)
     if len(unread) == len(files):

@@ -8,7 +8,13 @@ import click
 
 from aggregate.chat.request_log import log_written_prompt
 from aggregate.cli import lazy
-from aggregate.cli.options import config_option, json_option, quiet_option, redact_option, scope_options
+from aggregate.cli.options import (
+    config_option,
+    json_option,
+    quiet_option,
+    redact_option,
+    scope_options,
+)
 from aggregate.cli.output import say, write_path, write_result
 from aggregate.cli.path_arguments import from_here
 from aggregate.cli.progress import progress
@@ -31,10 +37,19 @@ from aggregate.compose.project import open_project, redaction_for, request_for
     metavar="NAME",
     help="Take files and screenshots from this context preset; by default from the one that is active, if any.",
 )
-@click.option("--focus", metavar="PATH", multiple=True, help="Show this file in full in a Tier 3 context. Repeatable.")
-@click.option("--tier", type=click.IntRange(1, 3), help="Make a context for this tier; only 3 differs.")
+@click.option(
+    "--focus",
+    metavar="PATH",
+    multiple=True,
+    help="Show this file in full in a Tier 3 context. Repeatable.",
+)
+@click.option(
+    "--tier", type=click.IntRange(1, 3), help="Make a context for this tier; only 3 differs."
+)
 @click.option("--no-history", is_flag=True, help="Leave the discussion out.")
-@click.option("--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file.")
+@click.option(
+    "--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file."
+)
 @redact_option(sending=False)
 @json_option
 @quiet_option
@@ -58,7 +73,12 @@ def run(
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     focus_files = from_here(focus, project.folder / project.config.files.base_dir)
     request = request_for(
-        project, strategy=strategy, preset=preset, focus_files=focus_files, tier=tier, with_history=not no_history
+        project,
+        strategy=strategy,
+        preset=preset,
+        focus_files=focus_files,
+        tier=tier,
+        with_history=not no_history,
     )
     request = replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
     with progress("Rendering files", hidden=quiet) as bar:
@@ -68,7 +88,9 @@ def run(
     if to_stdout:
         write_result(prompt.markdown)
     else:
-        path = write_numbered(request.output_dir, request.namespace, prompt.markdown, project=request.written_in)
+        path = write_numbered(
+            request.output_dir, request.namespace, prompt.markdown, project=request.written_in
+        )
         if not as_json:
             write_path(path)
     if quiet and not as_json:

@@ -26,7 +26,9 @@ def report_warnings(composition: Composition, tokens: "PromptTokens") -> list[st
     window = lazy.exceeded_window(tokens.document)
     if window is None:
         return warnings
-    folders = ", ".join(f"{folder} {number:,}" for folder, number in lazy.largest_folders(tokens.files))
+    folders = ", ".join(
+        f"{folder} {number:,}" for folder, number in lazy.largest_folders(tokens.files)
+    )
     warnings.append(
         f"the prompt has {tokens.document:,} tokens and the largest known context window {window:,}: "
         f"leave files out or show less of them; aggregate stats lists their sizes, the largest folders are {folders}"
@@ -45,7 +47,9 @@ def print_report(composition: Composition, tokens: "PromptTokens", warnings: Seq
     lines += [f"{number:>11,}   {path}" for path, number in largest[:_LARGEST]]
     if len(largest) > _LARGEST:
         rest = sum(number for _, number in largest[_LARGEST:])
-        lines.append(f"{rest:>11,}   in {len(largest) - _LARGEST:,} smaller files (--json lists them)")
+        lines.append(
+            f"{rest:>11,}   in {len(largest) - _LARGEST:,} smaller files (--json lists them)"
+        )
     say(*lines)
 
 

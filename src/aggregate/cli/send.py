@@ -7,8 +7,21 @@ import click
 
 from aggregate.chat.turn import ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.cli.input import read_input
-from aggregate.cli.options import config_option, json_option, quiet_option, redact_option, scope_options
-from aggregate.cli.output import say, warn_all, writable_output, write_piece, write_result, write_rows
+from aggregate.cli.options import (
+    config_option,
+    json_option,
+    quiet_option,
+    redact_option,
+    scope_options,
+)
+from aggregate.cli.output import (
+    say,
+    warn_all,
+    writable_output,
+    write_piece,
+    write_result,
+    write_rows,
+)
 from aggregate.cli.progress import progress
 from aggregate.cli.send_plan import plan_data, plan_lines
 from aggregate.cli.send_report import answer_data, print_report
@@ -34,7 +47,9 @@ from aggregate.errors import ProviderError
     default="",
     help="Ask this model, by the provider's name of it; by default the persona's, else the provider's usual one.",
 )
-@click.option("--persona", metavar="NAME", default="", help="Ask as this persona of the configuration.")
+@click.option(
+    "--persona", metavar="NAME", default="", help="Ask as this persona of the configuration."
+)
 @click.option("--base-url", metavar="URL", default="", help="Reach the provider at this address.")
 @click.option(
     "--max-output",

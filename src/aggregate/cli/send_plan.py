@@ -19,7 +19,9 @@ def plan_lines(turn: PreparedTurn) -> list[str]:
     usage = turn.expected
     model = f"{turn.client.provider} {turn.client.model}".strip()
     address = f" at {turn.address}" if turn.address else ""
-    lines.append(f"{turn.plan.total:>10,} {len(turn.prompt.segments):>9,}  in all, to {model}{address}")
+    lines.append(
+        f"{turn.plan.total:>10,} {len(turn.prompt.segments):>9,}  in all, to {model}{address}"
+    )
     lines.append(
         f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
         f"{dollars(price(turn, usage))} for the input"
@@ -41,7 +43,11 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
         "address": turn.address,
         "tokens": turn.plan.total,
         "blocks": _blocks(turn),
-        "expected": {"fresh": usage.fresh, "cache_write": usage.cache_write, "cache_read": usage.cache_read},
+        "expected": {
+            "fresh": usage.fresh,
+            "cache_write": usage.cache_write,
+            "cache_read": usage.cache_read,
+        },
         "cost": None if amount is None else float(amount),
         "prefix": turn.report.sentence if turn.report else None,
         "diffs": list(turn.ordered.older),

@@ -36,7 +36,11 @@ _PLAIN_WIDTH = 140
 )
 @json_option
 def stats(
-    config: Path, allow_outside: bool | None, allow_secrets: bool | None, preset: str | None, as_json: bool
+    config: Path,
+    allow_outside: bool | None,
+    allow_secrets: bool | None,
+    preset: str | None,
+    as_json: bool,
 ) -> None:
     """Show the files by folder: lines, definitions, and tokens in each view."""
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)

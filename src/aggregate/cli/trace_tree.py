@@ -31,7 +31,9 @@ def plain_lines(trace: Trace, indent: str = "") -> list[str]:
 
 def rich_tree(trace: Trace) -> Tree:
     """Return the tree for a terminal."""
-    line = Text(_name(trace), style="" if trace.ok else "red").append(f" {_cost(trace)}{_note(trace)}", style="dim")
+    line = Text(_name(trace), style="" if trace.ok else "red").append(
+        f" {_cost(trace)}{_note(trace)}", style="dim"
+    )
     tree = Tree(line)
     for child in _children(trace):
         tree.add(rich_tree(child))

@@ -26,8 +26,12 @@ from aggregate.views.table import render
     metavar="NAME[=sig]",
     help="Show this symbol, in full or with =sig by its signature. Repeatable.",
 )
-@click.option("--lines", "line_ranges", multiple=True, metavar="A-B", help="Show these lines. Repeatable.")
-def view(path: Path, mode: str | None, symbols: tuple[str, ...], line_ranges: tuple[str, ...]) -> None:
+@click.option(
+    "--lines", "line_ranges", multiple=True, metavar="A-B", help="Show these lines. Repeatable."
+)
+def view(
+    path: Path, mode: str | None, symbols: tuple[str, ...], line_ranges: tuple[str, ...]
+) -> None:
     """Print one file as a view shows it."""
     source = read_file(path)
     if source.error:
@@ -42,7 +46,9 @@ def view(path: Path, mode: str | None, symbols: tuple[str, ...], line_ranges: tu
         raise click.exceptions.Exit(1)
 
 
-def _view_mode(mode: str | None, mask: dict[str, str], slices: tuple[dict[str, int], ...]) -> ViewMode:
+def _view_mode(
+    mode: str | None, mask: dict[str, str], slices: tuple[dict[str, int], ...]
+) -> ViewMode:
     """Return the view that was named, or that the other options imply.
 
     Raises:
@@ -65,5 +71,7 @@ def _symbol(option: str) -> tuple[str, str]:
 def _line_range(option: str) -> dict[str, int]:
     match = re.fullmatch(r"(\d{1,9})-(\d{1,9})", option)
     if match is None:
-        raise click.BadParameter(f"{option!r} is no run of lines: write A-B, such as 10-20", param_hint="--lines")
+        raise click.BadParameter(
+            f"{option!r} is no run of lines: write A-B, such as 10-20", param_hint="--lines"
+        )
     return {"start_line": int(match[1]), "end_line": int(match[2])}

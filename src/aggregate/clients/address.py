@@ -22,9 +22,13 @@ def check_address(url: str) -> None:
         # "localhost:8080" has the scheme "localhost" for a parser.
         rest = re.sub(r"^[a-z][a-z0-9+.-]*://", "", url, flags=re.IGNORECASE).lstrip("/")
         scheme = "http" if is_loopback(f"http://{rest}") else "https"
-        raise ClientSetupError(f"the address {url!r} does not begin with http:// or https://: write {scheme}://{rest}")
+        raise ClientSetupError(
+            f"the address {url!r} does not begin with http:// or https://: write {scheme}://{rest}"
+        )
     if not parts.hostname:
-        raise ClientSetupError(f"the address {url!r} names no host: write it as {parts.scheme}://host/path")
+        raise ClientSetupError(
+            f"the address {url!r} names no host: write it as {parts.scheme}://host/path"
+        )
 
 
 def origin(url: str) -> str:

@@ -65,7 +65,9 @@ class AnthropicApi:
         return None if self.provider == "anthropic" else auth_headers(self.key, *_AMBIENT, omit)
 
 
-async def _ask(client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText | None) -> dict[str, Any]:
+async def _ask(
+    client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText | None
+) -> dict[str, Any]:
     if on_text is None:
         return (await client.messages.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
     async with client.messages.stream(**body) as stream:
@@ -78,7 +80,9 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
     """Return the JSON of a request: a text block per block of the plan, with ``cache_control`` at breakpoints."""
     body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_output}
     if request.temperature is not None:
-        body["extra_body"] = {"temperature": request.temperature}  # MiniMax knows it, the SDK does not
+        body["extra_body"] = {
+            "temperature": request.temperature
+        }  # MiniMax knows it, the SDK does not
     if request.schema:
         body["output_config"] = {"format": {"type": "json_schema", "schema": dict(request.schema)}}
     if system := _content(request.plan, system=True):

@@ -60,6 +60,8 @@ _TABLE: Final = (
 def capabilities_of(provider: str, model: str) -> Capabilities:
     """Return what a provider's model takes; one that is not in the table takes text alone."""
     name = model.lower().rsplit("/", 1)[-1]
-    rows = [(start, row) for who, start, row in _TABLE if who == provider and name.startswith(start)]
+    rows = [
+        (start, row) for who, start, row in _TABLE if who == provider and name.startswith(start)
+    ]
     _, capabilities = max(rows, key=lambda row: len(row[0]), default=("", Capabilities()))
     return capabilities

@@ -9,7 +9,13 @@ from typing import Any, Final
 
 from aggregate.clients.capabilities import ResponseFormat, capabilities_of
 from aggregate.clients.context_window import check_window
-from aggregate.clients.protocol import DEFAULT_OPTIONS, ModelRequest, OnText, RequestOptions, Transport
+from aggregate.clients.protocol import (
+    DEFAULT_OPTIONS,
+    ModelRequest,
+    OnText,
+    RequestOptions,
+    Transport,
+)
 from aggregate.clients.retry import Retry, with_retries
 from aggregate.deprecation import renamed_keywords
 from aggregate.errors import ClientSetupError, ProviderError
@@ -73,12 +79,19 @@ class Client:
 
     @renamed_keywords(turn="options")
     def plan(
-        self, prompt: Prompt, message: str, *, model: str = "", options: RequestOptions = DEFAULT_OPTIONS
+        self,
+        prompt: Prompt,
+        message: str,
+        *,
+        model: str = "",
+        options: RequestOptions = DEFAULT_OPTIONS,
     ) -> RequestPlan:
         """Return the request that ``send`` would send."""
         tokens = count_prompt(prompt).segments
         return plan_request(
-            HashedPrompt.of(prompt, tokens, system=options.system, system_tokens=count(options.system)),
+            HashedPrompt.of(
+                prompt, tokens, system=options.system, system_tokens=count(options.system)
+            ),
             policy_for(self.provider, model or self.model),
             message=message,
             message_tokens=count(message),
@@ -111,7 +124,10 @@ class Client:
             ProviderError: The provider refused or failed, after all retries, or the time is over.
         """
         return self.exchange(
-            self.plan(prompt, message, model=model, options=options), model=model, on_text=on_text, options=options
+            self.plan(prompt, message, model=model, options=options),
+            model=model,
+            on_text=on_text,
+            options=options,
         )
 
     @renamed_keywords(turn="options")
@@ -148,9 +164,13 @@ class Client:
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(asyncio.run, in_own_loop()).result()
 
-    async def _exchange(self, plan: RequestPlan, model: str, on_text: OnText | None, options: RequestOptions) -> Reply:
+    async def _exchange(
+        self, plan: RequestPlan, model: str, on_text: OnText | None, options: RequestOptions
+    ) -> Reply:
         if not model and self.provider != "gemini-cli":
-            raise ClientSetupError(f"{self.provider}: no model is named: add --model, or model in the persona")
+            raise ClientSetupError(
+                f"{self.provider}: no model is named: add --model, or model in the persona"
+            )
         if not plan.blocks:
             raise ClientSetupError("there is nothing to send: the prompt and the message are empty")
         check_window(plan, model, options.max_output)
@@ -163,7 +183,9 @@ class Client:
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise ProviderError(f"{self.provider} did not answer within {options.seconds:g} s") from None
+            raise ProviderError(
+                f"{self.provider} did not answer within {options.seconds:g} s"
+            ) from None
         except StreamCallbackError as failure:
             raise failure.error from None
 
@@ -189,7 +211,9 @@ class Client:
                 on_wait=self.on_wait,
             )
         except ProviderError as error:
-            error.__context__ = None  # the SDK's error, which holds the request with its headers and open streams
+            error.__context__ = (
+                None  # the SDK's error, which holds the request with its headers and open streams
+            )
             if error.status not in MALFORMED or request == request.text_only or not may_repeat():
                 raise
             return await self._ask(request.text_only, forwarder)

@@ -50,7 +50,12 @@ def certificates() -> SSLContext:
 
 def http_client_options(limits: ConnectionLimits) -> dict[str, Any]:
     """Return the arguments of the HTTP client that an SDK is given."""
-    seconds = {"connect": limits.connect, "read": limits.read, "write": limits.read, "pool": limits.connect}
+    seconds = {
+        "connect": limits.connect,
+        "read": limits.read,
+        "write": limits.read,
+        "pool": limits.connect,
+    }
 
     async def set_limits(request: "Request") -> None:
         # SDKs set limits for each request, some a single one for all phases or none.
@@ -94,7 +99,9 @@ def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
             async for piece in stream:
                 received += len(piece)
                 if received > size:
-                    raise WrongAddressError(f"sent more than {size:,} bytes, which no answer has: check the address")
+                    raise WrongAddressError(
+                        f"sent more than {size:,} bytes, which no answer has: check the address"
+                    )
                 yield piece
 
         async def aclose(self) -> None:
@@ -118,7 +125,9 @@ async def _refuse_wrong_server(response: "Response") -> None:
         )
     is_page = response.headers.get("content-type", "").lower().startswith("text/html")
     if is_page and (response.is_success or response.status_code in (404, 405)):
-        raise WrongAddressError(f"sent an answer that is a web page (status {response.status_code}): check the address")
+        raise WrongAddressError(
+            f"sent an answer that is a web page (status {response.status_code}): check the address"
+        )
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity"):
         raise WrongAddressError(

@@ -48,7 +48,9 @@ class ApiKey:
         return text
 
 
-def find_api_key(provider: str, variables: tuple[str, ...], environ: Mapping[str, str], *, needed: bool) -> ApiKey:
+def find_api_key(
+    provider: str, variables: tuple[str, ...], environ: Mapping[str, str], *, needed: bool
+) -> ApiKey:
     """Return the first key that one of the environment's ``variables`` holds.
 
     Raises:
@@ -57,12 +59,16 @@ def find_api_key(provider: str, variables: tuple[str, ...], environ: Mapping[str
     name = next((name for name in variables if environ.get(name, "").strip()), "")
     if not name:
         if needed:
-            raise ClientSetupError(f"{provider} needs a key: set the environment variable {' or '.join(variables)}")
+            raise ClientSetupError(
+                f"{provider} needs a key: set the environment variable {' or '.join(variables)}"
+            )
         return ApiKey()
     value = environ[name].strip()
     if not _HEADER_VALUE.fullmatch(value):
         # The error of an HTTP library would show it.
-        raise ClientSetupError(f"the key in {name} holds a blank or a character that no key has: set it again")
+        raise ClientSetupError(
+            f"the key in {name} holds a blank or a character that no key has: set it again"
+        )
     return ApiKey(value)
 
 
@@ -81,4 +87,7 @@ def auth_headers(key: ApiKey, variable: str, others: tuple[str, ...], omit: Any)
     lines = os.environ.get(variable, "").split("\n")
     names = [line.partition(":")[0].strip() for line in lines if ":" in line]
     bearer = f"Bearer {key.value or 'none'}"
-    return {name: bearer if name.lower() == "authorization" else omit for name in (*names, *others, "Authorization")}
+    return {
+        name: bearer if name.lower() == "authorization" else omit
+        for name in (*names, *others, "Authorization")
+    }

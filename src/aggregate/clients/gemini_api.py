@@ -5,7 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, certificates, http_client_options
+from aggregate.clients.connection import (
+    DEFAULT_LIMITS,
+    ConnectionLimits,
+    certificates,
+    http_client_options,
+)
 from aggregate.clients.credentials import ApiKey
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
@@ -16,7 +21,9 @@ if TYPE_CHECKING:
     from google.genai.client import AsyncClient
 
 _REFUSED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
-_STOPS = {"STOP": FinishReason.END, "MAX_TOKENS": FinishReason.LENGTH} | dict.fromkeys(_REFUSED, FinishReason.REFUSED)
+_STOPS = {"STOP": FinishReason.END, "MAX_TOKENS": FinishReason.LENGTH} | dict.fromkeys(
+    _REFUSED, FinishReason.REFUSED
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,9 @@ class GeminiApi:
         except ImportError:
             raise missing_sdk(self.provider, "google-genai") from None
         address, version = _split(self.base_url)
-        for_unused = {"verify": certificates()}  # for a client that the SDK makes beside ours, and never uses
+        for_unused = {
+            "verify": certificates()
+        }  # for a client that the SDK makes beside ours, and never uses
         with SdkErrorTranslator(self.provider, self.key, errors.APIError):
             async with HttpClient(**http_client_options(self.limits)) as http:
                 options = types.HttpOptions(
@@ -54,12 +63,16 @@ class GeminiApi:
                     client_args=for_unused,
                     async_client_args=for_unused,
                 )
-                client = genai.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
+                client = genai.Client(
+                    api_key=self.key.value or "none", vertexai=False, http_options=options
+                )
                 async with client.aio as session:
                     return parse_reply(await _ask(session, request_body(request), on_text))
 
 
-async def _ask(client: "AsyncClient", body: dict[str, Any], on_text: OnText | None) -> list[dict[str, Any]]:
+async def _ask(
+    client: "AsyncClient", body: dict[str, Any], on_text: OnText | None
+) -> list[dict[str, Any]]:
     """Return the answer's parts as JSON, in order."""
     if on_text is None:
         return [(await client.models.generate_content(**body)).model_dump(mode="json")]
@@ -97,7 +110,11 @@ def parse_reply(parts: list[dict[str, Any]]) -> Reply:
             reason = "SAFETY"
     text = "".join(map(parse_text, parts))
     return Reply(
-        text, parse_usage(usage), finish_reason(reason, _STOPS), model, {"usage": usage, "finish_reason": reason}
+        text,
+        parse_usage(usage),
+        finish_reason(reason, _STOPS),
+        model,
+        {"usage": usage, "finish_reason": reason},
     )
 
 
@@ -110,7 +127,9 @@ def parse_text(part: Mapping[str, Any]) -> str:
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
     """Return the usage; ``prompt_token_count`` includes what was read, and thoughts are charged as output."""
     read = reported_tokens(usage.get("cached_content_token_count"))
-    output = reported_tokens(usage.get("candidates_token_count")) + reported_tokens(usage.get("thoughts_token_count"))
+    output = reported_tokens(usage.get("candidates_token_count")) + reported_tokens(
+        usage.get("thoughts_token_count")
+    )
     return Usage(max(reported_tokens(usage.get("prompt_token_count")) - read, 0), 0, read, output)
 
 

@@ -38,12 +38,42 @@ _REASONS = {
 }
 _VARIABLES = frozenset(
     {
-        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR", "TEMP", "TMP"),
+        *(
+            "PATH",
+            "HOME",
+            "USER",
+            "LOGNAME",
+            "SHELL",
+            "LANG",
+            "LANGUAGE",
+            "TZ",
+            "TERM",
+            "TMPDIR",
+            "TEMP",
+            "TMP",
+        ),
         *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"),
         *("NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "NODE_PATH", "NODE_USE_SYSTEM_CA"),
         # what launchers of Node and Windows need
-        *("NVM_DIR", "NVM_BIN", "VOLTA_HOME", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR", "FNM_DIR"),
-        *("SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "PROGRAMDATA"),
+        *(
+            "NVM_DIR",
+            "NVM_BIN",
+            "VOLTA_HOME",
+            "ASDF_DIR",
+            "ASDF_DATA_DIR",
+            "MISE_DATA_DIR",
+            "FNM_DIR",
+        ),
+        *(
+            "SYSTEMROOT",
+            "WINDIR",
+            "COMSPEC",
+            "PATHEXT",
+            "APPDATA",
+            "LOCALAPPDATA",
+            "USERPROFILE",
+            "PROGRAMDATA",
+        ),
     }
 )
 _PREFIXES = ("GEMINI_", "GOOGLE_", "CLOUDSDK_", "LC_", "XDG_")
@@ -104,7 +134,9 @@ class GeminiCli:
             except TimeoutError:
                 raise ProviderError("gemini-cli did not answer in time", retryable=True) from None
             except (ValueError, TypeError, AttributeError) as error:
-                raise ProviderError(f"gemini-cli wrote what cannot be read: {error!s:.100}") from None
+                raise ProviderError(
+                    f"gemini-cli wrote what cannot be read: {error!s:.100}"
+                ) from None
             finally:
                 await _end(process)
 
@@ -128,7 +160,9 @@ class GeminiCli:
             message = key.hide(message)
         reason = _REASONS.get(exit_code, "failed")
         is_transient = any(word in message.lower() for word in _TRANSIENT)
-        return ProviderError(f"gemini-cli {reason}: {message[:300]}", retryable=exit_code == 1 and is_transient)
+        return ProviderError(
+            f"gemini-cli {reason}: {message[:300]}", retryable=exit_code == 1 and is_transient
+        )
 
 
 def command_arguments(request: ModelRequest) -> list[str]:

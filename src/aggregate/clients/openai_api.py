@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 _AMBIENT = ("OPENAI_CUSTOM_HEADERS", ("OpenAI-Organization", "OpenAI-Project"))
-_STOPS = {"stop": FinishReason.END, "length": FinishReason.LENGTH, "content_filter": FinishReason.REFUSED}
+_STOPS = {
+    "stop": FinishReason.END,
+    "length": FinishReason.LENGTH,
+    "content_filter": FinishReason.REFUSED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,9 @@ class OpenAiApi:
         return None if self.provider == "openai" else auth_headers(self.key, *_AMBIENT, omit)
 
 
-async def _ask(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | None) -> dict[str, Any]:
+async def _ask(
+    client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | None
+) -> dict[str, Any]:
     """Return the answer as the JSON of an unstreamed one."""
     if on_text is None:
         return (await client.chat.completions.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
@@ -69,7 +75,9 @@ async def _ask(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | No
     refusal: list[str] = []
     usage: dict[str, Any] | None = None
     model, reason = "", None
-    stream = await client.chat.completions.create(**body, stream=True, stream_options={"include_usage": True})
+    stream = await client.chat.completions.create(
+        **body, stream=True, stream_options={"include_usage": True}
+    )
     async for event in stream:
         model = event.model or model
         if event.usage:
@@ -82,7 +90,11 @@ async def _ask(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | No
             if choice.delta and choice.delta.refusal:
                 refusal.append(choice.delta.refusal)
     message = {"content": "".join(pieces), "refusal": "".join(refusal)}
-    return {"usage": usage, "model": model, "choices": [{"finish_reason": reason, "message": message}]}
+    return {
+        "usage": usage,
+        "model": model,
+        "choices": [{"finish_reason": reason, "message": message}],
+    }
 
 
 def request_body(request: ModelRequest, *, limit: str = "max_tokens") -> dict[str, Any]:
@@ -150,4 +162,6 @@ def parse_usage(usage: Mapping[str, Any]) -> Usage:
 
 def _part(block: RequestBlock) -> dict[str, Any]:
     part: dict[str, Any] = {"type": "text", "text": block.text}
-    return part | {"prompt_cache_breakpoint": {"mode": "explicit"}} if block.has_breakpoint else part
+    return (
+        part | {"prompt_cache_breakpoint": {"mode": "explicit"}} if block.has_breakpoint else part
+    )

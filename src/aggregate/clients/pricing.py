@@ -19,7 +19,9 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
         output_tokens=usage.output,
     )
     try:
-        price = calc_price(priced, model_ref=model, provider_id=_PRICE_LIST_IDS.get(provider, provider or None))
+        price = calc_price(
+            priced, model_ref=model, provider_id=_PRICE_LIST_IDS.get(provider, provider or None)
+        )
     except (LookupError, ValueError):
         return None
     return Decimal(price.total_price)
@@ -29,9 +31,17 @@ def largest_window() -> int | None:
     """Return the largest context window, in tokens, of the providers that a prompt can be sent to."""
     from genai_prices.data import providers  # half a second to load
 
-    known = {_PRICE_LIST_IDS.get(name, name) for name in ("anthropic", "deepseek", "gemini", "minimax", "openai")}
+    known = {
+        _PRICE_LIST_IDS.get(name, name)
+        for name in ("anthropic", "deepseek", "gemini", "minimax", "openai")
+    }
     return max(
-        (model.context_window or 0 for provider in providers if provider.id in known for model in provider.models),
+        (
+            model.context_window or 0
+            for provider in providers
+            if provider.id in known
+            for model in provider.models
+        ),
         default=None,
     )
 

@@ -39,10 +39,14 @@ class Provider:
 
 PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(
-        lambda key, url: AnthropicApi("anthropic", key, url), ("ANTHROPIC_API_KEY",), "claude-sonnet-5"
+        lambda key, url: AnthropicApi("anthropic", key, url),
+        ("ANTHROPIC_API_KEY",),
+        "claude-sonnet-5",
     ),
     "gemini": Provider(
-        lambda key, url: GeminiApi("gemini", key, url), ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "gemini-3.5-flash"
+        lambda key, url: GeminiApi("gemini", key, url),
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        "gemini-3.5-flash",
     ),
     "gemini-cli": Provider(
         lambda key, _: GeminiCli(keys=(key,)), ("GEMINI_API_KEY", "GOOGLE_API_KEY"), needs_key=False
@@ -60,10 +64,14 @@ PROVIDERS: Mapping[str, Provider] = {
         "https://api.minimax.io/anthropic",
     ),
     "openai": Provider(
-        lambda key, url: OpenAiApi("openai", key, url, limit="max_completion_tokens"), ("OPENAI_API_KEY",), "gpt-5.6"
+        lambda key, url: OpenAiApi("openai", key, url, limit="max_completion_tokens"),
+        ("OPENAI_API_KEY",),
+        "gpt-5.6",
     ),
     # The keys of the providers above are not for any server that an address names.
-    COMPATIBLE: Provider(lambda key, url: OpenAiApi(COMPATIBLE, key, url), ("AGGREGATE_API_KEY",), needs_key=False),
+    COMPATIBLE: Provider(
+        lambda key, url: OpenAiApi(COMPATIBLE, key, url), ("AGGREGATE_API_KEY",), needs_key=False
+    ),
 }
 NAMES = (*PROVIDERS, SCRIPTED)
 _MAKERS = {
@@ -113,7 +121,9 @@ def open_client(
         return replace(client, model=model or client.model)
     if name not in PROVIDERS:
         what = f"there is no provider {name!r}" if name else "no provider is named"
-        raise ClientSetupError(f"{what}: take one of {', '.join(NAMES)} with --provider or in a persona")
+        raise ClientSetupError(
+            f"{what}: take one of {', '.join(NAMES)} with --provider or in a persona"
+        )
     entry = PROVIDERS[name]
     if name == COMPATIBLE and not base_url:
         raise ClientSetupError(

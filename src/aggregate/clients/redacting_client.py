@@ -50,11 +50,18 @@ class RedactingClient:
     ) -> Reply:
         """Do the same without blocking; cancelling the task ends the request."""
         prompt, message, options = self._redact(prompt, message, options)
-        return await self.client.asend(prompt, message, model=model, on_text=on_text, options=options)
+        return await self.client.asend(
+            prompt, message, model=model, on_text=on_text, options=options
+        )
 
-    def _redact(self, prompt: Prompt, message: str, options: RequestOptions) -> tuple[Prompt, str, RequestOptions]:
+    def _redact(
+        self, prompt: Prompt, message: str, options: RequestOptions
+    ) -> tuple[Prompt, str, RequestOptions]:
         segments = tuple(
-            replace(segment, text=self._redact_text(segment.source or segment.section.value, segment.text))
+            replace(
+                segment,
+                text=self._redact_text(segment.source or segment.section.value, segment.text),
+            )
             for segment in prompt.segments
         )
         options = replace(options, system=self._redact_text("instructions", options.system))

@@ -45,7 +45,9 @@ class Retry:
 
     def asks_too_long(self, error: ProviderError) -> bool:
         """Tell whether a provider asks for a longer wait than is granted."""
-        return error.retryable and error.retry_after is not None and error.retry_after > self.patience
+        return (
+            error.retryable and error.retry_after is not None and error.retry_after > self.patience
+        )
 
 
 def _with_refused_wait(error: ProviderError, retry: Retry) -> ProviderError:

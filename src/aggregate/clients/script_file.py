@@ -25,8 +25,12 @@ class ScriptedReply(BaseModel):
     text: str = Field(default="", description="The answer.")
     seconds: float = Field(default=0, ge=0, le=3600, description="How long it takes.")
     fail: str = Field(default="", description="The error that is raised instead of an answer.")
-    failures: int = Field(default=0, ge=0, description="How many attempts fail first; 0 with fail means all.")
-    refuse: bool = Field(default=False, description="The failure is a refusal: asking again does not help.")
+    failures: int = Field(
+        default=0, ge=0, description="How many attempts fail first; 0 with fail means all."
+    )
+    refuse: bool = Field(
+        default=False, description="The failure is a refusal: asking again does not help."
+    )
 
     def failure(self, attempt: int) -> str:
         """Return the error of an attempt, counted from 1; ``""`` where it succeeds."""

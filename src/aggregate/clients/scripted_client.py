@@ -34,7 +34,9 @@ class ScriptedTransport:
         self.requests.append(request)
         answer = self.answers(request) if callable(self.answers) else next(self.answers, None)
         if answer is None:
-            raise ProviderError(f"the script has no answer to request {len(self.requests)}: add one")
+            raise ProviderError(
+                f"the script has no answer to request {len(self.requests)}: add one"
+            )
         if isinstance(answer, ProviderError):
             raise answer
         usage, self.cache = charge(request.plan, self.cache)

@@ -16,7 +16,15 @@ from aggregate.clients.retry import RETRYABLE, seconds_of
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.reply import FinishReason
 
-_TRANSIENT = ("overloaded", "rate_limit", "unavailable", "resource_exhausted", "timeout", "api_error", "internal")
+_TRANSIENT = (
+    "overloaded",
+    "rate_limit",
+    "unavailable",
+    "resource_exhausted",
+    "timeout",
+    "api_error",
+    "internal",
+)
 _LONGEST = 300
 """Characters of a message that are shown: what providers say fits, and a page of HTML does not fill the terminal."""
 _HTML = re.compile(r"<!doctype html|<html", re.IGNORECASE)
@@ -39,7 +47,9 @@ class SdkErrorTranslator:
     def __enter__(self) -> None:
         self._outer = sys.exc_info()[1]
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: object, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         translated = self._translate(error)
         del error, trace
         if translated is not None:
@@ -58,7 +68,9 @@ class SdkErrorTranslator:
             return _from_sdk(self._provider, self._key, error, chain)
         if isinstance(error, HTTPError | StreamError | OSError):
             what = _connection_problem(chain)
-        elif isinstance(error, AssertionError | LookupError | TypeError | AttributeError | ValidationError):
+        elif isinstance(
+            error, AssertionError | LookupError | TypeError | AttributeError | ValidationError
+        ):
             # What Python says of a field that is missing, or of a first event that is another one, helps nobody.
             return ProviderError(
                 f"{self._provider} sent an answer of another form than its protocol has: check the address"
@@ -68,7 +80,8 @@ class SdkErrorTranslator:
         else:
             return None
         return ProviderError(
-            f"{self._provider} {what}: {_line_or_kind(self._key.hide(str(error)), error)}", retryable=True
+            f"{self._provider} {what}: {_line_or_kind(self._key.hide(str(error)), error)}",
+            retryable=True,
         )
 
 
@@ -85,21 +98,38 @@ def finish_reason(reason: str | None, stops: Mapping[str, FinishReason]) -> Fini
 
 def missing_sdk(provider: str, module: str) -> ClientSetupError:
     """Return the error for an SDK that is not installed."""
-    return ClientSetupError(f'{provider} needs the package {module}: run pip install "manual-slop[ai]"')
+    return ClientSetupError(
+        f'{provider} needs the package {module}: run pip install "manual-slop[ai]"'
+    )
 
 
-def _from_sdk(provider: str, key: ApiKey, error: Any, chain: Sequence[BaseException]) -> ProviderError:  # noqa: ANN401 - three SDKs, three trees
+def _from_sdk(
+    provider: str,
+    key: ApiKey,
+    error: Any,  # noqa: ANN401 - three SDKs, three trees
+    chain: Sequence[BaseException],
+) -> ProviderError:
     response = getattr(error, "response", None)
     status = getattr(error, "status_code", None) or getattr(error, "code", None)
     status = status if isinstance(status, int) else None
-    kind = f"{_error_kind(getattr(error, 'body', None))} {getattr(error, 'status', '') or ''}".lower()
-    is_transient = status is None or status in RETRYABLE or status >= 500 or any(word in kind for word in _TRANSIENT)
+    kind = (
+        f"{_error_kind(getattr(error, 'body', None))} {getattr(error, 'status', '') or ''}".lower()
+    )
+    is_transient = (
+        status is None
+        or status in RETRYABLE
+        or status >= 500
+        or any(word in kind for word in _TRANSIENT)
+    )
     headers = getattr(response, "headers", None) or {}
     text = _line_or_kind(key.hide(_provider_message(error)), error)
     what = _connection_problem(chain) if status in (None, 200) else f"answered {status}"
     hint = ": check the key" if status in (401, 403) else ""
     return ProviderError(
-        f"{provider} {what}{hint}: {text}", status=status, retry_after=_retry_after(headers), retryable=is_transient
+        f"{provider} {what}{hint}: {text}",
+        status=status,
+        retry_after=_retry_after(headers),
+        retryable=is_transient,
     )
 
 
@@ -154,7 +184,9 @@ def _where(chain: Sequence[BaseException]) -> str:
 
 def _retry_after(headers: Any) -> float | None:  # noqa: ANN401 - any mapping of headers
     milliseconds = seconds_of(headers.get("retry-after-ms"))
-    return milliseconds / 1000 if milliseconds is not None else seconds_of(headers.get("retry-after"))
+    return (
+        milliseconds / 1000 if milliseconds is not None else seconds_of(headers.get("retry-after"))
+    )
 
 
 def _provider_message(error: Any) -> str:  # noqa: ANN401 - three SDKs, three trees

@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 
 
 def build_file_items(
-    base_dir: str | Path, files: Iterable[FileEntry], *, allow_outside: bool = True, allow_secrets: bool = True
+    base_dir: str | Path,
+    files: Iterable[FileEntry],
+    *,
+    allow_outside: bool = True,
+    allow_secrets: bool = True,
 ) -> list[FileRecord]:
     """Read the files that ``files`` name below ``base_dir`` and render their views, one record each (rule M-5).
 
@@ -70,7 +74,9 @@ def build_screenshots_section(
     """
     listing = FolderListing(Scope(project_root(base_dir), allow_outside=allow_outside))
     root = base_dir if shown_from is None else shown_from
-    return screenshots_section(find_screenshots(base_dir, screenshots, shown_from=root, listing=listing))
+    return screenshots_section(
+        find_screenshots(base_dir, screenshots, shown_from=root, listing=listing)
+    )
 
 
 def build_markdown_from_items(
@@ -220,7 +226,9 @@ def run(
         OutputError: The file cannot be written.
     """
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    request = request_for(project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier)
+    request = request_for(
+        project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier
+    )
     request = replace(
         request,
         results=with_references(results, project.folder / CACHE_DIR, results_threshold),
@@ -247,7 +255,9 @@ def compose_prompt(
         on_start: Called once with the number of files.
         on_done: Called with the number of views that have become ready.
     """
-    return assemble(request, render_files(request, workers=workers, on_start=on_start, on_done=on_done))
+    return assemble(
+        request, render_files(request, workers=workers, on_start=on_start, on_done=on_done)
+    )
 
 
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:

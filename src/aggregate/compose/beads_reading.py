@@ -29,5 +29,7 @@ def build_beads_section(
     Returns:
         The section, or ``""`` where there is no project of beads or no bead in it.
     """
-    board = read_board(Path(base_dir), environ=os.environ if environ is None else environ, root=root)
+    board = read_board(
+        Path(base_dir), environ=os.environ if environ is None else environ, root=root
+    )
     return beads_section(board, now=now or datetime.now(UTC))

@@ -57,7 +57,9 @@ def render_files(
         selection = select_files(request)
         if on_start:
             on_start(len(selection.files))
-        files, notes = render_selection(selection, workers=workers, on_done=on_done, redaction=request.redaction)
+        files, notes = render_selection(
+            selection, workers=workers, on_done=on_done, redaction=request.redaction
+        )
     warnings = [*request.doubts]
     warnings += [f"{place}: {problem}" for place, problem in (*selection.skipped, *notes)]
     warnings += [file.content.splitlines()[0] for file in files if file.error]
@@ -122,7 +124,13 @@ def render_selection(
         read, secrets = redact_files(read, redaction)
         notes += secrets
     requests = [_view_request(file, source) for file, source in read]
-    views = iter(list(render_all([request for request in requests if request], workers=workers, on_done=on_done)))
+    views = iter(
+        list(
+            render_all(
+                [request for request in requests if request], workers=workers, on_done=on_done
+            )
+        )
+    )
     files: list[RenderedFile] = []
     for (file, source), request in zip(read, requests, strict=True):
         view = next(views) if request else None
@@ -191,7 +199,9 @@ def _view_request(file: ResolvedFile, source: SourceFile) -> ViewRequest | None:
     if file.view_mode is ViewMode.FULL or source.error or not file.item.auto_aggregate:
         return None
     item = file.item
-    return ViewRequest(file.path, source.text, file.view_mode, item.ast_mask, tuple(item.custom_slices))
+    return ViewRequest(
+        file.path, source.text, file.view_mode, item.ast_mask, tuple(item.custom_slices)
+    )
 
 
 def _rendered_file(file: ResolvedFile, source: SourceFile, view: View | str | None) -> RenderedFile:
@@ -217,5 +227,7 @@ def _rendered_file(file: ResolvedFile, source: SourceFile, view: View | str | No
     if isinstance(view, View):
         return replace(rendered, content=view.text, language=view.language, spans=view.spans)
     if view is not None:
-        return replace(rendered, content=view_error_text(file.path, file.view_mode, view), error=True)
+        return replace(
+            rendered, content=view_error_text(file.path, file.view_mode, view), error=True
+        )
     return rendered

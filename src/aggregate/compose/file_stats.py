@@ -81,7 +81,12 @@ class FileSizes:
     def to_dict(self) -> dict[str, Any]:
         """Return the sizes as plain values, tokens by the view's name."""
         tokens = {mode.value: number for mode, number in zip(MEASURED, self.tokens, strict=True)}
-        named = {"path": self.path, "lines": self.lines, "ast_elements": self.elements, "tokens": tokens}
+        named = {
+            "path": self.path,
+            "lines": self.lines,
+            "ast_elements": self.elements,
+            "tokens": tokens,
+        }
         return {**named, "error": self.error} if self.error else named
 
 
@@ -105,7 +110,9 @@ def measure_files(
 ) -> list[FileSizes]:
     """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run."""
     files = read_files(selection)
-    requests = [ViewRequest(file.path, source.text, mode) for file, source in files for mode in MEASURED]
+    requests = [
+        ViewRequest(file.path, source.text, mode) for file, source in files for mode in MEASURED
+    ]
     if on_start:
         on_start(len(requests))
     views = list(render_all(requests, on_done=on_done))
@@ -162,7 +169,9 @@ def folder_rows(sizes: Sequence[FileSizes]) -> list[FolderRow]:
         numbers = (file.lines, file.elements, *file.tokens)
         for depth in range(len(parts)):
             folder = parts[:depth]
-            sums[folder] = list(map(add, sums[folder], numbers)) if folder in sums else list(numbers)
+            sums[folder] = (
+                list(map(add, sums[folder], numbers)) if folder in sums else list(numbers)
+            )
     rows: list[FolderRow] = []
     for parts in sorted({*sums, *files}):
         name = parts[-1] if parts else ROOT

@@ -43,7 +43,9 @@ def files_segments(
     """
     in_prompt = [file for file in files if file.auto_aggregate]
     if strategy is Strategy.SUMMARIZE or (strategy is Strategy.AUTO and summary_only):
-        return files_section(FILES_SUMMARY, ((file.path, _summary_block(file)) for file in in_prompt))
+        return files_section(
+            FILES_SUMMARY, ((file.path, _summary_block(file)) for file in in_prompt)
+        )
     return files_section(FILES, ((file.path, rendered_block(file)) for file in in_prompt))
 
 

@@ -35,7 +35,9 @@ def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
     return sorted(files)
 
 
-def write_numbered(output_dir: Path, namespace: str, text: str | Iterable[str], *, project: Path | None = None) -> Path:
+def write_numbered(
+    output_dir: Path, namespace: str, text: str | Iterable[str], *, project: Path | None = None
+) -> Path:
     """Write ``text``, whole or in pieces, to ``<namespace>_<NNN>.md``, the next free number; return its path.
 
     No two runs share a number, no file is overwritten, and a kill at any moment leaves no torn output. The disk is not
@@ -53,7 +55,9 @@ def write_numbered(output_dir: Path, namespace: str, text: str | Iterable[str], 
     """
     confined(output_dir, project)
     if not namespace or re.search(r"[/\\\0]", namespace):
-        raise OutputError(f"the namespace {namespace!r} is no file name: set [output] namespace to a plain word")
+        raise OutputError(
+            f"the namespace {namespace!r} is no file name: set [output] namespace to a plain word"
+        )
     pieces = (text,) if isinstance(text, str) else text
     try:
         paths = _free_paths(output_dir, namespace)
@@ -62,7 +66,9 @@ def write_numbered(output_dir: Path, namespace: str, text: str | Iterable[str], 
         raise OutputError(f"cannot write to {output_dir}: {error.strerror or error}") from error
 
 
-def prune_outputs(output_dir: Path, namespace: str, *, keep: int, project: Path | None = None) -> list[Path]:
+def prune_outputs(
+    output_dir: Path, namespace: str, *, keep: int, project: Path | None = None
+) -> list[Path]:
     """Delete all but the ``keep`` highest-numbered outputs, with records and answers; return what was deleted.
 
     What a killed run left half written, under a temporary name, goes too once it is an hour old. Of a link the link

@@ -50,10 +50,18 @@ def open_project(
     if isinstance(config, Project):
         project = config
     else:
-        project = load_config(Path(config)) if isinstance(config, str | Path) else Project(validate(config), Path())
+        project = (
+            load_config(Path(config))
+            if isinstance(config, str | Path)
+            else Project(validate(config), Path())
+        )
     if "trust" in project.config.model_fields_set and not _is_users_own(project.path):
         path = str(project.path) if project.path else None
-        raise ConfigError("[trust] belongs into your own configuration: see aggregate trust", path=path, key="trust")
+        raise ConfigError(
+            "[trust] belongs into your own configuration: see aggregate trust",
+            path=path,
+            key="trust",
+        )
     if allow_outside is not None:
         project = replace(project, allow_outside=allow_outside)
     return project if allow_secrets is None else replace(project, allow_secrets=allow_secrets)
@@ -96,7 +104,9 @@ def request_for(
     config, folder = project.config, project.folder
     name = config.project.name or folder.resolve().name
     base_dir = folder / config.files.base_dir
-    entries = tuple(Entry(FileItem.from_dict(table.model_dump()), table.tier) for table in config.files.paths)
+    entries = tuple(
+        Entry(FileItem.from_dict(table.model_dump()), table.tier) for table in config.files.paths
+    )
     screenshots = tuple(config.screenshots.paths)
     if preset_name := preset or config.project.active_preset:
         applied = _presets(project).get(preset_name)
@@ -136,7 +146,11 @@ def find_persona(project: Project, name: str) -> PersonaTable:
         return PersonaTable()
     personas = {**shared_personas(), **project.config.personas}
     if name not in personas:
-        known = f"known are {short_list(sorted(personas))}" if personas else f"write a table [personas.{name}]"
+        known = (
+            f"known are {short_list(sorted(personas))}"
+            if personas
+            else f"write a table [personas.{name}]"
+        )
         path = str(project.path) if project.path else None
         raise ConfigError(f'there is no persona "{name}": {known}', path=path, key="personas")
     return personas[name]
@@ -152,7 +166,9 @@ def shared_personas() -> Mapping[str, PersonaTable]:
     return load_config(path).config.personas if path.is_file() else {}
 
 
-def redaction_for(project: Project | None = None, *, sending: bool, wanted: bool | None = None) -> "Redaction | None":
+def redaction_for(
+    project: Project | None = None, *, sending: bool, wanted: bool | None = None
+) -> "Redaction | None":
     """Return which secrets are replaced, ``None`` for none.
 
     A project's own file can switch it on for ``run`` and allow values by their hash, which nobody can write who does
@@ -173,7 +189,9 @@ def redaction_for(project: Project | None = None, *, sending: bool, wanted: bool
         wanted = own.send if sending else own.run or theirs.run
     if not wanted:
         return None
-    from aggregate.redaction.redact import Redaction  # its rules need a library that nothing else does
+    from aggregate.redaction.redact import (
+        Redaction,
+    )  # its rules need a library that nothing else does
 
     return Redaction(frozenset(own.allow) | frozenset(theirs.allow))
 
@@ -209,7 +227,9 @@ def _history(project: Project, scope: Scope) -> tuple[object, ...]:
 
 
 def _presets(project: Project) -> "ContextPresetManager":
-    from aggregate.presets.store import ContextPresetManager  # its library takes 10 ms, few projects have presets
+    from aggregate.presets.store import (
+        ContextPresetManager,
+    )  # its library takes 10 ms, few projects have presets
 
     path = project.path or project.folder / "manual_slop.toml"
     return ContextPresetManager(path, global_config_path())

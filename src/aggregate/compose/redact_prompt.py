@@ -20,7 +20,9 @@ MOST_NOTES = 20
 """Findings of one file that each have a warning; a file of test keys may have thousands."""
 
 
-def redact_files(files: Sequence[ReadFile], redaction: Redaction) -> tuple[list[ReadFile], list[Note]]:
+def redact_files(
+    files: Sequence[ReadFile], redaction: Redaction
+) -> tuple[list[ReadFile], list[Note]]:
     """Replace the secrets in texts, before views are made: none can show what its text does not hold.
 
     Returns:
@@ -47,7 +49,9 @@ def redact_prompt(prompt: Prompt, redaction: Redaction) -> tuple[Prompt, list[st
     files = [segment.text for segment in prompt.segments if segment.section is Section.FILES]
     are_named = bool(redact("\n".join(map(_names, files)), redaction).findings)
     for segment in prompt.segments:
-        if segment.section is Section.FILES and not (are_named and redact(_names(segment.text), redaction).findings):
+        if segment.section is Section.FILES and not (
+            are_named and redact(_names(segment.text), redaction).findings
+        ):
             segments.append(segment)
             continue
         text, notes = redact_text(segment.text, segment.source or segment.section.value, redaction)
@@ -68,7 +72,12 @@ def _notes(place: str, findings: Sequence[Finding]) -> list[Note]:
     notes = [(f"{place}:{finding.line}", finding.sentence) for finding in findings[:MOST_NOTES]]
     if len(findings) > MOST_NOTES:
         rest = findings[MOST_NOTES:]
-        notes.append((place, f"redacted {len(rest):,} more secrets, in lines {rest[0].line:,} to {rest[-1].line:,}"))
+        notes.append(
+            (
+                place,
+                f"redacted {len(rest):,} more secrets, in lines {rest[0].line:,} to {rest[-1].line:,}",
+            )
+        )
     return notes
 
 

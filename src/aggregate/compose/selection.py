@@ -61,7 +61,9 @@ class ResolvedFile:
 
     def with_slices(self, slices: list[dict[str, Any]]) -> "ResolvedFile":
         """Return the file with other slices for the custom view."""
-        return replace(self, entry=replace(self.entry, item=replace(self.item, custom_slices=slices)))
+        return replace(
+            self, entry=replace(self.entry, item=replace(self.item, custom_slices=slices))
+        )
 
 
 ReadFile = tuple[ResolvedFile, SourceFile]
@@ -120,7 +122,9 @@ class _SelectionBuilder:
         """Return what was collected; what one entry skips and another names is not left out."""
         for folder, problem in self.listing.problems():
             self.skipped[display_prefix(folder, self.base_dir).rstrip("/") or "."] = problem
-        left_out = [(path, reason) for path, reason in self.skipped.items() if path not in self.files]
+        left_out = [
+            (path, reason) for path, reason in self.skipped.items() if path not in self.files
+        ]
         return Selection(tuple(self.files.values()), tuple(left_out))
 
     def _add_named(self, entry: Entry, resolved: ResolvedPath) -> None:
@@ -128,7 +132,9 @@ class _SelectionBuilder:
             file = os.path.join(self.base_dir, name)
             path = display_path(file, self.base_dir)
             if resolved.refused:
-                self.files[path] = ResolvedFile(path, "", entry, problem=resolved.refused, refused=True)
+                self.files[path] = ResolvedFile(
+                    path, "", entry, problem=resolved.refused, refused=True
+                )
             else:
                 self.files[path] = ResolvedFile(path, resolved.real or file, entry)
 
@@ -142,7 +148,9 @@ class _SelectionBuilder:
             if path not in self.files or self.files[path].by_glob:
                 file = os.path.join(resolved.folder, name)
                 self.files[path] = ResolvedFile(path, file, entry, by_glob=True)
-        secrets = [prefix + name for name in resolved.secrets if not self.is_left_out(prefix + name)]
+        secrets = [
+            prefix + name for name in resolved.secrets if not self.is_left_out(prefix + name)
+        ]
         if secrets:
             self.files[glob] = omission_note(entry, "secret-looking", secrets, hint=_NAME_SECRETS)
         elif resolved.refused:
@@ -193,7 +201,9 @@ def _with_separator(folder: str | Path) -> str:
     return os.path.abspath(folder).rstrip(os.sep) + os.sep
 
 
-def own_output_filter(base_dir: Path, output_dir: Path, namespace: str, folder: Path) -> Callable[[str], bool]:
+def own_output_filter(
+    base_dir: Path, output_dir: Path, namespace: str, folder: Path
+) -> Callable[[str], bool]:
     """Return a test for what this program has written, which no glob may feed back into a prompt.
 
     Below the output folder: numbered prompts with their records and replies, also those of another
@@ -234,4 +244,6 @@ def exclude_filter(patterns: Sequence[str]) -> Callable[[str], bool]:
     except TooManyRulesError as error:
         raise ConfigError(f"files.exclude {error}: shorten it", key="files.exclude") from None
     hides_folder = cache(rules.hides_folder)
-    return lambda path: rules.ignores(path, is_folder=False) or hides_folder(path.rpartition("/")[0])
+    return lambda path: (
+        rules.ignores(path, is_folder=False) or hides_folder(path.rpartition("/")[0])
+    )

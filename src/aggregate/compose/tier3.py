@@ -15,7 +15,9 @@ FOCUS_TIER = 3
 _CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
 
 
-def tier3_segments(files: Iterable[RenderedFile], focus_files: Sequence[str]) -> tuple[Segment, ...]:
+def tier3_segments(
+    files: Iterable[RenderedFile], focus_files: Sequence[str]
+) -> tuple[Segment, ...]:
     """Return the section ``## Files (Tier 3 - Focused)`` (rule M-53).
 
     Focus files, files of tier 3 and files forced to full are shown raw, whatever their view mode;

@@ -39,7 +39,9 @@ def render_all(
             if on_done:
                 on_done(1)
         return
-    from aggregate.compose.view_processes import render_in_processes  # threads and pipes, which few projects need
+    from aggregate.compose.view_processes import (
+        render_in_processes,
+    )  # threads and pipes, which few projects need
 
     yield from render_in_processes(requests, workers=workers, on_done=on_done, patience=patience)
 
@@ -48,5 +50,7 @@ def _worthwhile_workers(requests: Sequence[ViewRequest]) -> int:
     parsed = sum(len(request.text) for request in requests if request.mode in PARSED)
     if parsed < _WORTH_CHARACTERS or not sys.executable:
         return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     return min(cores, _MOST_WORKERS)

@@ -80,4 +80,6 @@ def _ask(pool: WorkerPool, batch: list[ViewRequest], patience: float) -> list[Vi
 
 def _start_worker() -> PoolProcess:
     command = [sys.executable, "-P", "-c", _SERVE, *sys.path]
-    return PoolProcess(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0))
+    return PoolProcess(
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    )

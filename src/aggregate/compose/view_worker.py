@@ -15,5 +15,7 @@ def serve() -> None:
 def _render_batch(request: bytes) -> bytes:
     batch: list[ViewRequest] = pickle.loads(request)  # noqa: S301 - a private pipe from the parent
     views = [render_view(request) for request in batch]
-    packed: list[PackedView | str] = [view.pack() if isinstance(view, View) else view for view in views]
+    packed: list[PackedView | str] = [
+        view.pack() if isinstance(view, View) else view for view in views
+    ]
     return pickle.dumps(packed, protocol=pickle.HIGHEST_PROTOCOL)

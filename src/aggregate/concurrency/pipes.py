@@ -59,7 +59,12 @@ def send_message(pipe: int, data: bytes, deadline: float) -> None:
 
 
 def receive_message(
-    pipe: int, deadline: float, *, most: int, watch: Callable[[], None] | None = None, every: float = math.inf
+    pipe: int,
+    deadline: float,
+    *,
+    most: int,
+    watch: Callable[[], None] | None = None,
+    every: float = math.inf,
 ) -> bytes:
     """Read one message from a non-blocking pipe; ``watch`` is called every so many seconds meanwhile.
 

@@ -19,7 +19,9 @@ def run_in_thread(name: str, work: Callable[[], _R]) -> "Future[_R]":
     return future
 
 
-def ordered_map(name: str, work: Callable[[_T], _R], items: Sequence[_T], *, workers: int) -> list[_R]:
+def ordered_map(
+    name: str, work: Callable[[_T], _R], items: Sequence[_T], *, workers: int
+) -> list[_R]:
     """Return what ``work`` gives for each item, in the order of the items, ``workers`` of them at a time.
 
     Raises:

@@ -31,7 +31,13 @@ class PoolProcess:
         return self._process.pid
 
     def ask(
-        self, request: bytes, *, seconds: float, most: int, watch: Callable[[], None] | None = None, every: float = inf
+        self,
+        request: bytes,
+        *,
+        seconds: float,
+        most: int,
+        watch: Callable[[], None] | None = None,
+        every: float = inf,
     ) -> bytes:
         """Send a request and return the answer; after any error the worker is of no use any more: kill it.
 

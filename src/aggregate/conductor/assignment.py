@@ -53,7 +53,12 @@ class Assignment:
         """Return the assignment that ``to_json`` wrote."""
         data: dict[str, Any] = json.loads(text)
         segments = [
-            Segment(Section(segment["section"]), segment["text"], Stability(segment["stability"]), segment["source"])
+            Segment(
+                Section(segment["section"]),
+                segment["text"],
+                Stability(segment["stability"]),
+                segment["source"],
+            )
             for segment in data["prompt"]["segments"]
         ]
         data["prompt"] = Prompt(tuple(segments))

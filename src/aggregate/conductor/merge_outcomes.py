@@ -45,7 +45,9 @@ def _merge(
             strategy, custom_function = ticket.merge_strategy, ticket.custom_function
             break
     outputs = [
-        LabelledOutput(outcome.text, label=outcome.ticket, run_id=outcome.ticket, error=outcome.failure)
+        LabelledOutput(
+            outcome.text, label=outcome.ticket, run_id=outcome.ticket, error=outcome.failure
+        )
         for outcome in outcomes
     ]
     ending = GroupOutcome(name, GroupStatus.COMPLETE, None, on_error is not FailurePolicy.SKIP)

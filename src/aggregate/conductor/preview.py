@@ -25,14 +25,18 @@ class PreviewStep:
     tokens: int
 
 
-def preview(tickets: Tickets, contexts: WorkerContexts, *, warm_up: bool = True) -> list[PreviewStep]:
+def preview(
+    tickets: Tickets, contexts: WorkerContexts, *, warm_up: bool = True
+) -> list[PreviewStep]:
     """Return the steps of a run in which every ticket succeeds, in order.
 
     Raises:
         ConfigError: A focus file is missing.
     """
     any_focus = contexts.share(tickets.tickets)
-    schedule = Schedule(tickets.tickets, on_error=tickets.on_error, warm_up=warm_up, any_focus=any_focus)
+    schedule = Schedule(
+        tickets.tickets, on_error=tickets.on_error, warm_up=warm_up, any_focus=any_focus
+    )
     steps: list[PreviewStep] = []
     wave = 0
     while started := schedule.start(len(tickets.tickets)):

@@ -51,7 +51,10 @@ class ReportLine:
 
 
 def report_text(
-    title: str, lines: Sequence[ReportLine], results: Mapping[str, AggregatedResult], warnings: Sequence[str] = ()
+    title: str,
+    lines: Sequence[ReportLine],
+    results: Mapping[str, AggregatedResult],
+    warnings: Sequence[str] = (),
 ) -> str:
     """Return the report as markdown; the same outcomes give the same bytes.
 
@@ -83,7 +86,9 @@ def _table(lines: Sequence[ReportLine]) -> str:
         f"| {i} | {line.ticket.id} | {_cell(line.ticket.title)} | {line.state} | {line.attempts} | {line.tokens:,} |"
         for i, line in enumerate(lines, 1)
     ]
-    return "\n".join(["| # | ticket | title | state | attempts | tokens |", "|--:|---|---|---|--:|--:|", *rows])
+    return "\n".join(
+        ["| # | ticket | title | state | attempts | tokens |", "|--:|---|---|---|--:|--:|", *rows]
+    )
 
 
 def _cell(text: str) -> str:

@@ -33,7 +33,9 @@ class RunFiles:
     numbers: dict[str, int]
 
     @classmethod
-    def of(cls, output_dir: Path, track_id: str, number: int, tickets: Sequence[Ticket]) -> "RunFiles":
+    def of(
+        cls, output_dir: Path, track_id: str, number: int, tickets: Sequence[Ticket]
+    ) -> "RunFiles":
         """Return the files of a track's run.
 
         Raises:

@@ -57,7 +57,9 @@ class Schedule:
                 self._dependents.setdefault(dependency, []).append(ticket_id)
         self._ready = [ticket.id for ticket in tickets if not self.waits_for[ticket.id]]
         self._under_way: set[str] = set()
-        self._prefixes = {ticket.id: shared_prefix(ticket, any_focus=any_focus) for ticket in tickets}
+        self._prefixes = {
+            ticket.id: shared_prefix(ticket, any_focus=any_focus) for ticket in tickets
+        }
         uses = Counter(self._prefixes.values())
         # Prefixes that nobody has to wait for: a cache holds them, or no second ticket has them.
         self._warm = {prefix for prefix, number in uses.items() if number == 1 or not warm_up}

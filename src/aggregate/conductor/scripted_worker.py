@@ -35,7 +35,11 @@ class ScriptedWorker:
 
 def describe_assignment(assignment: Assignment) -> str:
     """Return one paragraph on what an assignment holds."""
-    sources = [(segment.section, segment.source) for segment in assignment.prompt.segments if segment.source]
+    sources = [
+        (segment.section, segment.source)
+        for segment in assignment.prompt.segments
+        if segment.source
+    ]
     files = [source for section, source in sources if section is Section.FILES]
     results = [source for section, source in sources if section is Section.RESULTS]
     task = assignment.message.strip().split("\n")[-1]

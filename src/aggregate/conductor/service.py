@@ -175,7 +175,9 @@ def status(project: Project, name: str, *, database: str = "") -> TrackProgress 
         outcomes = queue.outcomes(tickets)
         # What was enqueued for a run that was cancelled waits for nobody any more.
         enqueued = queue.known(tickets) if run.state == RUNNING else {}
-    lines = [ReportLine.of(ticket, outcomes[key]) for key, ticket in tickets.items() if key in outcomes]
+    lines = [
+        ReportLine.of(ticket, outcomes[key]) for key, ticket in tickets.items() if key in outcomes
+    ]
     unfinished = {key: ticket.id for key, ticket in tickets.items() if key not in outcomes}
     waiting = [ticket_id for key, ticket_id in unfinished.items() if key in enqueued]
     untouched = [ticket_id for key, ticket_id in unfinished.items() if key not in enqueued]
@@ -202,7 +204,9 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
 
 
 @contextmanager
-def run_worker(database: str, worker: Worker, *, lease: float = LEASE_SECONDS) -> Iterator[WorkerProcess]:
+def run_worker(
+    database: str, worker: Worker, *, lease: float = LEASE_SECONDS
+) -> Iterator[WorkerProcess]:
     """Let this process work on the tickets of every track on ``database`` while the block runs.
 
     Raises:
@@ -240,10 +244,14 @@ def _begin_or_resume(
     if run is not None and run.state == RUNNING:
         tell(f"going on with {run.run_id}")
         if run.tickets != tickets:
-            tell("its tickets were others when it began: it goes on with these; aggregate conduct cancel ends it")
+            tell(
+                "its tickets were others when it began: it goes on with these; aggregate conduct cancel ends it"
+            )
         return run
     if options.resume:
-        raise TrackError(f"{track.track_id}: no run to resume: all are over; begin one with aggregate conduct run")
+        raise TrackError(
+            f"{track.track_id}: no run to resume: all are over; begin one with aggregate conduct run"
+        )
     for ticket in tickets.tickets:
         contexts.check(ticket)
     last_in_database = run.number if run else 0

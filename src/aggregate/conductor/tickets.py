@@ -16,21 +16,37 @@ class Ticket(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(pattern=TICKET_ID, description="Names the ticket; part of file names.")
-    title: str = Field(default="", description="One line; a plan's task of the same text is marked with it.")
+    title: str = Field(
+        default="", description="One line; a plan's task of the same text is marked with it."
+    )
     prompt: _Text = Field(description="What the worker is asked, behind its context.")
     focus_files: tuple[_Text, ...] = Field(default=(), description="Files to show in full.")
     depends_on: tuple[_Text, ...] = Field(
-        default=(), description='Tickets, or a variable such as "$findings" for all that collect into it.'
+        default=(),
+        description='Tickets, or a variable such as "$findings" for all that collect into it.',
     )
-    collect_into: str = Field(default="", description='The variable that the answer goes into, such as "$findings".')
-    merge_strategy: MergeStrategy | None = Field(default=None, description="How the variable is merged; concat.")
-    custom_function: str = Field(default="", description="For custom: a Python expression or a JavaScript function.")
+    collect_into: str = Field(
+        default="", description='The variable that the answer goes into, such as "$findings".'
+    )
+    merge_strategy: MergeStrategy | None = Field(
+        default=None, description="How the variable is merged; concat."
+    )
+    custom_function: str = Field(
+        default="", description="For custom: a Python expression or a JavaScript function."
+    )
     aggregation_strategy: Literal["tier3", "auto", "summarize", "full"] = Field(
-        default="tier3", description="How files that are not in focus are shown; tier3 by structure."
+        default="tier3",
+        description="How files that are not in focus are shown; tier3 by structure.",
     )
-    persona: str = Field(default="", description="A persona of the configuration; its system prompt goes first.")
-    tools: tuple[_Text, ...] = Field(default=(), description="Names of the tools that the worker may use.")
-    timeout: float = Field(default=600, gt=0, le=86_400, description="Seconds that one attempt may take.")
+    persona: str = Field(
+        default="", description="A persona of the configuration; its system prompt goes first."
+    )
+    tools: tuple[_Text, ...] = Field(
+        default=(), description="Names of the tools that the worker may use."
+    )
+    timeout: float = Field(
+        default=600, gt=0, le=86_400, description="Seconds that one attempt may take."
+    )
     retries: int = Field(default=2, ge=0, le=10, description="Further attempts after a failed one.")
 
     @property
@@ -54,4 +70,6 @@ class Tickets(BaseModel):
         description="What a failed ticket does to those that depend on it: report shows them the failure, "
         "skip hides it, fail keeps them from running.",
     )
-    tickets: tuple[Ticket, ...] = Field(default=(), description="The tickets, in the order of their results.")
+    tickets: tuple[Ticket, ...] = Field(
+        default=(), description="The tickets, in the order of their results."
+    )

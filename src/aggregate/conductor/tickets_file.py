@@ -66,7 +66,11 @@ def _unknown_dependencies(tickets: Sequence[Ticket]) -> Iterator[Problem]:
     for i, ticket in enumerate(tickets):
         for j, name in enumerate(ticket.depends_on):
             if not members_of(tickets, name):
-                what = "no ticket collects into it" if name.startswith("$") else "there is no such ticket"
+                what = (
+                    "no ticket collects into it"
+                    if name.startswith("$")
+                    else "there is no such ticket"
+                )
                 message = f'"{ticket.id}" depends on "{name}", but {what}: correct the name'
                 yield ("tickets", i, "depends_on", j), message
 
@@ -77,16 +81,28 @@ def _problems_of_variables(tickets: Sequence[Ticket]) -> Iterator[Problem]:
     for i, ticket in enumerate(tickets):
         at = ("tickets", i)
         if ticket.collect_into and not _VARIABLE.fullmatch(ticket.collect_into):
-            yield (*at, "collect_into"), f'"{ticket.collect_into}" is no variable: write one such as "$findings"'
+            yield (
+                (*at, "collect_into"),
+                f'"{ticket.collect_into}" is no variable: write one such as "$findings"',
+            )
         if ticket.merge_strategy and not ticket.collect_into:
-            yield (*at, "merge_strategy"), "merge_strategy needs collect_into: name the variable that is merged"
+            yield (
+                (*at, "merge_strategy"),
+                "merge_strategy needs collect_into: name the variable that is merged",
+            )
         custom = ticket.merge_strategy is MergeStrategy.CUSTOM
         if custom != bool(ticket.custom_function):
             key = "merge_strategy" if custom else "custom_function"
-            yield (*at, key), 'custom_function and merge_strategy = "custom" need each other: set both or neither'
+            yield (
+                (*at, key),
+                'custom_function and merge_strategy = "custom" need each other: set both or neither',
+            )
         if ticket.merge_strategy is None:
             continue
         earlier = merged_by.setdefault(ticket.collect_into, ticket)
-        if (earlier.merge_strategy, earlier.custom_function) != (ticket.merge_strategy, ticket.custom_function):
+        if (earlier.merge_strategy, earlier.custom_function) != (
+            ticket.merge_strategy,
+            ticket.custom_function,
+        ):
             message = f'"{earlier.id}" merges {ticket.collect_into} in another way: a variable has one merge_strategy'
             yield (*at, "merge_strategy"), message

@@ -54,7 +54,9 @@ class Track:
         """
         path = self.folder / TICKETS
         if not path.is_file():
-            raise TrackError(f"{path}: the track has no tickets: write a [[tickets]] table with id and prompt for each")
+            raise TrackError(
+                f"{path}: the track has no tickets: write a [[tickets]] table with id and prompt for each"
+            )
         return load_tickets(path)
 
     def mark_plan(self, checkboxes: Mapping[tuple[str, str], Checkbox]) -> None:
@@ -78,8 +80,12 @@ class Track:
         try:
             self._change(path, with_status)
         except (ValueError, RecursionError) as error:
-            raise TrackError(f"{path}: is no JSON object ({error}): correct it or delete it") from None
-        self._change(self.tracks_file, lambda text: mark_track(text, self.track_id, CHECKBOXES[status]))
+            raise TrackError(
+                f"{path}: is no JSON object ({error}): correct it or delete it"
+            ) from None
+        self._change(
+            self.tracks_file, lambda text: mark_track(text, self.track_id, CHECKBOXES[status])
+        )
 
     def _change(self, path: Path, change: Callable[[str], str]) -> None:
         """Replace a file by what ``change`` makes of it, unless that is the same; other conductors wait meanwhile."""
@@ -122,9 +128,14 @@ def _pick(entries: list[TrackEntry], name: str, tracks_file: Path) -> TrackEntry
     matching = exact or [entry for entry in entries if entry.track_id.startswith(name)]
     if len(matching) == 1 or exact:
         return matching[0]
-    known = ", ".join(entry.track_id for entry in (matching or entries)) or "none with a link to its folder"
+    known = (
+        ", ".join(entry.track_id for entry in (matching or entries))
+        or "none with a link to its folder"
+    )
     if matching:
-        raise TrackError(f"{tracks_file}: {name} is the beginning of several tracks ({known}): write more of it")
+        raise TrackError(
+            f"{tracks_file}: {name} is the beginning of several tracks ({known}): write more of it"
+        )
     raise TrackError(f"{tracks_file}: there is no track {name}: it has {known}")
 
 
@@ -135,4 +146,6 @@ def _read(path: Path) -> str:
         return ""
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise TrackError(f"{path}: cannot be read ({reason}): make it a readable UTF-8 file") from None
+        raise TrackError(
+            f"{path}: cannot be read ({reason}): make it a readable UTF-8 file"
+        ) from None

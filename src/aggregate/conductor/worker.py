@@ -72,7 +72,9 @@ class ModelWorker:
         # retries alone.
         on_text = (lambda _piece: begun()) if assignment.ahead else None
         # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
-        options = RequestOptions(system=assignment.persona, seconds=assignment.timeout + _GRACE_SECONDS)
+        options = RequestOptions(
+            system=assignment.persona, seconds=assignment.timeout + _GRACE_SECONDS
+        )
         reply = self.client.send(
             assignment.prompt,
             assignment.message,
@@ -82,7 +84,11 @@ class ModelWorker:
         )
         if reply.stop is FinishReason.REFUSED:
             raise WorkerError("the model refused to answer", again=False)
-        warning = "" if reply.stop is FinishReason.END else f"the answer is not complete ({reply.stop.value})"
+        warning = (
+            ""
+            if reply.stop is FinishReason.END
+            else f"the answer is not complete ({reply.stop.value})"
+        )
         return WorkerReply(reply.text, reply.usage.input + reply.usage.output, warning)
 
     def _execute_goal(self, assignment: Assignment) -> WorkerReply:
@@ -93,7 +99,9 @@ class ModelWorker:
         goal = "\n\n".join(part for part in (assignment.persona, assignment.message) if part)
         result = agent.execute_goal(goal)
         if not result.success:
-            raise WorkerError(f"{assignment.ticket}: {result.text or 'no step gave something usable'}")
+            raise WorkerError(
+                f"{assignment.ticket}: {result.text or 'no step gave something usable'}"
+            )
         return WorkerReply(result.text, result.trace.tokens)
 
     def _tools(self, assignment: Assignment) -> list[Tool]:

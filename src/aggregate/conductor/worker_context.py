@@ -93,11 +93,17 @@ class WorkerContexts:
                     f"relative to {request.base_dir}"
                 )
 
-    def assignment(self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str) -> Assignment:
+    def assignment(
+        self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
+    ) -> Assignment:
         """Return what a worker gets for ``ticket``; the stable part comes first, the task last (rule M-53)."""
         context = self._context(ticket.focus_files, ticket.aggregation_strategy)
-        stable = tuple(segment for segment in context.segments if segment.section is not Section.HISTORY)
-        history = tuple(segment for segment in context.segments if segment.section is Section.HISTORY)
+        stable = tuple(
+            segment for segment in context.segments if segment.section is not Section.HISTORY
+        )
+        history = tuple(
+            segment for segment in context.segments if segment.section is Section.HISTORY
+        )
         merged: tuple[Segment, ...] = ()
         if results:
             merged = results_segments(with_references(results, self._project.folder / CACHE_DIR))
@@ -151,7 +157,9 @@ class WorkerContexts:
         return any(is_focus(file, [focus]) and not file.error for file in files)
 
 
-def _entries_to_add(focus_files: Iterable[str], rendered: RenderedFiles, *, full: bool) -> tuple[Entry, ...]:
+def _entries_to_add(
+    focus_files: Iterable[str], rendered: RenderedFiles, *, full: bool
+) -> tuple[Entry, ...]:
     """Return entries for focus files that the project does not name, or, with ``full``, for all of them."""
     known = {file.path for file in rendered.files}
     entries: dict[str, Entry] = {}

@@ -45,7 +45,9 @@ def set_trust(folder: Path, *, trusted: bool) -> str:
     path = global_config_path()
     if path.exists():
         load_config(path)  # explains what is wrong with it
-    projects = [project for project in trusted_projects() if real_path(Path(project).expanduser()) != root]
+    projects = [
+        project for project in trusted_projects() if real_path(Path(project).expanduser()) != root
+    ]
     if trusted:
         projects.append(root)
     document = open_document(path)

@@ -54,7 +54,9 @@ def _pair(prefix: Path, pair: Node) -> Iterator[tuple[Path, int]]:
 
 def _value(path: Path, value: Node) -> Iterator[tuple[Path, int]]:
     if value.type == "array":
-        for i, element in enumerate(child for child in value.named_children if child.type != "comment"):
+        for i, element in enumerate(
+            child for child in value.named_children if child.type != "comment"
+        ):
             yield (*path, i), element.start_point.row + 1
             yield from _value((*path, i), element)
     elif value.type == "inline_table":

@@ -51,7 +51,9 @@ def load_config(path: Path) -> Project:
         ConfigError: The file is missing, is no TOML, or holds an unknown key or a value of the wrong type.
     """
     text = read_toml_text(path)
-    return Project(validate(parse_toml(text, path), path=path, text=text), Path(path).parent, Path(path))
+    return Project(
+        validate(parse_toml(text, path), path=path, text=text), Path(path).parent, Path(path)
+    )
 
 
 def read_toml_text(path: Path) -> str:
@@ -67,7 +69,9 @@ def read_toml_text(path: Path) -> str:
         hint = usual if path.name == CONFIG_NAME else "correct its name"
         raise ConfigError(f"there is no {path.name} here: {hint}", path=str(path)) from None
     except UnicodeDecodeError as error:
-        raise ConfigError(f"is not UTF-8 text (byte {error.start}): save it as UTF-8", path=str(path)) from None
+        raise ConfigError(
+            f"is not UTF-8 text (byte {error.start}): save it as UTF-8", path=str(path)
+        ) from None
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
     except ValueError as error:  # a null character in the path
@@ -95,7 +99,9 @@ def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "
     return validate_table(Config, data, path=path, text=text)
 
 
-def validate_table(model: type[Model], data: Mapping[str, Any], *, path: Path | None = None, text: str = "") -> Model:
+def validate_table(
+    model: type[Model], data: Mapping[str, Any], *, path: Path | None = None, text: str = ""
+) -> Model:
     """Return ``data`` as a table of ``model``, a file of its own; the errors are those of ``validate``.
 
     Raises:
@@ -104,7 +110,10 @@ def validate_table(model: type[Model], data: Mapping[str, Any], *, path: Path | 
     try:
         return model.model_validate(dict(data))
     except ValidationError as error:
-        from aggregate.config.key_position import key_lines, nearest_line  # a parser, needed only to explain a mistake
+        from aggregate.config.key_position import (
+            key_lines,
+            nearest_line,
+        )  # a parser, needed only to explain a mistake
 
         problems = error.errors(include_url=False, include_context=False)
         lines = key_lines(text) if 0 < len(text) <= _LOCATED else {}
@@ -113,14 +122,20 @@ def validate_table(model: type[Model], data: Mapping[str, Any], *, path: Path | 
         keys = _keys(problem["loc"])
         more = f" (and {len(problems) - 1:,} more)" if len(problems) > 1 else ""
         message = _explain(model, keys, problem) + more
-        raise ConfigError(message, path=str(path) if path else None, key=_dotted(keys), line=line) from None
+        raise ConfigError(
+            message, path=str(path) if path else None, key=_dotted(keys), line=line
+        ) from None
 
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
     """Return the keys of an error's location, which has a tag behind the number of a turn."""
     keys = list(location)
     for i in range(len(location) - 1, 1, -1):
-        if location[i] in UNION_TAGS and location[i - 2] == "history" and isinstance(location[i - 1], int):
+        if (
+            location[i] in UNION_TAGS
+            and location[i - 2] == "history"
+            and isinstance(location[i - 1], int)
+        ):
             del keys[i]
     return tuple(keys)
 
@@ -134,12 +149,16 @@ def _explain(model: type[BaseModel], keys: tuple[str | int, ...], error: Mapping
         known = sorted(_known_keys(model, keys[:-1]))
         near = get_close_matches(_brief(str(keys[-1])), known, n=1)
         where = f"[{_brief(_dotted(keys[:-1]))}]" if keys[:-1] else "the file"
-        hint = f'did you mean "{near[0]}"?' if near else f"known keys of {where}: {', '.join(known)}"
+        hint = (
+            f'did you mean "{near[0]}"?' if near else f"known keys of {where}: {', '.join(known)}"
+        )
         return f'unknown key "{name}": {hint}'
     if error["type"] == "missing":
         return f'"{name}" is missing: add it'
     message = error["msg"].removeprefix("Value error, ")  # what a validator of ours raised
-    wrong = "" if isinstance(error["input"], dict | list) else f", not {_brief(repr(error['input']))}"
+    wrong = (
+        "" if isinstance(error["input"], dict | list) else f", not {_brief(repr(error['input']))}"
+    )
     return f'"{name}": {message[0].lower()}{message[1:]}{wrong}'
 
 
@@ -152,7 +171,9 @@ def _known_keys(model: type[BaseModel], keys: Sequence[str | int]) -> set[str]:
     """Return the keys that the table at ``keys`` may have."""
     table: type[BaseModel] | None = model
     for key in keys:
-        if table is not None and key in table.model_fields:  # else a list's position or a name the user chose
+        if (
+            table is not None and key in table.model_fields
+        ):  # else a list's position or a name the user chose
             table = _table(table.model_fields[str(key)].annotation)
     return set(table.model_fields) if table else set()
 

@@ -3,7 +3,15 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+)
 
 from aggregate.models.file_item import FileItem
 from aggregate.models.view import ViewMode
@@ -21,11 +29,17 @@ _PATH_BYTES, _PART_BYTES = 4_000, 255
 
 
 def _path(text: str) -> str:
-    if re.search("[\0\ud800-\udc7f\udd00-\udfff]", text):  # the others stand for bytes that are no UTF-8
-        raise ValueError("must be a path, which holds no null character and no half of a surrogate pair")
+    if re.search(
+        "[\0\ud800-\udc7f\udd00-\udfff]", text
+    ):  # the others stand for bytes that are no UTF-8
+        raise ValueError(
+            "must be a path, which holds no null character and no half of a surrogate pair"
+        )
     parts = [len(part.encode(errors="surrogateescape")) for part in re.split(r"[/\\]", text)]
     if sum(parts) > _PATH_BYTES or (max(parts) > _PART_BYTES and not is_glob(text)):
-        raise ValueError(f"must be a path, of at most {_PATH_BYTES:,} bytes and {_PART_BYTES} between two slashes")
+        raise ValueError(
+            f"must be a path, of at most {_PATH_BYTES:,} bytes and {_PART_BYTES} between two slashes"
+        )
     return text
 
 
@@ -54,13 +68,18 @@ class FileTable(_Table):
 
     path: PathText = Field(description="A path or glob, relative to base_dir or absolute.")
     view_mode: ViewModeName = Field(default="full", description="How the file is shown.")
-    auto_aggregate: bool = Field(default=True, description="false keeps the file out of the prompt, but in the items.")
-    force_full: bool = Field(default=False, description="Show the raw text whatever the view mode or strategy says.")
+    auto_aggregate: bool = Field(
+        default=True, description="false keeps the file out of the prompt, but in the items."
+    )
+    force_full: bool = Field(
+        default=False, description="Show the raw text whatever the view mode or strategy says."
+    )
     selected: bool = Field(default=False, description="Marked in a user interface.")
     ast_signatures: bool = Field(default=False, description="Shortcut for the skeleton view.")
     ast_definitions: bool = Field(default=False, description="Shortcut for the skeleton view.")
     ast_mask: dict[str, MaskName] = Field(
-        default_factory=dict, description='For masked: a symbol such as "Class.method" to def, sig or hide.'
+        default_factory=dict,
+        description='For masked: a symbol such as "Class.method" to def, sig or hide.',
     )
     custom_slices: list[SliceTable] = Field(
         fail_fast=True, default_factory=list, description="For custom: the lines to show."
@@ -76,7 +95,9 @@ def _file_table(entry: object) -> object:
     return {"path": entry} if isinstance(entry, str) else entry
 
 
-FileEntry = Annotated[FileTable, BeforeValidator(_file_table, json_schema_input_type=str | FileTable)]
+FileEntry = Annotated[
+    FileTable, BeforeValidator(_file_table, json_schema_input_type=str | FileTable)
+]
 """A table, or just its path."""
 
 
@@ -87,15 +108,21 @@ class PresetTable(_Table):
     files: list[FileEntry] = Field(
         fail_fast=True, default_factory=list, description="Paths, globs, or tables with a path."
     )
-    screenshots: list[PathText] = Field(fail_fast=True, default_factory=list, description="Paths or globs of images.")
+    screenshots: list[PathText] = Field(
+        fail_fast=True, default_factory=list, description="Paths or globs of images."
+    )
 
 
 class ProjectTable(_Table):
     """The project and how its prompt is made."""
 
     name: str = Field(default="", description="The project's name; the folder's name by default.")
-    summary_only: bool = Field(default=False, description="With the strategy auto: show files by their summary.")
-    aggregation_strategy: str = Field(default="auto", description="auto, summarize or full; anything else means auto.")
+    summary_only: bool = Field(
+        default=False, description="With the strategy auto: show files by their summary."
+    )
+    aggregation_strategy: str = Field(
+        default="auto", description="auto, summarize or full; anything else means auto."
+    )
     execution_mode: str = Field(
         default="native", description='"beads" adds the progress track; anything else is native.'
     )
@@ -108,7 +135,9 @@ def _file_name(name: str) -> str:
     if re.search(r"[/\\\x00-\x1f\x7f-\x9f\ud800-\udfff]", name):
         raise ValueError("must be a plain file name without slashes and control characters")
     if len(name.encode()) > _NAME_BYTES:
-        raise ValueError(f"must have at most {_NAME_BYTES} bytes, so that file names can begin with it")
+        raise ValueError(
+            f"must have at most {_NAME_BYTES} bytes, so that file names can begin with it"
+        )
     return name
 
 
@@ -116,7 +145,8 @@ class OutputTable(_Table):
     """Where prompts are written."""
 
     namespace: Annotated[str, AfterValidator(_file_name)] = Field(
-        default="", description="First part of the file names; made from the project's name by default."
+        default="",
+        description="First part of the file names; made from the project's name by default.",
     )
     output_dir: PathText = Field(default="md_gen", description="Folder of the numbered prompts.")
 
@@ -124,7 +154,9 @@ class OutputTable(_Table):
 class FilesTable(_Table):
     """The files of the prompt."""
 
-    base_dir: PathText = Field(default=".", description="Where relative paths begin, relative to this file.")
+    base_dir: PathText = Field(
+        default=".", description="Where relative paths begin, relative to this file."
+    )
     paths: list[FileEntry] = Field(
         fail_fast=True, default_factory=list, description="Paths, globs, or tables with a path."
     )
@@ -138,8 +170,12 @@ class FilesTable(_Table):
 class ScreenshotsTable(_Table):
     """The images of the prompt."""
 
-    base_dir: PathText = Field(default=".", description="Where relative paths begin, relative to this file.")
-    paths: list[PathText] = Field(fail_fast=True, default_factory=list, description="Paths or globs of images.")
+    base_dir: PathText = Field(
+        default=".", description="Where relative paths begin, relative to this file."
+    )
+    paths: list[PathText] = Field(
+        fail_fast=True, default_factory=list, description="Paths or globs of images."
+    )
 
 
 class TurnTable(_Table):
@@ -161,30 +197,41 @@ UNION_TAGS = frozenset({"text", "turn"})
 class DiscussionTable(_Table):
     """The discussion so far."""
 
-    history: list[Turn] = Field(fail_fast=True, default_factory=list, description="The turns, oldest first.")
+    history: list[Turn] = Field(
+        fail_fast=True, default_factory=list, description="The turns, oldest first."
+    )
 
 
 class PersonaTable(_Table):
     """Who is asked, and how the prompt is made for it."""
 
     provider: str = Field(
-        default="", description="anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted."
+        default="",
+        description="anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
     )
-    model: str = Field(default="", description="The provider's name of the model; the provider's usual one by default.")
+    model: str = Field(
+        default="",
+        description="The provider's name of the model; the provider's usual one by default.",
+    )
     base_url: str = Field(
-        default="", description="Where the provider is reached; in a project's own file for compatible only."
+        default="",
+        description="Where the provider is reached; in a project's own file for compatible only.",
     )
     system_prompt: str = Field(default="", description="Instructions that go before everything.")
     aggregation_strategy: str = Field(
         default="", description="auto, summarize or full; goes before the strategy of the project."
     )
-    preset: str = Field(default="", description="The context preset to take files and screenshots from.")
+    preset: str = Field(
+        default="", description="The context preset to take files and screenshots from."
+    )
 
 
 class TrustTable(_Table):
     """Which projects may read files outside of them; in the user's own configuration only."""
 
-    projects: list[str] = Field(default_factory=list, description="Absolute paths of the projects' roots.")
+    projects: list[str] = Field(
+        default_factory=list, description="Absolute paths of the projects' roots."
+    )
 
 
 class SendTable(_Table):
@@ -200,14 +247,17 @@ class SendTable(_Table):
 class RedactionTable(_Table):
     """Which secrets are replaced by placeholders in a prompt."""
 
-    run: bool = Field(default=False, description="Whether `run` replaces secrets too, as `send` does.")
+    run: bool = Field(
+        default=False, description="Whether `run` replaces secrets too, as `send` does."
+    )
     send: bool = Field(
         default=True,
         description="false lets `send`, `goal` and `conduct` send secrets as they are; it counts in the user's own "
         "configuration only, since a project's may come from somebody else.",
     )
     allow: list[Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]] = Field(
-        default_factory=list, description="Values that are no secrets, each by its hash as the warning names it."
+        default_factory=list,
+        description="Values that are no secrets, each by its hash as the warning names it.",
     )
 
 
@@ -217,16 +267,26 @@ class Config(_Table):
     project: ProjectTable = Field(default=ProjectTable(), description=str(ProjectTable.__doc__))
     output: OutputTable = Field(default=OutputTable(), description=str(OutputTable.__doc__))
     files: FilesTable = Field(default=FilesTable(), description=str(FilesTable.__doc__))
-    screenshots: ScreenshotsTable = Field(default=ScreenshotsTable(), description=str(ScreenshotsTable.__doc__))
-    discussion: DiscussionTable = Field(default=DiscussionTable(), description=str(DiscussionTable.__doc__))
+    screenshots: ScreenshotsTable = Field(
+        default=ScreenshotsTable(), description=str(ScreenshotsTable.__doc__)
+    )
+    discussion: DiscussionTable = Field(
+        default=DiscussionTable(), description=str(DiscussionTable.__doc__)
+    )
     send: SendTable = Field(default=SendTable(), description=str(SendTable.__doc__))
     trust: TrustTable = Field(default=TrustTable(), description=str(TrustTable.__doc__))
-    redaction: RedactionTable = Field(default=RedactionTable(), description=str(RedactionTable.__doc__))
+    redaction: RedactionTable = Field(
+        default=RedactionTable(), description=str(RedactionTable.__doc__)
+    )
     history: list[Turn] = Field(
         fail_fast=True, default_factory=list, description="Turns before those under discussion."
     )
-    personas: dict[str, PersonaTable] = Field(default_factory=dict, description="Whom to send to, by name.")
-    context_presets: dict[str, PresetTable] = Field(default_factory=dict, description="Context presets by name.")
+    personas: dict[str, PersonaTable] = Field(
+        default_factory=dict, description="Whom to send to, by name."
+    )
+    context_presets: dict[str, PresetTable] = Field(
+        default_factory=dict, description="Context presets by name."
+    )
 
 
 def json_schema() -> dict[str, Any]:

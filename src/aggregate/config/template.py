@@ -8,10 +8,20 @@ from pathlib import PurePosixPath
 
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 _DOCUMENTS = ("README.md", "README.rst", "README.txt", "README")
-_LOCKS = ("package-lock.json", "pnpm-lock.yaml", "yarn.lock", "uv.lock", "poetry.lock", "Cargo.lock", "go.sum")
+_LOCKS = (
+    "package-lock.json",
+    "pnpm-lock.yaml",
+    "yarn.lock",
+    "uv.lock",
+    "poetry.lock",
+    "Cargo.lock",
+    "go.sum",
+)
 
 
-def first_config(name: str, files: Sequence[str], code_suffixes: Sequence[str], leave_out: Sequence[str] = ()) -> str:
+def first_config(
+    name: str, files: Sequence[str], code_suffixes: Sequence[str], leave_out: Sequence[str] = ()
+) -> str:
     """Return a commented configuration for a project called ``name`` that holds ``files`` (relative paths).
 
     Every file with one of ``code_suffixes`` is taken by a glob per top folder and suffix, shown by its skeleton; the
@@ -22,7 +32,9 @@ def first_config(name: str, files: Sequence[str], code_suffixes: Sequence[str], 
     paths = [f"  {_quoted(readme)},"] if readme else []
     paths += [f'  {{ path = {_quoted(glob)}, view_mode = "skeleton" }},' for glob in globs]
     locks = [lock for lock in _LOCKS if any(PurePosixPath(file).name == lock for file in files)]
-    return _TEMPLATE.format(name=_quoted(name), paths="\n".join(paths), exclude=_array([*leave_out, *locks]))
+    return _TEMPLATE.format(
+        name=_quoted(name), paths="\n".join(paths), exclude=_array([*leave_out, *locks])
+    )
 
 
 def _globs(files: Sequence[str], suffixes: frozenset[str]) -> list[str]:
@@ -34,7 +46,9 @@ def _globs(files: Sequence[str], suffixes: frozenset[str]) -> list[str]:
             folder = path.parts[0] if len(path.parts) > 1 else ""
             sizes[folder, path.suffix] += 1
     ordered = sorted(sizes, key=lambda kind: (kind[0], -sizes[kind], kind[1]))
-    return [f"{_escaped(folder)}/**/*{suffix}" if folder else f"*{suffix}" for folder, suffix in ordered]
+    return [
+        f"{_escaped(folder)}/**/*{suffix}" if folder else f"*{suffix}" for folder, suffix in ordered
+    ]
 
 
 def _array(patterns: Sequence[str]) -> str:

@@ -29,7 +29,9 @@ def parse_untrusted_toml(text: str) -> dict[str, Any]:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"it holds half of a surrogate pair (at character {error.start + 1})") from None
+        raise ValueError(
+            f"it holds half of a surrogate pair (at character {error.start + 1})"
+        ) from None
     for token in _TOKEN.finditer(text):
         if token.lastgroup != "text":
             line = text.count("\n", 0, token.start()) + 1

@@ -29,7 +29,9 @@ def guard_connection(connection: sqlite3.Connection, *, seconds: float | None) -
     """
     for limit, most in _LIMITS.items():
         connection.setlimit(limit, most)
-    connection.execute("PRAGMA trusted_schema=OFF")  # no functions with side effects in views, defaults and indexes
+    connection.execute(
+        "PRAGMA trusted_schema=OFF"
+    )  # no functions with side effects in views, defaults and indexes
     connection.execute("PRAGMA cell_size_check=ON")  # a damaged page is an error
     if seconds is not None:
         end = time.monotonic() + seconds
@@ -39,13 +41,18 @@ def guard_connection(connection: sqlite3.Connection, *, seconds: float | None) -
 def is_plain_table(connection: sqlite3.Connection, name: str) -> bool:
     """Tell whether ``name`` is an ordinary table: no view and no virtual table, which compute what they show."""
     query = "SELECT type, sql FROM sqlite_master WHERE name = ? COLLATE NOCASE"
-    things = [(kind, str(sql).upper().split()[:2]) for kind, sql in connection.execute(query, (name,))]
+    things = [
+        (kind, str(sql).upper().split()[:2]) for kind, sql in connection.execute(query, (name,))
+    ]
     return things == [("table", ["CREATE", "TABLE"])]
 
 
 def has_triggers(connection: sqlite3.Connection) -> bool:
     """Tell whether the database does more than what it is told when something is written into it."""
-    return connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'trigger'").fetchone() is not None
+    return (
+        connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'trigger'").fetchone()
+        is not None
+    )
 
 
 def private_database(path: Path) -> None:
@@ -77,5 +84,9 @@ def check_plain(path: Path) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISREG(mode):
-        what = "is a link: put the database itself there" if stat.S_ISLNK(mode) else "is no regular file"
+        what = (
+            "is a link: put the database itself there"
+            if stat.S_ISLNK(mode)
+            else "is no regular file"
+        )
         raise UnreadableError(22, what, str(path))

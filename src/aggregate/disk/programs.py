@@ -8,7 +8,9 @@ from pathlib import Path
 from aggregate.disk.roots import is_inside, project_root
 
 
-def find_program(name: str, *, outside: Iterable[str | Path] = (), path: str | None = None) -> str | None:
+def find_program(
+    name: str, *, outside: Iterable[str | Path] = (), path: str | None = None
+) -> str | None:
     """Return the absolute path of the program ``name``, ``None`` where no folder of ``search_path`` has it.
 
     Args:
@@ -36,7 +38,9 @@ def search_path(*, outside: Iterable[str | Path] = (), path: str | None = None) 
     forbidden = _forbidden(outside)
     search = os.environ.get("PATH", os.defpath) if path is None else path
     folders = [folder for folder in search.split(os.pathsep) if Path(folder).is_absolute()]
-    return os.pathsep.join(folder for folder in folders if not _is_below(os.path.realpath(folder), forbidden))
+    return os.pathsep.join(
+        folder for folder in folders if not _is_below(os.path.realpath(folder), forbidden)
+    )
 
 
 def _forbidden(outside: Iterable[str | Path]) -> list[str]:

@@ -14,7 +14,11 @@ CONTENT_BYTES = 50_000_000
 _FLAGS = os.O_RDONLY
 for _name in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY", "O_CLOEXEC"):
     _FLAGS |= getattr(os, _name, 0)
-_NO_FILE = (errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP)  # sockets and missing devices cannot even be opened
+_NO_FILE = (
+    errno.ENXIO,
+    errno.ENODEV,
+    errno.EOPNOTSUPP,
+)  # sockets and missing devices cannot even be opened
 _IRREGULAR = "is no regular file"
 _PART_BYTES = 1 << 20
 
@@ -73,14 +77,18 @@ def read_regular(path: str | Path, *, limit: int) -> tuple[bytes, os.stat_result
         size = info.st_size
         if size <= limit:
             data = os.read(descriptor, size + 1)
-            if len(data) != size or not size:  # it changes meanwhile, or its file system does not know sizes
+            if (
+                len(data) != size or not size
+            ):  # it changes meanwhile, or its file system does not know sizes
                 data = _rest(descriptor, data, limit)
             if len(data) <= limit:
                 return data, info
             size = len(data)
     finally:
         os.close(descriptor)
-    raise UnreadableError(errno.EFBIG, f"too large: {size:,} bytes, the most is {limit:,}", str(path))
+    raise UnreadableError(
+        errno.EFBIG, f"too large: {size:,} bytes, the most is {limit:,}", str(path)
+    )
 
 
 def read_bytes(path: str | Path, *, limit: int = SETTINGS_BYTES) -> bytes:

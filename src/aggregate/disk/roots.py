@@ -27,7 +27,10 @@ def real_path(path: str | Path) -> str:
     """Return ``path`` with every link on the way resolved; what is missing, or can be no file, stays by its text."""
     try:
         return os.path.realpath(path)
-    except (ValueError, RecursionError):  # a NUL character; more links, one behind the other, than any system follows
+    except (
+        ValueError,
+        RecursionError,
+    ):  # a NUL character; more links, one behind the other, than any system follows
         return os.path.abspath(path)
 
 

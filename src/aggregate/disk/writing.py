@@ -53,7 +53,12 @@ def replace_own(path: Path, data: str | bytes, *, durable: bool = False) -> None
     """
     try:
         private_folder(path.parent)
-        _replace(path, data.encode() if isinstance(data, str) else data, mode=PRIVATE_FILE, durable=durable)
+        _replace(
+            path,
+            data.encode() if isinstance(data, str) else data,
+            mode=PRIVATE_FILE,
+            durable=durable,
+        )
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
@@ -107,7 +112,9 @@ def confined(path: Path, root: Path | None) -> Path:
     """
     if root is None or is_inside(real_path(path), real_path(root)):
         return path
-    raise OutputError(f"{path} leads out of the project {os.path.abspath(root)}: name a place in it, or {ALLOW}")
+    raise OutputError(
+        f"{path} leads out of the project {os.path.abspath(root)}: name a place in it, or {ALLOW}"
+    )
 
 
 def without_links(path: Path) -> Path:
@@ -137,7 +144,13 @@ def create_private(path: Path) -> int:
     Raises:
         OSError: It is there, also as a link, or cannot be made.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    flags = (
+        os.O_WRONLY
+        | os.O_CREAT
+        | os.O_EXCL
+        | getattr(os, "O_BINARY", 0)
+        | getattr(os, "O_CLOEXEC", 0)
+    )
     return os.open(path, flags, PRIVATE_FILE)
 
 
@@ -152,7 +165,9 @@ def _take_name(temporary: Path, path: Path) -> bool:
         os.link(temporary, path)
     except FileExistsError:
         return False
-    except OSError:  # a file system without links: the name is taken first, then the text moved over it
+    except (
+        OSError
+    ):  # a file system without links: the name is taken first, then the text moved over it
         try:
             os.close(create_private(path))
         except FileExistsError:
@@ -165,7 +180,9 @@ def _replace(target: Path, data: bytes, *, mode: int | None, durable: bool) -> N
     """Put ``data`` in the place of ``target`` itself; ``mode`` ``None`` leaves the user's default."""
     temporary = temporary_name(target.parent, target.name[:_STEM_CHARACTERS])
     try:
-        opened = temporary.open("xb") if mode is None else os.fdopen(create_private(temporary), "wb")
+        opened = (
+            temporary.open("xb") if mode is None else os.fdopen(create_private(temporary), "wb")
+        )
         with opened as file:
             file.write(data)
             if durable:

@@ -87,7 +87,9 @@ class FileItem:
     injected_at: float | None = None
 
     def __post_init__(self) -> None:
-        self.custom_slices = [{"tag": None, "comment": None, **piece} for piece in self.custom_slices]
+        self.custom_slices = [
+            {"tag": None, "comment": None, **piece} for piece in self.custom_slices
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all ten fields as plain values; slices and masks are copies."""

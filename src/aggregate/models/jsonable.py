@@ -232,7 +232,9 @@ class JsonCopy:
         return sorted(copies) if comparable else sorted(copies, key=json_text)
 
     def _dataclass(self, value: Value, depth: int) -> dict[str, Value]:
-        return self._keyed(((field.name, _attribute(value, field.name)) for field in fields(value)), depth)
+        return self._keyed(
+            ((field.name, _attribute(value, field.name)) for field in fields(value)), depth
+        )
 
     def _pydantic_model(self, value: Value, depth: int) -> dict[str, Value]:
         """Copy a model's fields, and those that it was given beyond them."""
@@ -259,7 +261,11 @@ class JsonCopy:
 
 
 def free_key(
-    taken: Collection[str], wanted: str, last_numbers: dict[str, int] | None = None, *, separator: str = "-"
+    taken: Collection[str],
+    wanted: str,
+    last_numbers: dict[str, int] | None = None,
+    *,
+    separator: str = "-",
 ) -> str:
     """Return ``wanted``, or with ``-2``, ``-3``, ... the first key that is not taken.
 

@@ -48,7 +48,11 @@ def reported_tokens(value: object) -> int:
 
     Servers of one's own and gateways report many things, and no answer may be lost by it.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_TOKENS:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not 0 <= value <= _MOST_TOKENS
+    ):
         return 0
     return int(value)
 

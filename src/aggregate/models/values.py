@@ -68,7 +68,9 @@ def extent(value: Value) -> Extent:
             pending += unmeasured
             continue
         keys = dict.keys(container) if issubclass(type(container), dict) else ()
-        long_texts = [(id(text), size) for text in chain(children, keys) if (size := long_text(text))]
+        long_texts = [
+            (id(text), size) for text in chain(children, keys) if (size := long_text(text))
+        ]
         texts.update(long_texts)
         below = [written[id(child)] for child in inner]
         written[id(container)] = Extent(
@@ -78,7 +80,9 @@ def extent(value: Value) -> Extent:
         )
         pending.pop()
     whole = written[id(value)]
-    return Extent(whole.levels, whole.repeated - len(written), whole.repeated_text - sum(texts.values()))
+    return Extent(
+        whole.levels, whole.repeated - len(written), whole.repeated_text - sum(texts.values())
+    )
 
 
 def _is_container(value: Value) -> bool:

@@ -39,7 +39,9 @@ def compile_glob(pattern: str) -> re.Pattern[str]:
         ValueError: The pattern is too long, or has too many alternatives.
     """
     if len(pattern) > MOST_CHARACTERS:
-        raise ValueError(f"the pattern has {len(pattern):,} characters, the most is {MOST_CHARACTERS:,}")
+        raise ValueError(
+            f"the pattern has {len(pattern):,} characters, the most is {MOST_CHARACTERS:,}"
+        )
     names: list[str | None] = []
     for part in pattern.split("/"):
         if part == "**":
@@ -93,7 +95,9 @@ def _extend(ways: list[list[Token]], token: Token) -> None:
 def _combine(ways: list[list[Token]], alternatives: list[list[Token]]) -> None:
     """Let each of ``ways`` go on with each of the alternatives."""
     if len(ways) * len(alternatives) > MOST_ALTERNATIVES:
-        raise ValueError(f"the pattern has more than {MOST_ALTERNATIVES:,} alternatives: write several patterns")
+        raise ValueError(
+            f"the pattern has more than {MOST_ALTERNATIVES:,} alternatives: write several patterns"
+        )
     ways[:] = [way + alternative for way in ways for alternative in alternatives]
 
 

@@ -25,7 +25,10 @@ MOST_CHARACTERS = 4096
 
 _TRAILING_SPACES = re.compile(r"((?:[^\\ ]|\\.| +(?=[^ ]))*) *\Z", re.DOTALL)
 _TO = r"(?:-(?:\\.|[^\]\\]))?+"  # the rest of a range
-_CLASS = re.compile(rf"\[[!^]?+(?>\[:[^\]]*:\]|(?:\\.|[^\\]){_TO})(?>\[:[^\]]*:\]|(?:\\.|[^\]\\]){_TO})*+\]", re.DOTALL)
+_CLASS = re.compile(
+    rf"\[[!^]?+(?>\[:[^\]]*:\]|(?:\\.|[^\\]){_TO})(?>\[:[^\]]*:\]|(?:\\.|[^\]\\]){_TO})*+\]",
+    re.DOTALL,
+)
 _CLASS_PART = re.compile(r"\[:([^\]]*:)\]|(\\.|[^\\])(?:-(\\.|[^\]\\]))?", re.DOTALL)
 _STARS = re.compile(r"\*+")
 _WILD = re.compile(r"[*?\[\\]")
@@ -155,14 +158,18 @@ class IgnoreRules:
         if len(lines) > MOST_LINES:
             raise TooManyRulesError(f"has {len(lines):,} ignore rules, the most is {MOST_LINES:,}")
         if (longest := max(map(len, lines), default=0)) > MOST_CHARACTERS:
-            raise TooManyRulesError(f"has an ignore rule of {longest:,} characters, the most is {MOST_CHARACTERS:,}")
+            raise TooManyRulesError(
+                f"has an ignore rule of {longest:,} characters, the most is {MOST_CHARACTERS:,}"
+            )
         rules = [rule for line in lines if (rule := _parse(line)) is not None]
         if not rules:
             return self
         level = _Level(prefix, rules)
         patterns = level.patterns + sum(above.patterns for above in self.levels)
         if patterns > MOST_PATTERNS:
-            raise TooManyRulesError(f"has {patterns:,} ignore rules with wildcards, the most is {MOST_PATTERNS:,}")
+            raise TooManyRulesError(
+                f"has {patterns:,} ignore rules with wildcards, the most is {MOST_PATTERNS:,}"
+            )
         return IgnoreRules((*self.levels, level))
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
@@ -204,7 +211,9 @@ def _parse(line: str) -> _IgnoreRule | None:
     names = _names(pattern)
     if names is None:
         return None
-    expression = path_expression([None if name is None else name_expression([name]) for name in names])
+    expression = path_expression(
+        [None if name is None else name_expression([name]) for name in names]
+    )
     return _IgnoreRule(expression, takes_back, folders_only, anywhere)
 
 
@@ -221,7 +230,11 @@ def _names(pattern: str) -> list[list[Token] | None] | None:
         if char == "*":
             stars = _STARS.match(pattern, i)
             end = stars.end() if stars else i + 1
-            if end - i > 1 and pattern[i - 1 : i] in ("", "/") and pattern[end : end + 1] in ("", "/"):
+            if (
+                end - i > 1
+                and pattern[i - 1 : i] in ("", "/")
+                and pattern[end : end + 1] in ("", "/")
+            ):
                 names[-1] = None
                 if end < len(pattern):
                     names.append([])

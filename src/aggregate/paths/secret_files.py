@@ -28,7 +28,9 @@ ENDS: Final = (
     ".tfstate", ".tfstate.backup", ".tfvars", ".tfvars.json", "_history", "_credentials", "-credentials.json",
     "_credentials.json",
 )  # fmt: skip
-_KEYS: Final = re.compile(r"client_secret.*\.json|service[-_]?account.*\.json|.*-firebase-adminsdk-.*\.json", re.DOTALL)
+_KEYS: Final = re.compile(
+    r"client_secret.*\.json|service[-_]?account.*\.json|.*-firebase-adminsdk-.*\.json", re.DOTALL
+)
 _PUBLIC: Final = re.compile(
     r"(\.env\.|.*\.)?(example|sample|template|dist)\.env|\.env\.(.*\.)?(example|sample|template|dist)|.*\.pub"
     r"|(?!.*priv)(.*[._-])?pub(lic)?([._-].*)?\.(pem|key)|\.env\.[cm]?[jt]s|\.env\.d\.ts|cacert\.pem",
@@ -47,7 +49,9 @@ def is_secret(path: str) -> bool:
         return True
     if "." not in folder:  # quick: all names of folders and all places have one
         return False
-    return _is_secret_folder(folder) or f"/{folder}/{name}".endswith(tuple(f"/{place}" for place in PLACES))
+    return _is_secret_folder(folder) or f"/{folder}/{name}".endswith(
+        tuple(f"/{place}" for place in PLACES)
+    )
 
 
 def _is_secret_name(name: str) -> bool:
@@ -59,4 +63,6 @@ def _is_secret_name(name: str) -> bool:
 @lru_cache(maxsize=4096)
 def _is_secret_folder(folder: str) -> bool:
     around = f"/{folder}/"
-    return not FOLDERS.isdisjoint(folder.split("/")) or any(f"/{place}/" in around for place in PLACES)
+    return not FOLDERS.isdisjoint(folder.split("/")) or any(
+        f"/{place}/" in around for place in PLACES
+    )

@@ -41,7 +41,9 @@ class ContextPresetManager:
         for path in (self.global_path, self.project_path):
             if path is not None and path.exists():
                 tables = load_config(path).config.context_presets
-                presets |= {name: _preset(name, table.model_dump()) for name, table in tables.items()}
+                presets |= {
+                    name: _preset(name, table.model_dump()) for name, table in tables.items()
+                }
         return presets
 
     def scope_of(self, name: str) -> str:
@@ -61,7 +63,9 @@ class ContextPresetManager:
         Raises:
             ConfigError: A file cannot be used.
         """
-        return dict.fromkeys(_stored(self.global_path), "global") | dict.fromkeys(_stored(self.project_path), "project")
+        return dict.fromkeys(_stored(self.global_path), "global") | dict.fromkeys(
+            _stored(self.project_path), "project"
+        )
 
     def get(self, name: str) -> ContextPreset:
         """Return one preset.
@@ -89,7 +93,9 @@ class ContextPresetManager:
         presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
         presets[preset.name] = _table(preset)
         text = tomlkit.dumps(document)
-        validate(parse_toml(text, path), path=path, text=text)  # what cannot be loaded again is not written
+        validate(
+            parse_toml(text, path), path=path, text=text
+        )  # what cannot be loaded again is not written
         write_document(path, document)
 
     def delete_preset(self, name: str) -> None:
@@ -103,7 +109,9 @@ class ContextPresetManager:
         del document[TABLE][name]
         if not document[TABLE]:
             del document[TABLE]
-        if document.get("project", {}).get("active_preset") == name and name not in _stored(self.global_path):
+        if document.get("project", {}).get("active_preset") == name and name not in _stored(
+            self.global_path
+        ):
             del document["project"]["active_preset"]
         write_document(path, document)
 
@@ -132,7 +140,9 @@ class ContextPresetManager:
             named += [(path, images_dir) for path in preset.screenshots]
             for path, base in named:
                 if not is_glob(path) and not os.path.lexists(base / path):
-                    warnings.append(f'preset "{name}": {path} does not exist: restore it or take it out of the preset')
+                    warnings.append(
+                        f'preset "{name}": {path} does not exist: restore it or take it out of the preset'
+                    )
         return presets, warnings
 
     def _path(self, scope: str) -> Path:
@@ -140,7 +150,9 @@ class ContextPresetManager:
             return self.project_path
         if scope == "global" and self.global_path is not None:
             return self.global_path
-        raise PresetError(f'there is no file for the scope "{scope}": use project, or global with a global file')
+        raise PresetError(
+            f'there is no file for the scope "{scope}": use project, or global with a global file'
+        )
 
     def _unknown(self, name: str) -> PresetError:
         known = short_list(tuple(self.load_all())) or "none"
@@ -175,7 +187,11 @@ def _table(preset: ContextPreset) -> Table:
 
 def _entry(item: FileItem) -> str | InlineTable:
     default = FileItem(item.path).to_dict()
-    changed = {key: value for key, value in item.to_dict().items() if key == "path" or value != default[key]}
+    changed = {
+        key: value
+        for key, value in item.to_dict().items()
+        if key == "path" or value != default[key]
+    }
     if set(changed) == {"path"}:
         return item.path
     table = tomlkit.inline_table()

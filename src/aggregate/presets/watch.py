@@ -25,7 +25,9 @@ def watch_context_presets(manager: ContextPresetManager, on_change: OnChange) ->
     paths = [path for path in (manager.project_path, manager.global_path) if path is not None]
     observer = Observer()
     handler = _Reload(manager, on_change, {str(path.resolve()) for path in paths})
-    for folder in sorted({path.resolve().parent for path in paths if path.resolve().parent.is_dir()}):
+    for folder in sorted(
+        {path.resolve().parent for path in paths if path.resolve().parent.is_dir()}
+    ):
         observer.schedule(handler, str(folder))
     observer.start()
     try:
@@ -45,7 +47,9 @@ class _Reload(FileSystemEventHandler):
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         """Reload if the event is a change of one of the files."""
-        touched = {str(Path(str(path)).absolute()) for path in (event.src_path, event.dest_path) if path}
+        touched = {
+            str(Path(str(path)).absolute()) for path in (event.src_path, event.dest_path) if path
+        }
         if event.event_type in ("opened", "closed_no_write") or not touched & self._paths:
             return
         try:

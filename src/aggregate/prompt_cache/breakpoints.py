@@ -75,10 +75,13 @@ def default_change_weights(prompt: Prompt) -> tuple[float, ...]:
     If some files are known to change, as they do from one worker to the next, the others are not expected to.
     """
     changing_files_known = any(
-        segment.section is Section.FILES and segment.stability is Stability.SLOW for segment in prompt.segments
+        segment.section is Section.FILES and segment.stability is Stability.SLOW
+        for segment in prompt.segments
     )
     return tuple(
-        0.0 if changing_files_known and segment.stability is Stability.STABLE else default_change_weight(segment)
+        0.0
+        if changing_files_known and segment.stability is Stability.STABLE
+        else default_change_weight(segment)
         for segment in prompt.segments
     )
 
@@ -119,7 +122,11 @@ class ExpectedLoss:
     def between(self, breakpoint_: int, end: int) -> float:
         """Return what is lost if any segment from a breakpoint on and before ``end`` changes."""
         read = self.tokens[breakpoint_ - 1] if breakpoint_ else 0
-        return self.moment[end] - self.moment[breakpoint_] - read * (self.chance[end] - self.chance[breakpoint_])
+        return (
+            self.moment[end]
+            - self.moment[breakpoint_]
+            - read * (self.chance[end] - self.chance[breakpoint_])
+        )
 
 
 def _before_first_change(weights: Sequence[float], body: int) -> int:
@@ -130,10 +137,14 @@ def _before_first_change(weights: Sequence[float], body: int) -> int:
     return next((place for place in range(1, body) if weights[place - 1] >= _OFTEN), 0)
 
 
-def _candidates(tokens: Sequence[int], body: int, hit: int, old: Sequence[int], *, minimum: int) -> list[int]:
+def _candidates(
+    tokens: Sequence[int], body: int, hit: int, old: Sequence[int], *, minimum: int
+) -> list[int]:
     """Return where a breakpoint in the body would be of use: old ones, and places that will now be written."""
     candidates = {place for place in old if place <= body and tokens[place - 1] >= minimum}
-    before_first = max(hit, bisect_left(tokens, minimum))  # the place behind is the first that may be chosen
+    before_first = max(
+        hit, bisect_left(tokens, minimum)
+    )  # the place behind is the first that may be chosen
     if before_first < body:
         start = tokens[before_first]
         size = tokens[body - 1] - start
@@ -144,7 +155,9 @@ def _candidates(tokens: Sequence[int], body: int, hit: int, old: Sequence[int], 
     return sorted(candidates)
 
 
-def _least_loss(candidates: Sequence[int], free: int, loss: ExpectedLoss, *, fixed: frozenset[int]) -> frozenset[int]:
+def _least_loss(
+    candidates: Sequence[int], free: int, loss: ExpectedLoss, *, fixed: frozenset[int]
+) -> frozenset[int]:
     """Return the at most ``free`` candidates that lose least, together with the fixed places.
 
     A shortest path: a state is the last breakpoint so far and how many free ones were used; fixed places are always

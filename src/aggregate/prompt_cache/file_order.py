@@ -16,7 +16,12 @@ from aggregate.prompt_cache.breakpoints import SELDOM, default_change_weight
 from aggregate.prompt_cache.fingerprint import digest
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt, HashedSegment, TokenCounter
 from aggregate.prompt_cache.policy import CachePolicy
-from aggregate.prompt_cache.retention import CachedPrompt, RetainedFile, retained_files, reusable_diffs
+from aggregate.prompt_cache.retention import (
+    CachedPrompt,
+    RetainedFile,
+    retained_files,
+    reusable_diffs,
+)
 from aggregate.sections.changed_files import changed_heading
 
 FORGET = 0.98
@@ -59,12 +64,16 @@ def order_for_sending(
         count: Returns the tokens of a text.
     """
     headings = [part for part in prompt.segments if part.section is Section.FILES and not part.path]
-    files = {part.path: part for part in prompt.segments if part.section is Section.FILES and part.path}
+    files = {
+        part.path: part for part in prompt.segments if part.section is Section.FILES and part.path
+    }
     rest = [part for part in prompt.segments if part.section is not Section.FILES]
 
     retained: list[RetainedFile] = []
     if earlier and earlier.begins_with(headings):
-        retained = retained_files(earlier, files, policy, behind=sum(part.tokens for part in rest), count=count)
+        retained = retained_files(
+            earlier, files, policy, behind=sum(part.tokens for part in rest), count=count
+        )
     retained_paths = {file.path for file in retained}
     written = [part for path, part in files.items() if path not in retained_paths]
     diffs = {file.path: file.diff for file in retained if file.diff}
@@ -84,7 +93,9 @@ def order_for_sending(
     return OrderedPrompt(in_order, weights, tuple(diffs), in_order.tokens - prompt.tokens)
 
 
-def count_changes(prompt: Prompt, *, seen: Mapping[str, str], changes: Mapping[str, float]) -> dict[str, float]:
+def count_changes(
+    prompt: Prompt, *, seen: Mapping[str, str], changes: Mapping[str, float]
+) -> dict[str, float]:
     """Return how often each file of the prompt has changed, this turn included; a new file counts as changed.
 
     Args:
@@ -101,7 +112,11 @@ def count_changes(prompt: Prompt, *, seen: Mapping[str, str], changes: Mapping[s
 
 def file_digests(prompt: Prompt) -> dict[str, str]:
     """Return the hash of each file's block by its path."""
-    files = (segment for segment in prompt.segments if segment.section is Section.FILES and segment.source)
+    files = (
+        segment
+        for segment in prompt.segments
+        if segment.section is Section.FILES and segment.source
+    )
     return {file.source: digest(file.text) for file in files}
 
 

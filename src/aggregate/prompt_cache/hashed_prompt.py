@@ -20,7 +20,10 @@ class HashedSegment:
     @classmethod
     def of(cls, segment: Segment, tokens: int) -> "HashedSegment":
         """Return a segment that has ``tokens``, with the separator behind it."""
-        return cls(segment, SegmentHash.of(segment.text, tokens, section=segment.section, source=segment.source))
+        return cls(
+            segment,
+            SegmentHash.of(segment.text, tokens, section=segment.section, source=segment.source),
+        )
 
     @classmethod
     def counted(cls, segment: Segment, count: TokenCounter) -> "HashedSegment":
@@ -58,10 +61,14 @@ class HashedPrompt:
     system_tokens: int = 0
 
     @classmethod
-    def of(cls, prompt: Prompt, tokens: Sequence[int], *, system: str = "", system_tokens: int = 0) -> "HashedPrompt":
+    def of(
+        cls, prompt: Prompt, tokens: Sequence[int], *, system: str = "", system_tokens: int = 0
+    ) -> "HashedPrompt":
         """Return a prompt whose segments have ``tokens``."""
         pairs = zip(prompt.segments, tokens, strict=True)
-        return cls(tuple(HashedSegment.of(segment, size) for segment, size in pairs), system, system_tokens)
+        return cls(
+            tuple(HashedSegment.of(segment, size) for segment, size in pairs), system, system_tokens
+        )
 
     @property
     def prompt(self) -> Prompt:

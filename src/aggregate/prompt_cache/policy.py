@@ -49,13 +49,19 @@ class CachePolicy:
     read: float = 0.1
 
 
-_ANTHROPIC = CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=4096, write=1.25)
+_ANTHROPIC = CachePolicy(
+    CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=4096, write=1.25
+)
 _OPENAI = CachePolicy(CacheLookup.PREFIX, step=128)
 # From 5.6 on a prefix is found at the request's own breakpoints only.
-_OPENAI_BREAKPOINTS = CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, seconds=1800, write=1.25)
+_OPENAI_BREAKPOINTS = CachePolicy(
+    CacheLookup.BREAKPOINTS, max_breakpoints=4, seconds=1800, write=1.25
+)
 _GEMINI = CachePolicy(CacheLookup.PREFIX, minimum=4096)
 _DEEPSEEK = CachePolicy(CacheLookup.PREFIX, minimum=64, step=64, seconds=3600, read=0.02)
-_MINIMAX = CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=512, write=1.25)
+_MINIMAX = CachePolicy(
+    CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=512, write=1.25
+)
 NO_CACHE = CachePolicy(CacheLookup.NONE, read=1.0)
 # What llama.cpp, vLLM and Ollama do: the longest common prefix stays in memory, at no price.
 _LOCAL = CachePolicy(CacheLookup.PREFIX, minimum=1, seconds=3600, read=1.0)

@@ -43,7 +43,11 @@ class PrefixReport:
         """The report in one line."""
         whole = f" of {self.before:,}" if self.before else ""
         share = f"{self.kept:,}{whole} tokens of the prefix are kept"
-        return f"{share} ({self.cause.value}: {self.where})" if self.where else f"{share} ({self.cause.value})"
+        return (
+            f"{share} ({self.cause.value}: {self.where})"
+            if self.where
+            else f"{share} ({self.cause.value})"
+        )
 
 
 def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> PrefixReport:
@@ -53,7 +57,9 @@ def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> Pr
     # Counts of a segment depend by a token on whether something follows it.
     kept = min(kept, earlier.tokens) if earlier.tokens else kept
     cause, segment = _divergence(earlier, later, shared)
-    return PrefixReport(kept, earlier.tokens, later.tokens, cause, _name(segment) if segment else "")
+    return PrefixReport(
+        kept, earlier.tokens, later.tokens, cause, _name(segment) if segment else ""
+    )
 
 
 def _divergence(
@@ -69,7 +75,9 @@ def _divergence(
         return cause, segment
     # A diff that comes, goes or is another one: the file itself has changed.
     with_diff = later if cause is DivergenceCause.ADDED else earlier
-    return DivergenceCause.CHANGED, next(diff for diff in with_diff.segments[shared:] if diff.source)
+    return DivergenceCause.CHANGED, next(
+        diff for diff in with_diff.segments[shared:] if diff.source
+    )
 
 
 def _divergence_at(
@@ -87,7 +95,9 @@ def _divergence_at(
         return DivergenceCause.REMOVED, old
     if _key(new) not in map(_key, earlier.segments):
         return DivergenceCause.ADDED, new
-    return (DivergenceCause.MOVED if elsewhere.digest == old.digest else DivergenceCause.CHANGED), old
+    return (
+        DivergenceCause.MOVED if elsewhere.digest == old.digest else DivergenceCause.CHANGED
+    ), old
 
 
 def _key(segment: SegmentHash) -> tuple[str, str]:

@@ -118,7 +118,9 @@ def plan_request(
     tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
     if policy.lookup is CacheLookup.BREAKPOINTS:
         weights = weights or default_change_weights(prompt.prompt)
-        layout = _layout_with_breakpoints(prompt, fingerprint.digests, tokens, policy, earlier, weights)
+        layout = _layout_with_breakpoints(
+            prompt, fingerprint.digests, tokens, policy, earlier, weights
+        )
     else:
         layout = BlockLayout(fingerprint.digests, tuple(range(1, len(tokens) + 1)), ())
     blocks = _blocks(prompt, layout, tokens)
@@ -146,7 +148,9 @@ def _layout_with_breakpoints(
     body = 1 + sum(part.section is not Section.HISTORY for part in prompt.segments)
     # Each excerpt of the discussion is a block of its own: it only grows, so none of them is ever cut anew.
     ends = {1, body, *old_ends, *range(body, len(digests) + 1)}
-    breakpoints = choose_breakpoints(tokens, policy, body=body, ends=sorted(ends), old=old_breakpoints, weights=weights)
+    breakpoints = choose_breakpoints(
+        tokens, policy, body=body, ends=sorted(ends), old=old_breakpoints, weights=weights
+    )
     return BlockLayout(digests, tuple(sorted(ends.union(breakpoints))), breakpoints)
 
 

@@ -40,7 +40,9 @@ class CachedPrompt:
 
     def begins_with(self, parts: Sequence[HashedSegment]) -> bool:
         """Tell whether these are the first segments behind the system prompt."""
-        return self.fingerprint.digests[1 : 1 + len(parts)] == tuple(part.hash.digest for part in parts)
+        return self.fingerprint.digests[1 : 1 + len(parts)] == tuple(
+            part.hash.digest for part in parts
+        )
 
     def numbered(self, section: Section) -> list[tuple[int, SegmentHash]]:
         """Return the segments of a section with their numbers, without its heading."""
@@ -53,7 +55,9 @@ class CachedPrompt:
         if self.breakpoints is None:
             return list(sums)
         breakpoints = frozenset(self.breakpoints)
-        return list(accumulate((size if n in breakpoints else 0 for n, size in enumerate(sums)), max))
+        return list(
+            accumulate((size if n in breakpoints else 0 for n, size in enumerate(sums)), max)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,9 @@ def retained_files(
     for file in _candidates(old, earlier, files, count):
         retained.append(file)
         extra += file.extra_tokens(files[file.path])
-        if extra > LARGEST * total:  # ends here also because diffs take time: a branch may have changed all files
+        if (
+            extra > LARGEST * total
+        ):  # ends here also because diffs take time: a branch may have changed all files
             break
         if len(retained) == len(old) == len(files):
             same = _same_with_all(earlier, retained)
@@ -117,7 +123,9 @@ def reusable_diffs(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> l
     """Return the files whose diffs stand where they can stay, up to one that changed again."""
     digests = {file.path: file.diff.hash.digest for file in retained if file.diff}
     old = (diff for _, diff in earlier.numbered(Section.CHANGED))
-    return [diff.source for diff in takewhile(lambda diff: digests.get(diff.source) == diff.digest, old)]
+    return [
+        diff.source for diff in takewhile(lambda diff: digests.get(diff.source) == diff.digest, old)
+    ]
 
 
 def _candidates(

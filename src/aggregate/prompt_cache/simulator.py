@@ -31,24 +31,38 @@ class SimulatedCache:
         return SimulatedCache({**self.entries, **dict.fromkeys(prefixes, at)})
 
 
-def charge(plan: RequestPlan, cache: SimulatedCache, *, at: float = 0.0) -> tuple[Usage, SimulatedCache]:
+def charge(
+    plan: RequestPlan, cache: SimulatedCache, *, at: float = 0.0
+) -> tuple[Usage, SimulatedCache]:
     """Return the input tokens of a request at the time ``at``, and the cache behind it; output is left at zero."""
     policy = plan.policy
     if policy.lookup is CacheLookup.NONE:
         return Usage(fresh=plan.total), cache
     alive = {prefix for prefix, used in cache.entries.items() if at - used <= policy.seconds}
-    prefixes = [(end, prefix) for end, prefix in block_prefixes(plan.layout) if plan.tokens[end - 1] >= policy.minimum]
+    prefixes = [
+        (end, prefix)
+        for end, prefix in block_prefixes(plan.layout)
+        if plan.tokens[end - 1] >= policy.minimum
+    ]
     if policy.lookup is CacheLookup.PREFIX:
         longest = max((end for end, prefix in prefixes if prefix in alive), default=0)
         read = plan.tokens[longest - 1] // policy.step * policy.step if longest else 0
-        return Usage(plan.total - read, 0, read), cache.used((prefix for _, prefix in prefixes), at=at)
+        return Usage(plan.total - read, 0, read), cache.used(
+            (prefix for _, prefix in prefixes), at=at
+        )
     breakpoints = plan.layout.breakpoints
     longest = _longest_entry(plan, prefixes, alive)
     read = plan.tokens[longest - 1] if longest else 0
     write = max(plan.tokens[breakpoints[-1] - 1] - read, 0) if breakpoints else 0
-    entries = [(end, prefix) for end, prefix in prefixes if end in breakpoints and (end > longest or prefix in alive)]
+    entries = [
+        (end, prefix)
+        for end, prefix in prefixes
+        if end in breakpoints and (end > longest or prefix in alive)
+    ]
     entries += [(end, prefix) for end, prefix in prefixes if end == longest]
-    return Usage(plan.total - read - write, write, read), cache.used((prefix for _, prefix in entries), at=at)
+    return Usage(plan.total - read - write, write, read), cache.used(
+        (prefix for _, prefix in entries), at=at
+    )
 
 
 def expected_usage(plan: RequestPlan, earlier: BlockLayout | None, *, age: float = 0.0) -> Usage:
@@ -65,7 +79,9 @@ def block_prefixes(layout: BlockLayout) -> Iterator[tuple[int, str]]:
         yield end, running.copy().hexdigest()
 
 
-def _longest_entry(plan: RequestPlan, prefixes: Sequence[tuple[int, str]], alive: Collection[str]) -> int:
+def _longest_entry(
+    plan: RequestPlan, prefixes: Sequence[tuple[int, str]], alive: Collection[str]
+) -> int:
     """Return where the longest entry ends that a breakpoint finds among the blocks before it, ``0`` for none."""
     block_numbers = {end: number for number, end in enumerate(plan.layout.ends)}
     searched_from = [block_numbers[place] for place in plan.layout.breakpoints]

@@ -39,12 +39,22 @@ word that occurs by chance takes some."""
 def is_mixed(value: str, _group: int = 1) -> bool:
     """Tell whether a value with a known beginning has letters and digits in a random order, as tokens have."""
     rest = _WORDS.sub("", value)
-    return len(rest) >= _LEAST_TOKEN and _has_digit(rest) and _has_letter(rest) and entropy(rest) >= _LEAST_BITS
+    return (
+        len(rest) >= _LEAST_TOKEN
+        and _has_digit(rest)
+        and _has_letter(rest)
+        and entropy(rest) >= _LEAST_BITS
+    )
 
 
 def is_random(value: str, _group: int = 1) -> bool:
     """Tell whether a long value without a known beginning is random."""
-    return len(value) >= _LEAST_RANDOM and is_mixed(value) and not _REFERENCE.search(value) and not _is_spelled(value)
+    return (
+        len(value) >= _LEAST_RANDOM
+        and is_mixed(value)
+        and not _REFERENCE.search(value)
+        and not _is_spelled(value)
+    )
 
 
 def is_password(value: str, _group: int = 1) -> bool:
@@ -54,12 +64,16 @@ def is_password(value: str, _group: int = 1) -> bool:
     """
     if any(mark in value for mark in _MARKS) or _REFERENCE.search(value) or not value.isprintable():
         return False
-    if sum(character in "(){}[]<>;," for character in value) > 2 + len(value) // 16:  # minified code
+    if (
+        sum(character in "(){}[]<>;," for character in value) > 2 + len(value) // 16
+    ):  # minified code
         return False
     rest = _WORDS.sub("", value)
     lower, upper = any(map(str.islower, rest)), any(map(str.isupper, rest))
     special = any(character in _SPECIAL for character in rest)
-    if len(rest) < 6 or (_is_spelled(value) and not (lower and upper and special and _has_digit(rest))):
+    if len(rest) < 6 or (
+        _is_spelled(value) and not (lower and upper and special and _has_digit(rest))
+    ):
         return False
     if not _has_digit(rest) and not (len(rest) >= 10 and (special or _is_scrambled(rest))):
         return False
@@ -80,7 +94,11 @@ def is_login(value: str, _group: int = 1) -> bool:
 def is_scrambled_password(value: str, _group: int = 1) -> bool:
     """Tell whether a value is a password where nothing but its looks says so."""
     rest = _WORDS.sub("", value)
-    return is_password(value) and len(rest) >= 10 and (_is_scrambled(rest) or not _SPECIAL.isdisjoint(rest))
+    return (
+        is_password(value)
+        and len(rest) >= 10
+        and (_is_scrambled(rest) or not _SPECIAL.isdisjoint(rest))
+    )
 
 
 def is_unquoted_password(value: str, _group: int = 1) -> bool:
@@ -102,7 +120,9 @@ def _is_scrambled(name: str) -> bool:
         return True
     changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(name))
     pieces = _PIECES.findall(name)
-    return entropy(name) >= _LEAST_BITS and (changes >= 4 or len(name) / len(pieces) < _SHORT_PIECES)
+    return entropy(name) >= _LEAST_BITS and (
+        changes >= 4 or len(name) / len(pieces) < _SHORT_PIECES
+    )
 
 
 def _is_spelled(value: str) -> bool:
@@ -111,7 +131,11 @@ def _is_spelled(value: str) -> bool:
     words = [piece for piece in pieces if len(piece) >= 3 and piece.isalpha()]
     letters = sum(len(word) for word in words)
     digits = sum(piece.isdigit() for piece in pieces)
-    return letters >= 0.75 * sum(map(len, pieces)) and digits <= 1 and not _HEXADECIMAL.fullmatch(value)
+    return (
+        letters >= 0.75 * sum(map(len, pieces))
+        and digits <= 1
+        and not _HEXADECIMAL.fullmatch(value)
+    )
 
 
 def _has_digit(value: str) -> bool:

@@ -102,7 +102,9 @@ def _not_allowed(data: bytes, redaction: Redaction) -> list[Secret]:
         if secret.start > end:
             start, end = data.rfind(b"\n", 0, secret.start) + 1, _line_end(data, secret.start)
             allowed = data.find(ALLOWED_LINE, start, end) >= 0
-        if not allowed and not (redaction.allow and digest_of(secret.value(data)) in redaction.allow):
+        if not allowed and not (
+            redaction.allow and digest_of(secret.value(data)) in redaction.allow
+        ):
             secrets.append(secret)
     return secrets
 
@@ -112,7 +114,9 @@ def _findings(data: bytes, secrets: Sequence[Secret]) -> list[Finding]:
     for secret in secrets:
         line += data.count(b"\n", position, secret.start)
         position = secret.start
-        findings.append(Finding(secret.rule, line, "" if secret.guessable else digest_of(secret.value(data))))
+        findings.append(
+            Finding(secret.rule, line, "" if secret.guessable else digest_of(secret.value(data)))
+        )
     return findings
 
 

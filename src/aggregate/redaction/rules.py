@@ -57,14 +57,19 @@ _BESIDE = r"(?:,|\(|\|\|?|\?\?|\bor\b)[ \t]*"
 """Between a name and a default beside it: ``getenv("TOKEN", "...")``, ``token || "..."``."""
 _SAID = r"(?:[ \t]+(?:is|was|to|as)?:?[ \t]*)"
 """Between a name and its value in prose and SQL: ``password is``, ``identified by``."""
-_QUOTED = r"""(?:[a-zA-Z]{1,2})?(?:"([^"\s]{8,})"|'([^'\s]{8,})'|`([^`\s]{8,})`|\\"([^"\s\\]{8,})\\")"""
+_QUOTED = (
+    r"""(?:[a-zA-Z]{1,2})?(?:"([^"\s]{8,})"|'([^'\s]{8,})'|`([^`\s]{8,})`|\\"([^"\s\\]{8,})\\")"""
+)
 """A value in quotes. From eight characters on: shorter ones are mostly words and numbers."""
 _BARE = r"""([^\s"'`<>(){}\[\],;&|\\]{8,})(?:[\s,;&"'`)\]}\\]|$)"""
 """A value without quotes, as long, up to what ends a value in some language."""
 
 
 def _token(
-    rule: str, pattern: str, example: tuple[str, ...], accepts: Callable[[str, int], bool] | None = None
+    rule: str,
+    pattern: str,
+    example: tuple[str, ...],
+    accepts: Callable[[str, int], bool] | None = None,
 ) -> SecretRule:
     """Return the rule for a token that is known by how it begins."""
     return SecretRule(rule, _START + pattern, example, accepts)
@@ -127,7 +132,10 @@ RULES: tuple[SecretRule, ...] = (
     _token("digitalocean-token", r"(do[opr]_v1_[a-f0-9]{64})", ("dop_", "v1_", _HEX)),
     SecretRule(
         "heroku-key",
-        _START + r"(HRKU-[A-Za-z0-9_-]{30,})|(?i:heroku[\w.\"'-]{0,30}[ \t]*[:=][ \t]*[\"']?)(" + _UUID + ")",
+        _START
+        + r"(HRKU-[A-Za-z0-9_-]{30,})|(?i:heroku[\w.\"'-]{0,30}[ \t]*[:=][ \t]*[\"']?)("
+        + _UUID
+        + ")",
         ("HEROKU_API_KEY=", "4f8a2c6e-1b3d-4e5f-9a7b-", "0c2d4e6f8a1b"),
     ),
     _token(
@@ -365,14 +373,19 @@ RULES: tuple[SecretRule, ...] = (
     # A private key in base64, as in Kubernetes' configurations.
     SecretRule(
         "encoded-private-key",
-        _START + r"(LS0tLS1CRUdJTi(?:BSU0Eg|BFQyB|BPUEVOU1NI|BFTkNS|BEU0Eg|BQUklW)[A-Za-z0-9+/]{40,}={0,2})|"
+        _START
+        + r"(LS0tLS1CRUdJTi(?:BSU0Eg|BFQyB|BPUEVOU1NI|BFTkNS|BEU0Eg|BQUklW)[A-Za-z0-9+/]{40,}={0,2})|"
         r"client-key-data[\"']?[ \t]*:[ \t]*[\"']?([A-Za-z0-9+/]{40,}={0,2})",
         ("LS0tLS1CRUdJ", "TiBSU0EgUFJJVkFURSBLRVkt", _B64),
     ),
     _token(
         "jwt",
         r"(eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})",
-        ("eyJhbGciOiJIUzI1NiJ9", ".eyJzdWIiOiI4NDcxIn0", ".k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5Zt4Qr2M7d"),
+        (
+            "eyJhbGciOiJIUzI1NiJ9",
+            ".eyJzdWIiOiI4NDcxIn0",
+            ".k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5Zt4Qr2M7d",
+        ),
     ),
     # The credentials in an Authorization header.
     SecretRule(
@@ -411,7 +424,9 @@ RULES: tuple[SecretRule, ...] = (
     # A Google app password in its four groups of letters.
     SecretRule(
         "app-password",
-        r"(?i:" + _KEYWORD + r"[\w.-]*[\"'\])\\]{0,4}[ \t]*[:=][ \t]*[\"']?)([a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4})\b",
+        r"(?i:"
+        + _KEYWORD
+        + r"[\w.-]*[\"'\])\\]{0,4}[ \t]*[:=][ \t]*[\"']?)([a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4})\b",
         ("password: ", "mcdr zwjx nrop qnvt"),
         guessable=True,
     ),
@@ -435,7 +450,9 @@ RULES: tuple[SecretRule, ...] = (
     # A secret that stands as value beside or below its name, as in Kubernetes and Terraform.
     SecretRule(
         "listed-secret",
-        r"(?i:\b(?:name|key)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*" + _KEYWORD + r"[\w.-]*[\"']?,?[ \t]*(?:\r?\n)?"
+        r"(?i:\b(?:name|key)[\"']?[ \t]*[:=][ \t]*[\"']?[\w.-]*"
+        + _KEYWORD
+        + r"[\w.-]*[\"']?,?[ \t]*(?:\r?\n)?"
         r"[ \t]*[\"']?value[\"']?[ \t]*[:=][ \t]*[\"']?)([^\s\"']{8,})|"
         r"(?i:\bvariable[ \t]+\"[\w-]*"
         + _KEYWORD
@@ -459,7 +476,9 @@ RULES: tuple[SecretRule, ...] = (
     # A secret in an XML element.
     SecretRule(
         "xml-secret",
-        r"(?i:[<\"'][\w.:-]*" + _KEYWORD + r"[\w.:-]*(?:[\"'][^<>\n]*)?>[ \t]*)([^<>\s]{8,})[ \t]*</",
+        r"(?i:[<\"'][\w.:-]*"
+        + _KEYWORD
+        + r"[\w.:-]*(?:[\"'][^<>\n]*)?>[ \t]*)([^<>\s]{8,})[ \t]*</",
         ("<apiSecret>", "vT7rKq2Lw9xB", "</apiSecret>"),
         is_password,
         guessable=True,

@@ -60,9 +60,13 @@ def find_secrets(data: bytes) -> list[Secret]:
     for index in _patterns_in()(data) or ():
         if index == len(RULES):
             markers = [match.span() for match in patterns[index].finditer(data)]
-            candidates += [(-1, Secret(PRIVATE_KEY, tuple(runs))) for runs in key_blocks(data, markers)]
+            candidates += [
+                (-1, Secret(PRIVATE_KEY, tuple(runs))) for runs in key_blocks(data, markers)
+            ]
         else:
-            candidates += [(index, secret) for secret in _of_rule(RULES[index], patterns[index], data)]
+            candidates += [
+                (index, secret) for secret in _of_rule(RULES[index], patterns[index], data)
+            ]
     return _without_overlaps(candidates)
 
 

@@ -68,11 +68,15 @@ class MetadataBasedResultCompiler:
         if not str(section or "").strip():
             raise CompilerError(f"{type(compiler).__name__}: output_section must be a name")
         if section in RESERVED:
-            raise CompilerError(f"{type(compiler).__name__}: {section} is the report's own: choose another section")
+            raise CompilerError(
+                f"{type(compiler).__name__}: {section} is the report's own: choose another section"
+            )
         with self._lock:
             self._compilers = (compiler, *self._compilers)
 
-    def compile_results(self, tool_results: ToolResults, context: CompilationContext) -> dict[str, Any]:
+    def compile_results(
+        self, tool_results: ToolResults, context: CompilationContext
+    ) -> dict[str, Any]:
         """Return the report: one section for each category, and ``analysis_metadata``.
 
         Results are compiled by ascending ``priority`` (1 first, none last, ties in their order); on a collision the
@@ -80,12 +84,16 @@ class MetadataBasedResultCompiler:
         ``unprocessed_results`` with the reason among the warnings. ``tool_results`` is not changed, and the report
         shares nothing with it.
         """
-        pairs = list(tool_results.items()) if isinstance(tool_results, Mapping) else list(tool_results)
+        pairs = (
+            list(tool_results.items()) if isinstance(tool_results, Mapping) else list(tool_results)
+        )
         copies = [(message_text(tool), _own_copy(result)) for tool, result in pairs]
         report, compilers = _Report(), self._compilers
         for tool, result in sorted(copies, key=_priority):
             _compile_into(report, tool, result, compilers, context)
-        compiled = {name: section for name, section in report.sections.items() if name not in RESERVED}
+        compiled = {
+            name: section for name, section in report.sections.items() if name not in RESERVED
+        }
         for name in (GENERAL, UNPROCESSED):
             if name in report.sections:
                 compiled[name] = report.sections[name]
@@ -114,7 +122,11 @@ def _metadata_of(result: Value) -> dict[str, Any]:
 
 
 def _compile_into(
-    report: _Report, tool: str, result: Value, compilers: Sequence[ResultCompiler], context: CompilationContext
+    report: _Report,
+    tool: str,
+    result: Value,
+    compilers: Sequence[ResultCompiler],
+    context: CompilationContext,
 ) -> None:
     """Put one result where it belongs; whatever a compiler does, the result is kept."""
     if not issubclass(type(result), dict):
@@ -161,7 +173,9 @@ def _compiler_for(
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - the next compiler may take it
-            report.warnings.append(f"{tool}: {type_name(compiler)}.can_compile failed: {message_text(error)}")
+            report.warnings.append(
+                f"{tool}: {type_name(compiler)}.can_compile failed: {message_text(error)}"
+            )
     return None
 
 
@@ -171,7 +185,9 @@ def _check_promises(report: _Report, tool: str, result: dict[str, Any]) -> None:
     priority = metadata.get("priority")
     if priority is not None and _priority((tool, result)) == inf:
         text = repr(priority) if type(priority) is str else message_text(priority)
-        report.warnings.append(f"{tool}: priority {shorten(text, SHOWN_CHARACTERS)} is not a number")
+        report.warnings.append(
+            f"{tool}: priority {shorten(text, SHOWN_CHARACTERS)} is not a number"
+        )
     promised = jsonable(metadata.get("output_keys"))
     if isinstance(promised, list):
         report.output_keys[free_tool_key(report.output_keys, tool, tool)] = promised

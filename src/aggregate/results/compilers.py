@@ -25,7 +25,9 @@ class ResultCompiler(ABC):
         """Return whether this compiler takes the result with this ``_tool_metadata``."""
 
     @abstractmethod
-    def compile(self, tool_name: str, result: dict[str, Any], context: CompilationContext) -> dict[str, Any]:
+    def compile(
+        self, tool_name: str, result: dict[str, Any], context: CompilationContext
+    ) -> dict[str, Any]:
         """Return what goes into the section; ``result`` is a copy of the tool's own."""
 
     @property
@@ -52,7 +54,9 @@ class ToolOutput:
 class CategoryCompiler(ResultCompiler):
     """Compiles the results of some categories by one pure function."""
 
-    def __init__(self, categories: tuple[str, ...], section: str, shape: Callable[[ToolOutput], Compiled]) -> None:
+    def __init__(
+        self, categories: tuple[str, ...], section: str, shape: Callable[[ToolOutput], Compiled]
+    ) -> None:
         self._categories = categories
         self._section = section
         self._shape = shape
@@ -61,7 +65,9 @@ class CategoryCompiler(ResultCompiler):
         """Return whether the metadata's category is one of this compiler's."""
         return metadata.get("category") in self._categories
 
-    def compile(self, tool_name: str, result: dict[str, Any], context: CompilationContext) -> dict[str, Any]:
+    def compile(
+        self, tool_name: str, result: dict[str, Any], context: CompilationContext
+    ) -> dict[str, Any]:
         """Return the section's keys for one result."""
         return self._shape(ToolOutput(tool_name, result, result_type(result), context))
 
@@ -129,7 +135,9 @@ def _performance(tool: ToolOutput) -> Compiled:
 def built_in() -> tuple[ResultCompiler, ...]:
     """Return the compilers of the categories that are known from the start (rules R-5 to R-10)."""
     return (
-        CategoryCompiler(("infrastructure",), INFRASTRUCTURE, lambda tool: {tool.name: tool.result}),
+        CategoryCompiler(
+            ("infrastructure",), INFRASTRUCTURE, lambda tool: {tool.name: tool.result}
+        ),
         CategoryCompiler(("analysis", "codebase"), "repository_analysis", _analysis),
         CategoryCompiler(("security",), "security_analysis", _security),
         CategoryCompiler(

@@ -38,7 +38,9 @@ def apply_custom_function(
         SpawnError: There is no function.
     """
     if function is None:
-        raise SpawnError('mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION)
+        raise SpawnError(
+            'mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION
+        )
     try:
         values = [isolated_copy(item.output) for item in outputs]
         return Merged(_call(function, values, limits or SandboxLimits(), now))
@@ -50,7 +52,9 @@ def apply_custom_function(
         return Merged(value, errors=(f"{FAILED}: {why}",))
 
 
-def _call(function: CustomFunction, values: list[Value], limits: SandboxLimits, now: datetime | None) -> Value:
+def _call(
+    function: CustomFunction, values: list[Value], limits: SandboxLimits, now: datetime | None
+) -> Value:
     if not isinstance(function, str):
         return function(values)
     if len(function) > SOURCE_CHARACTERS:
@@ -59,7 +63,9 @@ def _call(function: CustomFunction, values: list[Value], limits: SandboxLimits, 
     if tree is None and _JAVASCRIPT.match(function):
         return run_javascript(function, values, limits=limits, now=now)
     body = function.strip()
-    called = f"({body}\n)(results)" if tree is not None and isinstance(tree.body, ast.Lambda) else body
+    called = (
+        f"({body}\n)(results)" if tree is not None and isinstance(tree.body, ast.Lambda) else body
+    )
     return run_python(called, {"results": values}, limits=limits, now=now).value
 
 

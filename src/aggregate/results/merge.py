@@ -63,9 +63,15 @@ def merge_outputs(
     outputs = [_without_coroutine(item) for item in outputs]
     good = [item for item in outputs if item.error is None]
     built_in = BUILT_IN.get(chosen)
-    merged = built_in(good) if built_in else _custom(custom_function, good, limits, now=end.completed_at)
+    merged = (
+        built_in(good) if built_in else _custom(custom_function, good, limits, now=end.completed_at)
+    )
     empty = (f"{item.name}: the output is empty" for item in good if _is_empty(item.output))
-    failures = (f"{item.name} failed: {item.error}" for item in outputs if item.error is not None and end.list_errors)
+    failures = (
+        f"{item.name} failed: {item.error}"
+        for item in outputs
+        if item.error is not None and end.list_errors
+    )
     return AggregatedResult(
         variable_name=end.variable_name,
         strategy=chosen,
@@ -118,5 +124,6 @@ def known_strategy(value: object) -> MergeStrategy:
         names = ", ".join(MergeStrategy)
         shown = shorten(repr(value) if type(value) is str else message_text(value), SHOWN)
         raise SpawnError(
-            f"mergeStrategy must be one of {names}, not {shown}", code=Refusal.INVALID_MERGE_STRATEGY
+            f"mergeStrategy must be one of {names}, not {shown}",
+            code=Refusal.INVALID_MERGE_STRATEGY,
         ) from None

@@ -16,7 +16,13 @@ from aggregate.disk.reading import read_bytes
 from aggregate.disk.writing import replace_own
 from aggregate.errors import DataReferenceError, OutputError
 from aggregate.models.jsonable import JsonCopy, jsonable, message_text
-from aggregate.models.reference import CACHE_DIR, REFERENCE_FORMAT, THRESHOLD, DataReference, is_reference
+from aggregate.models.reference import (
+    CACHE_DIR,
+    REFERENCE_FORMAT,
+    THRESHOLD,
+    DataReference,
+    is_reference,
+)
 from aggregate.models.result import AggregatedResult, Answer
 from aggregate.models.values import Value, extent
 from aggregate.results.value_summary import summarise
@@ -57,10 +63,14 @@ def compact_data(
         OutputError: JSON cannot hold the value (it contains itself, or is nested too deeply), or the file cannot be
             written.
     """
-    return _stored_if_large(data, _stored_json(data, context_key), context_key, cache_dir, threshold)
+    return _stored_if_large(
+        data, _stored_json(data, context_key), context_key, cache_dir, threshold
+    )
 
 
-def _stored_if_large(data: Value, text: str, context_key: str, cache_dir: str | Path, threshold: int) -> Value:
+def _stored_if_large(
+    data: Value, text: str, context_key: str, cache_dir: str | Path, threshold: int
+) -> Value:
     """Return ``data``, whose JSON is ``text``, or the reference to it."""
     if len(text) < threshold or is_reference(data):
         return data
@@ -163,7 +173,9 @@ def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Va
     try:
         return json.loads(stored)
     except (ValueError, RecursionError):
-        raise DataReferenceError(f"Data reference {ref_id} is damaged: compact the value again") from None
+        raise DataReferenceError(
+            f"Data reference {ref_id} is damaged: compact the value again"
+        ) from None
 
 
 def _read(ref_id: str, cache_dir: str | Path) -> bytes:
@@ -195,7 +207,9 @@ def prune_data_cache(
     folder = Path(cache_dir)
     _refuse_link(folder)
     oldest = (time.time() if now is None else now) - keep_days * SECONDS_A_DAY
-    cached = [path for path in folder.iterdir() if _OURS.fullmatch(path.name)] if folder.is_dir() else []
+    cached = (
+        [path for path in folder.iterdir() if _OURS.fullmatch(path.name)] if folder.is_dir() else []
+    )
     stale = sorted(path for path in cached if _is_older(path.lstat(), oldest))
     for path in stale:
         path.unlink(missing_ok=True)
@@ -207,7 +221,10 @@ def _is_older(info: os.stat_result, oldest: float) -> bool:
 
 
 def compact_all(
-    results: Results | Sequence[Results], *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD
+    results: Results | Sequence[Results],
+    *,
+    cache_dir: str | Path = CACHE_DIR,
+    threshold: int = THRESHOLD,
 ) -> tuple[Results, ...]:
     """Return single results, each compacted as its kind is: a result, an answer, or a compiled report."""
     compacted: list[Results] = []
@@ -232,7 +249,9 @@ def compact_result(
     value = _compacted(result.value, name, cache_dir, threshold)
     if value is not result.value:
         result = replace(result, value=value, labels=())
-    notes = _notes(name, {"errors": result.errors, "warnings": result.warnings}, cache_dir, threshold)
+    notes = _notes(
+        name, {"errors": result.errors, "warnings": result.warnings}, cache_dir, threshold
+    )
     if notes is None:
         return result
     errors = first_of(result.errors, NOTES_SHOWN, NOTE_CHARACTERS)
@@ -240,7 +259,9 @@ def compact_result(
     return replace(result, errors=errors, warnings=warnings, notes=notes)
 
 
-def compact_answer(answer: Answer, *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD) -> Answer:
+def compact_answer(
+    answer: Answer, *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD
+) -> Answer:
     """Return ``answer`` with its text and its warnings compacted as ``compact_result`` does a result's."""
     text = _compacted(answer.summary, "answer", cache_dir, threshold)
     if is_reference(text):
@@ -248,7 +269,9 @@ def compact_answer(answer: Answer, *, cache_dir: str | Path = CACHE_DIR, thresho
     notes = _notes("answer", {"warnings": answer.warnings}, cache_dir, threshold)
     if notes is None:
         return answer
-    return replace(answer, warnings=first_of(answer.warnings, NOTES_SHOWN, NOTE_CHARACTERS), notes=notes)
+    return replace(
+        answer, warnings=first_of(answer.warnings, NOTES_SHOWN, NOTE_CHARACTERS), notes=notes
+    )
 
 
 def compact_sections(
@@ -282,7 +305,9 @@ def _notes(
     name: str, lists: Mapping[str, Sequence[str]], cache_dir: str | Path, threshold: int
 ) -> DataReference | None:
     """Store the lists that are not empty, if they are large together, and return where they are."""
-    notes = {title: list(map(message_text, sentences)) for title, sentences in lists.items() if sentences}
+    notes = {
+        title: list(map(message_text, sentences)) for title, sentences in lists.items() if sentences
+    }
     if not notes:
         return None
     compacted = compact_data(notes, f"{name}_notes", cache_dir=cache_dir, threshold=threshold)

@@ -74,7 +74,9 @@ def _left_out(worded: Sequence[str]) -> tuple[str, ...]:
 
 
 def _names(names: Sequence[str]) -> str:
-    listed = ", ".join(shorten(name, KEY_CHARACTERS) or "one without a name" for name in names[:SHOWN_KEYS])
+    listed = ", ".join(
+        shorten(name, KEY_CHARACTERS) or "one without a name" for name in names[:SHOWN_KEYS]
+    )
     return f"{listed}, ..." if len(names) > SHOWN_KEYS else listed
 
 
@@ -93,11 +95,17 @@ def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
         except NotJson as error:
             warnings.append(f"{item.name}: not merged: {error}")
         except Exception as error:  # noqa: BLE001 - keys that cannot be compared or hashed; the others are merged
-            warnings.append(f"{item.name}: not merged whole: {shorten(message_text(error), KEY_CHARACTERS)}")
+            warnings.append(
+                f"{item.name}: not merged whole: {shorten(message_text(error), KEY_CHARACTERS)}"
+            )
     if replaced:
         paths = list(replaced)[: SHOWN_KEYS + 1]
-        keys = _names([".".join(shorten(message_text(key), KEY_CHARACTERS) for key in path) for path in paths])
-        warnings.append(f"merge: {len(replaced)} keys had more than one value, the last one stands: {keys}")
+        keys = _names(
+            [".".join(shorten(message_text(key), KEY_CHARACTERS) for key in path) for path in paths]
+        )
+        warnings.append(
+            f"merge: {len(replaced)} keys had more than one value, the last one stands: {keys}"
+        )
     return Merged(merged, (*warnings, *_left_out(worded)))
 
 

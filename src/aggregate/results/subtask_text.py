@@ -53,7 +53,10 @@ def value_lines(value: Value) -> str:
     if isinstance(value, list | tuple):
         lines = [_inline(item) for item in value[:SHOWN_ITEMS]]
         left = len(value) - len(lines)
-        return "\n".join([*lines, f"... and {left} more ({len(value)} in all)"] if left else lines) or "0 items"
+        return (
+            "\n".join([*lines, f"... and {left} more ({len(value)} in all)"] if left else lines)
+            or "0 items"
+        )
     return value_text(value)
 
 

@@ -16,7 +16,9 @@ DESCRIBED: Final = 12
 NAME_CHARACTERS: Final = 80
 ALIKE: Final = 3
 """Entries from which an object counts as a group of like things, as the merge strategy ``json`` makes one."""
-_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
+_DATE: Final = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+)
 
 _DATE_CHARACTERS: Final = len("2026-01-31T10:30:00.000000+00:00")
 
@@ -91,7 +93,9 @@ def _kind_of_all(values: Sequence[Value]) -> str:
 def _group_summary(data: Mapping[str, Value], kind: str) -> str:
     """Return ``200 entries with fields: ...``, a line for each field, the most common ones first, and samples."""
     fields: dict[str, list[Value]] = {}
-    objects = [entry for entry in data.values() if isinstance(entry, dict)] if kind == "object" else []
+    objects = (
+        [entry for entry in data.values() if isinstance(entry, dict)] if kind == "object" else []
+    )
     for entry in objects:
         for field, value in entry.items():
             fields.setdefault(field, []).append(value)
@@ -106,7 +110,10 @@ def _group_summary(data: Mapping[str, Value], kind: str) -> str:
         lines.append(f"and {len(common) - DESCRIBED:,} more fields")
     samples = list(data)[:SAMPLES]
     lines.append(f"First {len(samples)} entries:")
-    lines += [f"{_field_name(key)}: {shorten(json_text(data[key]), SAMPLE_CHARACTERS // SAMPLES)}" for key in samples]
+    lines += [
+        f"{_field_name(key)}: {shorten(json_text(data[key]), SAMPLE_CHARACTERS // SAMPLES)}"
+        for key in samples
+    ]
     return "\n".join(lines)
 
 

@@ -11,6 +11,13 @@ from aggregate.sandbox.limits import SandboxLimits
 from aggregate.sandbox.monty import PythonRun, run_python
 from aggregate.sandbox.plain_data import plain_copy
 
-__all__ = ["PythonRun", "SandboxLimits", "plain_copy", "run_full_python", "run_javascript", "run_python"]
+__all__ = [
+    "PythonRun",
+    "SandboxLimits",
+    "plain_copy",
+    "run_full_python",
+    "run_javascript",
+    "run_python",
+]
 
 __getattr__ = renamed(__name__, {"Limits": "aggregate.sandbox:SandboxLimits"})

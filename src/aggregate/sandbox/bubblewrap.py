@@ -76,7 +76,12 @@ def run_full_python(
     bounds = limits or SandboxLimits()
     if len(code) > SOURCE_CHARACTERS:
         raise SandboxError(f"the code has more than {SOURCE_CHARACTERS} characters")
-    request = {"code": code, "data": data, "references": dict(references or {}), "output": bounds.output_bytes}
+    request = {
+        "code": code,
+        "data": data,
+        "references": dict(references or {}),
+        "output": bounds.output_bytes,
+    }
     request["now"] = (now or datetime.now(UTC)).timestamp()
     request["bounds"] = {
         "RLIMIT_AS": bounds.memory_bytes + ADDRESS_BYTES,
@@ -153,20 +158,59 @@ def _watch(pid: int, limits: SandboxLimits) -> Callable[[], None]:
 
 def _ended(stderr: str, error: OSError) -> SandboxError:
     if stderr.startswith("bwrap:"):
-        return SandboxError(f"{MISSING}, and allow it to make namespaces ({stderr})", kind=Stopped.MISSING)
+        return SandboxError(
+            f"{MISSING}, and allow it to make namespaces ({stderr})", kind=Stopped.MISSING
+        )
     return SandboxError(f"the sandbox's process ended: {error}", kind=Stopped.CRASH)
 
 
 def _command(bwrap: str, forbidden: int) -> list[str]:
-    isolation = ["--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
+    isolation = [
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--clearenv",
+        "--cap-drop",
+        "ALL",
+    ]
     identity = ["--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox"]
-    variables = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(_libraries())}
+    variables = {
+        "PYTHONHASHSEED": "0",
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join(_libraries()),
+    }
     environment = [part for name, value in variables.items() for part in ("--setenv", name, value)]
     devices = [part for device in DEVICES for part in ("--dev-bind-try", device, device)]
     # Nothing can be written: an empty folder or a link costs memory that no limit counts.
-    frozen = ["--dir", "/scratch", "--chdir", "/scratch", "--remount-ro", "/", "--seccomp", str(forbidden)]
-    program = [str(Path(sys.executable).resolve()), "-s", "-P", "-B", "-c", RUNNER.read_text(encoding="utf-8")]
-    return [bwrap, *isolation, *identity, *environment, *_system(), *devices, *frozen, "--", *program]
+    frozen = [
+        "--dir",
+        "/scratch",
+        "--chdir",
+        "/scratch",
+        "--remount-ro",
+        "/",
+        "--seccomp",
+        str(forbidden),
+    ]
+    program = [
+        str(Path(sys.executable).resolve()),
+        "-s",
+        "-P",
+        "-B",
+        "-c",
+        RUNNER.read_text(encoding="utf-8"),
+    ]
+    return [
+        bwrap,
+        *isolation,
+        *identity,
+        *environment,
+        *_system(),
+        *devices,
+        *frozen,
+        "--",
+        *program,
+    ]
 
 
 def _system() -> list[str]:

@@ -19,7 +19,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-FORBIDDEN_BUILTINS = ("open", "eval", "exec", "compile", "input", "breakpoint", "help", "exit", "quit")
+FORBIDDEN_BUILTINS = (
+    "open",
+    "eval",
+    "exec",
+    "compile",
+    "input",
+    "breakpoint",
+    "help",
+    "exit",
+    "quit",
+)
 ZERO_LIMITS = ("RLIMIT_FSIZE", "RLIMIT_CORE", "RLIMIT_MSGQUEUE", "RLIMIT_MEMLOCK")
 """What nothing may be had of: files that grow, core files, message queues, locked memory."""
 
@@ -59,7 +69,9 @@ def stop_clock(now: float) -> None:
     # their place would not be the type of the dates that libraries make.
     methods = gc.get_referents(datetime.datetime.__dict__)[0]
     methods["now"] = classmethod(lambda cls, tz=None: cls.fromtimestamp(now, tz))
-    methods["utcnow"] = classmethod(lambda cls: cls.fromtimestamp(now, datetime.UTC).replace(tzinfo=None))
+    methods["utcnow"] = classmethod(
+        lambda cls: cls.fromtimestamp(now, datetime.UTC).replace(tzinfo=None)
+    )
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(datetime.datetime))
 
 
@@ -71,7 +83,9 @@ def with_default_seconds(now: float, function: Callable[..., Any]) -> Callable[.
 def with_default_time(function: Callable[..., str]) -> Callable[..., str]:
     """Return a function of ``time`` whose last argument is a time, by default the present one."""
     least = 1 if function.__name__ == "strftime" else 0
-    return lambda *values: function(*values) if len(values) > least else function(*values, time.localtime())
+    return lambda *values: (
+        function(*values) if len(values) > least else function(*values, time.localtime())
+    )
 
 
 def answer(request: dict[str, Any]) -> bytes:
@@ -82,8 +96,16 @@ def answer(request: dict[str, Any]) -> bytes:
             raise FileNotFoundError(f"Data reference not found: {ref_id}")
         return request["references"][ref_id]
 
-    allowed = {name: value for name, value in vars(__import__("builtins")).items() if name not in FORBIDDEN_BUILTINS}
-    names = {"__builtins__": allowed, "__name__": "analysis", "load_data_reference": load_data_reference}
+    allowed = {
+        name: value
+        for name, value in vars(__import__("builtins")).items()
+        if name not in FORBIDDEN_BUILTINS
+    }
+    names = {
+        "__builtins__": allowed,
+        "__name__": "analysis",
+        "load_data_reference": load_data_reference,
+    }
     names["data"] = request["data"]
     printed = io.StringIO()
     try:
@@ -93,7 +115,9 @@ def answer(request: dict[str, Any]) -> bytes:
             raise NameError("name 'result' is not defined")
         reply = encoded({"value": names["result"], "printed": printed.getvalue()})
     except MemoryError:
-        return encoded({"error": "stopped at the memory limit", "kind": "memory", "exception": "MemoryError"})
+        return encoded(
+            {"error": "stopped at the memory limit", "kind": "memory", "exception": "MemoryError"}
+        )
     except BaseException as error:  # noqa: BLE001 - each way to fail is an answer
         return failure(error)
     if len(reply) > request["output"]:
@@ -109,7 +133,9 @@ def failure(error: BaseException) -> bytes:
         text = str(error)[:10_000] or name
         return encoded({"error": text, "kind": "runtime", "exception": name})
     except BaseException:  # noqa: BLE001 - its own text failed
-        return encoded({"error": f"{name}, whose message cannot be read", "kind": "runtime", "exception": name})
+        return encoded(
+            {"error": f"{name}, whose message cannot be read", "kind": "runtime", "exception": name}
+        )
 
 
 def encoded(reply: dict[str, Any]) -> bytes:

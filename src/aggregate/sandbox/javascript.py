@@ -47,7 +47,11 @@ _WORKER: Final = Path(__file__).with_name("javascript_worker.py")
 
 
 def run_javascript(
-    source: str, argument: Value, *, limits: SandboxLimits | None = None, now: datetime | None = None
+    source: str,
+    argument: Value,
+    *,
+    limits: SandboxLimits | None = None,
+    now: datetime | None = None,
 ) -> Value:
     """Call the JavaScript function ``source`` with ``argument`` and return its result.
 
@@ -88,7 +92,9 @@ def run_javascript(
 
 def _ask(request: bytes, limits: SandboxLimits) -> bytes:
     """Let a worker answer, and say what became of one that did not."""
-    most = 2 * limits.output_bytes + FRAME_BYTES  # the result is JSON inside JSON, where each quote takes two bytes
+    most = (
+        2 * limits.output_bytes + FRAME_BYTES
+    )  # the result is JSON inside JSON, where each quote takes two bytes
     try:
         return _POOL.ask(request, seconds=limits.seconds + GRACE, most=most)
     except DeadlinePassed:
@@ -99,7 +105,9 @@ def _ask(request: bytes, limits: SandboxLimits) -> bytes:
 
 def _start_worker() -> PoolProcess:
     if os.name != "posix":
-        raise SandboxError("JavaScript functions need a POSIX system: use a Python one", kind=Stopped.MISSING)
+        raise SandboxError(
+            "JavaScript functions need a POSIX system: use a Python one", kind=Stopped.MISSING
+        )
     library = find_spec("_quickjs")
     if library is None or library.origin is None:
         raise SandboxError(f"JavaScript functions need quickjs-ng: {EXTRA}", kind=Stopped.MISSING)
@@ -117,13 +125,17 @@ def _start_worker() -> PoolProcess:
             bufsize=0,
         )
     except OSError as error:
-        raise SandboxError(f"the JavaScript worker does not start: {error}", kind=Stopped.CRASH) from None
+        raise SandboxError(
+            f"the JavaScript worker does not start: {error}", kind=Stopped.CRASH
+        ) from None
     worker = PoolProcess(process)
     try:
         worker.greeting(seconds=START_SECONDS, most=GREETING_BYTES)
     except (OSError, DeadlinePassed) as error:
         worker.kill()
-        raise SandboxError(f"the JavaScript worker does not start: {error}", kind=Stopped.CRASH) from None
+        raise SandboxError(
+            f"the JavaScript worker does not start: {error}", kind=Stopped.CRASH
+        ) from None
     return worker
 
 

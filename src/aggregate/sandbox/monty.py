@@ -95,7 +95,9 @@ def run_python(
         SandboxError: The code failed (with the name of its exception), was stopped, or Monty is not installed.
     """
     bounds = limits or SandboxLimits()
-    if extent([*inputs.values()]).too_often:  # what is shared here is written out for the interpreter
+    if extent(
+        [*inputs.values()]
+    ).too_often:  # what is shared here is written out for the interpreter
         raise SandboxError("Python gets its values one by one: they hold the same parts too often")
     monty = _module()
     tag = secrets.token_hex(16)
@@ -110,10 +112,14 @@ def run_python(
     try:
         with _POOL.get(monty).checkout(limits=allowed, os_policy=policy) as session:
             session.feed_run(f"{prepared}None")
-            session.feed_run(program, inputs=dict(inputs), external_lookup=lookup, print_callback=printed)
+            session.feed_run(
+                program, inputs=dict(inputs), external_lookup=lookup, print_callback=printed
+            )
             size = session.feed_run(f"_size_{tag}(_value_{tag}, {bounds.output_bytes})")
             if size > bounds.output_bytes:
-                raise SandboxError(f"the result has more than {bounds.output_bytes} bytes", kind=Stopped.MEMORY)
+                raise SandboxError(
+                    f"the result has more than {bounds.output_bytes} bytes", kind=Stopped.MEMORY
+                )
             value = session.feed_run(f"_value_{tag}")
     except monty.MontyError as error:
         raise _translated(error, monty, bounds) from None
@@ -133,7 +139,9 @@ def _program(code: str, tag: str) -> str:
         value = ast.unparse(last) if last else "None"
         return f"{ast.unparse(tree)}\n_value_{tag} = ({value})\nNone"
     except SyntaxError as error:
-        raise SandboxError(shorten_error(error.msg), kind=Stopped.SYNTAX, exception="SyntaxError") from None
+        raise SandboxError(
+            shorten_error(error.msg), kind=Stopped.SYNTAX, exception="SyntaxError"
+        ) from None
     except (ValueError, RecursionError, MemoryError) as error:
         reason = shorten_error(str(error)) or "nested too deeply"
         raise SandboxError(reason, kind=Stopped.SYNTAX, exception="SyntaxError") from None
@@ -143,7 +151,9 @@ def _module() -> Value:
     try:
         import pydantic_monty
     except ImportError:
-        raise SandboxError(f"Python code needs pydantic-monty: {EXTRA}", kind=Stopped.MISSING) from None
+        raise SandboxError(
+            f"Python code needs pydantic-monty: {EXTRA}", kind=Stopped.MISSING
+        ) from None
     return pydantic_monty
 
 
@@ -159,7 +169,9 @@ def _translated(error: Value, monty: Value, limits: SandboxLimits) -> SandboxErr
     if isinstance(error, monty.MontySyntaxError):
         return SandboxError(text, kind=Stopped.SYNTAX, exception="SyntaxError")
     if name == "TimeoutError":
-        return SandboxError(f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT, exception=name)
+        return SandboxError(
+            f"stopped after {limits.seconds:g} s", kind=Stopped.TIMEOUT, exception=name
+        )
     if name == "MemoryError":
         return SandboxError("stopped at the memory limit", kind=Stopped.MEMORY, exception=name)
     return SandboxError(text, kind=Stopped.RUNTIME, exception=name)
@@ -176,10 +188,14 @@ class _MontyPool:
 
     def get(self, monty: Value) -> Value:
         if self._parents is not None:
-            raise SandboxError("Monty cannot run in a process that was forked after its use: start it with spawn")
+            raise SandboxError(
+                "Monty cannot run in a process that was forked after its use: start it with spawn"
+            )
         with self._lock:
             if self._pool is None:
-                pool = monty.Monty(max_processes=max(2, os.cpu_count() or 2), feed_duration_limit_grace=GRACE)
+                pool = monty.Monty(
+                    max_processes=max(2, os.cpu_count() or 2), feed_duration_limit_grace=GRACE
+                )
                 self._pool = self._stack.enter_context(pool)
             return self._pool
 

@@ -26,7 +26,11 @@ def tree_usage(root: int) -> TreeUsage:
         try:
             status = (folder / "status").read_text(encoding="utf-8", errors="replace").splitlines()
             tasks = list((folder / "task").iterdir())
-            pending += [int(child) for task in tasks for child in (task / "children").read_text("ascii").split()]
+            pending += [
+                int(child)
+                for task in tasks
+                for child in (task / "children").read_text("ascii").split()
+            ]
         except OSError:  # it ended meanwhile
             continue
         processes += 1

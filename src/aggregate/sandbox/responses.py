@@ -19,7 +19,9 @@ def parse_answer(text: bytes) -> Value:
             surrogate pair, which is no text.
     """
     if text.count(b"[") + text.count(b"{") > CONTAINERS:
-        raise SandboxError(f"the answer holds more than {CONTAINERS} lists and objects", kind=Stopped.MEMORY)
+        raise SandboxError(
+            f"the answer holds more than {CONTAINERS} lists and objects", kind=Stopped.MEMORY
+        )
     try:
         value = json.loads(text.decode("utf-8"))
         if _HALF_PAIR.search(text):
@@ -27,7 +29,9 @@ def parse_answer(text: bytes) -> Value:
     except MemoryError:
         raise SandboxError("the answer does not fit into memory", kind=Stopped.MEMORY) from None
     except (ValueError, RecursionError) as error:
-        raise SandboxError(f"the answer cannot be read: {shorten_error(str(error))}", kind=Stopped.CRASH) from None
+        raise SandboxError(
+            f"the answer cannot be read: {shorten_error(str(error))}", kind=Stopped.CRASH
+        ) from None
     return value
 
 
@@ -43,7 +47,9 @@ def parse_reply(text: bytes) -> dict[str, Any]:
     if "value" in reply:
         return reply
     kind = reply.get("kind")
-    name, message = (part if isinstance(part := reply.get(key), str) else "" for key in ("exception", "error"))
+    name, message = (
+        part if isinstance(part := reply.get(key), str) else "" for key in ("exception", "error")
+    )
     raise SandboxError(
         shorten_error(message) or "the code failed and did not say why",
         kind=Stopped(kind) if kind in list(Stopped) else Stopped.RUNTIME,

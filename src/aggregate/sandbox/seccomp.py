@@ -158,7 +158,11 @@ def seccomp_filter(machine: str) -> bytes:
     if calls is None:
         reason = f"full Python is confined on {', '.join(MACHINES)} only, not on {machine or 'this machine'}"
         raise SandboxError(reason, kind=Stopped.MISSING)
-    program = [(_LOAD, 0, 0, _ARCHITECTURE), (_JUMP_EQUAL, 1, 0, calls.architecture), (_RETURN, 0, 0, KILL)]
+    program = [
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_JUMP_EQUAL, 1, 0, calls.architecture),
+        (_RETURN, 0, 0, KILL),
+    ]
     # Numbers from LAST on hold also those of the x32 calls, which are the same ones by other names.
     program += [(_LOAD, 0, 0, _NUMBER), (_JUMP_FROM, 0, 1, LAST + 1), (_RETURN, 0, 0, NOT_KNOWN)]
     program += [(_JUMP_EQUAL, 0, 1, CLONE3), (_RETURN, 0, 0, NOT_KNOWN)]
@@ -171,7 +175,11 @@ def seccomp_filter(machine: str) -> bytes:
     local_only = [(_JUMP_EQUAL, 1, 0, AF_UNIX), (_RETURN, 0, 0, NOT_PERMITTED)]
     program += _for_call(calls.socketpair, _FIRST, local_only)
     for call, refused in ((calls.ioctl, TERMINAL_REQUESTS), (calls.fcntl, FILE_COMMANDS)):
-        steps = [step for bad in refused for step in ((_JUMP_EQUAL, 0, 1, bad), (_RETURN, 0, 0, NOT_PERMITTED))]
+        steps = [
+            step
+            for bad in refused
+            for step in ((_JUMP_EQUAL, 0, 1, bad), (_RETURN, 0, 0, NOT_PERMITTED))
+        ]
         program += _for_call(call, _SECOND, steps)
     program.append((_RETURN, 0, 0, ALLOW))
     return b"".join(struct.pack("<HBBI", *step) for step in program)

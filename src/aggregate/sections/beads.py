@@ -18,7 +18,13 @@ HEADING = "## Beads Mode: Progress Track"
 _MAX_WARNINGS = 10
 """A file of a thousand broken lines has a warning for each; ten tell what is wrong."""
 _INDENT = "  "
-_STATUS = {"open": "", "in_progress": "in progress", "blocked": "blocked", "deferred": "deferred", "hooked": "hooked"}
+_STATUS = {
+    "open": "",
+    "in_progress": "in progress",
+    "blocked": "blocked",
+    "deferred": "deferred",
+    "hooked": "hooked",
+}
 
 
 def beads_section(board: Board | None, *, now: datetime) -> str:
@@ -30,7 +36,9 @@ def beads_section(board: Board | None, *, now: datetime) -> str:
     if board is None or not (board.beads or board.warnings):
         return ""
     completed = completion_order([bead for bead in board.beads if hidden(bead) is None])
-    active = [standing for standing in assess(board.beads, now=now) if hidden(standing.bead) is None]
+    active = [
+        standing for standing in assess(board.beads, now=now) if hidden(standing.bead) is None
+    ]
     blocks = [HEADING]
     if board.source:
         blocks.append(_source(board, completed, active))
@@ -46,7 +54,8 @@ def _source(board: Board, completed: Sequence[Bead], active: Sequence[Standing])
     """Return where the beads come from, how many there are, and how many are not shown and why."""
     ready = sum(standing.ready for standing in active)
     line = (
-        f"Source: {_one_line(board.source)}. Completed: {len(completed)}. Active: {len(active)}, {ready} of them ready."
+        f"Source: {_one_line(board.source)}. Completed: {len(completed)}. "
+        f"Active: {len(active)}, {ready} of them ready."
     )
     reasons = Counter(str(reason) for bead in board.beads if (reason := hidden(bead)))
     if board.deleted:
@@ -68,7 +77,11 @@ def _bullet(standing: Standing) -> str:
     lines = [_line(line) for line in bead.description.strip().splitlines()]
     if not lines:
         return head
-    text = f"Description: {lines[0]}" if len(lines) == 1 else "Description:\n" + fence("\n".join(lines))
+    text = (
+        f"Description: {lines[0]}"
+        if len(lines) == 1
+        else "Description:\n" + fence("\n".join(lines))
+    )
     return f"{head}\n{textwrap.indent(text, _INDENT)}"
 
 
@@ -77,7 +90,9 @@ def _mark(standing: Standing) -> str:
     if standing.ready:
         return "ready"
     bead = standing.bead
-    until = f" until {bead.defer_until:%Y-%m-%d %H:%M} UTC" if bead.defer_until else " with its parent"
+    until = (
+        f" until {bead.defer_until:%Y-%m-%d %H:%M} UTC" if bead.defer_until else " with its parent"
+    )
     # By status: what is known of the blockers or the date stands in place of the bare status.
     reasons = {bead.status: _STATUS.get(bead.status, f"status {_one_line(bead.status)}")}
     if standing.blockers:

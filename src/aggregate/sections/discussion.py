@@ -40,7 +40,10 @@ def discussion_segments(history: Sequence[object]) -> tuple[Segment, ...]:
     texts = [excerpts[0], *(f"{_RULE}{SEPARATOR}{excerpt}" for excerpt in excerpts[1:])]
     return (
         _segment(HEADING),
-        *(_segment(text, source=f"Discussion Excerpt {number}") for number, text in enumerate(texts, start=1)),
+        *(
+            _segment(text, source=f"Discussion Excerpt {number}")
+            for number, text in enumerate(texts, start=1)
+        ),
     )
 
 
@@ -49,4 +52,7 @@ def _segment(text: str, *, source: str = "") -> Segment:
 
 
 def _excerpts(history: Sequence[object]) -> list[str]:
-    return [f"### Discussion Excerpt {i}{SEPARATOR}{text}" for i, text in enumerate(turn_texts(history), start=1)]
+    return [
+        f"### Discussion Excerpt {i}{SEPARATOR}{text}"
+        for i, text in enumerate(turn_texts(history), start=1)
+    ]

@@ -13,7 +13,9 @@ _PLAIN_PATH = re.compile(r"[^\s()<>\\&\x00-\x20\x7f]+")
 _PATH_SPECIAL = re.compile(r"[\\<>&]")
 # Characters that no link may hold, bytes that are not UTF-8, white space at either end, which renderers cut off, and a
 # percent sign that would be read as an escape.
-_PATH_ENCODED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|^\\s+|\\s+$|%(?=[0-9A-Fa-f]{2})")
+_PATH_ENCODED = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|^\\s+|\\s+$|%(?=[0-9A-Fa-f]{2})"
+)
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
@@ -42,7 +44,9 @@ def _destination(path: str) -> str:
     """Return ``path`` as a link's destination: bare where it is plain, else in angle brackets (CommonMark 6.3)."""
     encoded = _PATH_ENCODED.sub(_percent, path)
     if ":" in encoded.split("/")[0] and not _DRIVE.match(encoded):
-        encoded = f"./{encoded}"  # a first part with a colon would be a scheme (RFC 3986, section 4.2)
+        encoded = (
+            f"./{encoded}"  # a first part with a colon would be a scheme (RFC 3986, section 4.2)
+        )
     if _PLAIN_PATH.fullmatch(encoded):
         return encoded
     return "<" + _PATH_SPECIAL.sub(r"\\\g<0>", encoded) + ">"

@@ -63,7 +63,9 @@ def flatten_results(results: object) -> Iterator[Results]:
 def _parts(value: Value) -> Iterator[Value] | None:
     """Return what a list of results holds, ``None`` for what is none."""
     try:
-        if issubclass(type(value), list | tuple) or any(behaves_as(value, kind) for kind in _SERIES):
+        if issubclass(type(value), list | tuple) or any(
+            behaves_as(value, kind) for kind in _SERIES
+        ):
             return iter(members(value))
     except Exception:  # noqa: BLE001 - the value's own code ran
         return None
@@ -142,12 +144,16 @@ def _report_parts(compiled: Mapping[str, Any]) -> list[str]:
     summaries: dict[str, Value] = {}
     for section, fields in compiled.items():
         if type(fields) is dict:
-            summaries[section] = {key: _summarised(value, references) for key, value in fields.items()}
+            summaries[section] = {
+                key: _summarised(value, references) for key, value in fields.items()
+            }
         else:
             summaries[section] = _summarised(fields, references)
     parts = [fence(value_text(summaries), "json")]
     if references:
-        places = "\n".join(f"- {reference.ref_id}: {one_line(reference.place)}" for reference in references)
+        places = "\n".join(
+            f"- {reference.ref_id}: {one_line(reference.place)}" for reference in references
+        )
         parts.append(f"The whole values are in\n\n{places}")
     return parts
 

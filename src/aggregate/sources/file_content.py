@@ -82,8 +82,15 @@ def _guess(data: bytes, mtime: float) -> SourceFile:
     from charset_normalizer import from_bytes  # 16 ms, needed by few projects
 
     best = from_bytes(data).best()
-    if best is None or len(data) < _SURE_BYTES or best.percent_chaos > _MOST_CHAOS or not best.coherence:
-        return SourceFile("", mtime, "unknown encoding: neither UTF-8 nor surely another one; convert it to UTF-8")
+    if (
+        best is None
+        or len(data) < _SURE_BYTES
+        or best.percent_chaos > _MOST_CHAOS
+        or not best.coherence
+    ):
+        return SourceFile(
+            "", mtime, "unknown encoding: neither UTF-8 nor surely another one; convert it to UTF-8"
+        )
     return SourceFile(data.decode(best.encoding), mtime, encoding=best.encoding, may_hide=True)
 
 

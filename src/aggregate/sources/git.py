@@ -37,7 +37,12 @@ GUARD_VARIABLES: Final = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-_INHERITED = ("GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
+_INHERITED = (
+    "GIT_CONFIG_",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_EXEC_PATH",
+)
 _LOOK_SECONDS = 0.4
 """Between two looks at a process that has not answered yet."""
 _LOOKS = 3
@@ -70,14 +75,20 @@ class _Limits:
         """Return what looking at ignore rules may take in a repository of so many files."""
         if sys.platform == "linux":
             return cls(processor=_RULE_SECONDS + tracked // _FILES_A_SECOND)
-        return cls(elapsed=min(_RULE_SECONDS_ELSEWHERE + tracked // _FILES_A_SECOND_ELSEWHERE, _SECONDS))
+        return cls(
+            elapsed=min(_RULE_SECONDS_ELSEWHERE + tracked // _FILES_A_SECOND_ELSEWHERE, _SECONDS)
+        )
 
 
 _USUAL = _Limits()
 
 
 def git(
-    folder: str, *arguments: str, stdin: bytes = b"", may_say_no: bool = False, limits: _Limits = _USUAL
+    folder: str,
+    *arguments: str,
+    stdin: bytes = b"",
+    may_say_no: bool = False,
+    limits: _Limits = _USUAL,
 ) -> bytes | None:
     """Return what ``git ARGUMENTS`` prints in ``folder``, ``None`` where git or a repository is missing or it fails.
 
@@ -139,7 +150,9 @@ def guarded_environment(folder: str, environ: Mapping[str, str]) -> dict[str, st
     hook, or programs. The settings of ``GUARDS`` are added to them, which git knows since 2.31.
     """
     inherited = {
-        name: value for name, value in environ.items() if not name.startswith("GIT_") or name.startswith(_INHERITED)
+        name: value
+        for name, value in environ.items()
+        if not name.startswith("GIT_") or name.startswith(_INHERITED)
     }
     inherited_count = inherited.get("GIT_CONFIG_COUNT", "")
     own_from = int(inherited_count) if inherited_count.isdecimal() else 0
@@ -196,7 +209,11 @@ def touched_files(folder: str, *, commits: int = 400) -> list[list[str]]:
         return []
     options = ("-z", "--name-only", "--no-renames", "--relative")
     changes = git(folder, "diff-tree", "--stdin", "-r", "--root", *options, "--", ".", stdin=hashes)
-    return [names for names in (_uncommitted(folder, options), *_by_commit(changes or b"", hashes)) if names]
+    return [
+        names
+        for names in (_uncommitted(folder, options), *_by_commit(changes or b"", hashes))
+        if names
+    ]
 
 
 def _uncommitted(folder: str, options: tuple[str, ...]) -> list[str]:
@@ -209,9 +226,15 @@ def _uncommitted(folder: str, options: tuple[str, ...]) -> list[str]:
     filters = {key.rpartition(".")[0] for key in _names(keys or b"")}
     if keys is None or any("=" in name for name in filters):  # which the command line cannot name
         return []
-    none = [f"{name}.{key}" for name in sorted(filters) for key in ("clean=", "process=", "required=false")]
+    none = [
+        f"{name}.{key}"
+        for name in sorted(filters)
+        for key in ("clean=", "process=", "required=false")
+    ]
     settings = [part for setting in none for part in ("-c", setting)]
-    changed = git(folder, *settings, "diff-index", *options, "--ignore-submodules=all", "HEAD", "--", ".")
+    changed = git(
+        folder, *settings, "diff-index", *options, "--ignore-submodules=all", "HEAD", "--", "."
+    )
     return _names(changed or b"")
 
 

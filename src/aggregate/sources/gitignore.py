@@ -12,7 +12,13 @@ from aggregate.paths.ignore_rules import IgnoreRules
 from aggregate.sources.git import ignores
 
 NAME = ".gitignore"
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_FLAGS = (
+    os.O_WRONLY
+    | os.O_APPEND
+    | os.O_CREAT
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+)
 
 
 def unignored(folder: Path, names: Iterable[str]) -> list[str]:
@@ -46,4 +52,6 @@ def append_folders(folder: Path, names: Iterable[str]) -> None:
             os.close(descriptor)
     except OSError as error:
         reason = "is a link" if path.is_symlink() else error.strerror or str(error)
-        raise OutputError(f"cannot add to {path}: {reason}: add {' and '.join(text.split())} yourself") from error
+        raise OutputError(
+            f"cannot add to {path}: {reason}: add {' and '.join(text.split())} yourself"
+        ) from error

@@ -15,9 +15,15 @@ _KEY = "history"
 
 def find_history_file(config_path: Path) -> Path | None:
     """Return ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``, else ``None``."""
-    candidates = (config_path.with_name(f"{config_path.stem}_history.toml"), config_path.with_name("history.toml"))
+    candidates = (
+        config_path.with_name(f"{config_path.stem}_history.toml"),
+        config_path.with_name("history.toml"),
+    )
     # Also what is no regular file: reading it says so, and a discussion that is passed over would be missing silently.
-    return next((path for path in candidates if os.path.lexists(path) and not os.path.isdir(path)), None)  # noqa: PTH112 - raises for no name
+    for path in candidates:
+        if os.path.lexists(path) and not os.path.isdir(path):  # noqa: PTH112 - raises for no name
+            return path
+    return None
 
 
 def load_history(path: Path) -> list[str | dict[str, Any]]:
@@ -37,11 +43,19 @@ def load_history(path: Path) -> list[str | dict[str, Any]]:
     if _KEY not in data and isinstance(data.get("discussion"), dict):
         table, key = data["discussion"], f"discussion.{_KEY}"
     elif _KEY in data and isinstance(data.get("discussion"), dict) and _KEY in data["discussion"]:
-        raise _error(path, _KEY, "history stands both at the top level and under [discussion]; keep one of the two")
+        raise _error(
+            path,
+            _KEY,
+            "history stands both at the top level and under [discussion]; keep one of the two",
+        )
     if _KEY not in table:
         if not data:
             return []
-        raise _error(path, _KEY, "there is no history; write history = [...] at the top level or under [discussion]")
+        raise _error(
+            path,
+            _KEY,
+            "there is no history; write history = [...] at the top level or under [discussion]",
+        )
     return _turns(path, key, table[_KEY])
 
 
@@ -49,16 +63,24 @@ def _parse(path: Path) -> dict[str, Any]:
     try:
         return parse_untrusted_toml(read_text(path, limit=HISTORY_BYTES))
     except OSError as error:
-        raise _error(path, "", f"the history cannot be read ({error.strerror}); check the path") from error
+        raise _error(
+            path, "", f"the history cannot be read ({error.strerror}); check the path"
+        ) from error
     except UnicodeDecodeError as error:
-        raise _error(path, "", f"the history is not UTF-8 (byte {error.start}); save it as UTF-8") from error
+        raise _error(
+            path, "", f"the history is not UTF-8 (byte {error.start}); save it as UTF-8"
+        ) from error
     except ValueError as error:
         raise _error(path, "", f"the history is not TOML: {error}; correct it there") from error
 
 
 def _turns(path: Path, key: str, value: object) -> list[str | dict[str, Any]]:
     if not isinstance(value, list):
-        raise _error(path, key, f"{key} is no list; write it as a list of strings or of tables with role and content")
+        raise _error(
+            path,
+            key,
+            f"{key} is no list; write it as a list of strings or of tables with role and content",
+        )
     turns: list[str | dict[str, Any]] = []
     for number, turn in enumerate(value, start=1):
         if not isinstance(turn, str | dict):

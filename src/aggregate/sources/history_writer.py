@@ -20,7 +20,9 @@ _KEY = "history"
 
 def history_file(config_path: Path) -> Path:
     """Return the file that holds a project's discussion, or will: ``<stem>_history.toml``."""
-    return find_history_file(config_path) or config_path.with_name(f"{config_path.stem}_history.toml")
+    return find_history_file(config_path) or config_path.with_name(
+        f"{config_path.stem}_history.toml"
+    )
 
 
 def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
@@ -53,9 +55,12 @@ def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:
         all_turns = _turns_in(tomllib.loads(written))
     except (TOMLKitError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(
-            f"turns cannot be added to this layout ({error}): write [[history]] tables", path=str(path)
+            f"turns cannot be added to this layout ({error}): write [[history]] tables",
+            path=str(path),
         ) from None
-    is_unicode = escape_surrogates(written) == written  # bytes that were no text become lone surrogates
+    is_unicode = (
+        escape_surrogates(written) == written
+    )  # bytes that were no text become lone surrogates
     if all_turns != [*old_turns, *map(dict, turns)] or not is_unicode:
         raise OutputError(f"cannot add a turn to {path}: TOML does not hold its text unchanged")
     return written
@@ -81,7 +86,9 @@ def _with_turns(text: str, turns: Sequence[Mapping[str, str]]) -> str:
     return (end * 2).join(blocks) + end
 
 
-def _with_values(document: tomlkit.TOMLDocument, array: Array, turns: Sequence[Mapping[str, str]]) -> str:
+def _with_values(
+    document: tomlkit.TOMLDocument, array: Array, turns: Sequence[Mapping[str, str]]
+) -> str:
     for turn in turns:
         value = tomlkit.inline_table()
         value.update(turn)

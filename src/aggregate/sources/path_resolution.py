@@ -89,7 +89,9 @@ class FolderListing:
         entry = entry.replace("\\", "/") if os.sep == "\\" else entry
         if not is_glob(entry) or is_file(os.path.join(base, entry)):  # a name may hold brackets
             refused, real = self._check(os.path.join(base, entry))
-            return ResolvedPath(base, () if is_history(entry) else (entry,), refused=refused, real=real)
+            return ResolvedPath(
+                base, () if is_history(entry) else (entry,), refused=refused, real=real
+            )
         root, pattern = split_root(entry)
         folder = os.path.normpath(os.path.join(base, root))
         if not self.scope.allow_outside and not is_inside(real_path(folder), self.scope.root):
@@ -109,11 +111,17 @@ class FolderListing:
         if folder not in self._searched:
             self._searched[folder] = MatchedPaths(_some_files(folder))
         names = self._searched[folder].matching(pattern)
-        return list(islice((name for name in names if not is_history(name) and not is_secret(name)), 3))
+        return list(
+            islice((name for name in names if not is_history(name) and not is_secret(name)), 3)
+        )
 
     def problems(self) -> list[tuple[str, str]]:
         """Return the folders that could not be listed, or not as git does, each with what is wrong."""
-        unreadable = {f"{folder}/{name}" for folder, walked in self._walked.items() for name in walked.unreadable}
+        unreadable = {
+            f"{folder}/{name}"
+            for folder, walked in self._walked.items()
+            for name in walked.unreadable
+        }
         problems = [(folder, _STOPPED) for folder in self._stopped]
         return problems + [(folder, _UNREADABLE) for folder in sorted(unreadable)]
 
@@ -121,10 +129,14 @@ class FolderListing:
         if folder not in self._walked:
             try:
                 listed = list_files(folder)
-                self._walked[folder] = walk_files(folder, defaults=True) if listed is None else Walked(listed)
+                self._walked[folder] = (
+                    walk_files(folder, defaults=True) if listed is None else Walked(listed)
+                )
             except StoppedError:
                 walked = walk_files(folder, defaults=True)
-                self._walked[folder] = replace(walked, files=sorted({*walked.files, *(tracked_files(folder) or ())}))
+                self._walked[folder] = replace(
+                    walked, files=sorted({*walked.files, *(tracked_files(folder) or ())})
+                )
                 self._stopped.append(folder)
         return self._walked[folder]
 
@@ -140,7 +152,9 @@ class FolderListing:
             if is_history(name):
                 continue
             if name not in verdicts:
-                verdicts[name] = SECRET if is_secret(location + name) else _reason_to_skip(folder, name, plain)
+                verdicts[name] = (
+                    SECRET if is_secret(location + name) else _reason_to_skip(folder, name, plain)
+                )
             reason = verdicts[name]
             if reason is None:
                 names.append(name)
@@ -212,7 +226,9 @@ class _PlainFolders:
             unknown.append(name)
             name = name.rpartition("/")[0]
         plain = self._known[name]
-        for below in reversed(unknown):  # from the top down, without recursion: trees may be thousands of levels deep
+        for below in reversed(
+            unknown
+        ):  # from the top down, without recursion: trees may be thousands of levels deep
             plain = plain and not stat.S_ISLNK(os.lstat(f"{self._folder}/{below}").st_mode)
             self._known[below] = plain
         return plain

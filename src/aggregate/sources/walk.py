@@ -48,7 +48,10 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
     while stack:
         prefix, rules = stack.pop()
         try:
-            entries = {entry.name: entry.is_dir(follow_symlinks=False) for entry in os.scandir(f"{folder}/{prefix}")}
+            entries = {
+                entry.name: entry.is_dir(follow_symlinks=False)
+                for entry in os.scandir(f"{folder}/{prefix}")
+            }
         except OSError:
             unreadable.append(prefix)
             continue
@@ -59,7 +62,10 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
             rules = _with_file(rules, prefix, f"{folder}/{prefix}{_RULES_FILE}")
             rules_read += len(rules) - rules_above
             if rules_read > _MOST_RULES:
-                raise ConfigError(f"the .gitignore files have more than {_MOST_RULES:,} rules together", path=folder)
+                raise ConfigError(
+                    f"the .gitignore files have more than {_MOST_RULES:,} rules together",
+                    path=folder,
+                )
         for name, is_folder in entries.items():
             path = prefix + name
             if (is_folder and name == ".git") or rules.ignores(path, is_folder=is_folder):
@@ -81,7 +87,10 @@ def walk_tree(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
     while stack:
         prefix = stack.pop()
         try:
-            entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in os.scandir(f"{folder}/{prefix}")]
+            entries = [
+                (entry.name, entry.is_dir(follow_symlinks=False))
+                for entry in os.scandir(f"{folder}/{prefix}")
+            ]
         except OSError:
             continue
         folders = sorted(name for name, is_folder in entries if is_folder and name != ".git")
@@ -101,6 +110,8 @@ def _read_rules(path: str) -> list[str]:
         return read_bytes(path).removeprefix(_BOM).decode(errors="surrogateescape").split("\n")
     except UnreadableError as error:
         # Without its rules what they hide would be taken.
-        raise ConfigError(f"{error.strerror}: put a short file of ignore rules in its place", path=path) from None
+        raise ConfigError(
+            f"{error.strerror}: put a short file of ignore rules in its place", path=path
+        ) from None
     except OSError:
         return []

@@ -3,7 +3,12 @@
 from aggregate.deprecation import renamed
 from aggregate.subagents.group_results import SubagentResults
 from aggregate.subagents.session import SubagentSession
-from aggregate.subagents.spawn_protocol import announcement, envelope, sessions_spawn, subagent_results
+from aggregate.subagents.spawn_protocol import (
+    announcement,
+    envelope,
+    sessions_spawn,
+    subagent_results,
+)
 from aggregate.subagents.waiting import RunHandle
 
 __all__ = [

@@ -48,7 +48,12 @@ class Completions:
         if ended.group is not None and ended.group.status.final:
             self.unwatch(ended.group)
         if ended.status is not CompletionStatus.RECORDED:
-            logger.warning("%s: this %s result is %s, the value stays as it is", run_id, status, ended.status.value)
+            logger.warning(
+                "%s: this %s result is %s, the value stays as it is",
+                run_id,
+                status,
+                ended.status.value,
+            )
         return ended.status is CompletionStatus.RECORDED
 
     def _now(self) -> datetime:
@@ -56,10 +61,14 @@ class Completions:
         try:
             return self._clock()
         except BaseException as error:  # noqa: BLE001 - foreign code
-            logger.warning("the session's clock failed, the system's is used: %s", failure_text(error))
+            logger.warning(
+                "the session's clock failed, the system's is used: %s", failure_text(error)
+            )
             return datetime.now(UTC)
 
-    def watch_run(self, run_id: str, seconds: float, expired: Callable[[], None] | None = None) -> None:
+    def watch_run(
+        self, run_id: str, seconds: float, expired: Callable[[], None] | None = None
+    ) -> None:
         """Time a run out after ``seconds`` and then call ``expired``."""
 
         def expire() -> None:
@@ -69,7 +78,9 @@ class Completions:
 
         self._timeouts.begin(run_id, seconds, expire)
 
-    def watch_group(self, group: Group, seconds: float, expired: Callable[[tuple[str, ...]], None]) -> None:
+    def watch_group(
+        self, group: Group, seconds: float, expired: Callable[[tuple[str, ...]], None]
+    ) -> None:
         """Time out what is unfinished ``seconds`` after the group was opened and tell ``expired`` the runs' ids."""
         name, opened = group.variable_name, group.opened
 

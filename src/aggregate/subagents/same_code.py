@@ -14,20 +14,26 @@ def same_code(left: object, right: object) -> bool:
     if isinstance(left, str) and isinstance(right, str):
         return left.strip() == right.strip()
     if isinstance(left, partial) and isinstance(right, partial):
-        return same_code(left.func, right.func) and _equal((left.args, left.keywords), (right.args, right.keywords))
+        return same_code(left.func, right.func) and _equal(
+            (left.args, left.keywords), (right.args, right.keywords)
+        )
     if not isinstance(left, FunctionType) or not isinstance(right, FunctionType):
         return _equal(left, right)
     return (
         left.__globals__ is right.__globals__
         and _without_place(left.__code__) == _without_place(right.__code__)
-        and _equal((left.__defaults__, left.__kwdefaults__), (right.__defaults__, right.__kwdefaults__))
+        and _equal(
+            (left.__defaults__, left.__kwdefaults__), (right.__defaults__, right.__kwdefaults__)
+        )
         and _equal(_captured(left), _captured(right))
     )
 
 
 def _without_place(code: CodeType) -> CodeType:
     """Return code without its name and its lines, its inner functions' too."""
-    constants = tuple(_without_place(value) if isinstance(value, CodeType) else value for value in code.co_consts)
+    constants = tuple(
+        _without_place(value) if isinstance(value, CodeType) else value for value in code.co_consts
+    )
     return code.replace(co_name="", co_firstlineno=1, co_linetable=b"", co_consts=constants)
 
 

@@ -8,7 +8,15 @@ from types import TracebackType
 from typing import Any, Final, Self, overload
 
 from aggregate.errors import Refusal, SpawnError
-from aggregate.models.group import CustomFunction, FailurePolicy, Group, MergeOrder, MergeStrategy, RunRecord, RunStatus
+from aggregate.models.group import (
+    CustomFunction,
+    FailurePolicy,
+    Group,
+    MergeOrder,
+    MergeStrategy,
+    RunRecord,
+    RunStatus,
+)
 from aggregate.models.result import AggregatedResult, SpawnRequest
 from aggregate.sandbox import SandboxLimits
 from aggregate.subagents.completions import Completions
@@ -61,7 +69,8 @@ class SubagentSession:
     ) -> None:
         if max_concurrency < 1:
             raise SpawnError(
-                f"max_concurrency must be at least 1, not {max_concurrency}", code=Refusal.INVALID_CONCURRENCY
+                f"max_concurrency must be at least 1, not {max_concurrency}",
+                code=Refusal.INVALID_CONCURRENCY,
             )
         self.session_key = session_key
         self._group_timeout = read_timeout(group_timeout)
@@ -71,7 +80,9 @@ class SubagentSession:
         self._state = SessionState(session_key, read_failure_policy(on_error), new_id)
         self._completions = Completions(self._state, clock, timers or TimerThread())
         number = next(_NUMBERS)
-        self._runner = TaskRunner(executor, max_concurrency, self._completions, number) if executor else None
+        self._runner = (
+            TaskRunner(executor, max_concurrency, self._completions, number) if executor else None
+        )
         self._waiter = Waiter(self._state, number, self._runner)
         self.subagent_results = SubagentResults(self._state, limits)
 
@@ -122,7 +133,9 @@ class SubagentSession:
                 self.fail(run.run_id, refusal)
             else:
                 self._begin(run.run_id, task, seconds)
-        except BaseException as error:  # such as timers without a thread: nobody else would end the run
+        except (
+            BaseException
+        ) as error:  # such as timers without a thread: nobody else would end the run
             self.fail(run.run_id, error)
             raise
         return RunHandle(run.run_id, self._waiter, refused=refusal)
@@ -142,9 +155,13 @@ class SubagentSession:
         if isinstance(task, str) and task.strip():
             return
         if not callable(task):
-            raise SpawnError("task must be a text that is not empty, or a callable", code=Refusal.INVALID_TASK)
+            raise SpawnError(
+                "task must be a text that is not empty, or a callable", code=Refusal.INVALID_TASK
+            )
         if self._runner is None:
-            raise SpawnError("a callable needs a session with an executor", code=Refusal.INVALID_TASK)
+            raise SpawnError(
+                "a callable needs a session with an executor", code=Refusal.INVALID_TASK
+            )
 
     # Ends of runs, reported by the host
 
@@ -165,7 +182,9 @@ class SubagentSession:
     @overload
     def wait(self, name: str, timeout: float | None = None) -> AggregatedResult: ...
     @overload
-    def wait(self, name: None = None, timeout: float | None = None) -> dict[str, AggregatedResult]: ...
+    def wait(
+        self, name: None = None, timeout: float | None = None
+    ) -> dict[str, AggregatedResult]: ...
     def wait(
         self, name: str | None = None, timeout: float | None = None
     ) -> AggregatedResult | dict[str, AggregatedResult]:
@@ -181,7 +200,9 @@ class SubagentSession:
     @overload
     async def wait_async(self, name: str, timeout: float | None = None) -> AggregatedResult: ...
     @overload
-    async def wait_async(self, name: None = None, timeout: float | None = None) -> dict[str, AggregatedResult]: ...
+    async def wait_async(
+        self, name: None = None, timeout: float | None = None
+    ) -> dict[str, AggregatedResult]: ...
     async def wait_async(
         self,
         name: str | None = None,
@@ -219,7 +240,9 @@ class SubagentSession:
         for group_name in self._state.names() if name is None else (name,):
             snapshot = self._state.snapshot(group_name)
             if snapshot is not None:
-                unfinished = tuple(run.run_id for run in snapshot.runs if run.status is RunStatus.PENDING)
+                unfinished = tuple(
+                    run.run_id for run in snapshot.runs if run.status is RunStatus.PENDING
+                )
                 self._completions.unwatch(snapshot.group, unfinished)
                 self._state.clear(group_name)
                 self._release(unfinished)
@@ -240,6 +263,9 @@ class SubagentSession:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.shut_down()

@@ -47,7 +47,9 @@ class Snapshot:
 class SessionState:
     """The groups and runs of one session."""
 
-    def __init__(self, session_key: str, on_error: FailurePolicy, new_id: Callable[[int], str]) -> None:
+    def __init__(
+        self, session_key: str, on_error: FailurePolicy, new_id: Callable[[int], str]
+    ) -> None:
         self._session_key = session_key
         self._on_error = on_error
         self._new_id = new_id
@@ -78,7 +80,8 @@ class SessionState:
             run_id = self._new_id(self._spawned + 1)
             if run_id in self._runs or run_id.startswith("$"):
                 raise SpawnError(
-                    f"{run_id} is taken: make run ids unique, without a leading $", code=Refusal.INVALID_RUN_ID
+                    f"{run_id} is taken: make run ids unique, without a leading $",
+                    code=Refusal.INVALID_RUN_ID,
                 )
             self._spawned += 1
             run = RunRecord(run_id, self._session_key, name, label)
@@ -89,7 +92,9 @@ class SessionState:
                 self._members.setdefault(name, []).append(run_id)
             return run, group
 
-    def end(self, run_id: str, status: RunStatus, at: datetime, *, result: Value) -> RecordedCompletion:
+    def end(
+        self, run_id: str, status: RunStatus, at: datetime, *, result: Value
+    ) -> RecordedCompletion:
         """Record the end of a run: the first end counts, one after a timeout is kept as late (O-41, O-46)."""
         with self._ending_runs() as waiters:
             run = self._runs.get(run_id)
@@ -114,7 +119,12 @@ class SessionState:
             return tuple(run.run_id for run in pending)
 
     def _record(
-        self, run: RunRecord, status: RunStatus, at: datetime, result: Value, waiters: list["Future[None]"]
+        self,
+        run: RunRecord,
+        status: RunStatus,
+        at: datetime,
+        result: Value,
+        waiters: list["Future[None]"],
     ) -> CompletionStatus:
         """Record the first end of a run, and put whoever waits for it into ``waiters``."""
         self._ended += 1
@@ -134,12 +144,20 @@ class SessionState:
             waiters.extend(self._waiters.pop(run.variable_name, []))
         return CompletionStatus.RECORDED
 
-    def _record_again(self, run: RunRecord, status: RunStatus, at: datetime, result: Value) -> CompletionStatus:
+    def _record_again(
+        self, run: RunRecord, status: RunStatus, at: datetime, result: Value
+    ) -> CompletionStatus:
         """Keep a result that comes after the run's timeout; any other second end changes nothing."""
-        if run.status is not RunStatus.TIMEOUT or status is RunStatus.TIMEOUT or run.run_id in self._late:
+        if (
+            run.status is not RunStatus.TIMEOUT
+            or status is RunStatus.TIMEOUT
+            or run.run_id in self._late
+        ):
             return CompletionStatus.DUPLICATE
         pending = replace(run, status=RunStatus.PENDING, error=None, completed_at=None)
-        self._late[run.run_id] = transitions.ended_run(pending, status, at, run.sequence, result=result)
+        self._late[run.run_id] = transitions.ended_run(
+            pending, status, at, run.sequence, result=result
+        )
         return CompletionStatus.LATE
 
     def run(self, run_id: str) -> RunRecord | None:
@@ -200,7 +218,9 @@ class SessionState:
         """Return the ids of the unfinished runs that the run or group ``key`` waits for."""
         with self._lock:
             runs = [self._runs.get(run_id) for run_id in self._members.get(key, [key])]
-            return tuple(run.run_id for run in runs if run is not None and run.status is RunStatus.PENDING)
+            return tuple(
+                run.run_id for run in runs if run is not None and run.status is RunStatus.PENDING
+            )
 
     def change(self, key: str) -> "Future[None] | None":
         """Return a future that is set when the run or group ``key`` ends; ``None`` where nothing is awaited."""

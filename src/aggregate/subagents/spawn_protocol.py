@@ -47,7 +47,9 @@ def _tasks(parameters: Mapping[str, Any]) -> list[_SpawnTask]:
     label = _text(parameters, "label")
     count = parameters.get("count", 1)
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_COUNT:
-        raise SpawnError(f"count must be a whole number from 1 to {MAX_COUNT}", code=Refusal.INVALID_COUNT)
+        raise SpawnError(
+            f"count must be a whole number from 1 to {MAX_COUNT}", code=Refusal.INVALID_COUNT
+        )
     several = task if isinstance(task, list | tuple) else [task] * count
     if len(several) > MAX_COUNT:
         raise SpawnError(
@@ -58,10 +60,15 @@ def _tasks(parameters: Mapping[str, Any]) -> list[_SpawnTask]:
         raise SpawnError("task must not be an empty list", code=Refusal.INVALID_TASK)
     if len(several) == 1:
         return [_SpawnTask(several[0], label)]
-    return [_SpawnTask(entry, f"{label}-{number}" if label else None) for number, entry in enumerate(several, 1)]
+    return [
+        _SpawnTask(entry, f"{label}-{number}" if label else None)
+        for number, entry in enumerate(several, 1)
+    ]
 
 
-def _bulk(session: SubagentSession, parameters: Mapping[str, Any], tasks: list[_SpawnTask]) -> dict[str, Any]:
+def _bulk(
+    session: SubagentSession, parameters: Mapping[str, Any], tasks: list[_SpawnTask]
+) -> dict[str, Any]:
     results = []
     for number, task in enumerate(tasks):
         try:
@@ -81,7 +88,9 @@ def _bulk(session: SubagentSession, parameters: Mapping[str, Any], tasks: list[_
     }
 
 
-def _spawn(session: SubagentSession, parameters: Mapping[str, Any], task: _SpawnTask) -> dict[str, Any]:
+def _spawn(
+    session: SubagentSession, parameters: Mapping[str, Any], task: _SpawnTask
+) -> dict[str, Any]:
     handle = session.spawn(
         task.task,
         label=task.label,
@@ -100,9 +109,16 @@ def _spawn(session: SubagentSession, parameters: Mapping[str, Any], task: _Spawn
     if handle.refused is not None:
         response["error"] = handle.refused
     record = session.run(handle.run_id)
-    group = session.group(record.variable_name) if record is not None and record.variable_name is not None else None
+    group = (
+        session.group(record.variable_name)
+        if record is not None and record.variable_name is not None
+        else None
+    )
     if group is not None:
-        response["aggregationGroup"] = {"variableName": group.variable_name, "mergeStrategy": str(group.strategy)}
+        response["aggregationGroup"] = {
+            "variableName": group.variable_name,
+            "mergeStrategy": str(group.strategy),
+        }
     return response
 
 
@@ -129,7 +145,11 @@ def _note(parameters: Mapping[str, Any]) -> str:
 def subagent_results(session: SubagentSession) -> dict[str, dict[str, Any]]:
     """Return every group of the session that is over, as the tool of that name does (rule O-14)."""
     ended = (GroupStatus.COMPLETE, GroupStatus.FAILED)
-    return {name: envelope(result) for name, result in session.subagent_results.items() if result.status in ended}
+    return {
+        name: envelope(result)
+        for name, result in session.subagent_results.items()
+        if result.status in ended
+    }
 
 
 def envelope(result: AggregatedResult) -> dict[str, Any]:

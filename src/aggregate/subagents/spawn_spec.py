@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from aggregate.errors import Refusal, SpawnError
-from aggregate.models.group import CustomFunction, FailurePolicy, Group, GroupStatus, MergeOrder, MergeStrategy
+from aggregate.models.group import (
+    CustomFunction,
+    FailurePolicy,
+    Group,
+    GroupStatus,
+    MergeOrder,
+    MergeStrategy,
+)
 from aggregate.models.jsonable import message_text
 from aggregate.models.values import Value
 from aggregate.results.merge import SHOWN, known_strategy
@@ -29,7 +36,10 @@ class SpawnSpec:
 
 
 def read_spawn_spec(
-    collect_into: str | None, merge_strategy: str | None, custom_function: Value, order: str | None = None
+    collect_into: str | None,
+    merge_strategy: str | None,
+    custom_function: Value,
+    order: str | None = None,
 ) -> SpawnSpec:
     """Validate the group's part of a spawn; spaces around names are ignored, empty means absent (rules O-20 to O-25).
 
@@ -40,10 +50,13 @@ def read_spawn_spec(
     name = _variable(collect_into)
     strategy = None if _absent(merge_strategy) else known_strategy(merge_strategy)
     if name is None and (strategy or function or order):
-        raise SpawnError("mergeStrategy and customFunction need collectInto", code=Refusal.MISSING_COLLECT_INTO)
+        raise SpawnError(
+            "mergeStrategy and customFunction need collectInto", code=Refusal.MISSING_COLLECT_INTO
+        )
     if function is not None and strategy not in (None, MergeStrategy.CUSTOM):
         raise SpawnError(
-            f'customFunction needs mergeStrategy "custom", not "{strategy}"', code=Refusal.INVALID_CUSTOM_FUNCTION
+            f'customFunction needs mergeStrategy "custom", not "{strategy}"',
+            code=Refusal.INVALID_CUSTOM_FUNCTION,
         )
     if function is not None:
         strategy = MergeStrategy.CUSTOM
@@ -58,12 +71,16 @@ def _variable(collect_into: object) -> str | None:
     if collect_into is None:
         return None
     if not isinstance(collect_into, str):
-        raise SpawnError('collectInto must be a text such as "$research"', code=Refusal.INVALID_COLLECT_INTO)
+        raise SpawnError(
+            'collectInto must be a text such as "$research"', code=Refusal.INVALID_COLLECT_INTO
+        )
     name = collect_into.strip()
     if not name:
         return None
     if not name.startswith("$"):
-        raise SpawnError('collectInto must start with "$" (e.g., "$research")', code=Refusal.INVALID_COLLECT_INTO)
+        raise SpawnError(
+            'collectInto must start with "$" (e.g., "$research")', code=Refusal.INVALID_COLLECT_INTO
+        )
     if not _VARIABLE.fullmatch(name):
         reason = 'collectInto must be "$" and a name of letters, digits and "_" (e.g., "$research")'
         raise SpawnError(reason, code=Refusal.INVALID_COLLECT_INTO)
@@ -74,7 +91,9 @@ def _function(function: Value) -> CustomFunction | None:
     if isinstance(function, str):
         return function if function.strip() else None
     if function is not None and not callable(function):
-        raise SpawnError("customFunction must be a callable or a text", code=Refusal.INVALID_CUSTOM_FUNCTION)
+        raise SpawnError(
+            "customFunction must be a callable or a text", code=Refusal.INVALID_CUSTOM_FUNCTION
+        )
     called: Callable[[list[Value]], Value] | None = function
     return called
 
@@ -98,23 +117,37 @@ def group_for(group: Group | None, spec: SpawnSpec, on_error: FailurePolicy) -> 
     if group is None:
         strategy = spec.strategy or MergeStrategy.CONCAT
         if strategy is MergeStrategy.CUSTOM and spec.custom_function is None:
-            raise SpawnError('mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION)
+            raise SpawnError(
+                'mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION
+            )
         order = spec.order or MergeOrder.SPAWN
-        return Group(str(spec.variable_name), strategy, spec.custom_function, order=order, on_error=on_error)
+        return Group(
+            str(spec.variable_name), strategy, spec.custom_function, order=order, on_error=on_error
+        )
     _require_same("mergeStrategy", spec.strategy in (None, group.strategy), group)
-    same_function = spec.custom_function is None or same_code(spec.custom_function, group.custom_function)
+    same_function = spec.custom_function is None or same_code(
+        spec.custom_function, group.custom_function
+    )
     _require_same("customFunction", same_function, group)
     _require_same("order", spec.order in (None, group.order), group)
     if group.closed:
-        raise SpawnError(f"{group.variable_name} is closed: clear it or use another name", code=Refusal.GROUP_CLOSED)
+        raise SpawnError(
+            f"{group.variable_name} is closed: clear it or use another name",
+            code=Refusal.GROUP_CLOSED,
+        )
     if group.status is GroupStatus.FAILED:
-        raise SpawnError(f"{group.variable_name} has failed: clear it or use another name", code=Refusal.GROUP_FAILED)
+        raise SpawnError(
+            f"{group.variable_name} has failed: clear it or use another name",
+            code=Refusal.GROUP_FAILED,
+        )
     return group
 
 
 def _require_same(what: str, agrees: bool, group: Group) -> None:
     if not agrees:
-        reason = f"{group.variable_name} already has another {what}: leave it out or use another name"
+        reason = (
+            f"{group.variable_name} already has another {what}: leave it out or use another name"
+        )
         raise SpawnError(reason, code=Refusal.MERGE_STRATEGY_CONFLICT)
 
 
@@ -127,7 +160,9 @@ def read_timeout(timeout: float | None) -> float | None:
     if timeout is None:
         return None
     if not timeout > 0:
-        raise SpawnError(f"a timeout must be more than 0 seconds, not {timeout!r}", code=Refusal.INVALID_TIMEOUT)
+        raise SpawnError(
+            f"a timeout must be more than 0 seconds, not {timeout!r}", code=Refusal.INVALID_TIMEOUT
+        )
     return min(timeout, MOST_SECONDS)
 
 
@@ -141,5 +176,6 @@ def read_failure_policy(value: FailurePolicy | str) -> FailurePolicy:
         return FailurePolicy(value)
     except ValueError:
         raise SpawnError(
-            f"on_error must be one of {', '.join(FailurePolicy)}, not {value!r}", code=Refusal.INVALID_ON_ERROR
+            f"on_error must be one of {', '.join(FailurePolicy)}, not {value!r}",
+            code=Refusal.INVALID_ON_ERROR,
         ) from None

@@ -26,7 +26,9 @@ class QueuedTask:
 class TaskRunner:
     """A queue in front of an executor; a run that is at work holds one of ``max_concurrency`` slots."""
 
-    def __init__(self, executor: Executor, max_concurrency: int, completions: Completions, session: int) -> None:
+    def __init__(
+        self, executor: Executor, max_concurrency: int, completions: Completions, session: int
+    ) -> None:
         self._session = session
         self._executor = executor
         self._free = max_concurrency
@@ -162,6 +164,8 @@ class TaskRunner:
         pending = set(run_ids)
         threads = threads_of((self._session, run_id) for run_id in pending)
         with self._lock:
-            if self._starting is not None and any(queued.run_id in pending for queued in self._queue):
+            if self._starting is not None and any(
+                queued.run_id in pending for queued in self._queue
+            ):
                 threads.append(self._starting)
         return threads

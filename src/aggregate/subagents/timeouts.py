@@ -62,7 +62,9 @@ class TimerThread:
         while (action := self._next()) is not None:
             try:
                 action()
-            except BaseException:  # also SystemExit, which would end this thread and with it every other timeout
+            except (
+                BaseException
+            ):  # also SystemExit, which would end this thread and with it every other timeout
                 logger.exception("A timeout could not be recorded; the other timeouts go on")
 
     def _next(self) -> Callable[[], None] | None:

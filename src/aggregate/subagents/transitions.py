@@ -33,7 +33,9 @@ def with_result(group: Group, run: RunRecord) -> Group:
     return _counted(group, GroupStatus.PARTIAL, ended=ended)
 
 
-def _counted(group: Group, status: GroupStatus, *, spawned: int | None = None, ended: int | None = None) -> Group:
+def _counted(
+    group: Group, status: GroupStatus, *, spawned: int | None = None, ended: int | None = None
+) -> Group:
     """Return ``group`` with another status and counts; in full, because ``replace`` takes five times as long."""
     return Group(
         group.variable_name,
@@ -55,7 +57,9 @@ def _over(group: Group, run: RunRecord) -> Group:
     return replace(group, completed_at=run.completed_at, last_sequence=run.sequence)
 
 
-def ended_run(run: RunRecord, status: RunStatus, at: datetime, sequence: int, *, result: Value) -> RunRecord:
+def ended_run(
+    run: RunRecord, status: RunStatus, at: datetime, sequence: int, *, result: Value
+) -> RunRecord:
     """Return ``run`` after its end.
 
     Args:
@@ -67,4 +71,14 @@ def ended_run(run: RunRecord, status: RunStatus, at: datetime, sequence: int, *,
     """
     output, error = (result, None) if status is RunStatus.SUCCESS else (None, str(result))
     # In full, as above.
-    return RunRecord(run.run_id, run.session_key, run.variable_name, run.label, status, output, error, at, sequence)
+    return RunRecord(
+        run.run_id,
+        run.session_key,
+        run.variable_name,
+        run.label,
+        status,
+        output,
+        error,
+        at,
+        sequence,
+    )

@@ -33,7 +33,9 @@ class Waiter:
             WaitError: This is another process than the one that made the session.
         """
         if os.getpid() != self._process:
-            raise WaitError("the session belongs to the process that made it: make another one in a forked child")
+            raise WaitError(
+                "the session belongs to the process that made it: make another one in a forked child"
+            )
 
     def wait(self, keys: Iterable[str], timeout: float | None) -> bool:
         """Block until all have ended and return ``True``, or ``False`` after ``timeout`` seconds.
@@ -62,7 +64,9 @@ class Waiter:
             while (change := self._state.change(key)) is not None:
                 try:
                     # The thread of a host's event loop goes on meanwhile; that of a run is a run's all the same.
-                    in_graph = self._in_wait_graph(key, timeout) if run_of_this_thread() else nullcontext()
+                    in_graph = (
+                        self._in_wait_graph(key, timeout) if run_of_this_thread() else nullcontext()
+                    )
                     with self._lent_slot(), in_graph:
                         await asyncio.wait_for(asyncio.wrap_future(change), _remaining(deadline))
                 except TimeoutError:

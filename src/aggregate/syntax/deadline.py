@@ -45,7 +45,9 @@ class Deadline:
             raise DeadlineError
 
     def _has_passed(self) -> bool:
-        if monotonic() < self._earliest or thread_time() < self._latest:  # the first is the quicker to ask
+        if (
+            monotonic() < self._earliest or thread_time() < self._latest
+        ):  # the first is the quicker to ask
             return False
         if self._seconds is not None:
             self._latest += self._seconds * max(0.0, _slowness() - 1)

@@ -60,11 +60,15 @@ def find_elisions(source: bytes, language: Language) -> list[Elision]:
 def _capture(source: bytes, language: Language) -> _BodyCaptures:
     captured = _BodyCaptures()
     deadline = Deadline(len(source))
-    for match in query_matches(parse_source(source, language, deadline=deadline), language, _WANTED, deadline):
+    for match in query_matches(
+        parse_source(source, language, deadline=deadline), language, _WANTED, deadline
+    ):
         for name, nodes in match.items():
             for node in nodes:
                 start, end = node.start_byte, node.end_byte
-                end -= source[end - 1 : end] == b"\r"  # a comment's node reaches into its line's end
+                end -= (
+                    source[end - 1 : end] == b"\r"
+                )  # a comment's node reaches into its line's end
                 if name == "body":
                     captured.bodies.add((start, end))
                 elif name == "keep":
@@ -76,13 +80,17 @@ def _capture(source: bytes, language: Language) -> _BodyCaptures:
     return captured
 
 
-def _cut_body(source: bytes, start: int, end: int, captured: _BodyCaptures, language: Language) -> list[Elision]:
+def _cut_body(
+    source: bytes, start: int, end: int, captured: _BodyCaptures, language: Language
+) -> list[Elision]:
     """Return the cuts for one body: its leading comments, then all but its docstring."""
     first = _start_of_leads(source, start, captured.lead_start_by_end)
     doc_end = captured.doc_end_by_start.get(start)
     if doc_end is None:
         return [_indented(source, cut, start) for cut in _replace(source, first, end, language)]
-    cuts = [Elision(_line_start(source, first), _line_start(source, start))] if first < start else []
+    cuts = (
+        [Elision(_line_start(source, first), _line_start(source, start))] if first < start else []
+    )
     doc_end = _end_of_remark(source, doc_end, end)
     rest = doc_end + _leading(source[doc_end:end], _BETWEEN_STATEMENTS)
     if rest == end:
@@ -91,7 +99,9 @@ def _cut_body(source: bytes, start: int, end: int, captured: _BodyCaptures, lang
     line_end = source.rfind(b"\n", doc_end, rest)
     if replaced and line_end > doc_end:
         line_end -= source[line_end - 1 : line_end] == b"\r"
-        cuts.append(Elision(doc_end, line_end))  # blank lines between the docstring and the placeholder
+        cuts.append(
+            Elision(doc_end, line_end)
+        )  # blank lines between the docstring and the placeholder
     return cuts + replaced
 
 
@@ -149,7 +159,9 @@ def _leading(text: bytes, characters: bytes) -> int:
 def _replace(source: bytes, start: int, end: int, language: Language) -> list[Elision]:
     """Return the cut of one run, or none where its placeholder would be longer or would swallow what follows it."""
     placeholder = language.placeholder.encode()
-    if end - start < 4 * len(placeholder):  # beyond, it is longer whatever its characters: they have up to four bytes
+    if end - start < 4 * len(
+        placeholder
+    ):  # beyond, it is longer whatever its characters: they have up to four bytes
         removed = source[start:end].decode(errors="replace")
         if len(removed) < len(placeholder) or removed == language.placeholder:
             return []

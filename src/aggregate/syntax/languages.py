@@ -63,7 +63,21 @@ LANGUAGES = (
     Language("c", (".c", ".h"), "tree_sitter_c", hidden=hidden_in_c),
     Language(
         "cpp",
-        (".cpp", ".hpp", ".cc", ".hh", ".cxx", ".hxx", ".c++", ".h++", ".ipp", ".tpp", ".inl", ".cu", ".cuh"),
+        (
+            ".cpp",
+            ".hpp",
+            ".cc",
+            ".hh",
+            ".cxx",
+            ".hxx",
+            ".c++",
+            ".h++",
+            ".ipp",
+            ".tpp",
+            ".inl",
+            ".cu",
+            ".cuh",
+        ),
         "tree_sitter_cpp",
         hidden=hidden_in_c,
     ),
@@ -98,7 +112,9 @@ LANGUAGES = (
         names=("gemfile", "rakefile", "vagrantfile", "guardfile", "podfile", "fastfile"),
         interpreters=("ruby", "jruby"),
     ),
-    Language("php", (".php", ".phtml"), "tree_sitter_php", function="language_php", interpreters=("php",)),
+    Language(
+        "php", (".php", ".phtml"), "tree_sitter_php", function="language_php", interpreters=("php",)
+    ),
     Language(
         "bash",
         (".sh", ".bash"),
@@ -224,5 +240,7 @@ def _index() -> tuple[dict[str, Language], dict[str, Language], dict[str, Langua
     """Return the rows by file name, by suffix and by interpreter."""
     by_name = {name: language for language in LANGUAGES for name in language.names}
     by_suffix = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
-    by_interpreter = {program: language for language in LANGUAGES for program in language.interpreters}
+    by_interpreter = {
+        program: language for language in LANGUAGES for program in language.interpreters
+    }
     return by_name, by_suffix, by_interpreter

@@ -43,7 +43,11 @@ _local = threading.local()
 
 
 def parse_source(
-    source: bytes, language: Language, macros: Mapping[int, int] | None = None, *, deadline: Deadline | None = None
+    source: bytes,
+    language: Language,
+    macros: Mapping[int, int] | None = None,
+    *,
+    deadline: Deadline | None = None,
 ) -> Tree:
     """Return the syntax tree of ``source``, without ``macros`` where the caller knows them by ``macros_by_end``.
 
@@ -60,12 +64,16 @@ def parse_source(
     blanked = bytearray(source)
     for end, start in (macros_by_end(source, language) if macros is None else macros).items():
         blanked[start:end] = b"\n".join(b" " * len(line) for line in source[start:end].split(b"\n"))
-    text = bytes(blanked).replace(b"\0", b" ")  # runs of zeros take Bash's scanner the square of their length
+    text = bytes(blanked).replace(
+        b"\0", b" "
+    )  # runs of zeros take Bash's scanner the square of their length
     if len(text) < _WATCHED_FROM:
         return parser.parse(text)
     report = (deadline or Deadline(len(text))).report
     try:
-        return parser.parse(lambda offset, _: text[offset : offset + _CHUNK], progress_callback=report)
+        return parser.parse(
+            lambda offset, _: text[offset : offset + _CHUNK], progress_callback=report
+        )
     except ValueError:
         parser.reset()  # else the next text would be read on from here
         raise DeadlineError from None
@@ -104,7 +112,9 @@ def query_matches(
                 continue
             raise DeadlineError
         deadline.check()
-        for match in _matches(query, node, depth=1) if scoped else _all_matches(query, node, deadline):
+        for match in (
+            _matches(query, node, depth=1) if scoped else _all_matches(query, node, deadline)
+        ):
             deadline.check()
             for inner in match.pop("scope", ()):
                 if inner != node:
@@ -157,7 +167,12 @@ def _at_depth(node: Node, depth: int) -> list[Node]:
     """Return the nodes that are ``depth`` levels below ``node``, going only where the tree may be as deep."""
     level = [node]
     for remaining in range(depth, 0, -1):
-        level = [child for outer in level if outer.descendant_count > remaining for child in outer.children]
+        level = [
+            child
+            for outer in level
+            if outer.descendant_count > remaining
+            for child in outer.children
+        ]
     return level
 
 
@@ -241,4 +256,8 @@ def _query_text(name: str) -> str:
 
 def _is_wanted(name: str, wanted: frozenset[str]) -> bool:
     family, _, member = name.partition(".")
-    return name in wanted or family == "scope" or bool(member and family in _FAMILIES and family in wanted)
+    return (
+        name in wanted
+        or family == "scope"
+        or bool(member and family in _FAMILIES and family in wanted)
+    )

@@ -14,7 +14,9 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
     """Yield the spans of ``source`` that a parser must not see, in order and apart."""
     macros: list[tuple[int, int]] = []
     for match in _macros().finditer(source):
-        starts = [(match.start(group), match[group]) for group in range(1, (match.lastindex or 0) + 1)]
+        starts = [
+            (match.start(group), match[group]) for group in range(1, (match.lastindex or 0) + 1)
+        ]
         macros += [(start, start + len(text.rstrip())) for start, text in starts if start >= 0]
     spans = [*macros, *_comments_in_macros(source), *_broken_conditions(without(source, macros))]
     done = 0
@@ -32,7 +34,9 @@ def without(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
     return bytes(blanked)
 
 
-_MACRO_OF_LINES = re.compile(rb"^[ \t]*+\#[ \t]*+define\b[^\n\\]*+(?:\\\r?\n[^\n\\]*+|\\.)++", re.MULTILINE)
+_MACRO_OF_LINES = re.compile(
+    rb"^[ \t]*+\#[ \t]*+define\b[^\n\\]*+(?:\\\r?\n[^\n\\]*+|\\.)++", re.MULTILINE
+)
 _COMMENT = re.compile(rb"/\*(?s:.*?)(?:\*/|\Z)")
 
 
@@ -183,7 +187,9 @@ def _is_broken(condition: _Condition, source: bytes, end: int) -> bool:
 
 
 def _are_heads(branches: list[_Branch], source: bytes) -> bool:
-    return len(branches) > 1 and all(source[branch.last : branch.last + 1] == b")" for branch in branches)
+    return len(branches) > 1 and all(
+        source[branch.last : branch.last + 1] == b")" for branch in branches
+    )
 
 
 def _ends(source: bytes, last: int, following: bytes) -> bool:
@@ -193,7 +199,9 @@ def _ends(source: bytes, last: int, following: bytes) -> bool:
     byte = source[last : last + 1]
     if byte == b":":
         return bool(_LABEL.search(source[max(0, last - _LONGEST_LABEL) : last + 1]))
-    return byte in b";{}" or (byte == b")" and following not in (b"{", b";", b":", b"=", b"-", b",", b")"))
+    return byte in b";{}" or (
+        byte == b")" and following not in (b"{", b";", b":", b"=", b"-", b",", b")")
+    )
 
 
 # Names for parts of the pattern below, the ones that use others first.

@@ -29,8 +29,16 @@ class _Refusal(NamedTuple):
 
 _REFUSALS: Final = (
     # The square of their number, in time and memory.
-    _Refusal(("python",), "openings of C's comments in a row", rb"/", rb"\s*+\*\s*+[\w\x80-\xff]++\s*+", 100),
-    _Refusal(("python",), "lines that go on in an empty one in a row", rb"\\", rb"\r?\n[ \t]*+", 100),
+    _Refusal(
+        ("python",),
+        "openings of C's comments in a row",
+        rb"/",
+        rb"\s*+\*\s*+[\w\x80-\xff]++\s*+",
+        100,
+    ),
+    _Refusal(
+        ("python",), "lines that go on in an empty one in a row", rb"\\", rb"\r?\n[ \t]*+", 100
+    ),
     # More than the square of their number: seconds and gigabytes for 40 KB.
     _Refusal(
         ("csharp", "java", "typescript", "tsx"),
@@ -42,14 +50,23 @@ _REFUSALS: Final = (
     # The square of their number: minutes for 100 KB.
     _Refusal(("ruby",), "backslashes before blanks in a row", rb"\\", rb"\s++", 1_000),
     # The scanner keeps 4 bytes for each in a buffer of 1024 and does not look where that ends: the process crashes.
-    _Refusal(("yaml",), "levels or blanks at the beginning of a line", rb"[ \t?:-]", b"", 200, rb"(?<![^\r\n])"),
+    _Refusal(
+        ("yaml",),
+        "levels or blanks at the beginning of a line",
+        rb"[ \t?:-]",
+        b"",
+        200,
+        rb"(?<![^\r\n])",
+    ),
 )
 
 
 def check_shape(source: bytes, language: str) -> None:
     """Raise ``DeadlineError`` where ``source`` has a shape that the parser of ``language`` hangs or crashes over."""
     for refusal in _REFUSALS:
-        if language in refusal.languages and any(match[1] is not None for match in _runs(refusal).finditer(source)):
+        if language in refusal.languages and any(
+            match[1] is not None for match in _runs(refusal).finditer(source)
+        ):
             raise DeadlineError(f"{refusal.times:,} {refusal.shape}")
 
 
@@ -57,5 +74,11 @@ def check_shape(source: bytes, language: str) -> None:
 def _runs(refusal: _Refusal) -> re.Pattern[bytes]:
     """Return the pattern of runs, whose group holds one that is too long; linear, as shorter ones are passed over."""
     piece = refusal.mark + refusal.rest
-    runs = rb"(%b(?:%b){%d})|%b(?:%b)*+" % (refusal.rest, piece, refusal.times - 1, refusal.rest, piece)
+    runs = rb"(%b(?:%b){%d})|%b(?:%b)*+" % (
+        refusal.rest,
+        piece,
+        refusal.times - 1,
+        refusal.rest,
+        piece,
+    )
     return re.compile(rb"%b%b(?:%b)" % (refusal.start, refusal.mark, runs))

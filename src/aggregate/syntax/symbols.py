@@ -59,7 +59,9 @@ class _DefinitionCaptures:
             elif capture == "doc.module":
                 self.docs.update((node.start_byte, node) for node in nodes)
             elif capture == "doc.leading":
-                self.docs.update((comment.start_byte, comment) for node in nodes for comment in _run_of(node))
+                self.docs.update(
+                    (comment.start_byte, comment) for node in nodes for comment in _run_of(node)
+                )
 
 
 def read_module(text: str, language: Language) -> Module:
@@ -77,8 +79,12 @@ def read_module(text: str, language: Language) -> Module:
         captured.add(match)
     found = list(captured.definitions.values())
     if macros:
-        conditions = sorted((start, end) for end, start in macros.items() if source.startswith(b"#", start))
-        found = [_without_conditions(_with_macros(each, source, macros), conditions) for each in found]
+        conditions = sorted(
+            (start, end) for end, start in macros.items() if source.startswith(b"#", start)
+        )
+        found = [
+            _without_conditions(_with_macros(each, source, macros), conditions) for each in found
+        ]
     found.sort(key=lambda definition: (definition.start, -definition.end, definition.header_end))
     definitions = _nest(_with_sections(found, source), sorted(captured.bodies - captured.kept))
     texts = captured.texts
@@ -103,7 +109,8 @@ def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]]) -> D
     path += [_text(title) for title in match.get("title", ())[:1]]
     first, last = nodes[0], nodes[-1]
     header_end = min(
-        (node.start_byte for node in (*match.get("body", ()), *match.get("members", ()))), default=last.end_byte
+        (node.start_byte for node in (*match.get("body", ()), *match.get("members", ()))),
+        default=last.end_byte,
     )
     first_line = first.start_point.row + 1
     last_line = max(first_line, last.end_point.row + (last.end_point.column > 0))
@@ -117,7 +124,9 @@ def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]]) -> D
         depth=0,
         first_line=first_line,
         last_line=last_line,
-        level=next((int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)), 0),
+        level=next(
+            (int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)), 0
+        ),
         items=next((_items(node) for node in match.get("items", ())), None),
         remarks=tuple(_remarks(last, header_end)) if has_long_header else (),
         aliases=tuple(_text(node) for node in match.get("alias", ())),
@@ -138,7 +147,11 @@ def _without_conditions(definition: Definition, conditions: list[tuple[int, int]
     inside = conditions[first : bisect_left(conditions, (definition.header_end, 0))]
     if not inside:
         return definition
-    remarks = [remark for remark in definition.remarks if not any(start <= remark[0] < end for start, end in inside)]
+    remarks = [
+        remark
+        for remark in definition.remarks
+        if not any(start <= remark[0] < end for start, end in inside)
+    ]
     return replace(definition, remarks=tuple(sorted([*remarks, *inside])))
 
 
@@ -157,7 +170,9 @@ def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
         if node.type.endswith("comment"):
             yield node.start_byte, node.end_byte
         else:
-            stack += reversed(list(takewhile(lambda child: child.start_byte < end, node.named_children)))
+            stack += reversed(
+                list(takewhile(lambda child: child.start_byte < end, node.named_children))
+            )
 
 
 def _run_of(first: Node) -> Iterator[Node]:
@@ -206,7 +221,9 @@ def _with_sections(definitions: list[Definition], source: bytes) -> list[Definit
     if not any(definition.level for definition in definitions):
         return definitions
     ends: dict[int, int] = {}
-    containers: list[tuple[int, list[int]]] = [(len(source), [])]  # the end of each, and the headings open in it
+    containers: list[tuple[int, list[int]]] = [
+        (len(source), [])
+    ]  # the end of each, and the headings open in it
     for index, definition in enumerate(definitions):
         while containers[-1][0] <= definition.start:
             end, headings = containers.pop()
@@ -242,7 +259,11 @@ def _add(definitions: dict[int, Definition], new: Definition) -> None:
     known = definitions.get(new.header_end)
     if known is None or (new.start, not new.path) < (known.start, not known.path):
         definitions[new.header_end] = new
-    elif (new.kind, new.start, new.end) == (known.kind, known.start, known.end) and new.path != known.path:
+    elif (new.kind, new.start, new.end) == (
+        known.kind,
+        known.start,
+        known.end,
+    ) and new.path != known.path:
         aliases = dict.fromkeys((*known.aliases, *new.path[-1:], *new.aliases))
         others = tuple(name for name in aliases if name not in known.path)
         definitions[new.header_end] = replace(known, aliases=others)
@@ -263,7 +284,10 @@ def _nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple
             continue
         while around and around[-1].end <= definition.start:
             around.pop()
-        if around and (around[-1].start, around[-1].path[-1:]) == (definition.start, definition.path):
+        if around and (around[-1].start, around[-1].path[-1:]) == (
+            definition.start,
+            definition.path,
+        ):
             continue  # the head of a definition, which some grammars take for a declaration
         outer_path = around[-1].path if around else ()
         path = (outer_path + definition.path)[-_MOST_NAMES:]

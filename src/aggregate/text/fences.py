@@ -29,7 +29,9 @@ def fence(content: str, language: str = "", *, before: str = "") -> str:
 
 def _fence_length(content: str) -> int:
     """Return the number of backticks that a fence around ``content`` needs, at least three."""
-    if "`" not in content or "```" not in content:  # one character is found ten times as fast as three
+    if (
+        "`" not in content or "```" not in content
+    ):  # one character is found ten times as fast as three
         return 3
     lines = RARE_BREAKS.sub("\n", content)
     return max((len(run) + 1 for run in _RUN_AT_LINE_START.findall(lines)), default=3)

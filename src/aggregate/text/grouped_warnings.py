@@ -39,5 +39,9 @@ def group_warnings(sentences: Sequence[str], *, more: str = "") -> list[str]:
 def _kind(sentence: str) -> str:
     """Return the reason that a sentence gives, without what differs from place to place."""
     label = _LABEL.match(sentence)
-    reason = sentence[label.end() :].partition(": ")[0] if label else sentence.partition(": ")[2] or sentence
+    reason = (
+        sentence[label.end() :].partition(": ")[0]
+        if label
+        else sentence.partition(": ")[2] or sentence
+    )
     return _VARIABLE.sub("#", reason)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 _JOINED: Final = (
-    "\u0590-\u1fff\u2190-\u2bff\u3030\u303d\ua800-\uabff\ufb00-\ufdff\ufe0f\U00010a00-\U00011fff\U0001f000-\U0001faff"
+    "\u0590-\u1fff\u2190-\u2bff\u3030\u303d\ua800-\uabff\ufb00-\ufdff\ufe0f"
+    "\U00010a00-\U00011fff\U0001f000-\U0001faff"
 )
 """Scripts and emoji in which joiners are ordinary: Arabic and Persian, the scripts of India, families of people."""
 _UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1a20-\u1aad"
@@ -51,7 +52,9 @@ class Invisible:
         """What there is, and where."""
         noun = "character that is" if self.count == 1 else "characters that are"
         lines = ", ".join(f"{line:,}" for line in self.lines[:_MOST_LINES])
-        more = f" and {len(self.lines) - _MOST_LINES:,} more" if len(self.lines) > _MOST_LINES else ""
+        more = (
+            f" and {len(self.lines) - _MOST_LINES:,} more" if len(self.lines) > _MOST_LINES else ""
+        )
         names = ", ".join(_name(kind) for kind in self.kinds[:_MOST_LINES])
         where = "line" if len(self.lines) == 1 else "lines"
         return f"{self.count:,} {noun} invisible, in {where} {lines}{more} ({names}): a model reads what nobody sees"

@@ -28,7 +28,11 @@ def result_text(result: AggregatedResult, *, labels: bool = True) -> str:
         return ""
     if result.strategy is not MergeStrategy.CONCAT or not issubclass(type(result.value), list):
         return value_text(result.value)
-    names = result.labels if labels and len(result.labels) == len(result.value) else ("",) * len(result.value)
+    names = (
+        result.labels
+        if labels and len(result.labels) == len(result.value)
+        else ("",) * len(result.value)
+    )
     items = zip(map(escape_surrogates, names), map(value_text, result.value), strict=True)
     known = {_beginning(name) for name in names if name}
     return "\n\n".join(_item(name, text, known) for name, text in items)

@@ -10,9 +10,8 @@ def shorten(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     tail = most // 3
-    return (
-        f"{text[: most - tail]} [... {len(text) - most:,} of {len(text):,} characters ...] {text[len(text) - tail :]}"
-    )
+    left_out = f"[... {len(text) - most:,} of {len(text):,} characters ...]"
+    return f"{text[: most - tail]} {left_out} {text[len(text) - tail :]}"
 
 
 def first_of(sentences: Sequence[str], most: int, characters: int) -> tuple[str, ...]:

@@ -15,7 +15,9 @@ from typing import Any
 
 from aggregate.text.fences import RARE_BREAKS, fence, heading_text
 
-_USUAL = frozenset({"user", "human", "ai", "assistant", "model", "bot", "system", "developer", "tool", "unknown"})
+_USUAL = frozenset(
+    {"user", "human", "ai", "assistant", "model", "bot", "system", "developer", "tool", "unknown"}
+)
 """Roles that are known without a turn of theirs."""
 _LETTER = re.compile(r"[^\W_]")
 _LONGEST = 60
@@ -50,7 +52,11 @@ def _turn(entry: object, roles: AbstractSet[str]) -> str:
         name, content = _role_of(entry), entry.get("content")
         text = "" if content is None else str(content).strip()
         # The first line stands behind the role.
-        return f"{name}:\n\n{fence(text, 'text')}" if _misleads(text, roles, behind=True) else f"{name}: {text}"
+        return (
+            f"{name}:\n\n{fence(text, 'text')}"
+            if _misleads(text, roles, behind=True)
+            else f"{name}: {text}"
+        )
     text = str(entry).strip()
     if not (_misleads(text, roles) or _FENCED.match(text)):
         return text

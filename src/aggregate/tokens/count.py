@@ -58,7 +58,9 @@ def count_all(texts: Sequence[str]) -> list[int]:
 def count_prompt(prompt: Prompt) -> PromptTokens:
     """Return the exact counts of a prompt, its sections and its files."""
     last = len(prompt.segments) - 1
-    texts = [segment.text + (SEPARATOR if i < last else "") for i, segment in enumerate(prompt.segments)]
+    texts = [
+        segment.text + (SEPARATOR if i < last else "") for i, segment in enumerate(prompt.segments)
+    ]
     counts = count_all(texts)
     sections: dict[Section, int] = {}
     files: dict[str, int] = {}
@@ -72,4 +74,7 @@ def count_prompt(prompt: Prompt) -> PromptTokens:
 def _count_batch(texts: list[str]) -> list[int]:
     if sum(map(len, texts)) < _ALONE_CHARACTERS:
         return [count(text) for text in texts]
-    return [len(tokens) for tokens in encoding().encode_ordinary_batch(texts, num_threads=os.cpu_count() or 1)]
+    return [
+        len(tokens)
+        for tokens in encoding().encode_ordinary_batch(texts, num_threads=os.cpu_count() or 1)
+    ]

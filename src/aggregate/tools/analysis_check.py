@@ -49,5 +49,7 @@ def _dunder(name: str) -> bool:
 def assigned_names(tree: ast.AST) -> frozenset[str]:
     """Return every name that the code gives a value to."""
     return frozenset(
-        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )

@@ -24,5 +24,9 @@ def executeDataAnalysis(python_code: str, context: ToolContext) -> dict[str, Any
     """
     seconds = min(context.seconds, TIMEOUT)
     return execute_data_analysis(
-        python_code, dict(context.data), timeout=seconds, cache_dir=context.cache_dir, now=context.now
+        python_code,
+        dict(context.data),
+        timeout=seconds,
+        cache_dir=context.cache_dir,
+        now=context.now,
     )

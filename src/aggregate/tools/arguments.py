@@ -25,9 +25,13 @@ def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any
     missing = [parameter.name for parameter in tool.required if parameter.name not in values]
     if missing:
         names = ", ".join(f"'{name}'" for name in missing)
-        raise ArgumentMistake(f"missing {len(missing)} required argument(s) of {tool.name}: {names}")
+        raise ArgumentMistake(
+            f"missing {len(missing)} required argument(s) of {tool.name}: {names}"
+        )
     present = [parameter for parameter in tool.parameters if parameter.name in values]
-    return {parameter.name: cast_argument(parameter, values[parameter.name]) for parameter in present}
+    return {
+        parameter.name: cast_argument(parameter, values[parameter.name]) for parameter in present
+    }
 
 
 def cast_argument(parameter: Parameter, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
@@ -51,7 +55,9 @@ def cast_argument(parameter: Parameter, value: Any) -> Any:  # noqa: ANN401 - wh
             case "dict":
                 return _structure(value, dict)
     except (ValueError, KeyError, OverflowError, RecursionError):
-        raise ArgumentMistake(f"{parameter.name} must be {parameter.type}, not {value!r:.80}") from None
+        raise ArgumentMistake(
+            f"{parameter.name} must be {parameter.type}, not {value!r:.80}"
+        ) from None
     return value
 
 

@@ -66,19 +66,25 @@ def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dic
     return {**envelope, "hint": hint} if hint else envelope
 
 
-def call_with_limits(name: str, action: Callable[[], Any], limits: CallLimits, abandoned: AbandonedCalls) -> Any:  # noqa: ANN401 - its output
+def call_with_limits(
+    name: str, action: Callable[[], Any], limits: CallLimits, abandoned: AbandonedCalls
+) -> Any:  # noqa: ANN401 - its output
     """Run ``action`` in a thread of its own and return its output as plain data.
 
     An exception, a time over the limit, an output that is too large or no data each become a failed result.
     """
     if abandoned.count >= MOST_ABANDONED:
-        return failure_envelope(f"{name} was not called: {MOST_ABANDONED} earlier calls still hang", retry=False)
+        return failure_envelope(
+            f"{name} was not called: {MOST_ABANDONED} earlier calls still hang", retry=False
+        )
     future = run_in_thread(f"tool {name}", lambda: _outcome(name, action, limits))
     try:
         return future.result(timeout=max(limits.seconds, 0.001))
     except TimeoutError:
         abandoned.add(future)
-        return failure_envelope(f"{name} did not answer within {limits.seconds:g} s", retry=True, hint="Ask for less.")
+        return failure_envelope(
+            f"{name} did not answer within {limits.seconds:g} s", retry=True, hint="Ask for less."
+        )
 
 
 def _outcome(name: str, action: Callable[[], Any], limits: CallLimits) -> Any:  # noqa: ANN401 - what the tool returned
@@ -110,9 +116,12 @@ def _plain(name: str, value: Any, limits: CallLimits) -> Any:  # noqa: ANN401 - 
         text = json.dumps(value, default=readable)
     except Exception as error:  # noqa: BLE001 - keys that JSON does not know, or what holds itself
         return failure_envelope(
-            f"{name} returned what JSON cannot hold: {shorten(failure_text(error), 200)}", retry=False
+            f"{name} returned what JSON cannot hold: {shorten(failure_text(error), 200)}",
+            retry=False,
         )
     if len(text) > limits.megabytes * MEGABYTE:
         size = f"{len(text) / MEGABYTE:.1f} MB, the most is {limits.megabytes:g} MB"
-        return failure_envelope(f"{name} returned {size}", retry=True, hint="Ask for fewer items or fields.")
+        return failure_envelope(
+            f"{name} returned {size}", retry=True, hint="Ask for fewer items or fields."
+        )
     return json.loads(text, parse_constant=lambda _: None)

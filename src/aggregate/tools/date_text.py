@@ -29,7 +29,9 @@ def zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise ToolError(f'there is no time zone "{name}": give one such as UTC or Europe/Berlin') from None
+        raise ToolError(
+            f'there is no time zone "{name}": give one such as UTC or Europe/Berlin'
+        ) from None
 
 
 def month_number(text: str) -> int | None:
@@ -60,7 +62,9 @@ def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
             return datetime.combine(date.fromisoformat(plain), time(), where), True
         moment = datetime.fromisoformat(plain)
     except (ValueError, OverflowError, OSError) as error:
-        raise ToolError(f'"{text:.60}" is no date: {error!s:.100}; write 2025-09-30 or September 30, 2025') from None
+        raise ToolError(
+            f'"{text:.60}" is no date: {error!s:.100}; write 2025-09-30 or September 30, 2025'
+        ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=where), False
 
 

@@ -16,7 +16,10 @@ from aggregate.tools.tool import Function, make_tool
 
 UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
 MONTHS_OF_UNIT: Final = {"month": 1, "year": 12}
-ALIASES: Final = {"getCurrentDate": "getCurrentDateTime", "calculateTimestamp": "getRelativeTimestamp"}
+ALIASES: Final = {
+    "getCurrentDate": "getCurrentDateTime",
+    "calculateTimestamp": "getRelativeTimestamp",
+}
 """The names of the source documents, and those of the tools that they stand for (rule D-86)."""
 EARLIEST, LATEST = -62_135_596_800, 253_402_300_799
 """Unix times of the years 1 to 9999."""
@@ -30,14 +33,20 @@ def add_date_tools(registry: ToolRegistry, *, now: Clock = lambda: datetime.now(
         registry: Where to.
         now: The clock.
     """
-    functions: tuple[Function, ...] = (dateToUnixTimestamp, getDateRangeTimestamps, validateTimestamp)
+    functions: tuple[Function, ...] = (
+        dateToUnixTimestamp,
+        getDateRangeTimestamps,
+        validateTimestamp,
+    )
     for function in (*functions, *_clock_tools(now)):
         registry.add(make_tool(function))
     for other, name in ALIASES.items():
         registry.alias(other, name)
 
 
-def dateToUnixTimestamp(date: str, end_of_day: bool = False, timezone: str = "UTC") -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
+def dateToUnixTimestamp(  # noqa: N802 - tools are camelCase (D-80)
+    date: str, end_of_day: bool = False, timezone: str = "UTC"
+) -> dict[str, Any]:
     """Convert one date or moment to a Unix timestamp.
 
     Args:
@@ -47,8 +56,15 @@ def dateToUnixTimestamp(date: str, end_of_day: bool = False, timezone: str = "UT
     """
     moment, whole_day = parse_moment(date, zone(timezone))
     if end_of_day:
-        moment = datetime.combine(moment.date(), time(), moment.tzinfo) + timedelta(days=1, seconds=-1)
-    return {"success": True, "unix_timestamp": _unix(moment), "iso": moment.isoformat(), "whole_day": whole_day}
+        moment = datetime.combine(moment.date(), time(), moment.tzinfo) + timedelta(
+            days=1, seconds=-1
+        )
+    return {
+        "success": True,
+        "unix_timestamp": _unix(moment),
+        "iso": moment.isoformat(),
+        "whole_day": whole_day,
+    }
 
 
 def getDateRangeTimestamps(  # noqa: N802 - tools are camelCase (D-80)
@@ -82,7 +98,11 @@ def validateTimestamp(timestamp: int) -> dict[str, Any]:  # noqa: N802 - tools a
     if not EARLIEST <= timestamp <= LATEST:
         milliseconds = EARLIEST * 1000 <= timestamp <= LATEST * 1000
         advice = f"; as milliseconds it is {_iso(timestamp // 1000)}" if milliseconds else ""
-        return {"success": True, "valid": False, "reason": f"no second of the years 1 to 9999{advice}"}
+        return {
+            "success": True,
+            "valid": False,
+            "reason": f"no second of the years 1 to 9999{advice}",
+        }
     return {"success": True, "valid": True, "iso": _iso(timestamp), "unix_timestamp": timestamp}
 
 
@@ -96,8 +116,17 @@ def _clock_tools(now: Clock) -> tuple[Callable[..., dict[str, Any]], ...]:
             timezone: Where, such as Europe/Berlin.
         """
         moment = now().astimezone(zone(timezone))
-        parts = {"date": moment.date().isoformat(), "time": moment.strftime("%H:%M:%S"), "weekday": f"{moment:%A}"}
-        return {"success": True, "iso": moment.isoformat(), "unix_timestamp": _unix(moment), **parts}
+        parts = {
+            "date": moment.date().isoformat(),
+            "time": moment.strftime("%H:%M:%S"),
+            "weekday": f"{moment:%A}",
+        }
+        return {
+            "success": True,
+            "iso": moment.isoformat(),
+            "unix_timestamp": _unix(moment),
+            **parts,
+        }
 
     def getRelativeTimestamp(amount: int, unit: str = "days", base: str = "now") -> dict[str, Any]:  # noqa: N802
         """Calculate the Unix timestamp some time before or after a moment.
@@ -119,7 +148,12 @@ def _clock_tools(now: Clock) -> tuple[Callable[..., dict[str, Any]], ...]:
         """
         end = now()
         start = _moved(end, -hours, "hours")
-        return {"success": True, **_ends(start, end), "unix_timestamp": _unix(start), "iso": start.isoformat()}
+        return {
+            "success": True,
+            **_ends(start, end),
+            "unix_timestamp": _unix(start),
+            "iso": start.isoformat(),
+        }
 
     return getCurrentDateTime, getRelativeTimestamp, getDateTimeHoursAgo
 
@@ -127,7 +161,9 @@ def _clock_tools(now: Clock) -> tuple[Callable[..., dict[str, Any]], ...]:
 def _moved(moment: datetime, amount: int, unit: str) -> datetime:
     name = unit.strip().lower().removesuffix("s")
     if name not in UNITS and name not in MONTHS_OF_UNIT:
-        raise ToolError(f'there is no unit "{unit}": take seconds, minutes, hours, days, weeks, months or years')
+        raise ToolError(
+            f'there is no unit "{unit}": take seconds, minutes, hours, days, weeks, months or years'
+        )
     try:
         if name in UNITS:
             return moment + timedelta(seconds=amount * UNITS[name])

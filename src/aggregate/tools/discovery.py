@@ -27,7 +27,10 @@ def tools_in(folder: Path) -> Iterator[Tool]:
         module = _load_module(path)
         for value in vars(module).values():
             # A tool that a file imports from a neighbour belongs to the neighbour.
-            if isinstance(value, Tool) and getattr(value.func, "__module__", None) == module.__name__:
+            if (
+                isinstance(value, Tool)
+                and getattr(value.func, "__module__", None) == module.__name__
+            ):
                 yield value
 
 
@@ -46,7 +49,10 @@ def _load_module(path: Path) -> ModuleType:
     sys.modules[name] = module  # type hints are looked up there
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # the file is the user's: whatever it raises is theirs to see
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # the file is the user's: whatever it raises is theirs to see
         del sys.modules[name]
         raise ToolError(f"{path}: it cannot be run: {type(error).__name__}: {error}") from error
     return module

@@ -34,7 +34,9 @@ class ProjectFiles:
             path = _allowed(root, relative, _listed(root))
             if path is not None:
                 return path, relative
-        raise ToolError(f'"{_quoted(name)}" is no file of the project that may be read: list_directory shows those')
+        raise ToolError(
+            f'"{_quoted(name)}" is no file of the project that may be read: list_directory shows those'
+        )
 
     def read(self, name: str) -> tuple[str, str]:
         """Return a file's name relative to its root, and its text.
@@ -63,7 +65,9 @@ class ProjectFiles:
                 if path is not None:
                     readable.append((name, path))
         if not readable:
-            raise ToolError(f'"{_quoted(folder)}" is no folder of the project with files that may be read')
+            raise ToolError(
+                f'"{_quoted(folder)}" is no folder of the project with files that may be read'
+            )
         return readable
 
     def entries(self, folder: str) -> list[str]:
@@ -96,7 +100,9 @@ class ProjectFiles:
             return [(root, path.as_posix()) for root in self.roots]
         inside = [root for root in self.roots if path.is_relative_to(_absolute(root))]
         if not inside:
-            raise ToolError(f'"{_quoted(name)}" lies outside of the project: paths begin at its root')
+            raise ToolError(
+                f'"{_quoted(name)}" lies outside of the project: paths begin at its root'
+            )
         return [(root, path.relative_to(_absolute(root)).as_posix()) for root in inside]
 
 

@@ -40,7 +40,12 @@ def add_project_tools(registry: ToolRegistry, roots: Iterable[str | Path]) -> No
     if not folders:
         raise ToolError("project tools need at least one root")
     files = ProjectFiles(folders)
-    for function in (*_file_tools(files), *_search_tools(files), *_view_tools(files), *_symbol_tools(files)):
+    for function in (
+        *_file_tools(files),
+        *_search_tools(files),
+        *_view_tools(files),
+        *_symbol_tools(files),
+    ):
         registry.add(make_tool(function))
 
 
@@ -56,9 +61,16 @@ def _file_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], ...
         name, text = files.read(path)
         lines = split_lines(text)
         if start_line < 1 or (end_line is not None and end_line < start_line):
-            raise ToolError(f"{name}: lines {start_line} to {end_line} are no range; the file has {len(lines)} lines")
+            raise ToolError(
+                f"{name}: lines {start_line} to {end_line} are no range; the file has {len(lines)} lines"
+            )
         chosen = "".join(lines[start_line - 1 : end_line])
-        return {"success": True, "path": name, "lines": len(lines), "content": _capped(chosen, "start_line, end_line")}
+        return {
+            "success": True,
+            "path": name,
+            "lines": len(lines),
+            "content": _capped(chosen, "start_line, end_line"),
+        }
 
     def list_directory(path: str = ".") -> dict[str, Any]:
         """List the files and folders in a folder of the project; folders end with a slash.
@@ -107,7 +119,9 @@ def _search_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], .
         if unreadable:
             result["files_not_read"] = unreadable
         if searched > MOST_SEARCHED:
-            result["note"] = f"the search stopped after {searched:,} characters: give files_matching or a folder"
+            result["note"] = (
+                f"the search stopped after {searched:,} characters: give files_matching or a folder"
+            )
         else:
             result |= _left_out(len(lines) - MOST_MATCHES, "matches, perhaps more")
         return result
@@ -119,7 +133,11 @@ def _matches(name: str, content: str, lower_text: str) -> list[str]:
     if lower_text not in content.lower():
         return []
     lines = enumerate(content.split("\n"), 1)
-    return [f"{name}:{number}: {_cut(line.strip())}" for number, line in lines if lower_text in line.lower()]
+    return [
+        f"{name}:{number}: {_cut(line.strip())}"
+        for number, line in lines
+        if lower_text in line.lower()
+    ]
 
 
 def _view_tools(files: ProjectFiles) -> tuple[Callable[..., dict[str, Any]], ...]:
@@ -192,7 +210,11 @@ def _parser(name: str, text: str) -> ASTParser:
 
 
 def _content(name: str, text: str) -> dict[str, Any]:
-    return {"success": True, "path": name, "content": _capped(text, "read_file with start_line, end_line")}
+    return {
+        "success": True,
+        "path": name,
+        "content": _capped(text, "read_file with start_line, end_line"),
+    }
 
 
 def _capped(text: str, advice: str) -> str:

@@ -30,7 +30,10 @@ class ToolRegistry:
 
     @classmethod
     def of(
-        cls, tools: "ToolRegistry | Iterable[Tool | Function]", *, permissions: Iterable[str] = "read"
+        cls,
+        tools: "ToolRegistry | Iterable[Tool | Function]",
+        *,
+        permissions: Iterable[str] = "read",
     ) -> "ToolRegistry":
         """Return a registry of ``tools``; a registry is returned as it is, functions become tools."""
         if isinstance(tools, ToolRegistry):
@@ -75,7 +78,9 @@ class ToolRegistry:
             ToolError: Its name is taken and ``replace`` is false.
         """
         if not replace and tool.name in self:
-            raise ToolError(f"Tool already registered: {tool.name}; take another name, or replace=True")
+            raise ToolError(
+                f"Tool already registered: {tool.name}; take another name, or replace=True"
+            )
         self._aliases.pop(tool.name, None)
         self._tools[tool.name] = tool
         return tool
@@ -135,7 +140,9 @@ class ToolRegistry:
         lacking = tool.permissions - self.permissions
         if lacking:
             names = " and ".join(sorted(lacking))
-            return failure_envelope(f"{tool.name} needs the permission {names}, which is not granted", retry=False)
+            return failure_envelope(
+                f"{tool.name} needs the permission {names}, which is not granted", retry=False
+            )
         try:
             checked = checked_arguments(tool, arguments)
         except ArgumentMistake as error:

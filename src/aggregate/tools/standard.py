@@ -15,7 +15,10 @@ STATE_FILE = "state.db"
 
 
 def standard_tools(
-    *, state_dir: str | Path = "state", roots: Iterable[str | Path] = (), permissions: str | Iterable[str] = "read"
+    *,
+    state_dir: str | Path = "state",
+    roots: Iterable[str | Path] = (),
+    permissions: str | Iterable[str] = "read",
 ) -> ToolRegistry:
     """Return a registry with the tools for analysis, dates and state, and for project files where roots are given.
 

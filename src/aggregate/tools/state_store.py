@@ -9,7 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.disk.databases import guard_connection, has_triggers, is_plain_table, private_database
+from aggregate.disk.databases import (
+    guard_connection,
+    has_triggers,
+    is_plain_table,
+    private_database,
+)
 from aggregate.errors import OutputError, StateError, ToolError
 
 MOST_KEY: Final = 200
@@ -92,7 +97,9 @@ class StateStore:
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.execute(_TABLE)
             if not is_plain_table(connection, "state") or has_triggers(connection):
-                raise StateError(f"{self.path}: was not made by this program: move it away or delete it")
+                raise StateError(
+                    f"{self.path}: was not made by this program: move it away or delete it"
+                )
             yield connection
         except (sqlite3.Error, OSError, OutputError) as error:
             raise StateError(f"{self.path}: the saved state cannot be used: {error}") from error

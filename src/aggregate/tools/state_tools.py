@@ -6,7 +6,14 @@ from typing import Any
 from aggregate.errors import StateError, ToolError
 from aggregate.tools.registry import ToolRegistry
 from aggregate.tools.state_store import StateStore
-from aggregate.tools.timeseries import Record, coverage, join_spans, merge_records, moment_of, time_of
+from aggregate.tools.timeseries import (
+    Record,
+    coverage,
+    join_spans,
+    merge_records,
+    moment_of,
+    time_of,
+)
 from aggregate.tools.tool import Permission, make_tool
 
 
@@ -73,8 +80,15 @@ def _merge_tool(store: StateStore) -> Callable[..., dict[str, Any]]:
             records, counts["added"], counts["duplicates"] = merge_records(
                 series["items"], items, id_field=id_field, time_field=timestamp_field
             )
-            spans = [*map(tuple, series["covered"]), *_covered(items, timestamp_field, covered_from, covered_to)]
-            return {"items": records, "covered": join_spans(spans), "timestamp_field": timestamp_field}
+            spans = [
+                *map(tuple, series["covered"]),
+                *_covered(items, timestamp_field, covered_from, covered_to),
+            ]
+            return {
+                "items": records,
+                "covered": join_spans(spans),
+                "timestamp_field": timestamp_field,
+            }
 
         series = store.change(key, change)
         return {"success": True, **counts, "total_count": len(series["items"])}

@@ -44,7 +44,9 @@ def time_of(record: Record, field: str = "") -> float:
     """
     name = field or next((usual for usual in FIELDS if usual in record), "")
     if name not in record:
-        raise ToolError(f"a record has no time: name its field with timestamp_field (it has {', '.join(record)})")
+        raise ToolError(
+            f"a record has no time: name its field with timestamp_field (it has {', '.join(record)})"
+        )
     return moment_of(record[name])
 
 
@@ -71,7 +73,9 @@ def merge_records(
             duplicates += 1
         if known is None or time_of(record, time_field) >= time_of(known, time_field):
             records[key] = record
-    by_time = sorted(records.values(), key=lambda record: (time_of(record, time_field), str(record[id_field])))
+    by_time = sorted(
+        records.values(), key=lambda record: (time_of(record, time_field), str(record[id_field]))
+    )
     return by_time, added, duplicates
 
 
@@ -88,7 +92,9 @@ def join_spans(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
 
 def coverage(spans: Iterable[TimeSpan], start: float, end: float) -> Coverage:
     """Return how much of ``start`` to ``end`` the spans cover."""
-    touching = [(first, last) for first, last in join_spans(spans) if first <= end and last >= start]
+    touching = [
+        (first, last) for first, last in join_spans(spans) if first <= end and last >= start
+    ]
     if not touching:
         return Coverage.NONE
     first, last = touching[0]

@@ -9,7 +9,13 @@ from functools import partial
 from typing import Any, TypeAlias, overload
 
 from aggregate.errors import ToolError
-from aggregate.tools.tool_schema import Parameter, context_parameter, first_paragraph, hint_name, parameters_of
+from aggregate.tools.tool_schema import (
+    Parameter,
+    context_parameter,
+    first_paragraph,
+    hint_name,
+    parameters_of,
+)
 
 Function: TypeAlias = Callable[..., Any]
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
@@ -100,7 +106,9 @@ def make_tool(
         context = context_parameter(func)
         hint = inspect.signature(func).return_annotation
     except (TypeError, ValueError) as error:
-        raise ToolError(f"{tool_name} cannot become a tool: its signature cannot be read ({error})") from None
+        raise ToolError(
+            f"{tool_name} cannot become a tool: its signature cannot be read ({error})"
+        ) from None
     return Tool(
         tool_name,
         func,
@@ -125,7 +133,9 @@ def granted(permissions: str | Iterable[str]) -> frozenset[Permission]:
         raise ToolError(f"{error}: permissions are read, write and network") from None
 
 
-def _described(inferred: tuple[Parameter, ...], texts: ParameterTexts | None) -> tuple[Parameter, ...]:
+def _described(
+    inferred: tuple[Parameter, ...], texts: ParameterTexts | None
+) -> tuple[Parameter, ...]:
     if texts is None:
         return inferred
     if isinstance(texts, Mapping):
@@ -134,7 +144,9 @@ def _described(inferred: tuple[Parameter, ...], texts: ParameterTexts | None) ->
             for parameter in inferred
         )
     try:
-        return tuple(entry if isinstance(entry, Parameter) else Parameter(**entry) for entry in texts)
+        return tuple(
+            entry if isinstance(entry, Parameter) else Parameter(**entry) for entry in texts
+        )
     except TypeError as error:
         raise ToolError(
             f"a parameter cannot be read: {error}; give name, type, required, default, description"

@@ -9,7 +9,9 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 
 from aggregate.tools.tool_context import ToolContext
 
-_SECTION: Final = re.compile(r"^(Args|Arguments|Parameters|Returns|Raises|Yields|Examples?|Notes?|Attributes):\s*$")
+_SECTION: Final = re.compile(
+    r"^(Args|Arguments|Parameters|Returns|Raises|Yields|Examples?|Notes?|Attributes):\s*$"
+)
 _ARGUMENT: Final = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
 
 
@@ -51,13 +53,22 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
         required = argument.default is argument.empty
         default = None if required else argument.default
         description = descriptions.get(name, "")
-        parameters.append(Parameter(name, hint_name(hints.get(name)), required, default, description))
+        parameters.append(
+            Parameter(name, hint_name(hints.get(name)), required, default, description)
+        )
     return tuple(parameters)
 
 
 def context_parameter(function: Callable[..., Any]) -> str | None:
     """Return the parameter that takes the engine's context: the one that is annotated with ``ToolContext``."""
-    return next((name for name, hint in _hints(function).items() if hint is ToolContext and name != "return"), None)
+    return next(
+        (
+            name
+            for name, hint in _hints(function).items()
+            if hint is ToolContext and name != "return"
+        ),
+        None,
+    )
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:

@@ -30,7 +30,9 @@ class ASTParser:
         row = language_named(self.language)
         if row is None:
             known = ", ".join(language.name for language in LANGUAGES)
-            raise SyntaxViewError(f'there is no language "{self.language}": known languages: {known}')
+            raise SyntaxViewError(
+                f'there is no language "{self.language}": known languages: {known}'
+            )
         object.__setattr__(self, "_row", row)
 
     def get_skeleton(self, content: str) -> str:

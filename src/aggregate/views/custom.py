@@ -26,7 +26,9 @@ def custom(request: ViewRequest) -> View:
 
 def render_slices(path: str, text: str, slices: Sequence[Mapping[str, Any]]) -> View:
     """Return the slices of ``text`` as a view."""
-    from aggregate.anchors import FuzzyAnchor  # 30 ms in each process, needed only where there are slices
+    from aggregate.anchors import (
+        FuzzyAnchor,
+    )  # 30 ms in each process, needed only where there are slices
 
     lines = split_lines(text)
     blocks: list[str] = []
@@ -56,7 +58,9 @@ def slice_heading(piece: Mapping[str, Any], place: "Resolution") -> str:
     tag = f" [Slice: {heading_text(str(piece['tag']))}]" if piece.get("tag") else " [Slice]"
     comment = f" ({heading_text(str(piece['comment']))})" if piece.get("comment") else ""
     if not place.found:
-        lines = f"Lines {_number_text(piece.get('start_line'))}-{_number_text(piece.get('end_line'))}"
+        lines = (
+            f"Lines {_number_text(piece.get('start_line'))}-{_number_text(piece.get('end_line'))}"
+        )
         return f"---{tag}{comment} {lines}: {place.state.value}: {place.reason} ---"
     note = f" ({place.state.value}: {place.reason})" if place.reason else ""
     return f"---{tag}{comment} Lines {place.start_line}-{place.end_line}: ---{note}"

@@ -64,7 +64,11 @@ def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool)
 def footer(module: Module, container: Definition, position: int, mark: str) -> list[Piece]:
     """Return what stands behind the last member, which ends at ``position``: a mark, and what closes it all."""
     rest = module.source[position : container.end]
-    closing = rest.rfind(b"}") if _OPENING.match(module.source, container.header_end, container.end) else -1
+    closing = (
+        rest.rfind(b"}")
+        if _OPENING.match(module.source, container.header_end, container.end)
+        else -1
+    )
     if closing < 0 and (word := _END.search(rest)):
         closing = word.start()
     left_out = [Piece(mark)] if (rest[:closing] if closing >= 0 else rest).strip(_NOTHING) else []

@@ -76,7 +76,11 @@ def _table(text: str, delimiter: str) -> list[str]:
     except csv.Error:
         return []
     header = shortened(f"{counted(len(columns), 'column')}: {', '.join(columns)}")
-    return [header, counted(rows, "row"), *(shortened(delimiter.join(record)) for record in samples)]
+    return [
+        header,
+        counted(rows, "row"),
+        *(shortened(delimiter.join(record)) for record in samples),
+    ]
 
 
 def _landmarks(tag: str, text: str) -> list[str]:

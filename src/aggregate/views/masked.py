@@ -48,13 +48,19 @@ def masked(request: ViewRequest) -> View:
         new_lines = piece.text.split("\n")
         if piece.first_line:
             last_line = piece.first_line + len(new_lines) - 1
-            spans.append(Span(len(lines) + 1, len(lines) + len(new_lines), piece.first_line, last_line))
+            spans.append(
+                Span(len(lines) + 1, len(lines) + len(new_lines), piece.first_line, last_line)
+            )
         lines += new_lines
     problems = [block.text for block in blocks if isinstance(block, Piece)]
-    return View("\n".join(lines), tuple(spans), language.name if language else "text", tuple(problems))
+    return View(
+        "\n".join(lines), tuple(spans), language.name if language else "text", tuple(problems)
+    )
 
 
-def _pieces(blocks: Sequence[_MaskedBlock | Piece], module: Module | None, mark: str) -> list[Piece]:
+def _pieces(
+    blocks: Sequence[_MaskedBlock | Piece], module: Module | None, mark: str
+) -> list[Piece]:
     """Return the lines of the view in order; containers may be nested as deep as they like."""
     pieces: list[Piece] = []
     waiting: list[_MaskedBlock | Piece] = []  # the next one last
@@ -88,7 +94,9 @@ def _body(block: _MaskedBlock, module: Module, mark: str) -> list[_MaskedBlock |
     return [*parts, *footer(module, container, position, f"{indent}{mark}")]
 
 
-def _blocks(mask: Mapping[str, str], module: Module | None, path: str) -> list[_MaskedBlock | Piece]:
+def _blocks(
+    mask: Mapping[str, str], module: Module | None, path: str
+) -> list[_MaskedBlock | Piece]:
     """Return the blocks of the view, members inside the blocks of their containers, and messages between them."""
     blocks: list[_MaskedBlock | Piece] = []
     containers = _containers(module) if module else {}
@@ -100,12 +108,18 @@ def _blocks(mask: Mapping[str, str], module: Module | None, path: str) -> list[_
             blocks.append(Piece(f"ERROR: symbol not found: {symbol} in {path}"))
             continue
         if extent not in ("def", "sig", "hide"):
-            blocks.append(Piece(f'ERROR: unknown mask "{extent}" for {symbol} in {path}: use def, sig or hide'))
+            blocks.append(
+                Piece(
+                    f'ERROR: unknown mask "{extent}" for {symbol} in {path}: use def, sig or hide'
+                )
+            )
             continue
         if extent == "hide":
             continue
         for definition in definitions:
-            text = module.whole(definition).rstrip() if extent == "def" else module.header(definition)
+            text = (
+                module.whole(definition).rstrip() if extent == "def" else module.header(definition)
+            )
             outermost = _put(module, _MaskedBlock(text, definition), containers, headers)
             if outermost:
                 blocks.append(outermost)
@@ -136,7 +150,9 @@ def _put(
         if container in headers:
             headers[container].inside.append(block)
             return None
-        block = headers[container] = _MaskedBlock(opened(module, container).text, container, [block])
+        block = headers[container] = _MaskedBlock(
+            opened(module, container).text, container, [block]
+        )
         container = containers.get(container)
     return block
 

@@ -29,7 +29,9 @@ def outline(request: ViewRequest) -> View:
     if not module.definitions:
         return summary(request, module)
     if language.kind is LanguageKind.CODE:
-        rows = [_indent(definition) + module.signature(definition) for definition in module.definitions]
+        rows = [
+            _indent(definition) + module.signature(definition) for definition in module.definitions
+        ]
         return _view(module.definitions, rows)
     definitions, left_out = outermost(module.definitions, _MOST_DOCUMENT_ROWS)
     rows = [document_row(definition, module) for definition in definitions]

@@ -14,7 +14,9 @@ def render_view(request: ViewRequest) -> View | str:
     try:
         return render(request)
     except DeadlineError as error:
-        return _without_grammar(request, f'{error}; show the file with view_mode = "full", or exclude it')
+        return _without_grammar(
+            request, f'{error}; show the file with view_mode = "full", or exclude it'
+        )
     except Exception:  # noqa: BLE001 - a failing view becomes the file's content, the run goes on (M-5)
         import traceback
 

@@ -101,7 +101,9 @@ _DIRECTIVE = re.compile(
     r"eslint|jshint|jslint|prettier-|biome-|istanbul|@ts-|@flow|@format|@jsx|global |frozen_string_literal:|rubocop:"
     r"|shellcheck |-\*-|encoding:|coding[:=]|vim?:|pylint:|mypy:|ruff:|flake8|clang-format|go:build|\+build|#region"
 )
-_TAGS = re.compile(r"</?(?:summary|remarks|para|p)\s*/?>")  # of paragraphs, in Java's and C#'s comments
+_TAGS = re.compile(
+    r"</?(?:summary|remarks|para|p)\s*/?>"
+)  # of paragraphs, in Java's and C#'s comments
 _TYPES = frozenset({"class", "enum", "interface", "object", "record", "struct", "trait", "union"})
 _HOLDERS = _TYPES | {"impl", "module", "namespace", "suite"}
 """The kinds of definition whose members are named."""
@@ -115,7 +117,9 @@ def _first_paragraph(doc: str) -> str:
     """Return the first paragraph of a documentation string or comment, without its marks, on one line."""
     lines = [line[:_LONGEST_LINE] for line in doc.strip().splitlines()]
     if _OPENING.match(doc):
-        lines = [text for line in lines if not _DIRECTIVE.match(text := _MARKS.sub("", line).strip())]
+        lines = [
+            text for line in lines if not _DIRECTIVE.match(text := _MARKS.sub("", line).strip())
+        ]
     paragraph = _TAGS.sub("\n\n", "\n".join(lines)).strip().split("\n\n")[0]
     return shortened(" ".join(paragraph.split()))
 

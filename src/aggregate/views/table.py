@@ -18,5 +18,7 @@ def render(request: ViewRequest) -> View:
 @cache
 def _renderer(mode: ViewMode) -> Callable[[ViewRequest], View]:
     """Return the function for a mode, loaded on first use: most bring the parser, and files in full need none."""
-    renderer: Callable[[ViewRequest], View] = getattr(import_module(f"aggregate.views.{mode.value}"), mode.value)
+    renderer: Callable[[ViewRequest], View] = getattr(
+        import_module(f"aggregate.views.{mode.value}"), mode.value
+    )
     return renderer

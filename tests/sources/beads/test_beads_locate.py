@@ -36,7 +36,16 @@ def make(root: Path, *names: str) -> Path:
         (["vc.db"], None),
         (["registry.json"], None),
         (["deletions.jsonl", "interactions.jsonl", "routes.jsonl", "molecules.jsonl"], None),
-        (["beads.base.jsonl", "beads.left.jsonl", "beads.right.jsonl", "issues.jsonl.new", "backup/"], None),
+        (
+            [
+                "beads.base.jsonl",
+                "beads.left.jsonl",
+                "beads.right.jsonl",
+                "issues.jsonl.new",
+                "backup/",
+            ],
+            None,
+        ),
         ([], None),
     ],
 )
@@ -89,8 +98,14 @@ def test_outside_of_git_only_the_folder_itself(tmp_path: Path) -> None:
 def test_variable_comes_first(tmp_path: Path) -> None:
     """BEADS_DIR names the folder; one that is no project is passed over."""
     make(tmp_path, "a/.beads/issues.jsonl", "b/.beads/issues.jsonl", "empty/")
-    assert find_beads_dir(tmp_path / "a", environ={"BEADS_DIR": str(tmp_path / "b/.beads")}) == tmp_path / "b/.beads"
-    assert find_beads_dir(tmp_path / "a", environ={"BEADS_DIR": str(tmp_path / "empty")}) == tmp_path / "a/.beads"
+    assert (
+        find_beads_dir(tmp_path / "a", environ={"BEADS_DIR": str(tmp_path / "b/.beads")})
+        == tmp_path / "b/.beads"
+    )
+    assert (
+        find_beads_dir(tmp_path / "a", environ={"BEADS_DIR": str(tmp_path / "empty")})
+        == tmp_path / "a/.beads"
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,7 +139,9 @@ def worktree(tmp_path: Path, pointer: str) -> Path:
     """Return a worktree whose main checkout is ``tmp_path / "main"``."""
     make(tmp_path, "main/.git/worktrees/side/commondir", "side/.git")
     (tmp_path / "main/.git/worktrees/side/commondir").write_text("../..\n", encoding="utf-8")
-    (tmp_path / "main/.git/worktrees/side/gitdir").write_text(f"{tmp_path}/side/.git\n", encoding="utf-8")
+    (tmp_path / "main/.git/worktrees/side/gitdir").write_text(
+        f"{tmp_path}/side/.git\n", encoding="utf-8"
+    )
     (tmp_path / "side/.git").write_text(f"gitdir: {pointer}\n", encoding="utf-8")
     return tmp_path / "side"
 

@@ -47,7 +47,10 @@ class TestRecord:
             wisp=True,
             is_template=True,
             agent_state={"x": 1},
-            dependencies=[needs("bd-2", "waits-for", metadata='{"gate":"any-children"}'), needs("bd-3", "related")],
+            dependencies=[
+                needs("bd-2", "waits-for", metadata='{"gate":"any-children"}'),
+                needs("bd-3", "related"),
+            ],
         )
         assert bead_from_record(full) == Bead(
             "bd-1",
@@ -62,13 +65,19 @@ class TestRecord:
             pinned=True,
             ephemeral=True,
             template=True,
-            dependencies=(Dependency("bd-2", "waits-for", "any-children"), Dependency("bd-3", "related")),
+            dependencies=(
+                Dependency("bd-2", "waits-for", "any-children"),
+                Dependency("bd-3", "related"),
+            ),
         )
 
     @pytest.mark.parametrize(
         ("fields", "expected"),
         [
-            ({"title": None, "description": None, "status": None, "issue_type": None}, Bead("x", "")),
+            (
+                {"title": None, "description": None, "status": None, "issue_type": None},
+                Bead("x", ""),
+            ),
             ({"title": 5, "priority": "high", "dependencies": "bd-2"}, Bead("x", "5")),
             ({"priority": True, "created_at": 7, "dependencies": None}, Bead("x", "")),
             ({"title": "a\ud800b"}, Bead("x", "a\ufffdb")),
@@ -82,7 +91,11 @@ class TestRecord:
                         needs("z", "waits-for", metadata={"gate": "g"}),
                     ]
                 },
-                Bead("x", "", dependencies=(Dependency("y", "waits-for"), Dependency("z", "waits-for", "g"))),
+                Bead(
+                    "x",
+                    "",
+                    dependencies=(Dependency("y", "waits-for"), Dependency("z", "waits-for", "g")),
+                ),
             ),
         ],
     )
@@ -93,11 +106,20 @@ class TestRecord:
     @pytest.mark.parametrize(
         ("text", "expected"),
         [
-            ("2025-10-12T00:43:03.453438-07:00", datetime(2025, 10, 12, 7, 43, 3, 453438, tzinfo=UTC)),
-            ("2025-11-02T09:44:12.538697729Z", datetime(2025, 11, 2, 9, 44, 12, 538697, tzinfo=UTC)),
+            (
+                "2025-10-12T00:43:03.453438-07:00",
+                datetime(2025, 10, 12, 7, 43, 3, 453438, tzinfo=UTC),
+            ),
+            (
+                "2025-11-02T09:44:12.538697729Z",
+                datetime(2025, 11, 2, 9, 44, 12, 538697, tzinfo=UTC),
+            ),
             ("2025-11-02 09:44:12", datetime(2025, 11, 2, 9, 44, 12, tzinfo=UTC)),
             ("2025-11-02 09:44:12.5-08:00", datetime(2025, 11, 2, 17, 44, 12, 500000, tzinfo=UTC)),
-            ("2025-11-02 09:44:12.5 -0800 PST m=+0.01", datetime(2025, 11, 2, 17, 44, 12, 500000, tzinfo=UTC)),
+            (
+                "2025-11-02 09:44:12.5 -0800 PST m=+0.01",
+                datetime(2025, 11, 2, 17, 44, 12, 500000, tzinfo=UTC),
+            ),
             ("2025-13-02T09:44:12Z", None),
             ("0001-01-01T00:00:00+01:00", None),
             ("yesterday", None),
@@ -129,7 +151,9 @@ class TestJsonl:
         good = json.dumps(record("bd-1")).encode()
         deep = b"[" * 100_000
         bad = [b"{", b"<<<<<<< HEAD", b"7", b'{"title":"x"}', b'"\xff"', deep, b"", b"  "]
-        path.write_bytes(b"\n".join([b"\xef\xbb\xbf" + good, *bad]) + b"\r\n" + good.replace(b"bd-1", b"bd-2"))
+        path.write_bytes(
+            b"\n".join([b"\xef\xbb\xbf" + good, *bad]) + b"\r\n" + good.replace(b"bd-1", b"bd-2")
+        )
         board = read_jsonl(path, name="f")
         assert ids(board) == ["bd-1", "bd-2"]
         assert board.warnings == (
@@ -143,7 +167,12 @@ class TestJsonl:
 
     def test_repeated_id(self, tmp_path: Path) -> None:
         """Of two records with one id the later counts, also against a tombstone, and a warning says so."""
-        lines = [record("bd-1", "old"), record("bd-2"), record("bd-1"), record("bd-2", status="tombstone")]
+        lines = [
+            record("bd-1", "old"),
+            record("bd-2"),
+            record("bd-1"),
+            record("bd-2", status="tombstone"),
+        ]
         board = read_jsonl(write_jsonl(tmp_path / "issues.jsonl", lines), name="f")
         assert board == Board(
             "f",
@@ -162,7 +191,9 @@ class TestJsonl:
 
     def test_unreadable_file(self, tmp_path: Path) -> None:
         """A file that cannot be opened is an error that names it."""
-        with pytest.raises(BeadsError, match=r"^f cannot be read \(No such file or directory\); check"):
+        with pytest.raises(
+            BeadsError, match=r"^f cannot be read \(No such file or directory\); check"
+        ):
             read_jsonl(tmp_path / "none", name="f")
 
     @pytest.mark.parametrize("content", ["{}", "[", ""])
@@ -188,9 +219,15 @@ class TestSqlite:
 
     def test_same_board_as_jsonl(self, tmp_path: Path) -> None:
         """The same beads read from the database and from the export are equal."""
-        records = [record("bd-1", dependencies=[needs("bd-2")]), record("bd-2", status="tombstone"), record("bd-3")]
+        records = [
+            record("bd-1", dependencies=[needs("bd-2")]),
+            record("bd-2", status="tombstone"),
+            record("bd-3"),
+        ]
         from_database = read_sqlite(write_database(tmp_path / "beads.db", records), name="f")
-        assert from_database == read_jsonl(write_jsonl(tmp_path / "issues.jsonl", records), name="f")
+        assert from_database == read_jsonl(
+            write_jsonl(tmp_path / "issues.jsonl", records), name="f"
+        )
         assert from_database.beads[0].dependencies == (Dependency("bd-2"),)
 
     def test_old_schema(self, tmp_path: Path) -> None:
@@ -205,7 +242,9 @@ class TestSqlite:
     def test_not_a_database_of_beads(self, tmp_path: Path, content: bytes) -> None:
         """An empty or foreign file is an error that names it."""
         (tmp_path / "beads.db").write_bytes(content)
-        with pytest.raises(BeadsError, match=r"^f (has no table of issues|is no readable database)"):
+        with pytest.raises(
+            BeadsError, match=r"^f (has no table of issues|is no readable database)"
+        ):
             read_sqlite(tmp_path / "beads.db", name="f")
 
     @pytest.mark.parametrize("name", ["plain.db", "a b#c?d%20e&mode=rw.db", "ü.db"])
@@ -231,7 +270,9 @@ class TestSqlite:
         path = write_database(tmp_path / "beads.db", [record("bd-1")])
         with in_wal_mode(path):
             for suffix in ("", "-wal"):
-                (tmp_path / f"copy.db{suffix}").write_bytes((tmp_path / f"beads.db{suffix}").read_bytes())
+                (tmp_path / f"copy.db{suffix}").write_bytes(
+                    (tmp_path / f"beads.db{suffix}").read_bytes()
+                )
         with pytest.raises(BeadsError, match="run any bd command to merge them"):
             read_sqlite(tmp_path / "copy.db", name="f")
 
@@ -246,11 +287,15 @@ class TestProgram:
     """The program bd."""
 
     @pytest.mark.parametrize(
-        "output", [json.dumps([record("bd-1")]), json.dumps({"schema_version": 1, "data": [record("bd-1")]})]
+        "output",
+        [json.dumps([record("bd-1")]), json.dumps({"schema_version": 1, "data": [record("bd-1")]})],
     )
     def test_both_envelopes(self, tmp_path: Path, programs: Path, output: str) -> None:
         """A bare list and a list under ``data`` are the same; notices on the standard error are ignored."""
-        bd = find_bd(tmp_path, environ=install_bd(programs, output=output, messages="note: 2.0 will differ\n"))
+        bd = find_bd(
+            tmp_path,
+            environ=install_bd(programs, output=output, messages="note: 2.0 will differ\n"),
+        )
         assert bd is not None
         assert bd.read() == Board("bd", (BEAD,))
         assert (programs / "cwd").read_text(encoding="utf-8").strip() == str(tmp_path)
@@ -264,7 +309,9 @@ class TestProgram:
 
     def test_old_version_without_the_flag(self, tmp_path: Path, programs: Path) -> None:
         """A version that does not know a flag is asked again with the flags that all versions know."""
-        environ = install_bd(programs, output=json.dumps([record("bd-1")]), refuses="--include-gates")
+        environ = install_bd(
+            programs, output=json.dumps([record("bd-1")]), refuses="--include-gates"
+        )
         bd = find_bd(tmp_path, environ=environ)
         assert bd is not None
         assert ids(bd.read()) == ["bd-1"]
@@ -276,19 +323,26 @@ class TestProgram:
             ({"output": "hello"}, "bd printed no JSON"),
             ({"output": '"text"'}, "bd printed no list of beads"),
             ({"status": 3, "messages": "\nfirst\nsecond"}, "bd failed with exit status 3: first"),
-            ({"status": 1, "messages": '{"schema_version":1,"error":"no db","code":"x"}'}, "exit status 1: no db$"),
+            (
+                {"status": 1, "messages": '{"schema_version":1,"error":"no db","code":"x"}'},
+                "exit status 1: no db$",
+            ),
             ({"status": 1}, "bd failed with exit status 1: no message"),
             ({"output": '[{"id":"a","dependency_count":2}]'}, "bd does not list dependencies"),
         ],
     )
-    def test_failures(self, tmp_path: Path, programs: Path, fake: dict[str, object], reason: str) -> None:
+    def test_failures(
+        self, tmp_path: Path, programs: Path, fake: dict[str, object], reason: str
+    ) -> None:
         """Whatever goes wrong is one error that says what."""
         bd = find_bd(tmp_path, environ=install_bd(programs, **fake))  # type: ignore[arg-type]
         assert bd is not None
         with pytest.raises(BeadsError, match=reason):
             bd.read()
 
-    def test_hanging_program_is_stopped_with_its_children(self, tmp_path: Path, programs: Path) -> None:
+    def test_hanging_program_is_stopped_with_its_children(
+        self, tmp_path: Path, programs: Path
+    ) -> None:
         """A program that gives no answer is stopped in time, even if a child of it holds its output open."""
         bd = find_bd(tmp_path, environ=install_bd(programs, sleeps=30), timeout=0.3)
         assert bd is not None
@@ -319,7 +373,9 @@ class TestChoice:
         ("jsonl_age", "database_age", "source"),
         [(0, 10, ".beads/issues.jsonl"), (10, 0, ".beads/beads.db"), (5, 5, ".beads/issues.jsonl")],
     )
-    def test_newer_file(self, tmp_path: Path, jsonl_age: int, database_age: int, source: str) -> None:
+    def test_newer_file(
+        self, tmp_path: Path, jsonl_age: int, database_age: int, source: str
+    ) -> None:
         """Of database and export the newer is read, at one time the export; the source is named (M-52)."""
         write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")], age=jsonl_age)
         write_database(tmp_path / ".beads/beads.db", [record("bd-2")], age=database_age)
@@ -360,7 +416,9 @@ class TestChoice:
         (tmp_path / ".beads/metadata.json").touch()
         board = read_board(tmp_path, environ=install_bd(programs, sleeps=30), timeout=0.3)
         assert board == Board(
-            ".beads/issues.jsonl", (BEAD,), warnings=("bd gave no answer within 0.3 s and was stopped.",)
+            ".beads/issues.jsonl",
+            (BEAD,),
+            warnings=("bd gave no answer within 0.3 s and was stopped.",),
         )
 
     def test_bd_is_not_asked_about_what_it_refuses(self, tmp_path: Path, programs: Path) -> None:

@@ -31,7 +31,11 @@ def ready_ids(*beads: Bead) -> str:
 
 def blockers(*beads: Bead) -> dict[str, tuple[str, ...]]:
     """Return what each blocked bead waits for."""
-    return {standing.bead.id: standing.blockers for standing in assess(beads, now=NOW) if standing.blockers}
+    return {
+        standing.bead.id: standing.blockers
+        for standing in assess(beads, now=NOW)
+        if standing.blockers
+    }
 
 
 CHILD = "parent-child:p"
@@ -43,7 +47,9 @@ CHILD = "parent-child:p"
         pytest.param([bead("a")], "a", id="open"),
         pytest.param([bead("a", status="in_progress")], "", id="begun"),
         pytest.param(
-            [bead("a", status="closed"), bead("b", status="done"), bead("c", status="completed")], "", id="done"
+            [bead("a", status="closed"), bead("b", status="done"), bead("c", status="completed")],
+            "",
+            id="done",
         ),
         pytest.param([bead("a", status="frozen")], "", id="custom status"),
         pytest.param([bead("a", pinned=True)], "", id="pinned"),
@@ -52,10 +58,18 @@ CHILD = "parent-child:p"
             pytest.param([bead("a", issue_type=kind)], "", id=kind)
             for kind in ("merge-request", "gate", "molecule", "message", "agent", "role", "rig")
         ),
-        pytest.param([bead("a", issue_type="epic"), bead("b", issue_type="own")], "a b", id="other types"),
-        pytest.param([bead("a", defer_until=LATER), bead("b", defer_until=NOW)], "b", id="deferred"),
+        pytest.param(
+            [bead("a", issue_type="epic"), bead("b", issue_type="own")], "a b", id="other types"
+        ),
+        pytest.param(
+            [bead("a", defer_until=LATER), bead("b", defer_until=NOW)], "b", id="deferred"
+        ),
         pytest.param([bead("p", defer_until=LATER), bead("c", CHILD)], "", id="deferred parent"),
-        pytest.param([bead("p", defer_until=EARLIER), bead("c", CHILD)], "c p", id="parent deferred in the past"),
+        pytest.param(
+            [bead("p", defer_until=EARLIER), bead("c", CHILD)],
+            "c p",
+            id="parent deferred in the past",
+        ),
         pytest.param(
             [bead("p", defer_until=LATER), bead("c", CHILD), bead("g", "parent-child:c")],
             "g",
@@ -63,43 +77,79 @@ CHILD = "parent-child:p"
         ),
         pytest.param([bead("a", "b"), bead("b")], "b", id="blocks"),
         pytest.param([bead("a", "conditional-blocks:b"), bead("b")], "b", id="conditional-blocks"),
-        pytest.param([bead("a", "related:b", "discovered-from:b", "tracks:b"), bead("b")], "a b", id="other relations"),
+        pytest.param(
+            [bead("a", "related:b", "discovered-from:b", "tracks:b"), bead("b")],
+            "a b",
+            id="other relations",
+        ),
         pytest.param([bead("a", "b"), bead("b", status="closed")], "a", id="closed blocker"),
         pytest.param([bead("a", "b"), bead("b", status="completed")], "a", id="completed blocker"),
-        pytest.param([bead("a", "b"), bead("b", status="pinned")], "a", id="blocker with status pinned"),
+        pytest.param(
+            [bead("a", "b"), bead("b", status="pinned")], "a", id="blocker with status pinned"
+        ),
         pytest.param([bead("a", "b"), bead("b", status="hooked")], "", id="hooked blocker"),
         pytest.param([bead("a", "gone", "external")], "a", id="missing blocker"),
         pytest.param([bead("a", "a")], "", id="itself"),
         pytest.param([bead("a", "b"), bead("b", "a")], "", id="circle"),
         pytest.param([bead("p"), bead("c", CHILD)], "c p", id="open parent"),
         pytest.param(
-            [bead("x"), bead("p", "x"), bead("c", CHILD), bead("g", "parent-child:c")], "x", id="blocked parent"
+            [bead("x"), bead("p", "x"), bead("c", CHILD), bead("g", "parent-child:c")],
+            "x",
+            id="blocked parent",
         ),
         pytest.param(
-            [bead("x"), bead("p", "x", status="closed"), bead("c", CHILD)], "c x", id="done parent with blocker"
+            [bead("x"), bead("p", "x", status="closed"), bead("c", CHILD)],
+            "c x",
+            id="done parent with blocker",
         ),
         pytest.param(
-            [bead("x"), bead("p", "x"), bead("c", CHILD, status="closed"), bead("g", "parent-child:c")],
+            [
+                bead("x"),
+                bead("p", "x"),
+                bead("c", CHILD, status="closed"),
+                bead("g", "parent-child:c"),
+            ],
             "g x",
             id="done child stops the spread",
         ),
-        pytest.param([bead("w", "waits-for:p"), bead("p"), bead("c", CHILD)], "c p", id="waits for all children"),
         pytest.param(
-            [bead("w", "waits-for:p"), bead("p"), bead("c", CHILD, status="closed")], "p w", id="all children done"
+            [bead("w", "waits-for:p"), bead("p"), bead("c", CHILD)],
+            "c p",
+            id="waits for all children",
+        ),
+        pytest.param(
+            [bead("w", "waits-for:p"), bead("p"), bead("c", CHILD, status="closed")],
+            "p w",
+            id="all children done",
         ),
         pytest.param([bead("w", "waits-for:p"), bead("p")], "p w", id="waits for no children"),
         pytest.param(
-            [bead("w", "waits-for:p"), bead("p"), bead("c", CHILD), bead("d", CHILD, status="closed")],
+            [
+                bead("w", "waits-for:p"),
+                bead("p"),
+                bead("c", CHILD),
+                bead("d", CHILD, status="closed"),
+            ],
             "c p",
             id="one of two children",
         ),
         pytest.param(
-            [bead("w", "waits-for:p:any-children"), bead("p"), bead("c", CHILD), bead("d", CHILD, status="closed")],
+            [
+                bead("w", "waits-for:p:any-children"),
+                bead("p"),
+                bead("c", CHILD),
+                bead("d", CHILD, status="closed"),
+            ],
             "c p w",
             id="any child",
         ),
         pytest.param(
-            [bead("w", "waits-for:p:any-children"), bead("p"), bead("c", CHILD), bead("d", CHILD, status="pinned")],
+            [
+                bead("w", "waits-for:p:any-children"),
+                bead("p"),
+                bead("c", CHILD),
+                bead("d", CHILD, status="pinned"),
+            ],
             "c p",
             id="a pinned child opens no gate",
         ),
@@ -138,7 +188,8 @@ def test_order() -> None:
 def test_order_of_the_completed() -> None:
     """The latest comes last, so that a newly completed bead is appended and the text before it stays."""
     beads = [
-        bead(id_, status="closed", closed_at=time) for id_, time in (("c", LATER), ("b", NOW), ("a", NOW), ("z", None))
+        bead(id_, status="closed", closed_at=time)
+        for id_, time in (("c", LATER), ("b", NOW), ("a", NOW), ("z", None))
     ]
     assert [item.id for item in completion_order([*beads, bead("open")])] == ["z", "a", "b", "c"]
 
@@ -152,7 +203,10 @@ def test_order_of_the_completed() -> None:
         (bead("a", status="pinned"), Hidden.PINNED),
         (bead("a", template=True), Hidden.TEMPLATE),
         (bead("a", ephemeral=True), Hidden.EPHEMERAL),
-        *((bead("a", issue_type=kind), Hidden.INFRASTRUCTURE) for kind in ("gate", "message", "agent", "role", "rig")),
+        *(
+            (bead("a", issue_type=kind), Hidden.INFRASTRUCTURE)
+            for kind in ("gate", "message", "agent", "role", "rig")
+        ),
     ],
 )
 def test_hidden(item: Bead, reason: Hidden | None) -> None:
@@ -168,8 +222,13 @@ NEEDS = st.builds(
     st.sampled_from(["", "any-children"]),
 )
 PROJECTS = st.dictionaries(
-    IDS, st.tuples(st.lists(NEEDS, max_size=3), st.sampled_from(["open", "in_progress", "closed", "pinned"]))
-).map(lambda project: [bead(id_, *needs, status=status) for id_, (needs, status) in project.items()])
+    IDS,
+    st.tuples(
+        st.lists(NEEDS, max_size=3), st.sampled_from(["open", "in_progress", "closed", "pinned"])
+    ),
+).map(
+    lambda project: [bead(id_, *needs, status=status) for id_, (needs, status) in project.items()]
+)
 
 
 def naive_blocked(beads: list[Bead]) -> set[str]:
@@ -180,17 +239,25 @@ def naive_blocked(beads: list[Bead]) -> set[str]:
 
     def holds(need: Dependency) -> bool:
         children = [
-            c for c in beads if any(n == Dependency(need.target, "parent-child", n.gate) for n in c.dependencies)
+            c
+            for c in beads
+            if any(n == Dependency(need.target, "parent-child", n.gate) for n in c.dependencies)
         ]
         opened = need.gate == "any-children" and any(child.status == "closed" for child in children)
         return (
             (need.kind == "blocks" and need.target in known and need.target not in done)
-            or (need.kind == "waits-for" and not opened and any(child.id not in done for child in children))
+            or (
+                need.kind == "waits-for"
+                and not opened
+                and any(child.id not in done for child in children)
+            )
             or (need.kind == "parent-child" and need.target in blocked)
         )
 
     for _ in beads:
-        blocked |= {item.id for item in beads if item.id not in done and any(map(holds, item.dependencies))}
+        blocked |= {
+            item.id for item in beads if item.id not in done and any(map(holds, item.dependencies))
+        }
     return blocked
 
 

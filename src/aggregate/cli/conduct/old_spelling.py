@@ -23,7 +23,9 @@ BY_TRACK = "TRACK"
 @click.option("--status", is_flag=True, help="Show how the latest run stands.")
 @click.option("--resume", is_flag=True, help="Go on with an unfinished run; never begin one.")
 @click.option("--cancel", is_flag=True, help="End the run that is under way.")
-@click.option("--forget", is_flag=True, help="Delete runs that are over from the database; their files stay.")
+@click.option(
+    "--forget", is_flag=True, help="Delete runs that are over from the database; their files stay."
+)
 @click.pass_context
 def by_track(context: click.Context, /, track: str | None, dry_run: bool, **options: Any) -> None:  # noqa: ANN401
     """Run the tickets of TRACK, or what a flag says; write a command before TRACK instead."""
@@ -42,7 +44,12 @@ def by_track(context: click.Context, /, track: str | None, dry_run: bool, **opti
 
 
 @click.command(hidden=True)
-@click.option("--database", required=True, metavar="URL", help="Use the database that `aggregate conduct run` uses.")
+@click.option(
+    "--database",
+    required=True,
+    metavar="URL",
+    help="Use the database that `aggregate conduct run` uses.",
+)
 @worker_option
 @lease_option
 @click.pass_context

@@ -16,7 +16,11 @@ database_option = click.option(
     help="Use this database: postgresql://..., or a file for SQLite.  [default: one in your state folder]",
 )
 worker_option = click.option(
-    "--worker", "spec", default="scripted", show_default=True, help="Ask scripted[:FILE] or PROVIDER[:MODEL]."
+    "--worker",
+    "spec",
+    default="scripted",
+    show_default=True,
+    help="Ask scripted[:FILE] or PROVIDER[:MODEL].",
 )
 lease_option = click.option(
     "--lease",
@@ -33,9 +37,13 @@ _RUN_OPTIONS = (
     worker_option,
     lease_option,
     click.option(
-        "--places", type=click.IntRange(min=1), help="Work on so many tickets at one time in each worker.  [default: 8]"
+        "--places",
+        type=click.IntRange(min=1),
+        help="Work on so many tickets at one time in each worker.  [default: 8]",
     ),
-    click.option("--no-work", is_flag=True, help="Leave the work to `aggregate conduct worker` processes."),
+    click.option(
+        "--no-work", is_flag=True, help="Leave the work to `aggregate conduct worker` processes."
+    ),
     click.option(
         "--on-error",
         type=click.Choice(["report", "skip", "fail"]),
@@ -47,7 +55,9 @@ _RUN_OPTIONS = (
         show_default=True,
         help="Send one worker ahead of others that share its prefix.",
     ),
-    click.option("--plain", is_flag=True, help="Print one line per change instead of a live table."),
+    click.option(
+        "--plain", is_flag=True, help="Print one line per change instead of a live table."
+    ),
 )
 
 

@@ -41,10 +41,14 @@ def run(
 
 
 def _print_preview(project: Project, name: str, *, lead: bool) -> None:
-    steps = preview(open_track(project.folder, name).tickets(), WorkerContexts(project), warm_up=lead)
+    steps = preview(
+        open_track(project.folder, name).tickets(), WorkerContexts(project), warm_up=lead
+    )
     for step in steps:
         waits = f" <- {', '.join(step.waits_for)}" if step.waits_for else ""
         into = f" -> {step.ticket.collect_into}" if step.ticket.collect_into else ""
         write_rows(f"{step.wave:>3}  {step.ticket.id}{waits}{into}  {step.tokens:,} tokens")
         write_rows(*(f"       {path}" for path in step.ticket.focus_files))
-    write_rows(f"{len(steps):,} tickets, {sum(step.tokens for step in steps):,} tokens before results are folded in")
+    write_rows(
+        f"{len(steps):,} tickets, {sum(step.tokens for step in steps):,} tokens before results are folded in"
+    )

@@ -56,7 +56,9 @@ def start_track(
             tell=warn,
         )
     with watch(track.tickets().tickets, plain=plain) as observe:
-        result = conduct(project, track.track_id, worker, options=options, observe=observe, tell=say)
+        result = conduct(
+            project, track.track_id, worker, options=options, observe=observe, tell=say
+        )
     write_path(result.report)
     if result.unmerged:
         say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")

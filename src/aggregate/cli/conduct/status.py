@@ -23,7 +23,9 @@ def status(track: str, config: Path, database: str) -> None:
         write_rows("no run yet")
         return
     total = len(progress.lines) + len(progress.waiting) + len(progress.untouched)
-    write_rows(f"{progress.run_id}: {progress.state}, {len(progress.lines):,} of {total:,} tickets have ended")
+    write_rows(
+        f"{progress.run_id}: {progress.state}, {len(progress.lines):,} of {total:,} tickets have ended"
+    )
     for line in progress.lines:
         error = f" ({one_line(line.errors[-1])})" if line.errors else ""
         write_rows(f"  {line.ticket.id}: {line.state}{error}")

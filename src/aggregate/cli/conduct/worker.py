@@ -16,7 +16,12 @@ _LOOK_SECONDS = 0.5
 
 
 @click.command()
-@click.option("--database", required=True, metavar="URL", help="Use the database that `aggregate conduct run` uses.")
+@click.option(
+    "--database",
+    required=True,
+    metavar="URL",
+    help="Use the database that `aggregate conduct run` uses.",
+)
 @worker_option
 @lease_option
 def worker(database: str, spec: str, lease: float) -> None:

@@ -51,7 +51,9 @@ def database_url(text: str) -> str:
         return text
     if "://" in text:
         scheme = text.split("://")[0]
-        raise StateError(f"{scheme}://... is no database that runs can use: give postgresql:// or a file")
+        raise StateError(
+            f"{scheme}://... is no database that runs can use: give postgresql:// or a file"
+        )
     return f"{SQLITE}{Path(text).absolute()}"
 
 

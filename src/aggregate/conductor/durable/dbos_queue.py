@@ -137,14 +137,18 @@ class DbosQueue:
 
     def keys(self, run_id: str) -> set[str]:
         """Return the keys of all tickets of a run that were put here, whatever they hold."""
-        return self._keys_where(lambda workflows: workflows.c.workflow_uuid.startswith(f"{run_id}/", autoescape=True))
+        return self._keys_where(
+            lambda workflows: workflows.c.workflow_uuid.startswith(f"{run_id}/", autoescape=True)
+        )
 
     def unfinished(self, keys: Collection[str]) -> set[str]:
         """Return which of ``keys`` were put here and have not ended."""
         if not keys:
             return set()
         return self._keys_where(
-            lambda workflows: workflows.c.workflow_uuid.in_(keys) & workflows.c.status.not_in(_ENDED)
+            lambda workflows: (
+                workflows.c.workflow_uuid.in_(keys) & workflows.c.status.not_in(_ENDED)
+            )
         )
 
     def cancel(self, keys: Collection[str]) -> None:
@@ -196,7 +200,9 @@ class DbosQueue:
             # JSON that DBOS reads by itself, such as a workflow's attributes.
             refuse_row("a ticket's row")
 
-    def _keys_where(self, condition: Callable[[sa.TableClause], sa.ColumnElement[bool]]) -> set[str]:
+    def _keys_where(
+        self, condition: Callable[[sa.TableClause], sa.ColumnElement[bool]]
+    ) -> set[str]:
         """Return the keys of workflows; nothing else of them is read, so that garbled ones can be ended."""
         workflows = workflow_table(self._engine.dialect.name, "workflow_status", "status")
         query = sa.select(workflows.c.workflow_uuid).where(condition(workflows))

@@ -31,7 +31,9 @@ _STOP_SECONDS = 5.0
 """What a renewal that is under way gets when the process ends."""
 _MAX_PID = (1 << 31) - 1
 _POSTGRES_CLOCK = "extract(epoch from clock_timestamp())"
-_SQLITE_CLOCK = "((julianday('now') - 2440587.5) * 86400.0)"  # 1970 is that day; days have so many seconds
+_SQLITE_CLOCK = (
+    "((julianday('now') - 2440587.5) * 86400.0)"  # 1970 is that day; days have so many seconds
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,9 @@ def _remaining(lease: sa.RowMapping) -> float:
     return lease["remaining"] or 0.0
 
 
-def _delete_forgotten(connection: sa.Connection, leases: Sequence[sa.RowMapping], working: set[str]) -> None:
+def _delete_forgotten(
+    connection: sa.Connection, leases: Sequence[sa.RowMapping], working: set[str]
+) -> None:
     """Delete leases that ran out long ago, unless their worker still has tickets."""
     old = {lease["executor_id"] for lease in leases if _remaining(lease) < -_FORGOTTEN_SECONDS}
     connection.execute(LEASES.delete().where(LEASES.c.executor_id.in_(old - working)))

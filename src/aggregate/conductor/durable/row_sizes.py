@@ -32,7 +32,9 @@ def size_of(column: sa.ColumnElement[object], dialect: str) -> sa.ColumnElement[
 def workflow_table(dialect: str, name: str, *columns: str) -> sa.TableClause:
     """Return a table of DBOS with these columns and its key."""
     schema = "dbos" if dialect == "postgresql" else None
-    return sa.table(name, *(sa.column(column) for column in ("workflow_uuid", *columns)), schema=schema)
+    return sa.table(
+        name, *(sa.column(column) for column in ("workflow_uuid", *columns)), schema=schema
+    )
 
 
 def refuse_large_workflows(connection: sa.Connection, keys: Collection[str]) -> None:
@@ -45,6 +47,8 @@ def refuse_large_workflows(connection: sa.Connection, keys: Collection[str]) -> 
     for name, columns in (("workflow_status", _STATUS_TEXTS), ("workflow_output", _OUTPUT_TEXTS)):
         table = workflow_table(dialect, name, *columns)
         size = sum((size_of(table.c[column], dialect) for column in columns), start=sa.literal(0))
-        too_large = sa.select(table.c.workflow_uuid).where(table.c.workflow_uuid.in_(keys), size > ROW_BYTES)
+        too_large = sa.select(table.c.workflow_uuid).where(
+            table.c.workflow_uuid.in_(keys), size > ROW_BYTES
+        )
         for key in connection.execute(too_large.order_by(table.c.workflow_uuid).limit(1)).scalars():
             refuse_row(f"the row of {key.rpartition('/')[2]}", TOO_LARGE)

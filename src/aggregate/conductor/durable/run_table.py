@@ -70,8 +70,12 @@ class RunTable:
         self._track = track
         of_track = (RUNS.c.project == project) & (RUNS.c.track == track)
         # NULL where they are too large to be read.
-        tickets = sa.case((size_of(RUNS.c.tickets, engine.dialect.name) <= ROW_BYTES, RUNS.c.tickets))
-        self._rows = sa.select(RUNS.c.run_id, RUNS.c.number, RUNS.c.state, tickets.label("tickets")).where(of_track)
+        tickets = sa.case(
+            (size_of(RUNS.c.tickets, engine.dialect.name) <= ROW_BYTES, RUNS.c.tickets)
+        )
+        self._rows = sa.select(
+            RUNS.c.run_id, RUNS.c.number, RUNS.c.state, tickets.label("tickets")
+        ).where(of_track)
 
     def latest(self) -> RunRow | None:
         """Return the newest run, ``None`` where there is none.

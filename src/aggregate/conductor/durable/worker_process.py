@@ -79,7 +79,9 @@ class WorkerProcess:
 
     def __enter__(self) -> Self:
         if not _ONLY.acquire(blocking=False):
-            raise StateError("this process works on tickets already: wait for it, or use a process for each run")
+            raise StateError(
+                "this process works on tickets already: wait for it, or use a process for each run"
+            )
         try:
             self._launch()
         except BaseException:

@@ -69,24 +69,33 @@ class BdProgram:
                     [self.executable, *arguments],
                     cwd=self.cwd,
                     # Old versions start a daemon that stays.
-                    env={**guarded_environment(str(self.cwd), self.environ), "BEADS_NO_DAEMON": "1"},
+                    env={
+                        **guarded_environment(str(self.cwd), self.environ),
+                        "BEADS_NO_DAEMON": "1",
+                    },
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=messages,
                     start_new_session=True,
                 )
             except OSError as error:
-                raise BeadsError(f"{NAME} cannot be started ({error.strerror}); check the program on PATH") from error
+                raise BeadsError(
+                    f"{NAME} cannot be started ({error.strerror}); check the program on PATH"
+                ) from error
             try:
                 status = process.wait(self.timeout)
             except subprocess.TimeoutExpired as error:
-                raise BeadsError(f"{NAME} gave no answer within {self.timeout:g} s and was stopped") from error
+                raise BeadsError(
+                    f"{NAME} gave no answer within {self.timeout:g} s and was stopped"
+                ) from error
             finally:
                 _stop(process)
             return status, _content(output), _content(messages).decode("utf-8", "replace")
 
 
-def find_bd(base_dir: Path, *, environ: Mapping[str, str], timeout: float = TIMEOUT_SECONDS) -> BdProgram | None:
+def find_bd(
+    base_dir: Path, *, environ: Mapping[str, str], timeout: float = TIMEOUT_SECONDS
+) -> BdProgram | None:
     """Return the ``bd`` on the ``PATH`` of ``environ``, to be run in ``base_dir``, or ``None``."""
     executable = find_program(NAME, outside=(base_dir,), path=environ.get("PATH", ""))
     return BdProgram(executable, base_dir, environ, timeout) if executable else None
@@ -102,7 +111,9 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 def _content(file: IO[bytes]) -> bytes:
     if file.seek(0, os.SEEK_END) > _MAX_OUTPUT:
-        raise BeadsError(f"{NAME} printed more than {_MAX_OUTPUT // 1024 // 1024} MB, which is more than can be read")
+        raise BeadsError(
+            f"{NAME} printed more than {_MAX_OUTPUT // 1024 // 1024} MB, which is more than can be read"
+        )
     file.seek(0)
     return file.read()
 
@@ -125,7 +136,9 @@ def _board(output: bytes) -> Board:
         raise BeadsError(f"{NAME} printed no JSON") from error
     if isinstance(records, dict):
         records = records.get("data")
-    if records is not None and not isinstance(records, list):  # no beads: [], or null before version 0.30
+    if records is not None and not isinstance(
+        records, list
+    ):  # no beads: [], or null before version 0.30
         raise BeadsError(f"{NAME} printed no list of beads")
     records = records or []
     _require_dependencies(records)

@@ -64,7 +64,9 @@ def read_board(
     bd = find_bd(base_dir, environ=environ, timeout=timeout) if files.for_bd else None
     board = first_readable([*([bd] if bd else []), *_file_readers(files)])
     if files.dolt and board.source not in ("", NAME):
-        stale = f"A Dolt database holds the truth and {board.source} may be behind it; {_EXPORT_HINT}."
+        stale = (
+            f"A Dolt database holds the truth and {board.source} may be behind it; {_EXPORT_HINT}."
+        )
         return replace(board, warnings=(*board.warnings, stale))
     return board
 
@@ -79,12 +81,18 @@ def first_readable(readers: Sequence[BeadsReader]) -> Board:
             failures.append(f"{error}.")
         else:
             return replace(board, warnings=(*failures, *board.warnings))
-    return Board("", warnings=(*failures, f"The beads of this project cannot be read here; {_EXPORT_HINT}."))
+    return Board(
+        "", warnings=(*failures, f"The beads of this project cannot be read here; {_EXPORT_HINT}.")
+    )
 
 
 def _file_readers(files: BeadsFiles) -> list[FileReader]:
     """Return the readers of the files, the newest file first and JSONL before a database of the same time."""
-    parsers = ((files.jsonl, read_jsonl), (files.database, read_sqlite), (files.mock, read_json_list))
+    parsers = (
+        (files.jsonl, read_jsonl),
+        (files.database, read_sqlite),
+        (files.mock, read_json_list),
+    )
     readers = [FileReader(path, parse) for path, parse in parsers if path]
     return sorted(readers, key=lambda reader: -_changed(reader.path))
 

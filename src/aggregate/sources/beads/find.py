@@ -23,7 +23,15 @@ _DOLT_DIRS = ("dolt", "embeddeddolt")
 _PREFERRED_JSONL = ("issues.jsonl", "beads.jsonl")
 _OTHER_JSONL = frozenset(
     f"{stem}.jsonl"
-    for stem in ("deletions", "interactions", "routes", "molecules", "beads.base", "beads.left", "beads.right")
+    for stem in (
+        "deletions",
+        "interactions",
+        "routes",
+        "molecules",
+        "beads.base",
+        "beads.left",
+        "beads.right",
+    )
 )
 
 
@@ -98,12 +106,16 @@ def _inspect(directory: Path) -> BeadsFiles | None:
     except OSError:
         return None
     databases = [directory / name for name in names if _is_database(name)]
-    jsonl = next((directory / name for name in _jsonl_names(names) if _is_file(directory / name)), None)
+    jsonl = next(
+        (directory / name for name in _jsonl_names(names) if _is_file(directory / name)), None
+    )
     dolt = any((directory / name).is_dir() for name in _DOLT_DIRS)
     for_bd = dolt or bool(databases) or "metadata.json" in names or "config.yaml" in names
     if not (for_bd or jsonl):
         return None
-    database = min(filter(_is_file, databases), key=lambda path: path.name != "beads.db", default=None)
+    database = min(
+        filter(_is_file, databases), key=lambda path: path.name != "beads.db", default=None
+    )
     return BeadsFiles(directory, jsonl=jsonl, database=database, dolt=dolt, for_bd=for_bd)
 
 
@@ -113,12 +125,18 @@ def _is_file(path: Path) -> bool:
 
 
 def _is_database(name: str) -> bool:
-    return name.endswith(".db") and ".backup" not in name and name != "vc.db"  # that of version control
+    return (
+        name.endswith(".db") and ".backup" not in name and name != "vc.db"
+    )  # that of version control
 
 
 def _jsonl_names(names: list[str]) -> list[str]:
     """Return the JSONL files that may hold the beads, the best first (``FindJSONLInDir`` of old Beads)."""
-    others = [name for name in names if name.endswith(".jsonl") and name not in _OTHER_JSONL | {*_PREFERRED_JSONL}]
+    others = [
+        name
+        for name in names
+        if name.endswith(".jsonl") and name not in _OTHER_JSONL | {*_PREFERRED_JSONL}
+    ]
     return [name for name in _PREFERRED_JSONL if name in names] + others
 
 

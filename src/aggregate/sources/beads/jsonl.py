@@ -48,4 +48,6 @@ def _content(path: Path, name: str) -> bytes:
     try:
         return read_bytes(path, limit=CONTENT_BYTES)
     except OSError as error:
-        raise BeadsError(f"{name} cannot be read ({error.strerror}); check the file and its permissions") from error
+        raise BeadsError(
+            f"{name} cannot be read ({error.strerror}); check the file and its permissions"
+        ) from error

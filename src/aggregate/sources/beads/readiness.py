@@ -93,7 +93,12 @@ def _rank(bead: Bead) -> tuple[int, float, str]:
 
 
 def _is_work(bead: Bead) -> bool:
-    return bead.status == "open" and not bead.pinned and not bead.ephemeral and bead.issue_type not in _NEVER_READY
+    return (
+        bead.status == "open"
+        and not bead.pinned
+        and not bead.ephemeral
+        and bead.issue_type not in _NEVER_READY
+    )
 
 
 def _is_done(bead: Bead) -> bool:
@@ -106,7 +111,9 @@ def _blockers(by_id: Mapping[str, Bead]) -> dict[str, tuple[str, ...]]:
     children = _children(by_id)
     open_beads = {bead.id: bead for bead in by_id.values() if not _is_done(bead)}
     direct = {
-        bead.id: {need.target: None for need in bead.dependencies if _holds_back(need, by_id, children)}
+        bead.id: {
+            need.target: None for need in bead.dependencies if _holds_back(need, by_id, children)
+        }
         for bead in open_beads.values()
     }
     blocked = {id_: reasons for id_, reasons in direct.items() if reasons}
@@ -137,7 +144,9 @@ def _children(by_id: Mapping[str, Bead]) -> dict[str, list[Bead]]:
     return children
 
 
-def _holds_back(need: Dependency, by_id: Mapping[str, Bead], children: Mapping[str, list[Bead]]) -> bool:
+def _holds_back(
+    need: Dependency, by_id: Mapping[str, Bead], children: Mapping[str, list[Bead]]
+) -> bool:
     """Whether ``need`` alone blocks its bead; a blocked parent is not seen here."""
     if need.kind in _BLOCKING:
         target = by_id.get(need.target)
@@ -156,5 +165,6 @@ def _deferred(by_id: Mapping[str, Bead], now: datetime) -> set[str]:
     return {
         bead.id
         for bead in by_id.values()
-        if bead.id in later or any(need.kind == _PARENT and need.target in later for need in bead.dependencies)
+        if bead.id in later
+        or any(need.kind == _PARENT and need.target in later for need in bead.dependencies)
     }

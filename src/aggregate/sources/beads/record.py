@@ -50,7 +50,9 @@ class BoardBuilder:
 
     def board(self) -> Board:
         """Return what was collected."""
-        return Board(self._source, tuple(self._beads.values()), len(self._deleted), tuple(self._warnings))
+        return Board(
+            self._source, tuple(self._beads.values()), len(self._deleted), tuple(self._warnings)
+        )
 
 
 def board_of(records: Iterable[object], source: str) -> Board:

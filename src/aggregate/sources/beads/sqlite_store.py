@@ -34,7 +34,9 @@ def read_sqlite(path: Path, *, name: str) -> Board:
     """
     try:
         os.close(open_regular(path)[0])
-        with closing(sqlite3.connect(_uri(path, name), uri=True, timeout=_WAIT_SECONDS)) as connection:
+        with closing(
+            sqlite3.connect(_uri(path, name), uri=True, timeout=_WAIT_SECONDS)
+        ) as connection:
             guard_connection(connection, seconds=_READ_SECONDS)
             # A text that is not UTF-8 must not hide all the others.
             connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
@@ -42,9 +44,13 @@ def read_sqlite(path: Path, *, name: str) -> Board:
     except sqlite3.Error as error:
         slow = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
         why = f"reading it takes longer than {_READ_SECONDS:g} s" if slow else str(error)
-        raise BeadsError(f"{name} is no readable database of Beads ({why}); export it with bd or remove it") from error
+        raise BeadsError(
+            f"{name} is no readable database of Beads ({why}); export it with bd or remove it"
+        ) from error
     except OSError as error:
-        raise BeadsError(f"{name} cannot be read ({error.strerror}); check the file and its permissions") from error
+        raise BeadsError(
+            f"{name} cannot be read ({error.strerror}); check the file and its permissions"
+        ) from error
 
 
 def _uri(path: Path, name: str) -> str:
@@ -61,14 +67,18 @@ def _uri(path: Path, name: str) -> str:
     if not log.exists() or log.stat().st_size == 0:
         return f"{uri}&immutable=1"
     if not index.exists():
-        raise BeadsError(f"{name} has changes from a crash that are not merged yet; run any bd command to merge them")
+        raise BeadsError(
+            f"{name} has changes from a crash that are not merged yet; run any bd command to merge them"
+        )
     return uri
 
 
 def _read(connection: sqlite3.Connection, name: str) -> Board:
     builder = BoardBuilder(name)
     if not is_plain_table(connection, "issues"):
-        raise BeadsError(f"{name} has no table of issues; export the beads with bd or remove the file")
+        raise BeadsError(
+            f"{name} has no table of issues; export the beads with bd or remove the file"
+        )
     needs: dict[object, list[dict[str, object]]] = {}
     for row in _rows(connection, "dependencies", _DEPENDENCY_COLUMNS):
         needs.setdefault(row.get("issue_id"), []).append(row)
@@ -77,7 +87,9 @@ def _read(connection: sqlite3.Connection, name: str) -> Board:
     return builder.board()
 
 
-def _rows(connection: sqlite3.Connection, table: str, wanted: tuple[str, ...]) -> Iterator[dict[str, object]]:
+def _rows(
+    connection: sqlite3.Connection, table: str, wanted: tuple[str, ...]
+) -> Iterator[dict[str, object]]:
     """Yield the rows of ``table`` with those of the ``wanted`` columns that it has; none where there is no table."""
     if not is_plain_table(connection, table):
         return
@@ -85,7 +97,9 @@ def _rows(connection: sqlite3.Connection, table: str, wanted: tuple[str, ...]) -
     columns = [column for column in wanted if column in present]
     if not columns:
         return
-    order = ", ".join(columns[:3])  # the keys come first: the order does not depend on the file's layout
+    order = ", ".join(
+        columns[:3]
+    )  # the keys come first: the order does not depend on the file's layout
     size = 0
     for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"):
         # A damaged file can show the same page as many rows.
