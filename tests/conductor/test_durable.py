@@ -276,7 +276,8 @@ def test_a_database_that_records_nothing_for_a_moment(engine: sa.Engine) -> None
         until(lambda: queue.outcomes(["r/a"]))
     outcome = queue.outcomes(["r/a"])["r/a"]
     assert (outcome.text, outcome.errors) == ("answer of a", ())
-    assert worker.order == ["a", "a"]
+    # Once more, and on a slow machine, where the short lease runs out meanwhile, perhaps another time.
+    assert worker.order[:2] == ["a", "a"]
 
 
 def test_a_server_that_goes_away_for_a_moment(server: str) -> None:
