@@ -187,7 +187,7 @@ def test_a_git_that_gets_no_processor_is_waited_for(
     )
     late.chmod(0o755)
     monkeypatch.setenv("PATH", str(late.parent), prepend=os.pathsep)
-    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / ".git").mkdir(parents=True)
     assert ask(str(tmp_path / "tree"), "ls-files") == b"late"
 
 
