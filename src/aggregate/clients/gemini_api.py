@@ -1,4 +1,4 @@
-"""Google's Gemini API, through its SDK; its cache needs no marks."""
+"""Google's Gemini API, through its SDK; its cache needs no breakpoints."""
 
 import re
 from collections.abc import Mapping
