@@ -66,9 +66,8 @@ def _capture(source: bytes, language: Language) -> _BodyCaptures:
         for name, nodes in match.items():
             for node in nodes:
                 start, end = node.start_byte, node.end_byte
-                end -= (
-                    source[end - 1 : end] == b"\r"
-                )  # a comment's node reaches into its line's end
+                # A comment's node reaches into its line's end.
+                end -= source[end - 1 : end] == b"\r"
                 if name == "body":
                     captured.bodies.add((start, end))
                 elif name == "keep":
@@ -99,9 +98,8 @@ def _cut_body(
     line_end = source.rfind(b"\n", doc_end, rest)
     if replaced and line_end > doc_end:
         line_end -= source[line_end - 1 : line_end] == b"\r"
-        cuts.append(
-            Elision(doc_end, line_end)
-        )  # blank lines between the docstring and the placeholder
+        # Blank lines between the docstring and the placeholder.
+        cuts.append(Elision(doc_end, line_end))
     return cuts + replaced
 
 
