@@ -1,6 +1,6 @@
 """Reach the goals of the documents with a scripted model and a local service: ``python -m simulation.goals``.
 
-It prints the answers with their trees, then what the engine itself costs for each step.
+It prints the answers with their trees, then what the agent itself costs for each step.
 """
 
 import sys
@@ -132,7 +132,7 @@ def reach(
 
 
 def overhead(steps: int = STEPS) -> float:
-    """Return the milliseconds that the engine takes for a step whose model and tool cost nothing."""
+    """Return the milliseconds that the agent takes for a step whose model and tool cost nothing."""
 
     def look(what: str) -> dict[str, object]:
         """Look something up.
@@ -173,7 +173,7 @@ def main() -> None:
             )
             print("\n".join(plain_lines(result.trace)[:14]), end="\n\n")
     cost = overhead()
-    print(f"engine alone: {cost:.2f} ms a step, bound {BOUND_MS:g} ms, ratio {cost / BOUND_MS:.2f}")
+    print(f"agent alone: {cost:.2f} ms a step, bound {BOUND_MS:g} ms, ratio {cost / BOUND_MS:.2f}")
     sys.exit(cost > BOUND_MS)
 
 

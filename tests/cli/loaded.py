@@ -166,9 +166,8 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
 
 def _become(folder: str, arguments: list[str], environment: dict[str, str], *streams: int) -> None:
     """Run one command in this copy and end as the program does."""
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # tests that run in the background ignore it
+    # Tests that run in the background ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for target, stream in enumerate(streams):
         os.dup2(stream, target)
     for stream in streams:
@@ -184,9 +183,8 @@ def _become(folder: str, arguments: list[str], environment: dict[str, str], *str
         main()
     except SystemExit as end:
         if threading.active_count() == 1:
-            os._exit(
-                end.code if isinstance(end.code, int) else 1
-            )  # nothing to wait for: taking down memory is slow
+            # Nothing to wait for: taking down memory is slow.
+            os._exit(end.code if isinstance(end.code, int) else 1)
         raise
 
 

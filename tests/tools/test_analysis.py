@@ -1,4 +1,4 @@
-"""The analysis tool as the engine calls it (rules D-86, D-89)."""
+"""The analysis tool as the agent calls it (rules D-86, D-89)."""
 
 from datetime import UTC, datetime
 
@@ -7,7 +7,7 @@ from aggregate.tools.analysis_tool import ANALYSIS, add_analysis_tool
 
 
 def test_all_code_of_a_goal_sees_the_moment_at_which_it_began() -> None:
-    """The tool's clock is the one that the engine gives, and the data is the engine's."""
+    """The tool's clock is the one that the agent gives, and the data is the agent's."""
     registry = ToolRegistry()
     add_analysis_tool(registry)
     context = ToolContext({"a": 2}, now=datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC))

@@ -1,4 +1,4 @@
-"""The engine's face: a goal in, an answer out."""
+"""The agent: a goal in, an answer out."""
 
 import time
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""A provider's client as the engine's model."""
+"""A provider's client as the agent's model."""
 
 from dataclasses import dataclass, field
 from typing import Final

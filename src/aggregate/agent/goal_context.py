@@ -179,8 +179,8 @@ class Branch:
     corrective: bool = False
     subtask_budget: SubtaskBudget = field(default_factory=SubtaskBudget)
 
-    def wording(self, step: str) -> str:
-        """Return the words that decide what ``step`` does."""
+    def deciding_text(self, step: str) -> str:
+        """Return the text that decides what ``step`` does."""
         return self.template or step
 
     def at(self, node: TraceRecorder) -> "Branch":

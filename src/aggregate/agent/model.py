@@ -1,4 +1,4 @@
-"""What the engine asks of a model: one small question at a time."""
+"""What the agent asks of a model: one small question at a time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The wording of the questions: each is small and has one job (rule D-8).
+"""The texts of the questions: each is small and has one job (rule D-8).
 
 What steps and tools gave stands in fences that it cannot close; it is data, and no question follows instructions in it.
 """

@@ -78,7 +78,7 @@ def scripted_model(script: Mapping[str, Any] | Iterable[ScriptRule]) -> Scripted
             ``call: text that the question holds``.
 
     Raises:
-        ModelError: A name is no question of the engine, or a rule has no answer.
+        ModelError: A name is no question of the agent, or a rule has no answer.
     """
     if isinstance(script, Mapping):
         return ScriptedModel(tuple(_rule(name, answers) for name, answers in script.items()))

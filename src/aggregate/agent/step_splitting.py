@@ -60,7 +60,7 @@ def run_parts(
 
 
 def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
-    """Return ``start`` and ``end`` by the wording of the parts, and the range they make (rules D-26, X-10).
+    """Return ``start`` and ``end`` by the words of the parts, and the range they make (rules D-26, X-10).
 
     ``before_unix`` is the last second of the day that ``end`` begins, where it is a midnight: ranges hold their whole
     last day. Two numbers in ascending order without such words are start and end.

@@ -68,7 +68,7 @@ def run_branch(run: GoalContext, branch: Branch) -> BranchResult:
 
 def _steps(run: GoalContext, branch: Branch) -> list[str]:
     """Return the steps of a goal (rule P1); a sub-task that names one thing to do is one, without a question."""
-    if branch.depth > 0 and not is_compound(branch.wording(branch.goal)):
+    if branch.depth > 0 and not is_compound(branch.deciding_text(branch.goal)):
         return [branch.goal]
     reply = run.ask(
         branch.node,
@@ -136,7 +136,7 @@ def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
     parts = parts_of(run, branch, step, tool)
     if parts:
         return run_parts(run, branch, parts, tool, run_subtask)
-    iteration = find_iteration(branch.wording(step)) if may_spawn(run, branch) else None
+    iteration = find_iteration(branch.deciding_text(step)) if may_spawn(run, branch) else None
     loop = find_loop(run, branch, step, iteration) if iteration else None
     if loop and needs_each(run, branch, loop, tool):
         if not loop.items:

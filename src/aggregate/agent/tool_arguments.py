@@ -86,7 +86,7 @@ def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
     """Return what the current item and the words of the step give."""
     arguments = item_arguments(tool, branch.item, branch.noun) if branch.item is not None else {}
     for parameter in tool.parameters:
-        stated = _stated_value(parameter, branch.wording(step))
+        stated = _stated_value(parameter, branch.deciding_text(step))
         if stated is not None:
             arguments[parameter.name] = stated
     return declared_arguments(tool, arguments)

@@ -34,7 +34,7 @@ def choose_tool(run: GoalContext, branch: Branch, step: str) -> Tool | None:
         return branch.chosen.tool
     if branch.corrective:
         return run.tools.get(ANALYSIS) if ANALYSIS in run.tools else None
-    step = branch.wording(step)
+    step = branch.deciding_text(step)
     named = _named_tool(step, run.tools)
     if named or not len(run.tools):
         return named

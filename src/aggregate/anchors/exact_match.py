@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from aggregate.anchors.fingerprints import REPEATED, TRIVIAL
-from aggregate.anchors.scoring import ContextScore, score_context
+from aggregate.anchors.scoring import score_context
 from aggregate.anchors.search_text import SearchText
 
 SymbolAt = Callable[[int], str]
@@ -34,11 +34,9 @@ def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> Exac
     ranked = [(fit, place) for fit, place in _ranked(target, places) if target.same_text(place)]
     if not ranked:
         return ExactMatches()
-    best_score = ranked[0][0].score
+    best_score = ranked[0][0]
     too_near = best_score - target.thresholds.lead
-    tied = sorted(
-        place for fit, place in ranked if fit.score > too_near or place in target.unbroken
-    )
+    tied = sorted(place for fit, place in ranked if fit > too_near or place in target.unbroken)
     if len(tied) == 1 and best_score >= _needed(target):
         return ExactMatches(chosen=tied[0], total=total)
     is_tie = len(tied) > 1
@@ -58,7 +56,7 @@ def rivalry(target: SearchText) -> tuple[int, int]:
     """Return how many copies of the slice its own text holds, as far as counted, and in percent how the best fits."""
     places, total = _places(target)
     own = target.anchor.start - 1
-    best = max((fit.score for fit, place in _ranked(target, places) if place != own), default=0.0)
+    best = max((fit for fit, place in _ranked(target, places) if place != own), default=0.0)
     return total - 1, min(round(best * 100), 100)
 
 
@@ -84,11 +82,11 @@ def _leads_to_single(target: SearchText, side: range, shift: int) -> bool:
     return False
 
 
-def _ranked(target: SearchText, places: Sequence[int]) -> list[tuple[ContextScore, int]]:
+def _ranked(target: SearchText, places: Sequence[int]) -> list[tuple[float, int]]:
     """Return places with what surrounds them, the best first; of equals the upper one."""
     size = target.anchor.size
     ranked = [(score_context(target, place, place + size), place) for place in places]
-    return sorted(ranked, key=lambda pair: (-pair[0].score, pair[1]))
+    return sorted(ranked, key=lambda pair: (-pair[0], pair[1]))
 
 
 def _needed(target: SearchText) -> float:

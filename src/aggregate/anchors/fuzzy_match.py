@@ -68,7 +68,7 @@ def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: 
         needed = thresholds.seedless_context
         if anchor.copies:
             needed = max(needed, anchor.rival / 100 + thresholds.lead)
-        sure = score_context(target, start, end).score >= needed
+        sure = score_context(target, start, end) >= needed
     return FuzzyMatch(start, end, alike, held, sure)
 
 

@@ -1,7 +1,6 @@
 """How well a place fits: by the lines around it and by the likeness of its own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
@@ -10,37 +9,25 @@ from aggregate.anchors.search_text import SearchText
 from aggregate.anchors.thresholds import Thresholds
 
 
-@dataclass(frozen=True, slots=True)
-class ContextScore:
-    """How far the lines around a place are those of the capture.
-
-    Attributes:
-        score: Mean of both sides, 0.0 to 1.0, above 1.0 with a bonus for a side on which no line of the text changed.
-        above: The upper side alone, 0.0 to 1.0; ``None`` where no line stood there at capture.
-        below: The lower side alone.
-    """
-
-    score: float
-    above: float | None
-    below: float | None
-
-
-def score_context(target: SearchText, start: int, end: int) -> ContextScore:
+def score_context(target: SearchText, start: int, end: int) -> float:
     """Return how far the lines around ``[start, end)`` are those of the capture.
 
-    Near lines weigh more than far ones, and lines at another distance than before weigh less.
+    It is the mean of both sides, 0.0 to 1.0, and above 1.0 with a bonus for a side on which no line of the text
+    changed. Near lines weigh more than far ones, and lines at another distance than before weigh less.
     """
     anchor = target.anchor
     size_below = len(target.window) - anchor.after
     old_above, old_below = target.window[: anchor.before][::-1], target.window[anchor.after :]
     new_above = target.text.coded[max(start - anchor.before, 0) : start][::-1]
     new_below = target.text.coded[end : end + size_below]
-    above = _side_score(target, old_above, new_above) if old_above else None
-    below = _side_score(target, old_below, new_below) if old_below else None
-    sides = [side for side in (above, below) if side is not None]
+    sides = [
+        _side_score(target, old, new)
+        for old, new in ((old_above, new_above), (old_below, new_below))
+        if old
+    ]
     mean = sum(sides) / len(sides) if sides else 0.0
     unbroken_sides = (start == target.head_place) + (end == target.tail_end)
-    return ContextScore(mean + target.thresholds.unbroken_bonus * unbroken_sides, above, below)
+    return mean + target.thresholds.unbroken_bonus * unbroken_sides
 
 
 def _side_score(target: SearchText, old: str, new: str) -> float:

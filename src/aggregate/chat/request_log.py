@@ -103,7 +103,7 @@ def read_request(prompt: Path) -> LoggedRequest | None:
         data = json.loads(read_text(request_log_path(prompt), limit=CONTENT_BYTES))
         if data["version"] != _VERSION:
             return None
-        segments = tuple(_read_hash(*link) for link in data["links"])
+        segments = tuple(_read_hash(*written) for written in data["links"])
         sent = (
             _read_sent(data["sent"], count=len(segments)) if data.get("sent") is not None else None
         )

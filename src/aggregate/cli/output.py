@@ -35,9 +35,8 @@ def write_piece(piece: str) -> None:
     if is_terminal():
         _write(printable(piece, body=True))
     else:
-        _write(
-            piece.encode("utf-8", "backslashreplace")
-        )  # of JSON too: \udNNN is how it spells half a pair
+        # Of JSON too: \udNNN is how it spells half a pair.
+        _write(piece.encode("utf-8", "backslashreplace"))
 
 
 def write_rendered(text: str) -> None:
@@ -148,9 +147,8 @@ def prepare_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(
-                errors="backslashreplace"
-            )  # an ASCII locale has no other way to show an umlaut
+            # An ASCII locale has no other way to show an umlaut.
+            stream.reconfigure(errors="backslashreplace")
 
 
 def finish_streams() -> None:

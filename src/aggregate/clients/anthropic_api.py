@@ -80,9 +80,8 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
     """Return the JSON of a request: a text block per block of the plan, with ``cache_control`` at breakpoints."""
     body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_output}
     if request.temperature is not None:
-        body["extra_body"] = {
-            "temperature": request.temperature
-        }  # MiniMax knows it, the SDK does not
+        # MiniMax knows it, the SDK does not.
+        body["extra_body"] = {"temperature": request.temperature}
     if request.schema:
         body["output_config"] = {"format": {"type": "json_schema", "schema": dict(request.schema)}}
     if system := _content(request.plan, system=True):

@@ -1,4 +1,4 @@
-"""Google's Gemini API, through its SDK; its cache needs no marks."""
+"""Google's Gemini API, through its SDK; its cache needs no breakpoints."""
 
 import re
 from collections.abc import Mapping
@@ -51,9 +51,8 @@ class GeminiApi:
         except ImportError:
             raise missing_sdk(self.provider, "google-genai") from None
         address, version = _split(self.base_url)
-        for_unused = {
-            "verify": certificates()
-        }  # for a client that the SDK makes beside ours, and never uses
+        # For a client that the SDK makes beside ours, and never uses.
+        for_unused = {"verify": certificates()}
         with SdkErrorTranslator(self.provider, self.key, errors.APIError):
             async with HttpClient(**http_client_options(self.limits)) as http:
                 options = types.HttpOptions(

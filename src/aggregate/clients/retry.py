@@ -25,7 +25,7 @@ class Retry:
         attempts: Exchanges in all.
         first: Seconds before the second one; doubled each time.
         longest: The most seconds before any.
-        patience: The most seconds that a provider's own wish is followed; beyond, the error is raised at once.
+        patience: The most seconds that a provider's own delay is followed; beyond, the error is raised at once.
     """
 
     attempts: int = 5

@@ -141,14 +141,13 @@ def _elements(path: str, text: str, outline: View | str) -> int:
     return len(outline.spans) if is_code and isinstance(outline, View) else 0
 
 
-def largest_folders(tokens: Mapping[str, int], *, most: int = 3) -> list[tuple[str, int]]:
-    """Return the folders with the most tokens, largest first, each as a path ending with ``/``.
+def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return the three folders with the most tokens, largest first, each as a path ending with ``/``.
 
     They lie side by side, below the folders that hold everything.
 
     Args:
         tokens: Tokens by file, its path written with ``/``.
-        most: How many folders.
     """
     folders = {path: PurePosixPath(path).parts[:-1] for path in tokens}
     ordered = sorted(folders.values())
@@ -156,7 +155,7 @@ def largest_folders(tokens: Mapping[str, int], *, most: int = 3) -> list[tuple[s
     sums: Counter[str] = Counter()
     for path, parts in folders.items():
         sums["/".join((*parts[: depth + 1], "")) or ROOT] += tokens[path]
-    return sorted(sums.items(), key=lambda row: (-row[1], row[0]))[:most]
+    return sorted(sums.items(), key=lambda row: (-row[1], row[0]))[:3]
 
 
 def folder_rows(sizes: Sequence[FileSizes]) -> list[FolderRow]:

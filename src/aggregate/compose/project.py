@@ -189,9 +189,8 @@ def redaction_for(
         wanted = own.send if sending else own.run or theirs.run
     if not wanted:
         return None
-    from aggregate.redaction.redact import (
-        Redaction,
-    )  # its rules need a library that nothing else does
+    # Its rules need a library that nothing else does.
+    from aggregate.redaction.redact import Redaction
 
     return Redaction(frozenset(own.allow) | frozenset(theirs.allow))
 
@@ -227,9 +226,8 @@ def _history(project: Project, scope: Scope) -> tuple[object, ...]:
 
 
 def _presets(project: Project) -> "ContextPresetManager":
-    from aggregate.presets.store import (
-        ContextPresetManager,
-    )  # its library takes 10 ms, few projects have presets
+    # Its library takes 10 ms, few projects have presets.
+    from aggregate.presets.store import ContextPresetManager
 
     path = project.path or project.folder / "manual_slop.toml"
     return ContextPresetManager(path, global_config_path())

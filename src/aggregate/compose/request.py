@@ -37,7 +37,7 @@ class Request:
         focus_files: Focus files; any, or tier 3, make it a Tier 3 prompt.
         tier: ``3`` for a Tier 3 prompt.
         doubts: What is odd about what was asked for, one sentence each.
-        results: Results of sub-agents to fold in, large values already compacted.
+        results: Results of sub-agents to show, large values already compacted.
         scope: Which files may be read.
         redaction: Which secrets are replaced in all of this, ``None`` for none.
     """

@@ -39,9 +39,8 @@ def render_all(
             if on_done:
                 on_done(1)
         return
-    from aggregate.compose.view_processes import (
-        render_in_processes,
-    )  # threads and pipes, which few projects need
+    # Threads and pipes, which few projects need.
+    from aggregate.compose.view_processes import render_in_processes
 
     yield from render_in_processes(requests, workers=workers, on_done=on_done, patience=patience)
 

@@ -2,7 +2,8 @@
 
 tree-sitter holds Python's global lock while it parses, so threads do not help. The standard process pools import the
 caller's main module again (which breaks scripts without a guard) or fork (which breaks programs with threads), so the
-workers are plain child processes of this module. One that crashes or hangs costs the file that it was at, not the run.
+workers are plain child processes that run ``view_worker``. One that crashes or hangs costs the file that it was at,
+not the run.
 """
 
 import pickle

@@ -41,7 +41,7 @@ class RunOptions:
         lease: Seconds after which a worker without a sign of life counts as dead.
         on_error: What a failed ticket does, instead of what ``tickets.toml`` says; a run under way keeps what it has.
         resume: Only go on with a run that was not finished, begin none.
-        polling: The window, the polling, and whether one worker is sent ahead.
+        polling: How many tickets are queued at one time, how often the queue is looked at, and what is sent ahead.
     """
 
     database: str = ""

@@ -40,7 +40,7 @@ class Worker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelWorker:
-    """Lets a language model work on assignments: one request for each, or the goal engine where a ticket names tools.
+    """Lets a language model work on assignments: one request for each, or the agent where a ticket names tools.
 
     Attributes:
         client: Reaches the model.

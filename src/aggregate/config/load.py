@@ -110,10 +110,11 @@ def validate_table(
     try:
         return model.model_validate(dict(data))
     except ValidationError as error:
+        # A parser, needed only to explain a mistake.
         from aggregate.config.key_position import (
             key_lines,
             nearest_line,
-        )  # a parser, needed only to explain a mistake
+        )
 
         problems = error.errors(include_url=False, include_context=False)
         lines = key_lines(text) if 0 < len(text) <= _LOCATED else {}

@@ -29,9 +29,8 @@ def guard_connection(connection: sqlite3.Connection, *, seconds: float | None) -
     """
     for limit, most in _LIMITS.items():
         connection.setlimit(limit, most)
-    connection.execute(
-        "PRAGMA trusted_schema=OFF"
-    )  # no functions with side effects in views, defaults and indexes
+    # No functions with side effects in views, defaults and indexes.
+    connection.execute("PRAGMA trusted_schema=OFF")
     connection.execute("PRAGMA cell_size_check=ON")  # a damaged page is an error
     if seconds is not None:
         end = time.monotonic() + seconds

@@ -23,12 +23,11 @@ _STEM_CHARACTERS = 50
 """Of a file's name in its temporary one, which must not have more than 255 bytes: a character has up to four."""
 
 
-def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
+def replace_text(path: Path, text: str) -> None:
     """Replace the user's file at ``path`` by ``text`` in one step: a kill leaves the old or the new one, whole.
 
     A link is written through, so that it stays one; where it could be a stranger's, ask ``confined`` before. The file
-    keeps its permissions. With ``durable`` off the disk is not waited for: after a power failure the file may be
-    missing, so it is for what a program can write again.
+    keeps its permissions, and the disk is waited for.
 
     Raises:
         OutputError: It cannot be written.
@@ -37,7 +36,7 @@ def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-        _replace(target, text.encode(), mode=mode, durable=durable)
+        _replace(target, text.encode(), mode=mode, durable=True)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 

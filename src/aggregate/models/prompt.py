@@ -70,7 +70,3 @@ class Prompt:
             if i:
                 yield SEPARATOR
             yield segment.text
-
-    def without(self, section: Section) -> "Prompt":
-        """Return the prompt without one section; the rest keeps its bytes."""
-        return Prompt(tuple(segment for segment in self.segments if segment.section is not section))

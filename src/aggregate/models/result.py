@@ -1,4 +1,4 @@
-"""Results: what sub-agents, steps and tools gave, folded into one value with its provenance."""
+"""Results: what sub-agents, steps and tools gave, merged into one value with its provenance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -93,9 +93,8 @@ class ContextPresetManager:
         presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
         presets[preset.name] = _table(preset)
         text = tomlkit.dumps(document)
-        validate(
-            parse_toml(text, path), path=path, text=text
-        )  # what cannot be loaded again is not written
+        # What cannot be loaded again is not written.
+        validate(parse_toml(text, path), path=path, text=text)
         write_document(path, document)
 
     def delete_preset(self, name: str) -> None:

@@ -142,9 +142,8 @@ def _candidates(
 ) -> list[int]:
     """Return where a breakpoint in the body would be of use: old ones, and places that will now be written."""
     candidates = {place for place in old if place <= body and tokens[place - 1] >= minimum}
-    before_first = max(
-        hit, bisect_left(tokens, minimum)
-    )  # the place behind is the first that may be chosen
+    # The place behind is the first that may be chosen.
+    before_first = max(hit, bisect_left(tokens, minimum))
     if before_first < body:
         start = tokens[before_first]
         size = tokens[body - 1] - start

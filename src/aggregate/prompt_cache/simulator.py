@@ -21,10 +21,10 @@ class SimulatedCache:
     entries: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def after(cls, layout: BlockLayout, *, at: float = 0.0) -> "SimulatedCache":
-        """Return what an earlier request has left at the time ``at``."""
+    def after(cls, layout: BlockLayout) -> "SimulatedCache":
+        """Return what an earlier request has left at the time 0."""
         ends = frozenset(layout.breakpoints or layout.ends)
-        return cls({prefix: at for end, prefix in block_prefixes(layout) if end in ends})
+        return cls({prefix: 0.0 for end, prefix in block_prefixes(layout) if end in ends})
 
     def used(self, prefixes: Iterable[str], *, at: float) -> "SimulatedCache":
         """Return the cache behind a request that has read or written ``prefixes``."""

@@ -1,1 +1,1 @@
-"""Fold what many producers gave into one value, and say what it holds."""
+"""Merge what many producers gave into one value, and say what it holds."""

@@ -1,4 +1,4 @@
-"""Fold labelled outputs into one result: the whole of a merge, with no session around it."""
+"""Merge labelled outputs into one result: the whole of a merge, with no session around it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

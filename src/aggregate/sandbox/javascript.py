@@ -92,9 +92,8 @@ def run_javascript(
 
 def _ask(request: bytes, limits: SandboxLimits) -> bytes:
     """Let a worker answer, and say what became of one that did not."""
-    most = (
-        2 * limits.output_bytes + FRAME_BYTES
-    )  # the result is JSON inside JSON, where each quote takes two bytes
+    # The result is JSON inside JSON, where each quote takes two bytes.
+    most = 2 * limits.output_bytes + FRAME_BYTES
     try:
         return _POOL.ask(request, seconds=limits.seconds + GRACE, most=most)
     except DeadlinePassed:

@@ -1,4 +1,4 @@
-"""The section of sub-agents' results: what other workers found, folded into the next one's prompt."""
+"""The section of sub-agents' results: what other workers found, shown in the next one's prompt."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set, ValuesView
 from dataclasses import replace

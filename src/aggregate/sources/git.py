@@ -47,6 +47,8 @@ _LOOK_SECONDS = 0.4
 """Between two looks at a process that has not answered yet."""
 _LOOKS = 3
 """How often in a row a process is seen to sleep before it counts as waiting for what never comes."""
+_LAST_COMMITS = 400
+"""Commits that are looked at for what changes often."""
 _MOST_MEMORY = 1_000_000_000
 """Bytes: far more than a list of names takes, and soon reached by what reads an endless file."""
 _SECONDS, _PROCESSOR_SECONDS = 60, 5
@@ -197,13 +199,13 @@ def tracked_files(folder: str) -> list[str] | None:
     return None if listed is None else _names(listed)
 
 
-def touched_files(folder: str, *, commits: int = 400) -> list[list[str]]:
-    """Return the files below ``folder`` that each of the last commits touched, relative to it, newest first.
+def touched_files(folder: str) -> list[list[str]]:
+    """Return the files below ``folder`` that each of the last ``_LAST_COMMITS`` touched, relative to it, newest first.
 
     What is changed but not committed comes before them, as if it were a commit; a file may be listed there only
     because its time has changed. No repository, no commits.
     """
-    count = ("--first-parent", "--no-merges", "-n", str(commits))
+    count = ("--first-parent", "--no-merges", "-n", str(_LAST_COMMITS))
     hashes = git(folder, "rev-list", *count, "HEAD", "--", ".")
     if not hashes:
         return []

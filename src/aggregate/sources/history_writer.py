@@ -58,9 +58,8 @@ def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:
             f"turns cannot be added to this layout ({error}): write [[history]] tables",
             path=str(path),
         ) from None
-    is_unicode = (
-        escape_surrogates(written) == written
-    )  # bytes that were no text become lone surrogates
+    # Bytes that were no text become lone surrogates.
+    is_unicode = escape_surrogates(written) == written
     if all_turns != [*old_turns, *map(dict, turns)] or not is_unicode:
         raise OutputError(f"cannot add a turn to {path}: TOML does not hold its text unchanged")
     return written

@@ -69,9 +69,8 @@ class SubagentResults(Mapping[str, AggregatedResult]):
             if merge is None or merge.key < key:
                 merge = self._merges[name] = _Merge(key)
             elif is_new:
-                merge = _Merge(
-                    key
-                )  # the snapshot is older than what is kept: merged for this reader alone
+                # The snapshot is older than what is kept: merged for this reader alone.
+                merge = _Merge(key)
         if is_new:
             return self._fill(merge, snapshot)
         if merge.thread == get_ident() and not merge.result.done():

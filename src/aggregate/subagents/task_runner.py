@@ -74,7 +74,7 @@ class TaskRunner:
                     self._free_slot(run_id)
             except BaseException as error:
                 # Timers or an executor that fail make the run a failed one (rule O-51), also where the task itself
-                # raised in this very call; only the user's wish to stop goes on.
+                # raised in this very call; only the user's request to stop goes on.
                 self._free_slot(run_id)
                 self._completions.fail(run_id, error)
                 if isinstance(error, KeyboardInterrupt):

@@ -70,11 +70,11 @@ class Module:
 
     def whole(self, definition: Definition) -> str:
         """Return a definition as it stands in the source, with the indentation of its first line."""
-        return self.text(self._line_start(definition.start), definition.end)
+        return self.text(self.line_start(definition.start), definition.end)
 
     def header(self, definition: Definition) -> str:
         """Return a definition up to its body, with the indentation of its first line."""
-        written = self.text(self._line_start(definition.start), definition.header_end)
+        written = self.text(self.line_start(definition.start), definition.header_end)
         return written.rstrip() + self._late_name(definition)
 
     def _late_name(self, definition: Definition) -> str:
@@ -85,7 +85,7 @@ class Module:
         late = [name for name in (definition.path[-1], *definition.aliases) if name not in written]
         return f" {', '.join(late)}" if late else ""
 
-    def _line_start(self, offset: int) -> int:
+    def line_start(self, offset: int) -> int:
         """Return where the line of ``offset`` begins if only white space stands before it there, else ``offset``."""
         start = self.source.rfind(b"\n", 0, offset) + 1
         return offset if self.source[start:offset].strip() else start

@@ -45,16 +45,16 @@ def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]
 
 
 def find_elisions(source: bytes, language: Language) -> list[Elision]:
-    """Return the cuts that turn ``source`` into its skeleton, in order and without overlap."""
+    """Return the elisions that turn ``source`` into its skeleton, in order and without overlap."""
     captured = _capture(source, language)
-    cuts: list[Elision] = []
+    elisions: list[Elision] = []
     done = 0
     for start, end in sorted(captured.bodies - captured.kept):
         if start < done:
             continue  # nested in a body that is gone already
-        cuts += _cut_body(source, start, end, captured, language)
+        elisions += _cut_body(source, start, end, captured, language)
         done = end
-    return cuts
+    return elisions
 
 
 def _capture(source: bytes, language: Language) -> _BodyCaptures:
@@ -66,9 +66,8 @@ def _capture(source: bytes, language: Language) -> _BodyCaptures:
         for name, nodes in match.items():
             for node in nodes:
                 start, end = node.start_byte, node.end_byte
-                end -= (
-                    source[end - 1 : end] == b"\r"
-                )  # a comment's node reaches into its line's end
+                # A comment's node reaches into its line's end.
+                end -= source[end - 1 : end] == b"\r"
                 if name == "body":
                     captured.bodies.add((start, end))
                 elif name == "keep":
@@ -83,34 +82,37 @@ def _capture(source: bytes, language: Language) -> _BodyCaptures:
 def _cut_body(
     source: bytes, start: int, end: int, captured: _BodyCaptures, language: Language
 ) -> list[Elision]:
-    """Return the cuts for one body: its leading comments, then all but its docstring."""
+    """Return the elisions for one body: its leading comments, then all but its docstring."""
     first = _start_of_leads(source, start, captured.lead_start_by_end)
     doc_end = captured.doc_end_by_start.get(start)
     if doc_end is None:
-        return [_indented(source, cut, start) for cut in _replace(source, first, end, language)]
-    cuts = (
+        return [
+            _indented(source, elision, start) for elision in _replace(source, first, end, language)
+        ]
+    elisions = (
         [Elision(_line_start(source, first), _line_start(source, start))] if first < start else []
     )
     doc_end = _end_of_remark(source, doc_end, end)
     rest = doc_end + _leading(source[doc_end:end], _BETWEEN_STATEMENTS)
     if rest == end:
-        return cuts
-    replaced = [_indented(source, cut, start) for cut in _replace(source, rest, end, language)]
+        return elisions
+    replaced = [
+        _indented(source, elision, start) for elision in _replace(source, rest, end, language)
+    ]
     line_end = source.rfind(b"\n", doc_end, rest)
     if replaced and line_end > doc_end:
         line_end -= source[line_end - 1 : line_end] == b"\r"
-        cuts.append(
-            Elision(doc_end, line_end)
-        )  # blank lines between the docstring and the placeholder
-    return cuts + replaced
+        # Blank lines between the docstring and the placeholder.
+        elisions.append(Elision(doc_end, line_end))
+    return elisions + replaced
 
 
-def _indented(source: bytes, cut: Elision, start: int) -> Elision:
-    """Return ``cut`` with its placeholder indented as the body at ``start`` is: comments in it may be less so."""
-    before_cut, before_body = _indentation(source, cut.start), _indentation(source, start)
+def _indented(source: bytes, elision: Elision, start: int) -> Elision:
+    """Return ``elision`` with its placeholder indented as the body at ``start`` is: comments in it may be less so."""
+    before_cut, before_body = _indentation(source, elision.start), _indentation(source, start)
     if before_cut is None or before_body is None or before_cut == before_body:
-        return cut
-    return Elision(cut.start - len(before_cut), cut.end, before_body + cut.placeholder)
+        return elision
+    return Elision(elision.start - len(before_cut), elision.end, before_body + elision.placeholder)
 
 
 def _indentation(source: bytes, position: int) -> bytes | None:
@@ -157,7 +159,7 @@ def _leading(text: bytes, characters: bytes) -> int:
 
 
 def _replace(source: bytes, start: int, end: int, language: Language) -> list[Elision]:
-    """Return the cut of one run, or none where its placeholder would be longer or would swallow what follows it."""
+    """Return the elision of one run, or none where its placeholder would be longer or would swallow what follows it."""
     placeholder = language.placeholder.encode()
     if end - start < 4 * len(
         placeholder
@@ -179,7 +181,7 @@ def _line_end(source: bytes, position: int) -> int:
     return len(source) if line_end < 0 else line_end
 
 
-def _apply(source: bytes, cuts: list[Elision]) -> tuple[list[bytes], list[Span]]:
+def _apply(source: bytes, elisions: list[Elision]) -> tuple[list[bytes], list[Span]]:
     """Return the pieces that remain, and the map of their lines.
 
     A line with placeholders stands for all lines that went with them; the lines between map one to one.
@@ -188,13 +190,13 @@ def _apply(source: bytes, cuts: list[Elision]) -> tuple[list[bytes], list[Span]]
     spans: list[Span] = []
     position, line, source_line = 0, 1, 1
     run, source_run = 1, 1  # where the lines that map one to one began
-    for cut in cuts:
-        lines_before = source.count(b"\n", position, cut.start)
+    for elision in elisions:
+        lines_before = source.count(b"\n", position, elision.start)
         line += lines_before
         source_line += lines_before
-        pieces += (source[position : cut.start], cut.placeholder)
-        position = cut.end
-        lines_cut = source.count(b"\n", cut.start, cut.end)
+        pieces += (source[position : elision.start], elision.placeholder)
+        position = elision.end
+        lines_cut = source.count(b"\n", elision.start, elision.end)
         if not lines_cut:
             continue
         first = source_line
@@ -202,7 +204,7 @@ def _apply(source: bytes, cuts: list[Elision]) -> tuple[list[bytes], list[Span]]
             if line > run:
                 spans.append(Span(run, line - 1, source_run, source_line - 1))
         else:
-            first = spans.pop().source_start  # a second cut on this line
+            first = spans.pop().source_start  # a second elision on this line
         source_line += lines_cut
         spans.append(Span(line, line, first, source_line))
         run, source_run = line + 1, source_line + 1

@@ -64,9 +64,8 @@ def parse_source(
     blanked = bytearray(source)
     for end, start in (macros_by_end(source, language) if macros is None else macros).items():
         blanked[start:end] = b"\n".join(b" " * len(line) for line in source[start:end].split(b"\n"))
-    text = bytes(blanked).replace(
-        b"\0", b" "
-    )  # runs of zeros take Bash's scanner the square of their length
+    # Runs of zeros take Bash's scanner the square of their length.
+    text = bytes(blanked).replace(b"\0", b" ")
     if len(text) < _WATCHED_FROM:
         return parser.parse(text)
     report = (deadline or Deadline(len(text))).report

@@ -221,9 +221,8 @@ def _with_sections(definitions: list[Definition], source: bytes) -> list[Definit
     if not any(definition.level for definition in definitions):
         return definitions
     ends: dict[int, int] = {}
-    containers: list[tuple[int, list[int]]] = [
-        (len(source), [])
-    ]  # the end of each, and the headings open in it
+    # The end of each, and the headings open in it.
+    containers: list[tuple[int, list[int]]] = [(len(source), [])]
     for index, definition in enumerate(definitions):
         while containers[-1][0] <= definition.start:
             end, headings = containers.pop()

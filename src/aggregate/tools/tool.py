@@ -42,7 +42,7 @@ class Tool:
         parameters: What it takes.
         returns: Name of the type that it returns.
         permissions: What must be granted to run it.
-        context: The parameter that takes the engine's context, or ``None``.
+        context: The parameter that takes the agent's context, or ``None``.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What the engine passes to a tool that asks for it."""
+"""What the agent passes to a tool that asks for it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The engine's side of a call: a function gets it for the parameter that it annotates with this class.
+    """The agent's side of a call: a function gets it for the parameter that it annotates with this class.
 
     Attributes:
         data: What earlier steps gave, by key (``neuron_0_2``), large values as references.

@@ -42,7 +42,7 @@ class Parameter:
 
 
 def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
-    """Return the parameters that a model may give; ``*args``, ``**options`` and the engine's context are none."""
+    """Return the parameters that a model may give; ``*args``, ``**options`` and the agent's context are none."""
     hints = _hints(function)
     descriptions = argument_texts(inspect.getdoc(function) or "")
     parameters = []
@@ -60,7 +60,7 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
 
 
 def context_parameter(function: Callable[..., Any]) -> str | None:
-    """Return the parameter that takes the engine's context: the one that is annotated with ``ToolContext``."""
+    """Return the parameter that takes the agent's context: the one that is annotated with ``ToolContext``."""
     return next(
         (
             name

@@ -26,9 +26,8 @@ def custom(request: ViewRequest) -> View:
 
 def render_slices(path: str, text: str, slices: Sequence[Mapping[str, Any]]) -> View:
     """Return the slices of ``text`` as a view."""
-    from aggregate.anchors import (
-        FuzzyAnchor,
-    )  # 30 ms in each process, needed only where there are slices
+    # 30 ms in each process, needed only where there are slices.
+    from aggregate.anchors import FuzzyAnchor
 
     lines = split_lines(text)
     blocks: list[str] = []

@@ -42,7 +42,7 @@ def opened(module: Module, container: Definition) -> Opened:
     brace = _OPENING.match(module.source, container.header_end, container.end)
     if brace is None:
         return Opened(module.header(container), container.header_end)
-    return Opened(module.text(_line_start(module, container.start), brace.end()), brace.end())
+    return Opened(module.text(module.line_start(container.start), brace.end()), brace.end())
 
 
 def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool) -> list[Piece]:
@@ -76,12 +76,6 @@ def footer(module: Module, container: Definition, position: int, mark: str) -> l
         return left_out
     start = position + closing
     behind = _BEHIND.match(module.source, container.end)
-    text = module.text(_line_start(module, start), behind.end() if behind else container.end)
+    text = module.text(module.line_start(start), behind.end() if behind else container.end)
     line = container.last_line - module.source.count(b"\n", start, container.end)
     return [*left_out, Piece(text.partition("\n")[0].rstrip(), line)]
-
-
-def _line_start(module: Module, offset: int) -> int:
-    """Return where the line of ``offset`` begins if only white space stands before it there, else ``offset``."""
-    start = module.source.rfind(b"\n", 0, offset) + 1
-    return offset if module.source[start:offset].strip() else start

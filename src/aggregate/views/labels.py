@@ -1,4 +1,4 @@
-"""Wording that digests and outlines share."""
+"""Labels that digests and outlines share."""
 
 LINE_WIDTH = 160
 """The longest line, in characters, of a digest and of a document's outline."""

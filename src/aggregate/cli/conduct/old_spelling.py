@@ -6,13 +6,16 @@ import click
 
 from aggregate.cli import lazy
 from aggregate.cli.commands import CONDUCT, load
-from aggregate.cli.conduct.options import lease_option, run_options, worker_option
+from aggregate.cli.conduct.options import (
+    lease_option,
+    run_options,
+    shared_database_option,
+    worker_option,
+)
 from aggregate.cli.output import say
 
 _COMMANDS = ("status", "resume", "cancel", "forget")
-"""What were flags that exclude each other and ``--dry-run``."""
-
-
+"""Commands that the old spelling has as flags; they exclude each other and ``--dry-run``."""
 BY_TRACK = "TRACK"
 
 
@@ -44,12 +47,7 @@ def by_track(context: click.Context, /, track: str | None, dry_run: bool, **opti
 
 
 @click.command(hidden=True)
-@click.option(
-    "--database",
-    required=True,
-    metavar="URL",
-    help="Use the database that `aggregate conduct run` uses.",
-)
+@shared_database_option
 @worker_option
 @lease_option
 @click.pass_context

@@ -15,6 +15,12 @@ database_option = click.option(
     metavar="URL",
     help="Use this database: postgresql://..., or a file for SQLite.  [default: one in your state folder]",
 )
+shared_database_option = click.option(
+    "--database",
+    required=True,
+    metavar="URL",
+    help="Use the database that `aggregate conduct run` uses.",
+)
 worker_option = click.option(
     "--worker",
     "spec",

@@ -5,7 +5,7 @@ from threading import Event
 
 import click
 
-from aggregate.cli.conduct.options import lease_option, worker_option
+from aggregate.cli.conduct.options import lease_option, shared_database_option, worker_option
 from aggregate.cli.output import say, warn
 from aggregate.compose.project import redaction_for
 from aggregate.conductor.service import run_worker
@@ -16,12 +16,7 @@ _LOOK_SECONDS = 0.5
 
 
 @click.command()
-@click.option(
-    "--database",
-    required=True,
-    metavar="URL",
-    help="Use the database that `aggregate conduct run` uses.",
-)
+@shared_database_option
 @worker_option
 @lease_option
 def worker(database: str, spec: str, lease: float) -> None:

@@ -125,9 +125,8 @@ def _is_file(path: Path) -> bool:
 
 
 def _is_database(name: str) -> bool:
-    return (
-        name.endswith(".db") and ".backup" not in name and name != "vc.db"
-    )  # that of version control
+    # ``vc.db`` is that of version control.
+    return name.endswith(".db") and ".backup" not in name and name != "vc.db"
 
 
 def _jsonl_names(names: list[str]) -> list[str]:

@@ -97,9 +97,8 @@ def _rows(
     columns = [column for column in wanted if column in present]
     if not columns:
         return
-    order = ", ".join(
-        columns[:3]
-    )  # the keys come first: the order does not depend on the file's layout
+    # The keys come first: the order does not depend on the file's layout.
+    order = ", ".join(columns[:3])
     size = 0
     for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"):
         # A damaged file can show the same page as many rows.
