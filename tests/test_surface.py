@@ -70,9 +70,10 @@ def test_names_of_the_last_release_still_work(module: str, old: str) -> None:
     """An old public name gives what it has become, with a warning that says where that is."""
     with pytest.warns(
         DeprecationWarning, match=rf"{module}\.{old} is now .*\.{RENAMED[module][old]};"
-    ):
+    ) as warned:
         value = getattr(import_module(module), old)
     assert value.__name__ == RENAMED[module][old]
+    assert warned[0].filename == __file__  # what Python shows by default is what points to a script
 
 
 def test_a_name_that_never_was_is_no_old_one() -> None:

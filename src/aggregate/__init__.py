@@ -239,7 +239,8 @@ def __getattr__(name: str) -> "Any":  # noqa: ANN401 - whatever the name stands 
 def _renamed(name: str) -> "Any":  # noqa: ANN401 - whatever the name stands for
     """Load a public name of the last release, with a warning."""
     deprecation = import_module("aggregate.deprecation")
-    return deprecation.renamed(__name__, {name: f"aggregate:{_RENAMED[name]}"})(name)
+    # This function and __getattr__ stand between.
+    return deprecation.renamed(__name__, {name: f"aggregate:{_RENAMED[name]}"}, frames=2)(name)
 
 
 def __dir__() -> list[str]:

@@ -10,12 +10,13 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+def renamed(module: str, names: Mapping[str, str], *, frames: int = 0) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a module whose names have moved.
 
     Args:
         module: The module's ``__name__``.
         names: Each old name with its present place, ``package.module:name``.
+        frames: How many functions stand between it and whoever asks for the name, where the warning is to point.
     """
 
     def find(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
@@ -25,7 +26,7 @@ def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
         warnings.warn(
             f"{module}.{name} is now {home}.{present}; the old name goes with the next release",
             DeprecationWarning,
-            stacklevel=2,
+            stacklevel=2 + frames,
         )
         return getattr(import_module(home), present)
 

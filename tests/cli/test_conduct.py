@@ -126,6 +126,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixtur
         ),
         (["resume", "demo"], f"{TRACK}: no run to resume: all are over"),
         (["cancel", "demo"], f"{TRACK}: there is no run to cancel: all are over"),
+        (["statsu", "demo"], "No such command 'statsu'. Did you mean 'status'?"),
         (
             ["demo", "--dry-run", "--resume"],
             "--dry-run, --status, --resume, --cancel and --forget exclude each other",

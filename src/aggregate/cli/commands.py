@@ -123,6 +123,14 @@ class LazyGroup(Described):
         """Return the list from the table."""
         return {name: row.summary for name, row in self.table.items() if not row.hidden}
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; one that is mistyped is answered with the nearest."""
+        if args[0] not in self.table and not ctx.resilient_parsing:
+            raise NoSuchCommand(args[0], possibilities=self.table, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Complete the names of commands and the group's own options."""
         names = [
@@ -147,14 +155,6 @@ class Commands(LazyGroup):
         ):
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; one that is mistyped is answered with the nearest."""
-        if args[0] not in self.table and not ctx.resilient_parsing:
-            raise NoSuchCommand(args[0], possibilities=self.table, ctx=ctx)
-        return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Complete commands, and the options of the default command."""

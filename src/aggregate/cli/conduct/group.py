@@ -19,7 +19,9 @@ class ConductGroup(LazyGroup):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or take all arguments for those of the old spelling."""
-        if args[0] in self.table or ctx.resilient_parsing:
+        # The old spelling has one argument; what has two begins with a mistyped command.
+        mistyped = not any(argument.startswith("-") for argument in args[:2]) and len(args) > 1
+        if args[0] in self.table or mistyped or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         return BY_TRACK, by_track, args
 
