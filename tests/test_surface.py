@@ -43,6 +43,7 @@ def test_type_checkers_see_the_same_names() -> None:
 
 RENAMED = {
     "aggregate": {"Stop": "FinishReason", "Turn": "RequestOptions", "Wish": "RunOptions"},
+    "aggregate.clients.rules": {"CacheRules": "CachePolicy", "rules_for": "policy_for"},
     "aggregate.clients.scripted": {"scripted": "scripted_client"},
     "aggregate.engine": {
         "Answered": "Completion",

@@ -38,7 +38,7 @@ def test_there_is_no_other_way_to_a_terminal() -> None:
         ("init.py", "click.confirm"),
         ("init.py", "sys.stderr.isatty"),
         ("init.py", "sys.stdin.isatty"),
-        ("input.py", "sys.stdin.buffer.read"),
+        ("stdin.py", "sys.stdin.buffer.read"),
         (
             "stats.py",
             "Console(file=rendered, width=width, force_terminal=console.is_terminal).print",

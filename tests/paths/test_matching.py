@@ -5,8 +5,8 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aggregate.paths.glob_set import MatchedPaths
 from aggregate.paths.globs import compile_glob
-from aggregate.paths.matching import MatchedPaths
 
 PATHS = st.lists(st.text("ab/.\n[{", min_size=1, max_size=8), max_size=6, unique=True)
 GLOBS = st.lists(st.text("ab/.*?[]{},\n", min_size=1, max_size=8), min_size=9, max_size=14)

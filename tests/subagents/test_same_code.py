@@ -8,7 +8,7 @@ import pytest
 
 from aggregate.errors import SpawnError
 from aggregate.subagents import SubagentSession
-from aggregate.subagents.same_code import same_code
+from aggregate.subagents.function_equality import same_code
 
 
 def counting(extra: int) -> Callable[[list[Any]], int]:

@@ -11,7 +11,7 @@ from aggregate.agent.goal_context import Branch, GoalContext, ToolChoice
 from aggregate.agent.goal_templates import item_goal
 from aggregate.agent.heuristics import is_compound
 from aggregate.agent.item_lists import ItemList, attached, filter_items, without_attached
-from aggregate.agent.loops import Loop
+from aggregate.agent.list_iteration import Loop
 from aggregate.agent.neuron import StepOutcome
 from aggregate.agent.trace import TraceKind
 from aggregate.concurrency.threads import ordered_map

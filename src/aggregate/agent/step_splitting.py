@@ -9,7 +9,7 @@ from aggregate.agent.answer_selection import failure_message, is_failure
 from aggregate.agent.fan_out import Execute, Subtask, run_subtasks
 from aggregate.agent.goal_context import Branch, GoalContext, ToolChoice
 from aggregate.agent.heuristics import has_parts
-from aggregate.agent.loops import may_spawn
+from aggregate.agent.list_iteration import may_spawn
 from aggregate.agent.model import QuestionKind
 from aggregate.agent.neuron import StepOutcome
 from aggregate.models.values import Value

@@ -10,7 +10,7 @@ from aggregate.agent.budget import LimitReached
 from aggregate.agent.fan_out import fan_out, with_results
 from aggregate.agent.goal_context import Branch, GoalContext
 from aggregate.agent.heuristics import Iteration, advice, find_iteration, is_compound
-from aggregate.agent.loops import (
+from aggregate.agent.list_iteration import (
     find_loop,
     loop_over_result,
     may_spawn,

@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from aggregate.chat.turn import ModelSelection, PreparedTurn, prepare_turn, send_turn
-from aggregate.cli.input import read_input
 from aggregate.cli.options import (
     config_option,
     json_option,
@@ -25,6 +24,7 @@ from aggregate.cli.output import (
 from aggregate.cli.progress import progress
 from aggregate.cli.send_plan import plan_data, plan_lines
 from aggregate.cli.send_report import answer_data, print_report
+from aggregate.cli.stdin import read_input
 from aggregate.compose.project import open_project
 from aggregate.config.load import Project
 from aggregate.errors import ProviderError

@@ -7,7 +7,7 @@ from aggregate.chat.turn import CompletedTurn, PreparedTurn
 from aggregate.cli.output import say, warn
 from aggregate.clients.pricing import cost
 from aggregate.models.usage import Usage
-from aggregate.text.nearest import short_list
+from aggregate.text.suggestions import short_list
 
 
 def answer_data(turn: PreparedTurn, completed: CompletedTurn) -> dict[str, Any]:

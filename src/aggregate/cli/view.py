@@ -9,7 +9,7 @@ from aggregate.cli.output import say, write_result
 from aggregate.errors import SyntaxViewError
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.sources.file_content import read_file
-from aggregate.views.table import render
+from aggregate.views.dispatch import render
 
 
 @click.command()

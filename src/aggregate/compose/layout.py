@@ -9,7 +9,7 @@ from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.sections.discussion import discussion_segments
 from aggregate.sections.files import FILES, FILES_SUMMARY, file_block, files_section, rendered_block
-from aggregate.views.table import render
+from aggregate.views.dispatch import render
 
 if TYPE_CHECKING:
     from aggregate.sections.subagent_results import Results

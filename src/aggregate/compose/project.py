@@ -18,7 +18,7 @@ from aggregate.models.file_item import FileItem
 from aggregate.models.scope import Scope
 from aggregate.sources.history_reader import find_history_file, load_history
 from aggregate.sources.path_resolution import OUTSIDE
-from aggregate.text.nearest import did_you_mean, short_list
+from aggregate.text.suggestions import did_you_mean, short_list
 
 if TYPE_CHECKING:
     from aggregate.presets.store import ContextPresetManager

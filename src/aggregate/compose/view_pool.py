@@ -5,8 +5,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from aggregate.models.view import View, ViewRequest
+from aggregate.views.dispatch import PARSED
 from aggregate.views.rendering import render_view
-from aggregate.views.table import PARSED
 
 _WORTH_CHARACTERS = 2_000_000
 """About 0.7 seconds of parsing; each process takes 0.1 to 0.2 to start."""

@@ -14,7 +14,7 @@ from aggregate.errors import PresetError
 from aggregate.models.file_item import FileItem
 from aggregate.models.preset import ContextPreset
 from aggregate.paths.globs import is_glob
-from aggregate.text.nearest import short_list
+from aggregate.text.suggestions import short_list
 
 TABLE = "context_presets"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from aggregate.disk.reading import is_file
 from aggregate.disk.roots import is_inside, real_path
 from aggregate.models.scope import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
+from aggregate.paths.glob_set import MatchedPaths
 from aggregate.paths.globs import is_glob, split_root
-from aggregate.paths.matching import MatchedPaths
 from aggregate.paths.secret_files import is_secret
 from aggregate.sources.git import StoppedError, list_files, tracked_files
 from aggregate.sources.walk import Walked, walk_files, walk_tree

@@ -17,7 +17,7 @@ from aggregate.models.group import (
 from aggregate.models.jsonable import message_text
 from aggregate.models.values import Value
 from aggregate.results.merge import SHOWN, known_strategy
-from aggregate.subagents.same_code import same_code
+from aggregate.subagents.function_equality import same_code
 from aggregate.text.shorten import shorten
 
 MOST_SECONDS: Final = 1e9

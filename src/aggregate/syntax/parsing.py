@@ -17,7 +17,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 from aggregate.errors import DeadlineError
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.languages import Language
-from aggregate.syntax.refusals import check_shape
+from aggregate.syntax.parser_hazards import check_shape
 
 _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')

@@ -2,8 +2,8 @@
 
 from aggregate.errors import DeadlineError
 from aggregate.models.view import View, ViewRequest
+from aggregate.views.dispatch import render
 from aggregate.views.fallback import plain_digest
-from aggregate.views.table import render
 
 
 def render_view(request: ViewRequest) -> View | str:
