@@ -3,6 +3,9 @@
 import re
 from pathlib import Path
 
+from aggregate.conductor.tickets_file import load_tickets
+from aggregate.config.load import load_config
+
 PACKAGE = Path("src/aggregate")
 PATH = re.compile(r"(?<![\w/.])[a-z_]+/(?:[a-z_0-9]+(?:\.py|/)?)*")
 """``views/``, ``chat/turn``, ``models/view.py``, ``tests/syntax/``."""
@@ -21,6 +24,16 @@ def test_every_path_exists() -> None:
     paths = PATH.findall(page)
     assert {"chat/turn", "cli/", "models/view.py", "tests/syntax/"} <= set(paths)
     assert [path for path in paths if not exists(path)] == []
+
+
+def test_what_this_project_asks_for_exists() -> None:
+    """Files that its own configuration and tickets name are there: a prompt of it has no file missing."""
+    files = load_config(Path("manual_slop.toml")).config.files.paths
+    named = [entry.path for entry in files]
+    for tickets in Path("conductor/tracks").glob("*/tickets.toml"):
+        named += [path for ticket in load_tickets(tickets).tickets for path in ticket.focus_files]
+    assert "src/aggregate/compose/api.py" in named
+    assert [path for path in named if "*" not in path and not Path(path).is_file()] == []
 
 
 def test_every_room_is_named() -> None:

@@ -146,11 +146,11 @@ def prepare_turn(
     last = find_last_request(request, provider=client.provider, model=client.model, system=system)
     changes = last.changes(composition.prompt, request)
     policy = policy_for(client.provider, client.model)
+    # No older version saves anything where nothing is cached: that turns diffs off.
+    ordering_policy = policy if project.config.send.diffs else NO_CACHE
     ordered = order_for_sending(
         _hashed(composition.prompt, system),
-        policy
-        if project.config.send.diffs
-        else NO_CACHE,  # no older version saves anything where nothing is cached
+        ordering_policy,
         earlier=last.cached_prompt(policy),
         changes=changes,
         count=count,
@@ -158,6 +158,9 @@ def prepare_turn(
     plan = plan_request(ordered.prompt, policy, earlier=last.layout, weights=ordered.weights)
     _check_length(plan, client, selection.max_output, request)
     layout, files = plan.layout, file_digests(composition.prompt)
+    report = None
+    if last.fingerprint:
+        report = compare_prefixes(last.fingerprint, ordered.prompt.fingerprint)
     return PreparedTurn(
         client=_with_cache_of(last.layout, client),
         message=message,
@@ -168,9 +171,7 @@ def prepare_turn(
         sent=SentRecord(
             client.provider, client.model, layout.ends, layout.breakpoints, changes, files
         ),
-        report=compare_prefixes(last.fingerprint, ordered.prompt.fingerprint)
-        if last.fingerprint
-        else None,
+        report=report,
         warnings=(*selected.warnings, *composition.warnings, *system_warnings),
         max_output=selection.max_output,
         address=selected.address,
