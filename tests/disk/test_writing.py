@@ -72,7 +72,7 @@ def test_a_new_file_takes_the_first_free_name(tmp_path: Path) -> None:
     names = [tmp_path / name for name in "abc"]
     names[0].write_text("old", encoding="utf-8")
     names[1].symlink_to("nowhere")
-    assert write_to_free(names, ["n", "ew"], temporary_name(tmp_path, "x")) == names[2]
+    assert write_to_free(names, [b"n", b"ew"], temporary_name(tmp_path, "x")) == names[2]
     assert (names[0].read_text(encoding="utf-8"), names[2].read_text(encoding="utf-8")) == (
         "old",
         "new",
@@ -82,8 +82,9 @@ def test_a_new_file_takes_the_first_free_name(tmp_path: Path) -> None:
 
 def test_a_new_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     """An error in the midst of its pieces goes to the caller, and no name is taken."""
+    pieces = (piece.encode() for piece in ["whole", "\ud800"])
     with pytest.raises(UnicodeEncodeError):
-        write_to_free([tmp_path / "a"], ["whole", "\ud800"], temporary_name(tmp_path, "x"))
+        write_to_free([tmp_path / "a"], pieces, temporary_name(tmp_path, "x"))
     assert not list(tmp_path.iterdir())
 
 

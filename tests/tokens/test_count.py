@@ -57,7 +57,8 @@ def test_parts_sum_to_the_whole(
 ) -> None:
     """The counts of segments, and of sections, sum to an independent count of the whole document, to the token."""
     rendered = [RenderedFile(path, content=content) for path, content in files]
-    prompt = Prompt(files_segments(rendered) + discussion_segments([screenshots, *history]))
+    discussion = discussion_segments([screenshots, *history])
+    prompt = Prompt((*files_segments(rendered), *discussion))
     tokens = count_prompt(prompt)
     assert tokens.document == reference(prompt.markdown)
     assert sum(tokens.segments) == tokens.document
@@ -104,9 +105,8 @@ def test_counts_are_per_text_whatever_the_batch() -> None:
 
 def test_a_file_counts_under_its_path() -> None:
     """A file named twice in a prompt has the sum of both; headings count for the section only."""
-    prompt = Prompt(
-        files_section("## Files", [("a", file_block("a", "x")), ("a", file_block("a", "y"))])
-    )
+    blocks = [("a", file_block("a", "x")), ("a", file_block("a", "y"))]
+    prompt = Prompt(tuple(files_section("## Files", blocks)))
     tokens = count_prompt(prompt)
     assert tokens.files == {"a": tokens.segments[1] + tokens.segments[2]}
     assert tokens.document == sum(tokens.segments)

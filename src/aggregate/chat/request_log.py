@@ -12,9 +12,8 @@ from aggregate.compose.numbered_output import numbered_files, request_log_path
 from aggregate.compose.request import Request
 from aggregate.disk.reading import CONTENT_BYTES, open_regular, read_text
 from aggregate.disk.writing import replace_own
-from aggregate.models.prompt import SEPARATOR, Prompt
+from aggregate.models.prompt import SEPARATOR
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, SegmentHash, digest
-from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
 
 _VERSION = 2
@@ -80,17 +79,15 @@ def write_request(request: LoggedRequest) -> None:
 
 
 def log_written_prompt(
-    path: Path, prompt: Prompt, request: Request, *, tokens: Sequence[int] | None = None
+    path: Path, fingerprint: PromptFingerprint, request: Request
 ) -> PrefixReport | None:
     """Record a prompt that was written but not sent, and return what it keeps of the last one of this kind.
 
     Args:
         path: The prompt's file.
-        prompt: Its segments.
+        fingerprint: The hashes of its segments, with ``0`` tokens where these were not counted.
         request: What was composed.
-        tokens: Tokens of the segments; without them they are recorded as not counted.
     """
-    fingerprint = HashedPrompt.of(prompt, tokens or [0] * len(prompt.segments)).fingerprint
     recent = recent_requests(request.output_dir, request.namespace, before=path)
     earlier = next((logged for logged in recent if logged.sent is None), None)
     write_request(LoggedRequest(path, fingerprint))

@@ -20,13 +20,15 @@ if (
     from aggregate.cli.trace_tree import draw_trace as draw_trace
     from aggregate.clients.context_window import exceeded_window as exceeded_window
     from aggregate.compose.file_stats import largest_folders as largest_folders
-    from aggregate.tokens.count import count_prompt as count_prompt
+    from aggregate.tokens.count import PromptTokens as PromptTokens
+    from aggregate.tokens.segment_counter import SegmentCounter as SegmentCounter
 
 HOMES = {
     "CompletionItem": "click.shell_completion",  # while a shell completes alone
     "Console": "rich.console",  # rich adds a twelfth to the time of a run, and draws on a terminal alone
     "Progress": "rich.progress",
-    "count_prompt": "aggregate.tokens.count",  # a quiet run tells of no tokens
+    "PromptTokens": "aggregate.tokens.count",  # a quiet run tells of no tokens
+    "SegmentCounter": "aggregate.tokens.segment_counter",
     "draw_trace": "aggregate.cli.trace_tree",
     "exceeded_window": "aggregate.clients.context_window",  # one run in thousands is that large
     "format_exception": "traceback",  # for who debugs

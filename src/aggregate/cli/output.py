@@ -3,7 +3,7 @@
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -13,6 +13,9 @@ import click
 from aggregate.errors import OutputError
 from aggregate.text.grouped_warnings import group_warnings
 from aggregate.text.terminal import printable
+
+_BLOCK_BYTES = 1 << 16
+"""What is written at once of a body that comes in pieces."""
 
 
 def write_result(text: str) -> None:
@@ -37,6 +40,24 @@ def write_piece(piece: str) -> None:
     else:
         # Of JSON too: \udNNN is how it spells half a pair.
         _write(piece.encode("utf-8", "backslashreplace"))
+
+
+def write_pieces(pieces: Iterable[bytes]) -> None:
+    """Write the result, a body of text in pieces of UTF-8; a line break is added where it ends without one.
+
+    Raises:
+        OutputError: Standard output is closed or full.
+    """
+    waiting, last = bytearray(), b""
+    for piece in pieces:
+        waiting += piece
+        last = piece or last
+        if len(waiting) >= _BLOCK_BYTES:
+            _write_data(waiting)
+            waiting = bytearray()
+    if last and not last.endswith(b"\n"):
+        waiting += b"\n"
+    _write_data(waiting)
 
 
 def write_rendered(text: str) -> None:
@@ -115,6 +136,11 @@ def writable_output(note: str = "") -> Iterator[None]:
 def _unwritable(error: OSError | ValueError) -> str:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return f"the output cannot be written: {reason}"
+
+
+def _write_data(data: bytearray) -> None:
+    """Write whole characters in UTF-8."""
+    _write(printable(data.decode(), body=True) if is_terminal() else bytes(data))
 
 
 def _write(data: str | bytes) -> None:

@@ -1,11 +1,13 @@
 """``run``: compose the prompt and write it to a numbered file."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from aggregate.chat.prompt_meter import PromptMeter
 from aggregate.chat.request_log import log_written_prompt
 from aggregate.cli import lazy
 from aggregate.cli.options import (
@@ -15,13 +17,14 @@ from aggregate.cli.options import (
     redact_option,
     scope_options,
 )
-from aggregate.cli.output import say, write_path, write_result
+from aggregate.cli.output import say, write_path, write_pieces, write_result
 from aggregate.cli.path_arguments import from_here
 from aggregate.cli.progress import progress
 from aggregate.cli.run_report import print_report, report_data, report_warnings
-from aggregate.compose.api import compose_prompt
+from aggregate.compose.api import stream_prompt
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import open_project, redaction_for, request_for
+from aggregate.compose.request import Request
 
 
 @click.command()
@@ -81,28 +84,31 @@ def run(
         with_history=not no_history,
     )
     request = replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
+    is_counted = as_json or not quiet
+    meter = PromptMeter(lazy.SegmentCounter() if is_counted else None)
     with progress("Rendering files", hidden=quiet) as bar:
-        composition = compose_prompt(request, on_start=bar.start, on_done=bar.advance)
-    prompt = composition.prompt
-    path = None
-    if to_stdout:
-        write_result(prompt.markdown)
-    else:
-        path = write_numbered(
-            request.output_dir, request.namespace, prompt.markdown, project=request.written_in
-        )
-        if not as_json:
-            write_path(path)
-    if quiet and not as_json:
+        stream = stream_prompt(request, on_start=bar.start, on_done=bar.advance)
+        path = _write(request, meter.pieces(stream), to_stdout=to_stdout)
+    if path and not as_json:
+        write_path(path)
+    if not is_counted:
         if path:
-            log_written_prompt(path, prompt, request)
+            log_written_prompt(path, meter.fingerprint(), request)
         return
-    tokens = lazy.count_prompt(prompt)
-    prefix = log_written_prompt(path, prompt, request, tokens=tokens.segments) if path else None
-    warnings = report_warnings(composition, tokens)
+    tokens = lazy.PromptTokens.of(meter.places, meter.counts)
+    prefix = log_written_prompt(path, meter.fingerprint(tokens.segments), request) if path else None
+    warnings = report_warnings(stream, tokens)
     if as_json:
-        write_result(json.dumps(report_data(path, composition, tokens, warnings), indent=2))
+        write_result(json.dumps(report_data(path, stream, tokens, warnings), indent=2))
     if not quiet:
-        print_report(composition, tokens, warnings)
+        print_report(stream, tokens, warnings)
         if prefix:
             say(prefix.sentence)
+
+
+def _write(request: Request, pieces: Iterable[bytes], *, to_stdout: bool) -> Path | None:
+    """Write the prompt to standard output, or to the next numbered file, whose path is returned."""
+    if to_stdout:
+        write_pieces(pieces)
+        return None
+    return write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)

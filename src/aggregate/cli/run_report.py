@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aggregate.cli import lazy
 from aggregate.cli.output import say, warn, warn_all
-from aggregate.compose.assemble import Composition
+from aggregate.compose.assemble import PromptStream
 
 if TYPE_CHECKING:
     from aggregate.tokens.count import PromptTokens
@@ -18,9 +18,9 @@ _ALWAYS_FITS = 1_000_000
 """Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load."""
 
 
-def report_warnings(composition: Composition, tokens: "PromptTokens") -> list[str]:
+def report_warnings(stream: PromptStream, tokens: "PromptTokens") -> list[str]:
     """Return what was left out or is doubtful, and whether no model that is known takes the prompt."""
-    warnings = list(composition.warnings)
+    warnings = list(stream.warnings)
     if tokens.document <= _ALWAYS_FITS:
         return warnings
     window = lazy.exceeded_window(tokens.document)
@@ -36,10 +36,10 @@ def report_warnings(composition: Composition, tokens: "PromptTokens") -> list[st
     return warnings
 
 
-def print_report(composition: Composition, tokens: "PromptTokens", warnings: Sequence[str]) -> None:
+def print_report(stream: PromptStream, tokens: "PromptTokens", warnings: Sequence[str]) -> None:
     """Print to standard error the warnings, and the tokens of the document, its sections and largest files."""
     warn_all(warnings, more="--json")
-    if not composition.records:
+    if not stream.rows:
         warn("no files: name some under [files] paths in the configuration")
     lines = [f"{tokens.document:>11,} tokens (o200k)"]
     lines += [f"{number:>11,} in {section.value}" for section, number in tokens.sections.items()]
@@ -54,7 +54,7 @@ def print_report(composition: Composition, tokens: "PromptTokens", warnings: Seq
 
 
 def report_data(
-    path: Path | None, composition: Composition, tokens: "PromptTokens", warnings: Sequence[str]
+    path: Path | None, stream: PromptStream, tokens: "PromptTokens", warnings: Sequence[str]
 ) -> dict[str, Any]:
     """Return the report as JSON data."""
     return {
@@ -66,14 +66,14 @@ def report_data(
         },
         "files": [
             {
-                "path": record["path"],
-                "entry": record["entry"],
-                "view_mode": record["view_mode"],
-                "auto_aggregate": record["auto_aggregate"],
-                "error": record["error"],
-                "tokens": tokens.files.get(record["path"], 0),
+                "path": row.path,
+                "entry": row.entry,
+                "view_mode": row.view_mode.value,
+                "auto_aggregate": row.auto_aggregate,
+                "error": row.error,
+                "tokens": tokens.files.get(row.path, 0),
             }
-            for record in composition.records
+            for row in stream.rows
         ],
         "warnings": list(warnings),
     }

@@ -5,10 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aggregate.compose.assemble import Composition, assemble, beads_text, with_references
-from aggregate.compose.file_rendering import render_files, render_selection
+from aggregate.compose.assemble import (
+    Composition,
+    PromptStream,
+    assemble,
+    beads_text,
+    with_references,
+)
+from aggregate.compose.file_rendering import FileStream, render_files, stream_files
 from aggregate.compose.image_files import find_screenshots
-from aggregate.compose.layout import Strategy, files_segments, join_sections
+from aggregate.compose.layout import Strategy, files_segments, section_segments
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import open_project, redaction_for, request_for
 from aggregate.compose.request import Request
@@ -53,8 +59,7 @@ def build_file_items(
     with get_monitor().scope("build_file_items"):
         entries = map(Entry.of, files)
         selection = resolve_entries(Path(base_dir), entries, listing=FolderListing(scope))
-        rendered, _ = render_selection(selection)
-        return [file.to_record() for file in rendered]
+        return [file.to_record() for file in FileStream(selection)]
 
 
 def build_screenshots_section(
@@ -94,12 +99,13 @@ def build_markdown_from_items(
     ``base_dir`` is where the project's beads are looked for, with ``execution_mode`` ``"beads"`` only.
     """
     strategy = Strategy.parse(aggregation_strategy)
-    return join_sections(
+    segments = section_segments(
         files_segments(_files(file_items), summary_only=summary_only, strategy=strategy),
         screenshots=build_screenshots_section(screenshot_base_dir, screenshots),
         beads=beads_text(execution_mode, base_dir),
         history=history,
-    ).markdown
+    )
+    return Prompt(tuple(segments)).markdown
 
 
 def build_markdown_no_history(
@@ -159,13 +165,14 @@ def build_tier3_context(
             and a reference.
     """
     with get_monitor().scope("build_tier3_context"):
-        return join_sections(
+        segments = section_segments(
             tier3_segments(_files(file_items), list(map(str, focus_files))),
             screenshots=build_screenshots_section(screenshot_base_dir, screenshots),
             beads=beads_text(execution_mode, base_dir),
             results=with_references(results, cache_dir, results_threshold),
             history=history,
-        ).markdown
+        )
+        return Prompt(tuple(segments)).markdown
 
 
 def build_markdown(
@@ -260,9 +267,22 @@ def compose_prompt(
     )
 
 
+def stream_prompt(
+    request: Request,
+    *,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> PromptStream:
+    """Return the prompt that ``request`` names, for a program that writes it and keeps none of its texts.
+
+    Files are read while the segments are iterated; the arguments are those of ``compose_prompt``.
+    """
+    return PromptStream(request, stream_files(request, on_start=on_start, on_done=on_done))
+
+
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
     """Return the body of ``## Files (Summary)``: a digest of every item (rule M-16)."""
-    segments = files_segments(_files(file_items), strategy=Strategy.SUMMARIZE)
+    segments = tuple(files_segments(_files(file_items), strategy=Strategy.SUMMARIZE))
     return Prompt(segments[1:]).markdown
 
 

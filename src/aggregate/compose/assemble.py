@@ -1,25 +1,132 @@
 """From rendered files and everything else that a request names to the prompt."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from aggregate.compose.file_rendering import RenderedFiles, check_refused
 from aggregate.compose.image_files import find_screenshots
-from aggregate.compose.layout import files_segments, join_sections
+from aggregate.compose.layout import files_segments, section_segments
 from aggregate.compose.request import Request
 from aggregate.compose.tier3 import is_focus, tier3_segments
 from aggregate.config.schema import BEADS_MODE
 from aggregate.models.file_item import FileRecord
 from aggregate.models.prompt import Prompt, Segment
 from aggregate.models.reference import THRESHOLD
-from aggregate.models.rendered_file import RenderedFile
+from aggregate.models.rendered_file import FileRow, RenderedFile
+from aggregate.models.screenshot import Screenshot
 from aggregate.sections.screenshots import screenshots_section
 from aggregate.sources.path_resolution import FolderListing
 
 if TYPE_CHECKING:
+    from aggregate.compose.redact_prompt import PromptRedaction
     from aggregate.sections.subagent_results import Results
+
+
+class FileSource(Protocol):
+    """Files for a prompt: read already, or while they are iterated; what it tells is complete after that."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of all files, known from the beginning."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out or is doubtful, one sentence each."""
+        ...
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Those of the warnings that say what the scope does not allow."""
+        ...
+
+    def __iter__(self) -> Iterator[RenderedFile]:
+        """Yield the files in the order of the prompt."""
+        ...
+
+
+class PromptStream:
+    """A prompt while it is composed: its segments are made one after another, and it keeps none of their texts.
+
+    Args:
+        request: What to compose.
+        files: The request's files.
+
+    Attributes:
+        rows: What is told of each file; complete once all segments were made.
+    """
+
+    def __init__(self, request: Request, files: FileSource) -> None:
+        self.rows: list[FileRow] = []
+        self._request = request
+        self._files = files
+        self._images: Sequence[Screenshot] = ()
+        self._redaction: PromptRedaction | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out or is doubtful, one sentence each; complete once all segments were made."""
+        images = (
+            f"screenshot {image.path}: {image.problem}" for image in self._images if image.problem
+        )
+        redacted = self._redaction.warnings if self._redaction else ()
+        return (*self._files.warnings, *self._unknown_focus(), *images, *redacted)
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Those of the warnings that say what the scope does not allow."""
+        refused = [
+            f"screenshot {image.path}: {image.refused}" for image in self._images if image.refused
+        ]
+        return (*self._files.refused, *refused)
+
+    def __iter__(self) -> Iterator[Segment]:
+        """Make the prompt's segments, in order; once."""
+        request = self._request
+        self._images = find_screenshots(
+            request.screenshot_dir,
+            request.screenshots,
+            shown_from=request.shown_from,
+            listing=FolderListing(request.scope),
+        )
+        segments = section_segments(
+            self._files_section(),
+            screenshots=screenshots_section(self._images),
+            beads=_request_beads(request),
+            results=request.results,
+            history=request.history,
+        )
+        if request.redaction is None:
+            yield from segments
+            return
+        from aggregate.compose.redact_prompt import (
+            PromptRedaction,
+        )  # its rules take time to compile
+
+        self._redaction = PromptRedaction(request.redaction, self._files.paths)
+        yield from map(self._redaction.clean, segments)
+
+    def _files_section(self) -> Iterator[Segment]:
+        request = self._request
+        if request.is_tier3:
+            return tier3_segments(self._noted_files(), request.focus_files)
+        return files_segments(
+            self._noted_files(), summary_only=request.summary_only, strategy=request.strategy
+        )
+
+    def _noted_files(self) -> Iterator[RenderedFile]:
+        """Yield the files, and keep a row of each."""
+        for file in self._files:
+            self.rows.append(file.row)
+            yield file
+
+    def _unknown_focus(self) -> Iterator[str]:
+        """Yield a warning for each focus file that names no file of the prompt."""
+        for focus in self._request.focus_files:
+            if not any(is_focus(row, [focus]) for row in self.rows):
+                yield f"focus file {focus}: no file of the project matches it; name it under [files] paths too"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +161,9 @@ class Composition:
 
 def assemble(request: Request, rendered: RenderedFiles) -> Composition:
     """Lay out the prompt that ``request`` asks for from files that were read before."""
-    images = find_screenshots(
-        request.screenshot_dir,
-        request.screenshots,
-        shown_from=request.shown_from,
-        listing=FolderListing(request.scope),
-    )
-    prompt = join_sections(
-        _files_section(request, rendered.files),
-        screenshots=screenshots_section(images),
-        beads=_request_beads(request),
-        results=request.results,
-        history=request.history,
-    )
-    warnings = [
-        *rendered.warnings,
-        *_unknown_focus(request.focus_files, rendered.files),
-        *(f"screenshot {image.path}: {image.problem}" for image in images if image.problem),
-    ]
-    if request.redaction is not None:
-        from aggregate.compose.redact_prompt import redact_prompt  # its rules take time to compile
-
-        prompt, notes = redact_prompt(prompt, request.redaction)
-        warnings += notes
-    refused = [f"screenshot {image.path}: {image.refused}" for image in images if image.refused]
-    return Composition(prompt, rendered.files, tuple(warnings), (*rendered.refused, *refused))
+    stream = PromptStream(request, rendered)
+    prompt = Prompt(tuple(stream))
+    return Composition(prompt, rendered.files, stream.warnings, stream.refused)
 
 
 def beads_text(execution_mode: str, base_dir: str | Path | None, *, root: str = "") -> str:
@@ -108,22 +193,7 @@ def with_references(
     return compact_all(results, cache_dir=cache_dir, threshold=threshold)
 
 
-def _files_section(request: Request, files: Sequence[RenderedFile]) -> tuple[Segment, ...]:
-    if request.is_tier3:
-        return tier3_segments(files, request.focus_files)
-    return files_segments(files, summary_only=request.summary_only, strategy=request.strategy)
-
-
 def _request_beads(request: Request) -> str:
     mode = BEADS_MODE if request.beads else ""
     root = "" if request.scope.allow_outside else request.scope.root
     return beads_text(mode, request.base_dir, root=root)
-
-
-def _unknown_focus(focus_files: Sequence[str], files: Sequence[RenderedFile]) -> list[str]:
-    """Return a warning for each focus file that names no file of the prompt."""
-    return [
-        f"focus file {focus}: no file of the project matches it; name it under [files] paths too"
-        for focus in focus_files
-        if not any(is_focus(file, [focus]) for file in files)
-    ]

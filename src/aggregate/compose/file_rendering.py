@@ -1,9 +1,11 @@
-"""From a request's entries to rendered files: resolve, read, replace secrets, render."""
+"""From a request's entries to rendered files: resolve, read, replace secrets, render, one file after another."""
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from aggregate.compose.file_reading import FileReader
 from aggregate.compose.request import Request
 from aggregate.compose.selection import (
     Note,
@@ -11,7 +13,6 @@ from aggregate.compose.selection import (
     ResolvedFile,
     Selection,
     exclude_filter,
-    omission_note,
     own_output_filter,
     resolve_entries,
 )
@@ -20,11 +21,10 @@ from aggregate.errors import ConfigError, ScopeError
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.monitor import get_monitor
-from aggregate.sources.file_content import SourceFile, read_file
+from aggregate.sources.file_content import SourceFile
 from aggregate.sources.path_resolution import FolderListing
 from aggregate.syntax.languages import fence_tag
 from aggregate.text.fences import heading_text
-from aggregate.text.invisible import find_invisible
 
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
@@ -44,6 +44,121 @@ class RenderedFiles:
     warnings: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of all files."""
+        return tuple(file.path for file in self.files)
+
+    def __iter__(self) -> Iterator[RenderedFile]:
+        """Yield the files in order."""
+        return iter(self.files)
+
+
+class FileStream:
+    """The files of a selection, read and rendered one after another while they are asked for; it keeps none.
+
+    Args:
+        selection: The files, and what was left out.
+        redaction: Which secrets are replaced in their texts, ``None`` for none.
+        doubts: What is odd about what was asked for, told before all else.
+        workers: How many processes render views; by default as many as pay.
+        on_done: Called with the number of views that have become ready.
+    """
+
+    def __init__(
+        self,
+        selection: Selection,
+        *,
+        redaction: "Redaction | None" = None,
+        doubts: Sequence[str] = (),
+        workers: int | None = None,
+        on_done: Callable[[int], None] | None = None,
+    ) -> None:
+        self._selection = selection
+        self._doubts = doubts
+        self._workers = workers
+        self._on_done = on_done
+        self._reader = FileReader(redaction)
+        self._errors: list[str] = []
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of all files, known before any is read."""
+        return tuple(file.path for file in self._selection.files)
+
+    @property
+    def notes(self) -> list[Note]:
+        """What is doubtful about the files that were rendered so far: places, and what is doubtful there."""
+        return self._reader.notes.in_order()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out or is doubtful, one sentence each; complete once all files were rendered."""
+        notes = (
+            f"{place}: {problem}" for place, problem in (*self._selection.skipped, *self.notes)
+        )
+        return (*self._doubts, *notes, *self._errors)
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Those of the warnings that say what the scope does not allow."""
+        refused = (file for file in self._selection.files if file.refused)
+        return tuple(error_text(file.path, file.problem) for file in refused)
+
+    def __iter__(self) -> Iterator[RenderedFile]:
+        """Yield the files in the selection's order, behind them one for each glob that met secrets or binary files."""
+        waiting: deque[ReadFile] = deque()
+        views = render_all(self._requests(waiting), workers=self._workers, on_done=self._on_done)
+        for view in views:
+            file, source = waiting.popleft()
+            if isinstance(view, View):
+                problems = (_problem_text(problem, file.path) for problem in view.problems)
+                self._reader.notes.views += [(file.path, problem) for problem in problems]
+            rendered = _rendered_file(file, source, view)
+            if rendered.error:
+                self._errors.append(rendered.content.splitlines()[0])
+            yield rendered
+
+    def _requests(self, waiting: deque[ReadFile]) -> Iterator[ViewRequest | None]:
+        """Yield what to render of each file, ``None`` for nothing, and put the file behind those that wait for it."""
+        for file, source in self._read():
+            waiting.append((file, source))
+            yield _view_request(file, source)
+
+    def _read(self) -> Iterator[ReadFile]:
+        for file in self._selection.files:
+            if read := self._reader.read(file):
+                yield read
+        yield from self._reader.remarks()
+
+
+def stream_files(
+    request: Request,
+    *,
+    workers: int | None = None,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> FileStream:
+    """Return the files of ``request``; they are read while they are iterated.
+
+    Args:
+        request: Whose files.
+        workers: How many processes render views; by default as many as pay.
+        on_start: Called once with the number of files.
+        on_done: Called with the number of views that have become ready.
+    """
+    with get_monitor().scope("select_files"):
+        selection = select_files(request)
+    if on_start:
+        on_start(len(selection.files))
+    return FileStream(
+        selection,
+        redaction=request.redaction,
+        doubts=request.doubts,
+        workers=workers,
+        on_done=on_done,
+    )
+
 
 def render_files(
     request: Request,
@@ -52,19 +167,10 @@ def render_files(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> RenderedFiles:
-    """Read and render the files of ``request``; the arguments are those of ``compose_prompt``."""
+    """Read and render the files of ``request`` at once; the arguments are those of ``stream_files``."""
     with get_monitor().scope("build_file_items"):
-        selection = select_files(request)
-        if on_start:
-            on_start(len(selection.files))
-        files, notes = render_selection(
-            selection, workers=workers, on_done=on_done, redaction=request.redaction
-        )
-    warnings = [*request.doubts]
-    warnings += [f"{place}: {problem}" for place, problem in (*selection.skipped, *notes)]
-    warnings += [file.content.splitlines()[0] for file in files if file.error]
-    refused = [error_text(file.path, file.problem) for file in selection.files if file.refused]
-    return RenderedFiles(tuple(files), tuple(warnings), tuple(refused))
+        stream = stream_files(request, workers=workers, on_start=on_start, on_done=on_done)
+        return RenderedFiles(tuple(stream), stream.warnings, stream.refused)
 
 
 def select_files(request: Request) -> Selection:
@@ -102,66 +208,6 @@ def check_refused(refused: Sequence[str]) -> None:
         raise ScopeError(f"{refused[0].removeprefix('ERROR: ')}{more}")
 
 
-def render_selection(
-    selection: Selection,
-    *,
-    workers: int | None = None,
-    on_done: Callable[[int], None] | None = None,
-    redaction: "Redaction | None" = None,
-) -> tuple[list[RenderedFile], list[Note]]:
-    """Read and render the selected files, with ``redaction`` from texts without their secrets.
-
-    Returns:
-        The files in the selection's order, behind them one for each glob that has met secrets or
-        binary files; and notes on what is doubtful: an encoding other than UTF-8, characters which
-        nobody sees, secrets that were replaced, parts of views that do not exist.
-    """
-    read = read_files(selection)
-    notes = [*_encoding_notes(read), *_invisible_notes(read)]
-    if redaction is not None:
-        from aggregate.compose.redact_prompt import redact_files  # its rules take time to compile
-
-        read, secrets = redact_files(read, redaction)
-        notes += secrets
-    requests = [_view_request(file, source) for file, source in read]
-    views = iter(
-        list(
-            render_all(
-                [request for request in requests if request], workers=workers, on_done=on_done
-            )
-        )
-    )
-    files: list[RenderedFile] = []
-    for (file, source), request in zip(read, requests, strict=True):
-        view = next(views) if request else None
-        if isinstance(view, View):
-            notes += [(file.path, _problem_text(problem, file.path)) for problem in view.problems]
-        files.append(_rendered_file(file, source, view))
-    return files, notes
-
-
-def read_files(selection: Selection) -> list[ReadFile]:
-    """Read the selected files; binary ones that a glob stands for become one note of that glob."""
-    files: list[ReadFile] = []
-    binary: dict[str, list[ResolvedFile]] = {}
-    notes: dict[str, ResolvedFile] = {}
-    for file in selection.files:
-        if file.is_note:
-            notes[file.item.path] = file
-            continue
-        source = SourceFile("", error=file.problem) if file.problem else read_file(file.file)
-        if file.by_glob and source.is_binary:
-            binary.setdefault(file.item.path, []).append(file)
-        else:
-            files.append((file, source))
-    for glob, group in binary.items():
-        note = omission_note(group[0].entry, "binary", [file.path for file in group])
-        if glob in notes:
-            note = replace(note, problem=f"{notes[glob].problem}; {note.problem}")
-        notes[glob] = note
-    return [*files, *((note, SourceFile("", error=note.problem)) for note in notes.values())]
-
-
 def error_text(path: str, reason: str, *, is_note: bool = False) -> str:
     """Return the text in place of a file that was not read; a missing file's is fixed (rule M-5)."""
     return f"{'NOTE' if is_note else 'ERROR'}: {reason}: {heading_text(path)}"
@@ -170,23 +216,6 @@ def error_text(path: str, reason: str, *, is_note: bool = False) -> str:
 def view_error_text(path: str, mode: ViewMode, reason: str) -> str:
     """Return the text in place of a view that could not be made."""
     return f"ERROR in {mode.value} view mode for {path}:\n{reason}"
-
-
-def _encoding_notes(files: Sequence[ReadFile]) -> list[Note]:
-    return [
-        (file.path, f"read as {source.encoding}, not UTF-8")
-        for file, source in files
-        if source.encoding not in ("utf-8", "utf-8-sig")
-    ]
-
-
-def _invisible_notes(files: Sequence[ReadFile]) -> list[Note]:
-    notes: list[Note] = []
-    for file, source in files:
-        invisible = find_invisible(source.text) if source.may_hide else None
-        if invisible:
-            notes.append((f"{file.path}:{invisible.lines[0]}", invisible.sentence))
-    return notes
 
 
 def _problem_text(problem: str, path: str) -> str:

@@ -8,7 +8,7 @@ from operator import add
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from aggregate.compose.file_rendering import read_files
+from aggregate.compose.file_reading import read_files
 from aggregate.compose.selection import Selection
 from aggregate.compose.view_pool import render_all
 from aggregate.errors import DeadlineError
@@ -109,7 +109,7 @@ def measure_files(
     on_done: Callable[[int], None] | None = None,
 ) -> list[FileSizes]:
     """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run."""
-    files = read_files(selection)
+    files = list(read_files(selection))
     requests = [
         ViewRequest(file.path, source.text, mode) for file, source in files for mode in MEASURED
     ]

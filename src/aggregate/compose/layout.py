@@ -1,10 +1,10 @@
 """Sections to one prompt, in the order that keeps the changing parts behind the stable ones."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.sections.discussion import discussion_segments
@@ -36,35 +36,32 @@ def files_segments(
     *,
     summary_only: bool = False,
     strategy: Strategy = Strategy.AUTO,
-) -> tuple[Segment, ...]:
-    """Return the Files section: the strategy picks which one, each file's own view stays in force.
+) -> Iterator[Segment]:
+    """Yield the Files section: the strategy picks which one, each file's own view stays in force.
 
     Files with ``auto_aggregate`` off are left out.
     """
-    in_prompt = [file for file in files if file.auto_aggregate]
+    in_prompt = (file for file in files if file.auto_aggregate)
     if strategy is Strategy.SUMMARIZE or (strategy is Strategy.AUTO and summary_only):
-        return files_section(
-            FILES_SUMMARY, ((file.path, _summary_block(file)) for file in in_prompt)
-        )
+        blocks = ((file.path, _summary_block(file)) for file in in_prompt)
+        return files_section(FILES_SUMMARY, blocks)
     return files_section(FILES, ((file.path, rendered_block(file)) for file in in_prompt))
 
 
-def join_sections(
-    files: tuple[Segment, ...],
+def section_segments(
+    files: Iterable[Segment],
     *,
     screenshots: str,
     beads: str,
     history: Sequence[object],
     results: "Sequence[Results]" = (),
-) -> Prompt:
-    """Return the sections in their order, each only if not empty (rule M-9)."""
-    return Prompt(
-        files
-        + _section_segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)
-        + _section_segment(Section.BEADS, beads, Stability.SLOW)
-        + _results_segments(results)
-        + discussion_segments(history)
-    )
+) -> Iterator[Segment]:
+    """Yield the segments of all sections in their order, each only if not empty (rule M-9)."""
+    yield from files
+    yield from _section_segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)
+    yield from _section_segment(Section.BEADS, beads, Stability.SLOW)
+    yield from _results_segments(results)
+    yield from discussion_segments(history)
 
 
 def _summary_block(file: RenderedFile) -> str:

@@ -36,7 +36,7 @@ def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
 
 
 def write_numbered(
-    output_dir: Path, namespace: str, text: str | Iterable[str], *, project: Path | None = None
+    output_dir: Path, namespace: str, text: str | Iterable[bytes], *, project: Path | None = None
 ) -> Path:
     """Write ``text``, whole or in pieces, to ``<namespace>_<NNN>.md``, the next free number; return its path.
 
@@ -47,7 +47,7 @@ def write_numbered(
     Args:
         output_dir: The folder.
         namespace: First part of the name.
-        text: What is written.
+        text: What is written: a text, or pieces of UTF-8, which may be made while they are written.
         project: The folder that ``output_dir`` must lie in, links resolved; by default it may lie anywhere.
 
     Raises:
@@ -58,7 +58,7 @@ def write_numbered(
         raise OutputError(
             f"the namespace {namespace!r} is no file name: set [output] namespace to a plain word"
         )
-    pieces = (text,) if isinstance(text, str) else text
+    pieces = (text.encode(),) if isinstance(text, str) else text
     try:
         paths = _free_paths(output_dir, namespace)
         return write_to_free(paths, pieces, temporary_name(output_dir, namespace))

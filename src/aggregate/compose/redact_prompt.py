@@ -1,13 +1,15 @@
 """Replacing secrets in what a prompt is made of."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aggregate.compose.selection import Note, ReadFile, ResolvedFile
-from aggregate.models.prompt import Prompt, Section, Segment
+from aggregate.compose.selection import Note, ResolvedFile
+from aggregate.models.prompt import Section, Segment
 from aggregate.redaction.redact import Finding, Redaction, redact
+from aggregate.sections.files import file_heading
+from aggregate.sources.file_content import SourceFile
 
 if TYPE_CHECKING:
     from aggregate.anchors import Resolution
@@ -20,44 +22,56 @@ MOST_NOTES = 20
 """Findings of one file that each have a warning; a file of test keys may have thousands."""
 
 
-def redact_files(
-    files: Sequence[ReadFile], redaction: Redaction
-) -> tuple[list[ReadFile], list[Note]]:
-    """Replace the secrets in texts, before views are made: none can show what its text does not hold.
+def redact_file(
+    file: ResolvedFile, source: SourceFile, redaction: Redaction
+) -> tuple[ResolvedFile, SourceFile, list[Note]]:
+    """Replace the secrets in a text, before a view is made of it: none can show what its text does not hold.
 
     Returns:
-        The files without secrets, and notes ``(path:line, what was replaced)``. Slices of a file
-        whose text has changed are taken by their lines.
+        The file and its text without secrets, and notes ``(path:line, what was replaced)``. Slices
+        of a text that has changed are taken by their lines.
     """
-    clean_files: list[ReadFile] = []
-    notes: list[Note] = []
-    for file, source in files:
-        clean_file, clean_source = _with_clean_remarks(file, redaction), source
-        result = redact(source.text, redaction)
-        if result.findings:
-            notes += _notes(file.path, result.findings)
-            clean_file = _with_fixed_slices(clean_file, source.text)
-            clean_source = replace(source, text=result.text)
-        clean_files.append((clean_file, clean_source))
-    return clean_files, notes
+    clean_file = _with_clean_remarks(file, redaction)
+    result = redact(source.text, redaction)
+    if not result.findings:
+        return clean_file, source, []
+    clean_file = _with_fixed_slices(clean_file, source.text)
+    clean_source = replace(source, text=result.text)
+    return clean_file, clean_source, _notes(file.path, result.findings)
 
 
-def redact_prompt(prompt: Prompt, redaction: Redaction) -> tuple[Prompt, list[str]]:
-    """Replace the secrets in all sections, and return one warning for each; contents of files have none any more."""
-    segments: list[Segment] = []
-    warnings: list[str] = []
-    files = [segment.text for segment in prompt.segments if segment.section is Section.FILES]
-    are_named = bool(redact("\n".join(map(_names, files)), redaction).findings)
-    for segment in prompt.segments:
-        if segment.section is Section.FILES and not (
-            are_named and redact(_names(segment.text), redaction).findings
-        ):
-            segments.append(segment)
-            continue
-        text, notes = redact_text(segment.text, segment.source or segment.section.value, redaction)
-        segments.append(replace(segment, text=text))
-        warnings += notes
-    return Prompt(tuple(segments)), warnings
+class PromptRedaction:
+    """Replaces the secrets in all sections of a prompt; contents of files have none any more.
+
+    Args:
+        redaction: Which secrets are replaced.
+        paths: The paths of all files that the prompt may show.
+
+    Attributes:
+        warnings: One sentence for each secret that was replaced so far.
+    """
+
+    def __init__(self, redaction: Redaction, paths: Iterable[str]) -> None:
+        self.warnings: list[str] = []
+        self._redaction = redaction
+        headings = "\n".join(map(file_heading, paths))
+        self._are_named = bool(redact(headings, redaction).findings)
+
+    def clean(self, segment: Segment) -> Segment:
+        """Return a segment without secrets."""
+        if segment.section is Section.FILES and not self._has_secret_name(segment.text):
+            return segment
+        place = segment.source or segment.section.value
+        text, warnings = redact_text(segment.text, place, self._redaction)
+        self.warnings += warnings
+        return replace(segment, text=text)
+
+    def _has_secret_name(self, block: str) -> bool:
+        """Tell whether what a file's block says beside its content holds a secret."""
+        if _MESSAGE.match(block):
+            return bool(redact(block, self._redaction).findings)
+        heading = block.partition("\n")[0]
+        return self._are_named and bool(redact(heading, self._redaction).findings)
 
 
 def redact_text(text: str, place: str, redaction: Redaction | None) -> tuple[str, list[str]]:
@@ -79,11 +93,6 @@ def _notes(place: str, findings: Sequence[Finding]) -> list[Note]:
             )
         )
     return notes
-
-
-def _names(block: str) -> str:
-    """Return what a file's block says beside its content: its heading, or all of a note or an error."""
-    return block if _MESSAGE.match(block) else block.partition("\n")[0]
 
 
 def _with_clean_remarks(file: ResolvedFile, redaction: Redaction) -> ResolvedFile:

@@ -1,12 +1,13 @@
 """The Files section of a Tier 3 worker: its focus files in full, the rest by structure."""
 
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from aggregate.compose.file_rendering import view_error_text
 from aggregate.compose.view_pool import render_all
 from aggregate.models.prompt import Segment
-from aggregate.models.rendered_file import RenderedFile
+from aggregate.models.rendered_file import FileRow, RenderedFile
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sections.files import FILES_TIER3, file_block, files_section, rendered_block
 from aggregate.syntax.languages import fence_tag, language_of
@@ -15,33 +16,41 @@ FOCUS_TIER = 3
 _CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
 
 
-def tier3_segments(
-    files: Iterable[RenderedFile], focus_files: Sequence[str]
-) -> tuple[Segment, ...]:
-    """Return the section ``## Files (Tier 3 - Focused)`` (rule M-53).
+def tier3_segments(files: Iterable[RenderedFile], focus_files: Sequence[str]) -> Iterator[Segment]:
+    """Yield the section ``## Files (Tier 3 - Focused)`` (rule M-53).
 
     Focus files, files of tier 3 and files forced to full are shown raw, whatever their view mode;
     files named as focus also where they are excluded or not aggregated (rule M-X8). Of the others,
     files with slices are shown by these, found again, Python by its skeleton, C and C++ by their
     outline, everything else as it was rendered.
     """
-    marked = [(file, _is_raw(file, focus_files)) for file in files]
-    in_prompt = [(file, is_raw) for file, is_raw in marked if is_raw or file.auto_aggregate]
-    requests = [None if is_raw else _context_request(file) for file, is_raw in in_prompt]
-    views = render_all([request for request in requests if request])
-    blocks: list[tuple[str, str]] = []
-    for (file, is_raw), request in zip(in_prompt, requests, strict=True):
+    return files_section(FILES_TIER3, _blocks(files, focus_files))
+
+
+def _blocks(files: Iterable[RenderedFile], focus_files: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the path and the block of each file in the prompt."""
+    waiting: deque[tuple[RenderedFile, ViewRequest | None, bool]] = deque()
+
+    def requests() -> Iterator[ViewRequest | None]:
+        for file in files:
+            is_raw = _is_raw(file, focus_files)
+            if is_raw or file.auto_aggregate:
+                request = None if is_raw else _context_request(file)
+                waiting.append((file, request, is_raw))
+                yield request
+
+    for view in render_all(requests()):
+        file, request, is_raw = waiting.popleft()
         if is_raw:
             block = _raw_block(file)
-        elif request:
-            block = _context_block(request, next(views))
+        elif request and view is not None:
+            block = _context_block(request, view)
         else:
             block = rendered_block(file)
-        blocks.append((file.path, block))
-    return files_section(FILES_TIER3, blocks)
+        yield file.path, block
 
 
-def is_focus(file: RenderedFile, focus_files: Sequence[str]) -> bool:
+def is_focus(file: RenderedFile | FileRow, focus_files: Sequence[str]) -> bool:
     """Tell whether one of ``focus_files`` names the file (rule M-X7).
 
     It is named by its entry, path, file name, or trailing path. Parts of names never count:

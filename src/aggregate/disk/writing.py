@@ -62,7 +62,7 @@ def replace_own(path: Path, data: str | bytes, *, durable: bool = False) -> None
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def write_to_free(paths: Iterable[Path], pieces: Iterable[str], temporary: Path) -> Path:
+def write_to_free(paths: Iterable[Path], pieces: Iterable[bytes], temporary: Path) -> Path:
     """Write a new file of ours, whole or not at all, under the first of ``paths`` that is free, and return that path.
 
     Each name is taken only if nothing bears it at that moment, so that no two programs share one and no file is
@@ -79,7 +79,7 @@ def write_to_free(paths: Iterable[Path], pieces: Iterable[str], temporary: Path)
     private_folder(temporary.parent)
     try:
         with os.fdopen(create_private(temporary), "wb") as file:
-            file.writelines(piece.encode() for piece in pieces)
+            file.writelines(pieces)
         return next(path for path in paths if _take_name(temporary, path))
     finally:
         temporary.unlink(missing_ok=True)

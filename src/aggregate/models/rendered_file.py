@@ -2,10 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from aggregate.models.file_item import FileRecord
 from aggregate.models.view import Span, ViewMode
+
+
+class FileRow(NamedTuple):
+    """What is told of a file once its text is gone; its fields are those of ``RenderedFile``."""
+
+    path: str
+    entry: str
+    view_mode: ViewMode
+    auto_aggregate: bool
+    error: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,11 @@ class RenderedFile:
     def is_excluded(self) -> bool:
         """Whether its content was left out on purpose."""
         return self.view_mode is ViewMode.NONE and not self.error and not self.force_full
+
+    @property
+    def row(self) -> FileRow:
+        """What is told of it without its text."""
+        return FileRow(self.path, self.entry, self.view_mode, self.auto_aggregate, self.error)
 
     def to_record(self) -> FileRecord:
         """Return the file as a mapping of plain values, masks and slices as copies."""

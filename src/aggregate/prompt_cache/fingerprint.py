@@ -21,6 +21,11 @@ class SegmentHash:
     def of(cls, text: str, tokens: int, *, section: str, source: str = "") -> "SegmentHash":
         """Return the hash of a ``text`` that has ``tokens``."""
         data = text.encode("utf-8", "surrogatepass")
+        return cls.of_bytes(data, tokens, section=section, source=source)
+
+    @classmethod
+    def of_bytes(cls, data: bytes, tokens: int, *, section: str, source: str = "") -> "SegmentHash":
+        """Return the hash of a text in UTF-8."""
         return cls(section, source, _digest(data), tokens, len(data))
 
 

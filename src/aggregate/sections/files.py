@@ -1,6 +1,6 @@
 """The Files section: a heading and a fenced block per file."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import RenderedFile
@@ -29,10 +29,14 @@ def file_segment(path: str, block: str) -> Segment:
     return Segment(Section.FILES, block, Stability.STABLE, path)
 
 
-def files_section(title: str, blocks: Iterable[tuple[str, str]]) -> tuple[Segment, ...]:
-    """Return the section's segments from ``(path, block)`` pairs, none where there is no file."""
-    segments = tuple(file_segment(path, block) for path, block in blocks)
-    return (Segment(Section.FILES, title, Stability.STABLE), *segments) if segments else ()
+def files_section(title: str, blocks: Iterable[tuple[str, str]]) -> Iterator[Segment]:
+    """Yield the section's segments from ``(path, block)`` pairs, none where there is no file."""
+    is_empty = True
+    for path, block in blocks:
+        if is_empty:
+            yield Segment(Section.FILES, title, Stability.STABLE)
+            is_empty = False
+        yield file_segment(path, block)
 
 
 def rendered_block(file: RenderedFile) -> str:

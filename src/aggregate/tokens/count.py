@@ -7,7 +7,7 @@ exact without counting the document again.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aggregate.models.prompt import SEPARATOR, Prompt, Section
@@ -34,6 +34,17 @@ class PromptTokens:
     segments: tuple[int, ...]
     sections: Mapping[Section, int]
     files: Mapping[str, int]
+
+    @classmethod
+    def of(cls, places: Iterable[tuple[Section, str]], counts: Sequence[int]) -> "PromptTokens":
+        """Return the sums of segments that have ``counts``; ``places`` are their sections and their sources."""
+        sections: dict[Section, int] = {}
+        files: dict[str, int] = {}
+        for (section, source), tokens in zip(places, counts, strict=True):
+            sections[section] = sections.get(section, 0) + tokens
+            if section in (Section.FILES, Section.CHANGED) and source:
+                files[source] = files.get(source, 0) + tokens
+        return cls(sum(counts), tuple(counts), sections, files)
 
 
 def count(text: str) -> int:
@@ -62,13 +73,8 @@ def count_prompt(prompt: Prompt) -> PromptTokens:
         segment.text + (SEPARATOR if i < last else "") for i, segment in enumerate(prompt.segments)
     ]
     counts = count_all(texts)
-    sections: dict[Section, int] = {}
-    files: dict[str, int] = {}
-    for segment, tokens in zip(prompt.segments, counts, strict=True):
-        sections[segment.section] = sections.get(segment.section, 0) + tokens
-        if segment.section in (Section.FILES, Section.CHANGED) and segment.source:
-            files[segment.source] = files.get(segment.source, 0) + tokens
-    return PromptTokens(sum(counts), tuple(counts), sections, files)
+    places = ((segment.section, segment.source) for segment in prompt.segments)
+    return PromptTokens.of(places, counts)
 
 
 def _count_batch(texts: list[str]) -> list[int]:
