@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from platformdirs import user_state_path
+from platformdirs import user_cache_path, user_state_path
 
 from aggregate.disk.writing import private_folder
-from aggregate.errors import OutputError
+from aggregate.errors import ConfigError, OutputError
 
+CACHE_VARIABLE = "AGGREGATE_CACHE_DIR"
+"""The environment variable that moves the cache folder."""
 STATE_VARIABLE = "AGGREGATE_STATE_DIR"
 """The environment variable that moves the state folder."""
 _HASH_DIGITS = 16
@@ -26,6 +28,26 @@ def state_folder(project: Path) -> Path:
     real = os.path.realpath(project)
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:_HASH_DIGITS]
     return _states() / "projects" / f"{Path(real).name[:80] or 'root'}-{digest}"
+
+
+def cache_folder() -> Path | None:
+    """Return the folder of what can be computed again; nothing is made. ``None`` where the user has no home folder.
+
+    It never depends on the current folder: that may be a stranger's project, which would bring a cache of its own.
+
+    Raises:
+        ConfigError: The environment variable names a relative path.
+    """
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        if not Path(named).is_absolute():
+            raise ConfigError(
+                f'{CACHE_VARIABLE} is "{named}", a relative path, which would lead into the project of the moment: '
+                "set it to an absolute one"
+            )
+        return Path(os.path.normpath(named))
+    usual = user_cache_path("manual_slop", appauthor=False)
+    return usual if usual.is_absolute() else None
 
 
 @contextmanager

@@ -1,0 +1,158 @@
+"""The index's file as one process uses it: opened on first use, replaced or given up where it fails."""
+
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, TypeVar
+
+from aggregate.index.database import (
+    DamagedError,
+    UnusableError,
+    create_database,
+    in_transaction,
+    open_database,
+    put_aside,
+)
+
+_Answer = TypeVar("_Answer")
+_TROUBLE: Final = (OSError, sqlite3.Error, DamagedError, UnusableError)
+_BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
+"""Others write for longer than we wait: nothing is wrong."""
+_FAILING: Final = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_AUTH,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_NOLFS,
+    sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_TOOBIG,
+)
+"""The system refuses: the file itself may be whole. Any other error means that it is not."""
+_inherited: Final[list[sqlite3.Connection]] = []
+"""Connections of the process that this one was forked from: to close one here would end the locks of that one."""
+
+
+class IndexConnection:
+    """The connection to one index; not safe for two threads at the same moment.
+
+    Attributes:
+        warning: Why the index was replaced or is not used, one sentence; ``""`` while all is well.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        """Take the index at ``path``, or none at all."""
+        self.path = path
+        self.warning = ""
+        self._connection: sqlite3.Connection | None = None
+        self._inode = 0
+        self._process = 0
+        self._is_damaged = False
+        self._is_given_up = path is None
+
+    def read(self, query: Callable[[sqlite3.Connection], _Answer]) -> _Answer | None:
+        """Return the answer to ``query``, or ``None`` where there is no index that can be read."""
+        try:
+            connection = self._opened()
+            return None if connection is None else query(connection)
+        except _TROUBLE as error:
+            self._fail(error)
+            return None
+
+    def write(self, change: Callable[[sqlite3.Connection], None], *, create: bool = True) -> bool:
+        """Make a change in one transaction, and return whether it was made.
+
+        A damaged index is replaced by a new one before, or if it turns out to be damaged. Where others write for longer
+        than a second the change is given up.
+
+        Args:
+            change: What to do.
+            create: Whether to make an index if there is none.
+        """
+        for _ in range(2):
+            try:
+                connection = self._writable(create=create)
+                if connection is not None:
+                    in_transaction(connection, change)
+            except _TROUBLE as error:
+                self._fail(error)
+                if not self._is_damaged:
+                    return False
+            else:
+                return connection is not None
+        return False
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        connection, self._connection = self._connection, None
+        if connection is not None and self._process != os.getpid():
+            _inherited.append(connection)
+        elif connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    def _opened(self) -> sqlite3.Connection | None:
+        if self.path is None or self._is_given_up or self._is_damaged:
+            return None
+        if self._process != os.getpid():
+            self.close()
+        if self._connection is None:
+            with suppress(FileNotFoundError):
+                self._inode = self.path.lstat().st_ino
+                self._process = os.getpid()
+                self._connection = open_database(self.path)
+        return self._connection
+
+    def _writable(self, *, create: bool) -> sqlite3.Connection | None:
+        """Return a connection to the file that is there now, which is made where there is none."""
+        if self.path is None or self._is_given_up:
+            return None
+        if self._is_damaged:
+            put_aside(self.path, inode=self._inode)
+            self._is_damaged = False
+        if self._connection is not None and not self._is_in_place():
+            self.close()
+        connection = self._opened()
+        if connection is None and create:
+            create_database(self.path)
+            connection = self._opened()
+        return connection
+
+    def _is_in_place(self) -> bool:
+        """Tell whether the file that is open is still the index, and nobody has deleted or replaced it."""
+        try:
+            return self.path is not None and self.path.lstat().st_ino == self._inode
+        except OSError:
+            return False
+
+    def _fail(self, error: Exception) -> None:
+        """Note what an error means for the index."""
+        code = getattr(error, "sqlite_errorcode", None)
+        primary = None if code is None else code & 0xFF
+        if primary in _BUSY:
+            return
+        self.close()
+        if isinstance(error, OSError | UnusableError) or primary in _FAILING:
+            self._is_given_up = True
+            self._warn(
+                f"{_reason(error)}: nothing is kept for the next run: set AGGREGATE_CACHE_DIR"
+            )
+        else:
+            self._is_damaged = True
+            reason = str(error) if isinstance(error, DamagedError) else f"{self.path} was damaged"
+            self._warn(f"{reason}: it is made anew")
+
+    def _warn(self, sentence: str) -> None:
+        self.warning = self.warning or f"the index {sentence}"
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename or ''} cannot be used: {error.strerror or error}".strip()
+    if isinstance(error, sqlite3.Error):
+        return f"cannot be written: {error}"
+    return str(error)

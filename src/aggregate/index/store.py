@@ -1,0 +1,233 @@
+"""The index as the rest of the program sees it (rules I-1 and I-2)."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+from threading import RLock
+from typing import Final
+
+from aggregate.index.connection import IndexConnection
+from aggregate.index.entries import (
+    Entry,
+    entry_id,
+    sealed,
+    select_entries,
+    select_files,
+    unsealed,
+)
+from aggregate.index.file_states import (
+    FileState,
+    file_row,
+    is_racy,
+    look_at,
+    recorded_hash,
+    row_id,
+)
+from aggregate.index.kinds import Kind
+from aggregate.index.settings import byte_limit, index_path
+from aggregate.index.transaction import Changes, write_changes
+from aggregate.index.trimming import trim
+
+_PENDING_BYTES: Final = 16_000_000
+"""What is held back until ``flush``; a project with more is written in portions, so that memory stays bounded."""
+_MOST_BYTES: Final = 8_000_000
+"""Of one entry."""
+_PORTION: Final = 1_000
+"""Rows that are in memory twice while they are checked."""
+
+
+def open_index(*, use: bool = True, verify: bool = False) -> "Index":
+    """Return the user's index, as the environment says where it lies; nothing is opened or made yet.
+
+    Args:
+        use: Whether there is to be one.
+        verify: Whether files have to be read to be known.
+
+    Raises:
+        ConfigError: A variable of the environment is malformed.
+    """
+    path, limit = index_path(), byte_limit()
+    return Index(path if use and limit else None, limit=limit, verify=verify)
+
+
+class Index:
+    """What was computed from files' contents, by content hash and kind; safe for several threads.
+
+    One per process; a process that is forked opens the file for itself. Nothing is made or written before ``flush``,
+    unless more waits than memory should hold. Whatever is wrong with the file costs time, never a wrong result and
+    never an error.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        limit: int,
+        verify: bool = False,
+        now: Callable[[], int] = time.time_ns,
+    ) -> None:
+        """Take the index at ``path``.
+
+        Args:
+            path: The SQLite file, in a folder of its own; ``None`` for an index that keeps nothing.
+            limit: The most bytes that it may have on the disk.
+            verify: Whether no file is taken as unchanged, so that all are read.
+            now: The clock, in nanoseconds of Unix time.
+        """
+        self._file = IndexConnection(path)
+        self._limit = limit
+        self._verify = verify
+        self._now = now
+        self._changes = Changes()
+        self._lock = RLock()
+
+    @property
+    def warning(self) -> str:
+        """Why the index was replaced or is not used, in one sentence; ``""`` while all is well."""
+        return self._file.warning
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it keeps anything at all."""
+        return self._file.path is not None
+
+    def known(self, paths: Sequence[str]) -> list[FileState | None]:
+        """Look at files and return the state of each, with the hash of its content if it is known to be unchanged.
+
+        Where there is no regular file it is ``None``. Ask for some thousand at a time: each takes about 400 bytes.
+        """
+        states = look_at(paths, seen_ns=self._now())
+        if self._verify or not self.is_used:
+            return states
+        for start in range(0, len(states), _PORTION):
+            portion = states[start : start + _PORTION]
+            states[start : start + _PORTION] = self._with_hashes(portion)
+        return states
+
+    def remember(self, state: FileState, content_hash: bytes) -> None:
+        """Note the SHA-256 of what was read from a file.
+
+        Args:
+            state: From ``file_state`` with the descriptor that was read from, or from ``known`` if that describes the
+                descriptor just as well. A file that was changed just before is not noted.
+            content_hash: The 32 bytes.
+        """
+        if self.is_used and not is_racy(state):
+            with self._lock:
+                self._changes.add_file(file_row(state, content_hash))
+                self._write_if_many()
+
+    def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
+        """Return what is kept of ``kind`` under each key, a SHA-256; ``None`` where there is nothing."""
+        if not self.is_used or not kind.version:
+            return [None] * len(keys)
+        portions = range(0, len(keys), _PORTION)
+        with self._lock:
+            return list(
+                chain.from_iterable(
+                    self._get_portion(kind, keys[start : start + _PORTION]) for start in portions
+                )
+            )
+
+    def put_many(self, kind: Kind, rows: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep each payload under its key, a SHA-256, from the next ``flush`` on; very large ones are not kept."""
+        if not self.is_used or not kind.version:
+            return
+        with self._lock:
+            for key, payload in rows:
+                if len(payload) <= _MOST_BYTES:
+                    entry = Entry(kind, sealed(kind, key, payload))
+                    self._changes.add_entry(entry_id(kind, key), entry)
+                    self._write_if_many()
+
+    def derived(self, content_hash: bytes, kind: Kind, compute: Callable[[], bytes]) -> bytes:
+        """Return what is kept of ``kind`` for a content, else what ``compute`` returns, which is kept."""
+        return self.derived_many([content_hash], kind, lambda _: [compute()])[0]
+
+    def derived_many(
+        self,
+        content_hashes: Sequence[bytes],
+        kind: Kind,
+        compute: Callable[[Sequence[int]], Iterable[bytes]],
+    ) -> list[bytes]:
+        """Return what is kept of ``kind`` for each content; what is missing is computed and kept.
+
+        Args:
+            content_hashes: SHA-256 of each content.
+            kind: What to return.
+            compute: Given the positions of contents that are missing, each content once, it returns theirs in order.
+        """
+        results = self.get_many(kind, content_hashes)
+        missing: dict[bytes, int] = {}
+        for position, result in enumerate(results):
+            if result is None:
+                missing.setdefault(content_hashes[position], position)
+        computed = (
+            dict(zip(missing, compute(list(missing.values())), strict=True)) if missing else {}
+        )
+        self.put_many(kind, computed.items())
+        return [
+            computed[content_hash] if result is None else result
+            for content_hash, result in zip(content_hashes, results, strict=True)
+        ]
+
+    def flush(self) -> None:
+        """Write what was put, noted and counted, in one transaction, and keep to the limit; call it behind the prompt.
+
+        What cannot be written is forgotten: where others write for more than a second without a word, else with one
+        ``warning``.
+        """
+        with self._lock:
+            if self._write():
+                self._file.read(lambda connection: trim(connection, self._limit))
+
+    def close(self) -> None:
+        """Close the file; what was not flushed is forgotten."""
+        with self._lock:
+            self._changes = Changes()
+            self._file.close()
+
+    def _with_hashes(self, states: Sequence[FileState | None]) -> list[FileState | None]:
+        ids = {row_id(state) for state in states if state}
+        with self._lock:
+            rows = self._file.read(lambda connection: select_files(connection, ids)) or {}
+            rows |= {key: self._changes.files[key] for key in ids & self._changes.files.keys()}
+        return [
+            state._replace(content_hash=recorded_hash(state, row))
+            if state and (row := rows.get(row_id(state)))
+            else state
+            for state in states
+        ]
+
+    def _get_portion(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
+        ids = [entry_id(kind, key) for key in keys]
+        rows = self._file.read(lambda connection: select_entries(connection, ids)) or {}
+        results: list[bytes | None] = []
+        changes = self._changes
+        for key, key_id in zip(keys, ids, strict=True):
+            waiting = changes.entries.get(key_id)
+            data = waiting.data if waiting else rows.get(key_id)
+            payload = None if data is None else unsealed(kind, key, data)
+            results.append(payload)
+            if payload is None:
+                changes.misses += 1
+                if data is not None:
+                    changes.damaged.add(key_id)
+            else:
+                changes.hits += 1
+                changes.kinds.add(kind)
+                changes.used.append(key_id)
+        return results
+
+    def _write_if_many(self) -> None:
+        if self._changes.size > _PENDING_BYTES:
+            self._write()
+
+    def _write(self) -> bool:
+        """Write what waits, and return whether anything was written."""
+        changes, self._changes = self._changes, Changes()
+        has_rows = bool(changes.entries or changes.files)
+        return (has_rows or changes.hits or changes.misses) > 0 and self._file.write(
+            lambda connection: write_changes(connection, changes, self._now()), create=has_rows
+        )

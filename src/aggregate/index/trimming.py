@@ -1,0 +1,96 @@
+"""Keeping to the limit: versions that nobody uses any more go first, then what was used longest ago (rule I-3)."""
+
+import sqlite3
+import time
+from functools import partial
+from typing import Final
+
+from aggregate.index.database import in_transaction
+from aggregate.index.entries import delete_entries
+
+DAY_NS: Final = 86_400_000_000_000
+"""Use is written down by the day, so that reading seldom writes."""
+_TARGET: Final = 0.9
+"""Of the limit: so that the next runs have room, and not each of them has to trim."""
+_PORTION: Final = 5_000
+"""Rows that are deleted in one transaction; others write in between."""
+_PAGES: Final = 2_000
+"""Pages that are given back to the file system at once."""
+_SECONDS: Final = 1.0
+"""After which the rest is left to the next run."""
+_STEPS: Final = 100_000
+"""Instructions of SQLite's machine between two looks at the clock."""
+
+
+def trim(connection: sqlite3.Connection, limit: int) -> None:
+    """Delete rows until the index has room below ``limit`` bytes, or a second or two are over.
+
+    Raises:
+        sqlite3.Error: It cannot be read or written.
+    """
+    if _bytes(connection) <= limit:
+        return
+    end = time.monotonic() + _SECONDS
+    # A damaged file could have a scan go round in circles.
+    connection.set_progress_handler(lambda: time.monotonic() > end + _SECONDS, _STEPS)
+    try:
+        while (
+            _bytes(connection, free=False) > limit * _TARGET
+            and time.monotonic() < end
+            and _delete_some(connection)
+        ):
+            pass
+        while (
+            _bytes(connection) > limit and _pragma(connection, "freelist_count")
+        ) and time.monotonic() < end:
+            connection.execute(f"PRAGMA incremental_vacuum({_PAGES})").fetchall()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        connection.set_progress_handler(None, 0)
+
+
+def _delete_some(connection: sqlite3.Connection) -> bool:
+    """Delete some of the rows that are to go next; ``False`` where there are none."""
+    for number in _outdated_kinds(connection):
+        ids = _ids(connection, "SELECT id FROM entries WHERE kind = ?", number)
+        if ids:
+            in_transaction(connection, partial(delete_entries, ids=ids))
+            return True
+    query = "SELECT min(day) FROM (SELECT min(used) AS day FROM entries UNION ALL SELECT min(seen) / ? FROM files)"
+    day = connection.execute(query, (DAY_NS,)).fetchone()[0]
+    if day is None:
+        return False
+    ids = _ids(connection, "SELECT id FROM entries WHERE used <= ?", day)
+    files = _ids(connection, "SELECT id FROM files WHERE seen < ?", (day + 1) * DAY_NS)
+
+    def delete(connection: sqlite3.Connection) -> None:
+        delete_entries(connection, ids)
+        connection.executemany("DELETE FROM files WHERE id = ?", ((row_id,) for row_id in files))
+
+    in_transaction(connection, delete)
+    return True
+
+
+def _outdated_kinds(connection: sqlite3.Connection) -> list[int]:
+    """Return the numbers of kinds of which another version was used on a later day."""
+    query = (
+        "SELECT number FROM kinds old WHERE EXISTS (SELECT 1 FROM kinds new WHERE new.name = old.name"
+        " AND new.used > old.used) ORDER BY used, number"
+    )
+    return [row[0] for row in connection.execute(query)]
+
+
+def _ids(connection: sqlite3.Connection, query: str, value: int) -> list[int]:
+    return [row[0] for row in connection.execute(f"{query} LIMIT {_PORTION}", (value,))]
+
+
+def _bytes(connection: sqlite3.Connection, *, free: bool = True) -> int:
+    """Return the bytes of the index, with or without the pages that nothing lies on."""
+    pages = _pragma(connection, "page_count")
+    if not free:
+        pages -= _pragma(connection, "freelist_count")
+    return pages * _pragma(connection, "page_size")
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
