@@ -87,7 +87,9 @@ def run(
     is_counted = as_json or not quiet
     meter = PromptMeter(lazy.SegmentCounter() if is_counted else None)
     with progress("Rendering files", hidden=quiet) as bar:
-        stream = stream_prompt(request, on_start=bar.start, on_done=bar.advance)
+        stream = stream_prompt(
+            request, index=index, on_start=bar.start, on_done=bar.advance
+        )
         path = _write(request, meter.pieces(stream), to_stdout=to_stdout)
     if path and not as_json:
         write_path(path)

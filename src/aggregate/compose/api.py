@@ -14,7 +14,7 @@ from aggregate.compose.assemble import (
 )
 from aggregate.compose.file_rendering import FileStream, render_files, stream_files
 from aggregate.compose.image_files import find_screenshots
-from aggregate.compose.layout import Strategy, files_segments, section_segments
+from aggregate.compose.layout import Strategy, files_segments, is_summarized, section_segments
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import open_project, redaction_for, request_for
 from aggregate.compose.request import Request
@@ -22,6 +22,7 @@ from aggregate.compose.selection import resolve_entries
 from aggregate.compose.tier3 import tier3_segments
 from aggregate.config.load import Project
 from aggregate.disk.roots import project_root
+from aggregate.index.store import Index, user_index
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileRecord
 from aggregate.models.prompt import Prompt
@@ -59,7 +60,7 @@ def build_file_items(
     with get_monitor().scope("build_file_items"):
         entries = map(Entry.of, files)
         selection = resolve_entries(Path(base_dir), entries, listing=FolderListing(scope))
-        return [file.to_record() for file in FileStream(selection)]
+        return [file.to_record() for file in FileStream(selection, index=user_index())]
 
 
 def build_screenshots_section(
@@ -250,6 +251,7 @@ def run(
 def compose_prompt(
     request: Request,
     *,
+    index: Index | None = None,
     workers: int | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
@@ -258,18 +260,21 @@ def compose_prompt(
 
     Args:
         request: What to compose.
+        index: Where views are kept from run to run; by default the user's.
         workers: How many processes render views; by default as many as pay.
         on_start: Called once with the number of files.
         on_done: Called with the number of views that have become ready.
     """
-    return assemble(
-        request, render_files(request, workers=workers, on_start=on_start, on_done=on_done)
+    rendered = render_files(
+        request, index=index or user_index(), workers=workers, on_start=on_start, on_done=on_done
     )
+    return assemble(request, rendered)
 
 
 def stream_prompt(
     request: Request,
     *,
+    index: Index,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> PromptStream:
@@ -277,7 +282,11 @@ def stream_prompt(
 
     Files are read while the segments are iterated; the arguments are those of ``compose_prompt``.
     """
-    return PromptStream(request, stream_files(request, on_start=on_start, on_done=on_done))
+    needs_texts = request.is_tier3 or is_summarized(request.strategy, summary_only=request.summary_only)
+    files = stream_files(
+        request, index=index, with_texts=needs_texts, on_start=on_start, on_done=on_done
+    )
+    return PromptStream(request, files)
 
 
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:

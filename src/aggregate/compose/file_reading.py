@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from aggregate.compose.selection import Note, ReadFile, ResolvedFile, Selection, omission_note
-from aggregate.sources.file_content import SourceFile, read_file
+from aggregate.sources.file_content import UTF_8, SourceFile, read_file
 from aggregate.text.invisible import find_invisible
 
 if TYPE_CHECKING:
@@ -46,16 +46,24 @@ class FileReader:
         self._remarks: dict[str, ResolvedFile] = {}
         self._binary: dict[str, list[ResolvedFile]] = {}
 
-    def read(self, file: ResolvedFile) -> ReadFile | None:
-        """Return the file with its text, ``None`` where a remark stands for it."""
+    def read(self, file: ResolvedFile, *, hashed: bool = False) -> ReadFile | None:
+        """Return the file with its text, ``None`` where a remark stands for it.
+
+        Args:
+            file: What to read.
+            hashed: Whether to hash what it holds.
+        """
         if file.is_note:
             self._remarks[file.item.path] = file
             return None
-        source = SourceFile("", error=file.problem) if file.problem else read_file(file.file)
+        if file.problem:
+            source = SourceFile("", error=file.problem)
+        else:
+            source = read_file(file.file, hashed=hashed)
         if file.by_glob and source.is_binary:
             self._binary.setdefault(file.item.path, []).append(file)
             return None
-        self._note(file, source)
+        self.note(file, source.encoding, invisible_in(source))
         if self._redaction is None:
             return file, source
         # Its rules take time to compile, and most runs replace nothing.
@@ -74,12 +82,19 @@ class FileReader:
             self._remarks[glob] = remark
         return [(remark, SourceFile("", error=remark.problem)) for remark in self._remarks.values()]
 
-    def _note(self, file: ResolvedFile, source: SourceFile) -> None:
-        if source.encoding not in ("utf-8", "utf-8-sig"):
-            self.notes.encodings.append((file.path, f"read as {source.encoding}, not UTF-8"))
-        invisible = find_invisible(source.text) if source.may_hide else None
+    def note(self, file: ResolvedFile, encoding: str, invisible: tuple[int, str] | None) -> None:
+        """Note what is doubtful about a file's text: its encoding, and what nobody sees, as ``invisible_in`` tells."""
+        if encoding not in (UTF_8, "utf-8-sig"):
+            self.notes.encodings.append((file.path, f"read as {encoding}, not UTF-8"))
         if invisible:
-            self.notes.invisible.append((f"{file.path}:{invisible.lines[0]}", invisible.sentence))
+            line, sentence = invisible
+            self.notes.invisible.append((f"{file.path}:{line}", sentence))
+
+
+def invisible_in(source: SourceFile) -> tuple[int, str] | None:
+    """Return the first line with characters that nobody sees, and a sentence about them; ``None`` for none."""
+    invisible = find_invisible(source.text) if source.may_hide else None
+    return (invisible.lines[0], invisible.sentence) if invisible else None
 
 
 def read_files(selection: Selection) -> Iterator[ReadFile]:

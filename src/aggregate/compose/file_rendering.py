@@ -5,19 +5,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from aggregate.compose.file_reading import FileReader
+from aggregate.compose.file_reading import FileReader, invisible_in
+from aggregate.compose.prepared_files import PreparedFile, prepare_files
 from aggregate.compose.request import Request
 from aggregate.compose.selection import (
     Note,
-    ReadFile,
     ResolvedFile,
     Selection,
     exclude_filter,
     own_output_filter,
     resolve_entries,
 )
+from aggregate.compose.view_index import KnownView, ViewIndex
 from aggregate.compose.view_pool import render_all
 from aggregate.errors import ConfigError, ScopeError
+from aggregate.index.store import Index
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.monitor import get_monitor
@@ -59,8 +61,11 @@ class FileStream:
 
     Args:
         selection: The files, and what was left out.
+        index: Where views are kept from run to run.
         redaction: Which secrets are replaced in their texts, ``None`` for none.
         doubts: What is odd about what was asked for, told before all else.
+        with_texts: Whether each file's own text is wanted beside its view. Without, files whose views are kept are
+            not even read.
         workers: How many processes render views; by default as many as pay.
         on_done: Called with the number of views that have become ready.
     """
@@ -69,8 +74,10 @@ class FileStream:
         self,
         selection: Selection,
         *,
+        index: Index,
         redaction: "Redaction | None" = None,
         doubts: Sequence[str] = (),
+        with_texts: bool = True,
         workers: int | None = None,
         on_done: Callable[[int], None] | None = None,
     ) -> None:
@@ -79,6 +86,8 @@ class FileStream:
         self._workers = workers
         self._on_done = on_done
         self._reader = FileReader(redaction)
+        self._views = ViewIndex(index, redaction)
+        self._with_texts = with_texts
         self._errors: list[str] = []
 
     @property
@@ -107,34 +116,43 @@ class FileStream:
 
     def __iter__(self) -> Iterator[RenderedFile]:
         """Yield the files in the selection's order, behind them one for each glob that met secrets or binary files."""
-        waiting: deque[ReadFile] = deque()
-        views = render_all(self._requests(waiting), workers=self._workers, on_done=self._on_done)
+        waiting: deque[PreparedFile] = deque()
+        views = render_all(
+            self._requests(waiting), workers=self._workers, on_done=self._on_done
+        )
         for view in views:
-            file, source = waiting.popleft()
-            if isinstance(view, View):
-                problems = (_problem_text(problem, file.path) for problem in view.problems)
-                self._reader.notes.views += [(file.path, problem) for problem in problems]
-            rendered = _rendered_file(file, source, view)
+            prepared = waiting.popleft()
+            rendered = self._rendered(prepared, view)
             if rendered.error:
                 self._errors.append(rendered.content.splitlines()[0])
             yield rendered
 
-    def _requests(self, waiting: deque[ReadFile]) -> Iterator[ViewRequest | None]:
+    def _requests(self, waiting: deque[PreparedFile]) -> Iterator[ViewRequest | None]:
         """Yield what to render of each file, ``None`` for nothing, and put the file behind those that wait for it."""
-        for file, source in self._read():
-            waiting.append((file, source))
-            yield _view_request(file, source)
+        prepared_files = prepare_files(
+            self._selection.files, self._reader, self._views, with_texts=self._with_texts
+        )
+        for prepared in prepared_files:
+            waiting.append(prepared)
+            yield None if prepared.known else _view_request(prepared.file, prepared.source)
 
-    def _read(self) -> Iterator[ReadFile]:
-        for file in self._selection.files:
-            if read := self._reader.read(file):
-                yield read
-        yield from self._reader.remarks()
+    def _rendered(self, prepared: PreparedFile, view: View | str | None) -> RenderedFile:
+        file, source = prepared.file, prepared.source
+        if prepared.known:
+            view = prepared.known.view(source.text)
+        elif isinstance(view, View):
+            problems = [_problem_text(problem, file.path) for problem in view.problems]
+            self._reader.notes.views += [(file.path, problem) for problem in problems]
+            if prepared.key and not problems:
+                self._views.put(prepared.key, _known_view(source, view))
+        return _rendered_file(file, source, view)
 
 
 def stream_files(
     request: Request,
     *,
+    index: Index,
+    with_texts: bool = True,
     workers: int | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
@@ -143,6 +161,8 @@ def stream_files(
 
     Args:
         request: Whose files.
+        index: Where views are kept from run to run.
+        with_texts: Whether each file's own text is wanted beside its view.
         workers: How many processes render views; by default as many as pay.
         on_start: Called once with the number of files.
         on_done: Called with the number of views that have become ready.
@@ -153,6 +173,8 @@ def stream_files(
         on_start(len(selection.files))
     return FileStream(
         selection,
+        index=index,
+        with_texts=with_texts,
         redaction=request.redaction,
         doubts=request.doubts,
         workers=workers,
@@ -163,13 +185,16 @@ def stream_files(
 def render_files(
     request: Request,
     *,
+    index: Index,
     workers: int | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> RenderedFiles:
     """Read and render the files of ``request`` at once; the arguments are those of ``stream_files``."""
     with get_monitor().scope("build_file_items"):
-        stream = stream_files(request, workers=workers, on_start=on_start, on_done=on_done)
+        stream = stream_files(
+            request, index=index, workers=workers, on_start=on_start, on_done=on_done
+        )
         return RenderedFiles(tuple(stream), stream.warnings, stream.refused)
 
 
@@ -225,12 +250,18 @@ def _problem_text(problem: str, path: str) -> str:
 
 def _view_request(file: ResolvedFile, source: SourceFile) -> ViewRequest | None:
     """Return the view to make; none of a file in full, or of one that is not in the prompt."""
-    if file.view_mode is ViewMode.FULL or source.error or not file.item.auto_aggregate:
+    if source.error or not file.is_rendered:
         return None
     item = file.item
     return ViewRequest(
         file.path, source.text, file.view_mode, item.ast_mask, tuple(item.custom_slices)
     )
+
+
+def _known_view(source: SourceFile, view: View) -> KnownView:
+    """Return a view as the index keeps it."""
+    text = None if view.text == source.text else view.text
+    return KnownView(text, view.spans, view.language, source.encoding, invisible_in(source))
 
 
 def _rendered_file(file: ResolvedFile, source: SourceFile, view: View | str | None) -> RenderedFile:

@@ -42,10 +42,15 @@ def files_segments(
     Files with ``auto_aggregate`` off are left out.
     """
     in_prompt = (file for file in files if file.auto_aggregate)
-    if strategy is Strategy.SUMMARIZE or (strategy is Strategy.AUTO and summary_only):
+    if is_summarized(strategy, summary_only=summary_only):
         blocks = ((file.path, _summary_block(file)) for file in in_prompt)
         return files_section(FILES_SUMMARY, blocks)
     return files_section(FILES, ((file.path, rendered_block(file)) for file in in_prompt))
+
+
+def is_summarized(strategy: Strategy, *, summary_only: bool) -> bool:
+    """Tell whether files are shown by their summaries, which are made of their own texts."""
+    return strategy is Strategy.SUMMARIZE or (strategy is Strategy.AUTO and summary_only)
 
 
 def section_segments(

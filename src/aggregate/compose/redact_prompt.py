@@ -29,14 +29,15 @@ def redact_file(
 
     Returns:
         The file and its text without secrets, and notes ``(path:line, what was replaced)``. Slices
-        of a text that has changed are taken by their lines.
+        of a text that has changed are taken by their lines; its hash is gone, as it is another
+        text.
     """
     clean_file = _with_clean_remarks(file, redaction)
     result = redact(source.text, redaction)
     if not result.findings:
         return clean_file, source, []
     clean_file = _with_fixed_slices(clean_file, source.text)
-    clean_source = replace(source, text=result.text)
+    clean_source = replace(source, text=result.text, content_hash=b"")
     return clean_file, clean_source, _notes(file.path, result.findings)
 
 

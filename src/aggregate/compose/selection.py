@@ -59,6 +59,12 @@ class ResolvedFile:
         wants_skeleton = self.item.ast_signatures or self.item.ast_definitions
         return ViewMode.SKELETON if mode is ViewMode.FULL and wants_skeleton else mode
 
+    @property
+    def is_rendered(self) -> bool:
+        """Whether a view is made of it: it can be read, is in the prompt, and not in full."""
+        is_view = self.view_mode is not ViewMode.FULL and self.item.auto_aggregate
+        return is_view and not self.problem
+
     def with_slices(self, slices: list[dict[str, Any]]) -> "ResolvedFile":
         """Return the file with other slices for the custom view."""
         return replace(

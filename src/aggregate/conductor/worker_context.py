@@ -15,6 +15,7 @@ from aggregate.conductor.tickets import Ticket
 from aggregate.config.load import Project
 from aggregate.disk.writing import confined
 from aggregate.errors import ConfigError, ScopeError
+from aggregate.index.store import user_index
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
@@ -128,7 +129,7 @@ class WorkerContexts:
         late_paths = self._focus_paths
         entries = _entries_to_add(focus_files, rendered, full=not tier3)
         if entries:
-            added = render_files(replace(request, entries=entries))
+            added = render_files(replace(request, entries=entries), index=user_index())
             check_refused(added.refused)
             replaced = {entry.item.path for entry in entries}
             others = tuple(file for file in rendered.files if file.path not in replaced)
@@ -146,7 +147,7 @@ class WorkerContexts:
     def _project_files(self, request: Request) -> RenderedFiles:
         """Read the project's files, once: how they are shown depends on their entries alone."""
         if self._rendered is None:
-            self._rendered = render_files(request)
+            self._rendered = render_files(request, index=user_index())
             check_refused(self._rendered.refused)
         return self._rendered
 

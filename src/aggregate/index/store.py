@@ -1,7 +1,9 @@
 """The index as the rest of the program sees it (rules I-1 and I-2)."""
 
+import atexit
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from threading import RLock
@@ -49,6 +51,22 @@ def open_index(*, use: bool = True, verify: bool = False) -> "Index":
     """
     path, limit = index_path(), byte_limit()
     return Index(path if use and limit else None, limit=limit, verify=verify)
+
+
+def user_index() -> "Index":
+    """Return the index of the user that this process shares; what is not flushed before is written when it ends.
+
+    Raises:
+        ConfigError: A variable of the environment is malformed.
+    """
+    return _shared_index(index_path(), byte_limit())
+
+
+@cache
+def _shared_index(path: Path | None, limit: int) -> "Index":
+    index = Index(path if limit else None, limit=limit)
+    atexit.register(index.flush)
+    return index
 
 
 class Index:

@@ -54,7 +54,7 @@ class RenderedFile:
     ast_mask: Mapping[str, str] = field(default_factory=dict)
     custom_slices: Sequence[Mapping[str, Any]] = ()
     language: str = ""
-    spans: tuple[Span, ...] = ()
+    spans: Sequence[Span] = ()
 
     @property
     def is_excluded(self) -> bool:
@@ -82,7 +82,7 @@ class RenderedFile:
             ast_mask=dict(self.ast_mask),
             custom_slices=[dict(piece) for piece in self.custom_slices],
             language=self.language,
-            spans=self.spans,
+            spans=tuple(self.spans),
         )
 
     @classmethod

@@ -1,9 +1,10 @@
 """A file to be shown, and a file as shown: its text and where each line of it came from."""
 
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 
 class ViewMode(StrEnum):
@@ -39,6 +40,51 @@ class Span(NamedTuple):
     source_end: int
 
 
+_SPAN = struct.Struct("<4I")
+
+
+class PackedSpans(Sequence[Span]):
+    """Spans as the bytes of their numbers: most are never looked at, and each object takes a while to make.
+
+    Args:
+        data: Four unsigned numbers of 32 bits for each span, little-endian.
+    """
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    @classmethod
+    def of(cls, spans: Sequence[Span]) -> "PackedSpans":
+        """Return ``spans`` packed."""
+        if isinstance(spans, PackedSpans):
+            return spans
+        numbers = [number for span in spans for number in span]
+        return cls(struct.pack(f"<{len(numbers)}I", *numbers))
+
+    def __len__(self) -> int:
+        return len(self.data) // _SPAN.size
+
+    @overload
+    def __getitem__(self, index: int) -> Span: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Span, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Span | tuple[Span, ...]:
+        return tuple(self)[index]
+
+    def __iter__(self) -> Iterator[Span]:
+        return map(Span._make, _SPAN.iter_unpack(self.data))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """A file as a model sees it.
@@ -51,7 +97,7 @@ class View:
     """
 
     text: str
-    spans: tuple[Span, ...] = ()
+    spans: Sequence[Span] = ()
     language: str = ""
     problems: tuple[str, ...] = ()
 

@@ -1,6 +1,8 @@
 """Reading one file: bytes to text, or one sentence that says why not."""
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 
 from aggregate.disk.reading import CONTENT_BYTES, UnreadableError, read_regular
@@ -9,6 +11,8 @@ from aggregate.text.invisible import may_hide
 MAX_FILE_BYTES = CONTENT_BYTES
 """A larger file is reported, not read: no model takes it, and a log of gigabytes must not end the program."""
 
+UTF_8 = "utf-8"
+"""The encoding that is taken for granted."""
 _BOMS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
     (b"\xff\xfe\x00\x00", "utf-32"),
@@ -34,25 +38,35 @@ class SourceFile:
         encoding: The encoding that the text was read in.
         is_binary: Whether there is no text because it is no text file.
         may_hide: Whether it is worth to look for characters in it that nobody sees.
+        content_hash: SHA-256 of the file's bytes, where that was asked for.
+        info: What the system said of the file when it was read, where the hash was asked for.
     """
 
     text: str
     mtime: float = 0.0
     error: str = ""
-    encoding: str = "utf-8"
+    encoding: str = UTF_8
     is_binary: bool = False
     may_hide: bool = False
+    content_hash: bytes = b""
+    info: os.stat_result | None = None
 
 
-def read_file(path: str | Path) -> SourceFile:
-    """Read and decode the file at ``path``; every failure becomes an error text, never an exception."""
+def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
+    """Read and decode the file at ``path``; every failure becomes an error text, never an exception.
+
+    Args:
+        path: The file.
+        hashed: Whether to hash what it holds.
+    """
     try:
         data, info = read_regular(path, limit=MAX_FILE_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return SourceFile("", error="file not found")
     except (OSError, ValueError) as error:
         return SourceFile("", mtime=_mtime(path), error=_reason(error))
-    return decode(data, info.st_mtime)
+    source = decode(data, info.st_mtime)
+    return replace(source, content_hash=sha256(data).digest(), info=info) if hashed else source
 
 
 def decode(data: bytes, mtime: float = 0.0) -> SourceFile:
@@ -68,7 +82,7 @@ def decode(data: bytes, mtime: float = 0.0) -> SourceFile:
             except UnicodeDecodeError:
                 break
     try:
-        text = data.decode("utf-8")
+        text = data.decode(UTF_8)
     except UnicodeDecodeError:
         return _guess(data, mtime)
     if "\0" in text[:_BINARY_PROBE]:
