@@ -25,6 +25,7 @@ from aggregate.compose.api import stream_prompt
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import open_project, redaction_for, request_for
 from aggregate.compose.request import Request
+from aggregate.index.shared import user_index
 
 
 @click.command()
@@ -84,12 +85,11 @@ def run(
         with_history=not no_history,
     )
     request = replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
+    index = user_index()
     is_counted = as_json or not quiet
-    meter = PromptMeter(lazy.SegmentCounter() if is_counted else None)
+    meter = PromptMeter(lazy.SegmentCounter(index) if is_counted else None)
     with progress("Rendering files", hidden=quiet) as bar:
-        stream = stream_prompt(
-            request, index=index, on_start=bar.start, on_done=bar.advance
-        )
+        stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
         path = _write(request, meter.pieces(stream), to_stdout=to_stdout)
     if path and not as_json:
         write_path(path)

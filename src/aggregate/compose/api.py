@@ -22,7 +22,8 @@ from aggregate.compose.selection import resolve_entries
 from aggregate.compose.tier3 import tier3_segments
 from aggregate.config.load import Project
 from aggregate.disk.roots import project_root
-from aggregate.index.store import Index, user_index
+from aggregate.index.shared import user_index
+from aggregate.index.store import Index
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileRecord
 from aggregate.models.prompt import Prompt
@@ -282,7 +283,9 @@ def stream_prompt(
 
     Files are read while the segments are iterated; the arguments are those of ``compose_prompt``.
     """
-    needs_texts = request.is_tier3 or is_summarized(request.strategy, summary_only=request.summary_only)
+    needs_texts = request.is_tier3 or is_summarized(
+        request.strategy, summary_only=request.summary_only
+    )
     files = stream_files(
         request, index=index, with_texts=needs_texts, on_start=on_start, on_done=on_done
     )

@@ -56,10 +56,7 @@ class FileReader:
         if file.is_note:
             self._remarks[file.item.path] = file
             return None
-        if file.problem:
-            source = SourceFile("", error=file.problem)
-        else:
-            source = read_file(file.file, hashed=hashed)
+        source = _unread(file) or read_file(file.file, hashed=hashed)
         if file.by_glob and source.is_binary:
             self._binary.setdefault(file.item.path, []).append(file)
             return None
@@ -89,6 +86,10 @@ class FileReader:
         if invisible:
             line, sentence = invisible
             self.notes.invisible.append((f"{file.path}:{line}", sentence))
+
+
+def _unread(file: ResolvedFile) -> SourceFile | None:
+    return SourceFile("", error=file.problem) if file.problem else None
 
 
 def invisible_in(source: SourceFile) -> tuple[int, str] | None:

@@ -117,9 +117,7 @@ class FileStream:
     def __iter__(self) -> Iterator[RenderedFile]:
         """Yield the files in the selection's order, behind them one for each glob that met secrets or binary files."""
         waiting: deque[PreparedFile] = deque()
-        views = render_all(
-            self._requests(waiting), workers=self._workers, on_done=self._on_done
-        )
+        views = render_all(self._requests(waiting), workers=self._workers, on_done=self._on_done)
         for view in views:
             prepared = waiting.popleft()
             rendered = self._rendered(prepared, view)

@@ -15,7 +15,7 @@ from aggregate.conductor.tickets import Ticket
 from aggregate.config.load import Project
 from aggregate.disk.writing import confined
 from aggregate.errors import ConfigError, ScopeError
-from aggregate.index.store import user_index
+from aggregate.index.shared import user_index
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section, Segment, Stability

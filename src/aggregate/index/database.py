@@ -39,7 +39,7 @@ _SCHEMA: Final = (
     # Small rows, so that finding entries and what was used last touches few pages; the bytes lie in the order in which
     # they were written, as those of one project were and will be read.
     "CREATE TABLE entries (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, used INTEGER NOT NULL,"
-    " size INTEGER NOT NULL, place INTEGER NOT NULL)",
+    " place INTEGER NOT NULL)",
     "CREATE TABLE payloads (place INTEGER PRIMARY KEY, data BLOB NOT NULL)",
     "CREATE TABLE kinds (number INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL,"
     " used INTEGER NOT NULL)",

@@ -4,77 +4,82 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice
+from struct import Struct
 from typing import Any, Final, NamedTuple
 
 from aggregate.index.file_states import FileRow
-from aggregate.index.kinds import Kind, stamp
+from aggregate.index.kinds import Kind
 
 _CHUNK: Final = 1_000
 """Keys of one statement: from some hundreds on it no longer matters."""
 _CHECK_BYTES: Final = 16
+_LEADS: Final = Struct(">q24x")
+"""The first 64 of a key's 256 bits."""
 
 
-class Entry(NamedTuple):
-    """A row to be written: its kind, and a payload behind its checksum."""
+class Seal(NamedTuple):
+    """What tells the rows of one kind from those of others.
 
-    kind: Kind
-    data: bytes
+    Attributes:
+        salt: In front of what is summed.
+        mask: Of the rows' keys.
+    """
 
+    salt: bytes
+    mask: int
 
-def entry_id(kind: Kind, key: bytes) -> int:
-    """Return the key of a row: 64 bits; that the rest is the same too is what the checksum says."""
-    return int.from_bytes(key[:8], "big", signed=True) ^ int.from_bytes(
-        stamp(kind)[:8], "big", signed=True
-    )
+    @classmethod
+    def of(cls, kind: Kind) -> "Seal":
+        """Return the seal of a kind."""
+        salt = sha256(f"{kind.name}\0{kind.version}".encode()).digest()
+        return cls(salt, int.from_bytes(salt[:8], "big", signed=True))
 
+    def ids(self, keys: Iterable[bytes]) -> list[int]:
+        """Return the keys of rows, 64 bits; that the rest of a key is the same too is what the checksum says."""
+        mask = self.mask
+        return [lead ^ mask for (lead,) in _LEADS.iter_unpack(b"".join(keys))]
 
-def sealed(kind: Kind, key: bytes, payload: bytes) -> bytes:
-    """Return ``payload`` behind a checksum over itself, the whole key and the kind."""
-    return _checksum(kind, key, payload) + payload
+    def close(self, key: bytes, payload: bytes) -> bytes:
+        """Return ``payload`` behind a checksum over itself, the whole key and the kind."""
+        return sha256(self.salt + key + payload).digest()[:_CHECK_BYTES] + payload
 
-
-def unsealed(kind: Kind, key: bytes, data: bytes) -> bytes | None:
-    """Return the payload, or ``None`` if ``data`` is damaged or belongs to another key."""
-    payload = data[_CHECK_BYTES:]
-    return payload if data[:_CHECK_BYTES] == _checksum(kind, key, payload) else None
+    def open(self, key: bytes, data: bytes) -> bytes | None:
+        """Return the payload, or ``None`` if ``data`` is damaged or belongs to another key."""
+        payload = data[_CHECK_BYTES:]
+        check = sha256(self.salt + key + payload).digest()[:_CHECK_BYTES]
+        return payload if data.startswith(check) else None
 
 
 def select_entries(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, bytes]:
     """Return the rows that are there, by id."""
-    query = "SELECT e.id, p.data FROM entries e JOIN payloads p USING (place) WHERE e.id IN "
-    return {
-        row_id: data
-        for row_id, data in _select(connection, query, ids)
-        if isinstance(data, bytes)  # a damaged page can hold anything
-    }
+    # A damaged page can hold anything.
+    query = (
+        "SELECT e.id, p.data FROM entries e JOIN payloads p USING (place)"
+        " WHERE typeof(p.data) = 'blob' AND e.id IN "
+    )
+    return dict(_select(connection, query, ids))
 
 
 def select_files(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, FileRow]:
     """Return the rows of files that are there, by id."""
     query = "SELECT id, seen, data FROM files WHERE id IN "
-    return {
-        row_id: FileRow(row_id, seen, data)
-        for row_id, seen, data in _select(connection, query, ids)
-        if isinstance(data, bytes) and isinstance(seen, int)
-    }
+    return {row_id: (seen, data) for row_id, seen, data in _select(connection, query, ids)}
 
 
 def insert_entries(
-    connection: sqlite3.Connection, rows: Mapping[int, Entry], numbers: Mapping[Kind, int], day: int
+    connection: sqlite3.Connection, rows: Mapping[int, bytes], kind: int, day: int
 ) -> None:
-    """Write the rows that are not there yet; what is there under the same id stays."""
-    known = {row[0] for row in _select(connection, "SELECT id FROM entries WHERE id IN ", rows)}
-    new = [(row_id, entry) for row_id, entry in rows.items() if row_id not in known]
+    """Write the rows of a kind that are not there yet; what is there under the same id stays."""
+    there = {row[0] for row in _select(connection, "SELECT id FROM entries WHERE id IN ", rows)}
+    new = [(row_id, data) for row_id, data in rows.items() if row_id not in there]
     last = connection.execute("SELECT max(place) FROM payloads").fetchone()[0] or 0
     connection.executemany(
         "INSERT INTO payloads VALUES (?, ?)",
-        ((place, entry.data) for place, (_, entry) in enumerate(new, last + 1)),
+        ((place, data) for place, (_, data) in enumerate(new, last + 1)),
     )
-    directory = [
-        (row_id, numbers[entry.kind], day, len(entry.data), place)
-        for place, (row_id, entry) in enumerate(new, last + 1)
-    ]
-    connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", sorted(directory))
+    directory = [(row_id, kind, day, place) for place, (row_id, _) in enumerate(new, last + 1)]
+    directory.sort()
+    connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", directory)
 
 
 def delete_entries(connection: sqlite3.Connection, ids: Iterable[int]) -> None:
@@ -92,13 +97,12 @@ def touch_entries(connection: sqlite3.Connection, ids: Iterable[int], day: int) 
         connection.execute(update, [day, day, *chunk])
 
 
-def replace_files(connection: sqlite3.Connection, rows: Iterable[FileRow]) -> None:
+def replace_files(connection: sqlite3.Connection, rows: Mapping[int, FileRow]) -> None:
     """Write rows of files, in place of older ones."""
-    connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", sorted(rows))
-
-
-def _checksum(kind: Kind, key: bytes, payload: bytes) -> bytes:
-    return sha256(stamp(kind) + key + payload).digest()[:_CHECK_BYTES]
+    connection.executemany(
+        "INSERT OR REPLACE INTO files VALUES (?, ?, ?)",
+        sorted((row_id, *row) for row_id, row in rows.items()),
+    )
 
 
 def _select(

@@ -27,12 +27,6 @@ class Kind(NamedTuple):
 
 
 @cache
-def stamp(kind: Kind) -> bytes:
-    """Return 16 bytes that stand for a kind in keys and checksums."""
-    return sha256(f"{kind.name}\0{kind.version}".encode()).digest()[:16]
-
-
-@cache
 def code_version(modules: tuple[str, ...], *, installed: tuple[str, ...] = ()) -> str:
     """Return a version that changes with the code that computes something, and with the interpreter.
 

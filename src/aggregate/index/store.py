@@ -1,34 +1,17 @@
 """The index as the rest of the program sees it (rules I-1 and I-2)."""
 
-import atexit
 import time
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
-from itertools import chain
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import RLock
 from typing import Final
 
 from aggregate.index.connection import IndexConnection
-from aggregate.index.entries import (
-    Entry,
-    entry_id,
-    sealed,
-    select_entries,
-    select_files,
-    unsealed,
-)
-from aggregate.index.file_states import (
-    FileState,
-    file_row,
-    is_racy,
-    look_at,
-    recorded_hash,
-    row_id,
-)
+from aggregate.index.entries import Seal, select_entries, select_files
+from aggregate.index.file_states import FileRow, FileState, file_row, look_at
 from aggregate.index.kinds import Kind
 from aggregate.index.settings import byte_limit, index_path
-from aggregate.index.transaction import Changes, write_changes
+from aggregate.index.transaction import ROW_BYTES, Changes, write_changes
 from aggregate.index.trimming import trim
 
 _PENDING_BYTES: Final = 16_000_000
@@ -51,22 +34,6 @@ def open_index(*, use: bool = True, verify: bool = False) -> "Index":
     """
     path, limit = index_path(), byte_limit()
     return Index(path if use and limit else None, limit=limit, verify=verify)
-
-
-def user_index() -> "Index":
-    """Return the index of the user that this process shares; what is not flushed before is written when it ends.
-
-    Raises:
-        ConfigError: A variable of the environment is malformed.
-    """
-    return _shared_index(index_path(), byte_limit())
-
-
-@cache
-def _shared_index(path: Path | None, limit: int) -> "Index":
-    index = Index(path if limit else None, limit=limit)
-    atexit.register(index.flush)
-    return index
 
 
 class Index:
@@ -115,12 +82,11 @@ class Index:
 
         Where there is no regular file it is ``None``. Ask for some thousand at a time: each takes about 400 bytes.
         """
-        states = look_at(paths, seen_ns=self._now())
-        if self._verify or not self.is_used:
-            return states
-        for start in range(0, len(states), _PORTION):
-            portion = states[start : start + _PORTION]
-            states[start : start + _PORTION] = self._with_hashes(portion)
+        seen_ns = self._now()
+        find = self._find_files if self.is_used and not self._verify else lambda _: {}
+        states: list[FileState | None] = []
+        for start in range(0, len(paths), _PORTION):
+            states += look_at(paths[start : start + _PORTION], find, seen_ns=seen_ns)
         return states
 
     def remember(self, state: FileState, content_hash: bytes) -> None:
@@ -131,33 +97,32 @@ class Index:
                 descriptor just as well. A file that was changed just before is not noted.
             content_hash: The 32 bytes.
         """
-        if self.is_used and not is_racy(state):
+        if self.is_used and (row := file_row(state, content_hash)):
             with self._lock:
-                self._changes.add_file(file_row(state, content_hash))
-                self._write_if_many()
+                self._changes.files[row[0]] = row[1]
+                self._count_waiting(len(row[1][1]))
 
     def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return what is kept of ``kind`` under each key, a SHA-256; ``None`` where there is nothing."""
         if not self.is_used or not kind.version:
             return [None] * len(keys)
-        portions = range(0, len(keys), _PORTION)
+        results: list[bytes | None] = []
         with self._lock:
-            return list(
-                chain.from_iterable(
-                    self._get_portion(kind, keys[start : start + _PORTION]) for start in portions
-                )
-            )
+            for start in range(0, len(keys), _PORTION):
+                results += self._get_portion(kind, keys[start : start + _PORTION])
+        return results
 
     def put_many(self, kind: Kind, rows: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep each payload under its key, a SHA-256, from the next ``flush`` on; very large ones are not kept."""
         if not self.is_used or not kind.version:
             return
+        seal = Seal.of(kind)
         with self._lock:
             for key, payload in rows:
                 if len(payload) <= _MOST_BYTES:
-                    entry = Entry(kind, sealed(kind, key, payload))
-                    self._changes.add_entry(entry_id(kind, key), entry)
-                    self._write_if_many()
+                    data = seal.close(key, payload)
+                    self._changes.rows_of(kind)[seal.ids([key])[0]] = data
+                    self._count_waiting(len(data))
 
     def derived(self, content_hash: bytes, kind: Kind, compute: Callable[[], bytes]) -> bytes:
         """Return what is kept of ``kind`` for a content, else what ``compute`` returns, which is kept."""
@@ -206,46 +171,41 @@ class Index:
             self._changes = Changes()
             self._file.close()
 
-    def _with_hashes(self, states: Sequence[FileState | None]) -> list[FileState | None]:
-        ids = {row_id(state) for state in states if state}
+    def _find_files(self, ids: Sequence[int]) -> Mapping[int, FileRow]:
         with self._lock:
             rows = self._file.read(lambda connection: select_files(connection, ids)) or {}
-            rows |= {key: self._changes.files[key] for key in ids & self._changes.files.keys()}
-        return [
-            state._replace(content_hash=recorded_hash(state, row))
-            if state and (row := rows.get(row_id(state)))
-            else state
-            for state in states
-        ]
+            waiting = self._changes.files
+            return rows | {key: waiting[key] for key in waiting.keys() & ids} if waiting else rows
 
     def _get_portion(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
-        ids = [entry_id(kind, key) for key in keys]
+        seal = Seal.of(kind)
+        ids = seal.ids(keys)
         rows = self._file.read(lambda connection: select_entries(connection, ids)) or {}
-        results: list[bytes | None] = []
         changes = self._changes
-        for key, key_id in zip(keys, ids, strict=True):
-            waiting = changes.entries.get(key_id)
-            data = waiting.data if waiting else rows.get(key_id)
-            payload = None if data is None else unsealed(kind, key, data)
+        if waiting := changes.rows_of(kind):
+            rows |= {key: waiting[key] for key in waiting.keys() & ids}
+        results: list[bytes | None] = []
+        for key, row_id in zip(keys, ids, strict=True):
+            data = rows.get(row_id)
+            payload = None if data is None else seal.open(key, data)
             results.append(payload)
-            if payload is None:
-                changes.misses += 1
-                if data is not None:
-                    changes.damaged.add(key_id)
-            else:
-                changes.hits += 1
-                changes.kinds.add(kind)
-                changes.used.append(key_id)
+            if payload is None and data is not None:
+                changes.damaged.add(row_id)
+        hits = len(keys) - results.count(None)
+        changes.hits += hits
+        changes.misses += len(keys) - hits
+        changes.used.extend(rows)
         return results
 
-    def _write_if_many(self) -> None:
+    def _count_waiting(self, size: int) -> None:
+        self._changes.size += size + ROW_BYTES
         if self._changes.size > _PENDING_BYTES:
             self._write()
 
     def _write(self) -> bool:
         """Write what waits, and return whether anything was written."""
         changes, self._changes = self._changes, Changes()
-        has_rows = bool(changes.entries or changes.files)
+        has_rows = changes.has_rows
         return (has_rows or changes.hits or changes.misses) > 0 and self._file.write(
             lambda connection: write_changes(connection, changes, self._now()), create=has_rows
         )

@@ -2,11 +2,11 @@
 
 import sqlite3
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from aggregate.index.entries import (
-    Entry,
     delete_entries,
     insert_entries,
     replace_files,
@@ -16,7 +16,7 @@ from aggregate.index.file_states import FileRow
 from aggregate.index.kinds import Kind
 from aggregate.index.trimming import DAY_NS
 
-_ROW_BYTES: Final = 300
+ROW_BYTES: Final = 250
 """What a row that waits takes in memory besides its data."""
 
 
@@ -25,50 +25,48 @@ class Changes:
     """What waits to be written.
 
     Attributes:
-        entries: New rows, by id.
+        entries: New rows by id, of each kind that was read or written.
         files: New rows of files, by id.
         used: Ids of rows that were read.
-        kinds: Of the rows that are new or were read.
         damaged: Ids of rows whose checksum was wrong.
         hits: How many entries were asked for and there.
         misses: How many were asked for and not there.
         size: About how many bytes this takes in memory.
     """
 
-    entries: dict[int, Entry] = field(default_factory=dict)
+    entries: dict[Kind, dict[int, bytes]] = field(default_factory=dict)
     files: dict[int, FileRow] = field(default_factory=dict)
     used: "array[int]" = field(default_factory=lambda: array("q"))
-    kinds: set[Kind] = field(default_factory=set)
     damaged: set[int] = field(default_factory=set)
     hits: int = 0
     misses: int = 0
     size: int = 0
 
-    def add_entry(self, row_id: int, entry: Entry) -> None:
-        """Add a row."""
-        self.entries[row_id] = entry
-        self.kinds.add(entry.kind)
-        self.size += len(entry.data) + _ROW_BYTES
+    @property
+    def has_rows(self) -> bool:
+        """Whether there is anything to keep, and not only something to count."""
+        return bool(self.files) or any(self.entries.values())
 
-    def add_file(self, row: FileRow) -> None:
-        """Add a row of a file."""
-        self.files[row.id] = row
-        self.size += len(row.data) + _ROW_BYTES
+    def rows_of(self, kind: Kind) -> dict[int, bytes]:
+        """Return the rows of a kind, to read from or add to."""
+        return self.entries.setdefault(kind, {})
 
 
 def write_changes(connection: sqlite3.Connection, changes: Changes, now_ns: int) -> None:
     """Write ``changes`` in the transaction that is open."""
     day = now_ns // DAY_NS
     delete_entries(connection, changes.damaged)
-    numbers = {kind: _kind_number(connection, kind, day) for kind in sorted(changes.kinds)}
-    if changes.entries:
-        insert_entries(connection, changes.entries, numbers, day)
+    for kind, rows in changes.entries.items():
+        insert_entries(connection, rows, _kind_number(connection, kind, day), day)
     touch_entries(connection, changes.used, day)
-    replace_files(connection, changes.files.values())
-    counters = (("hits", changes.hits), ("misses", changes.misses))
+    replace_files(connection, changes.files)
+    _add(connection, {"hits": changes.hits, "misses": changes.misses})
+
+
+def _add(connection: sqlite3.Connection, counts: Mapping[str, int]) -> None:
     connection.executemany(
         "INSERT INTO counters VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value",
-        counters,
+        counts.items(),
     )
 
 

@@ -1,0 +1,130 @@
+"""Views that the index keeps: under which key, in which form, and what is told of their files beside them."""
+
+import json
+import struct
+from collections.abc import Sequence
+from functools import cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from aggregate.compose.selection import ResolvedFile
+from aggregate.index.kinds import Kind, code_version
+from aggregate.models.view import PackedSpans, Span, View
+from aggregate.sources.file_content import UTF_8
+from aggregate.syntax.languages import LANGUAGES, telling_name
+
+if TYPE_CHECKING:
+    from aggregate.index.file_states import FileState
+    from aggregate.index.store import Index
+    from aggregate.redaction.redact import Redaction
+
+_CODE = (
+    "anchors",
+    "compose.view_index",
+    "errors",
+    "models.view",
+    "redaction",
+    "sources.file_content",
+    "syntax",
+    "text",
+    "views",
+)
+"""Whose code takes part in making a view of a file's bytes."""
+_HEADER = struct.Struct("<II")
+"""The bytes of what is told of a file, and of its spans."""
+
+
+class KnownView(NamedTuple):
+    """What reading and rendering a file told: its view, and what is doubtful about its text.
+
+    Attributes:
+        text: The view's text, ``None`` where that is the file's own, which the index must not hold (rule I-5).
+        spans: Where its lines come from.
+        language: The language tag for the fence around it.
+        encoding: What the file was read in.
+        invisible: The first line with characters that nobody sees, and a sentence about them; ``None`` for none.
+    """
+
+    text: str | None
+    spans: Sequence[Span] = ()
+    language: str = ""
+    encoding: str = UTF_8
+    invisible: tuple[int, str] | None = None
+
+    def view(self, source: str) -> View:
+        """Return the view of a file that holds ``source``, which is used only where ``text`` is ``None``."""
+        return View(source if self.text is None else self.text, self.spans, self.language)
+
+    def pack(self) -> bytes:
+        """Return it as bytes."""
+        is_whole = self.text is None
+        told = json.dumps([self.language, self.encoding, self.invisible, is_whole]).encode()
+        spans = PackedSpans.of(self.spans).data
+        text = (self.text or "").encode("utf-8", "surrogatepass")
+        return _HEADER.pack(len(told), len(spans)) + told + spans + text
+
+    @classmethod
+    def unpack(cls, data: bytes) -> "KnownView":
+        """Return what ``pack`` made bytes."""
+        told_size, spans_size = _HEADER.unpack_from(data)
+        spans_start = _HEADER.size + told_size
+        text_start = spans_start + spans_size
+        language, encoding, invisible, is_whole = json.loads(data[_HEADER.size : spans_start])
+        text = None if is_whole else data[text_start:].decode("utf-8", "surrogatepass")
+        where = (invisible[0], invisible[1]) if invisible else None
+        return cls(text, PackedSpans(data[spans_start:text_start]), language, encoding, where)
+
+
+class ViewIndex:
+    """Finds views by what a file holds, how it is shown and which secrets are replaced.
+
+    Args:
+        index: Where they are kept.
+        redaction: Which secrets are replaced before, ``None`` for none.
+    """
+
+    def __init__(self, index: "Index", redaction: "Redaction | None") -> None:
+        self._index = index
+        self._replaced = None if redaction is None else sorted(redaction.allow)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything is kept at all."""
+        return self._index.is_used
+
+    def states(self, files: Sequence[ResolvedFile]) -> "list[FileState | None]":
+        """Return what is known of the files that are rendered, without reading them."""
+        return self._index.known([file.file if file.is_rendered else "" for file in files])
+
+    def key(self, file: ResolvedFile, content_hash: bytes) -> bytes:
+        """Return what a file's view is kept under."""
+        item = file.item
+        asked = [
+            file.view_mode.value,
+            telling_name(file.path),
+            item.ast_mask,
+            item.custom_slices,
+            self._replaced,
+        ]
+        return sha256(content_hash + json.dumps(asked, default=str).encode()).digest()
+
+    def get(self, keys: Sequence[bytes | None]) -> list[KnownView | None]:
+        """Return the view under each key, ``None`` where none is known."""
+        wanted = [key for key in keys if key]
+        found = dict(zip(wanted, self._index.get_many(_kind(), wanted), strict=True))
+        rows = (found.get(key) if key else None for key in keys)
+        return [KnownView.unpack(row) if row else None for row in rows]
+
+    def put(self, key: bytes, known: KnownView) -> None:
+        """Keep a view for later runs."""
+        self._index.put_many(_kind(), [(key, known.pack())])
+
+    def remember(self, state: "FileState", content_hash: bytes) -> None:
+        """Note what a file held when it was read."""
+        self._index.remember(state, content_hash)
+
+
+@cache
+def _kind() -> Kind:
+    grammars = {language.module for language in LANGUAGES}
+    return Kind("view", code_version(_CODE, installed=("tree_sitter", *sorted(grammars))))
