@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aggregate.compose.file_reading import FileReader, invisible_in
@@ -265,27 +265,32 @@ def _known_view(source: SourceFile, view: View) -> KnownView:
 def _rendered_file(file: ResolvedFile, source: SourceFile, view: View | str | None) -> RenderedFile:
     """Return the file with its view, with what went wrong with that, or in full where there is none."""
     item = file.item
-    rendered = RenderedFile(
+    shown = _shown(file, source, view)
+    return RenderedFile(
         path=file.path,
         entry=item.path,
-        content=source.text,
+        content=shown.text,
         source=source.text,
         mtime=source.mtime,
+        error=bool(source.error) or isinstance(view, str),
         view_mode=file.view_mode,
         auto_aggregate=item.auto_aggregate,
         force_full=item.force_full,
         tier=file.entry.tier,
         ast_mask=dict(item.ast_mask),
         custom_slices=[dict(piece) for piece in item.custom_slices],
-        language=fence_tag(file.path, source.text),
+        language=shown.language,
+        spans=shown.spans,
     )
+
+
+def _shown(file: ResolvedFile, source: SourceFile, view: View | str | None) -> View:
+    """Return what is shown of a file: its view, what went wrong with that, or the file in full."""
+    if isinstance(view, View) and not source.error:
+        return view
+    language = fence_tag(file.path, source.text)
     if source.error:
-        content = error_text(file.path, source.error, is_note=file.is_note)
-        return replace(rendered, content=content, error=True)
-    if isinstance(view, View):
-        return replace(rendered, content=view.text, language=view.language, spans=view.spans)
-    if view is not None:
-        return replace(
-            rendered, content=view_error_text(file.path, file.view_mode, view), error=True
-        )
-    return rendered
+        return View(error_text(file.path, source.error, is_note=file.is_note), language=language)
+    if isinstance(view, str):
+        return View(view_error_text(file.path, file.view_mode, view), language=language)
+    return View(source.text, language=language)

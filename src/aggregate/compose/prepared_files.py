@@ -84,9 +84,12 @@ class _PreparedPortion:
                 source = SourceFile("", mtime=state.mtime_ns / 1e9)
                 group.append(PreparedFile(file, source, known))
             elif read := self._reader.read(file, hashed=True):
-                key = self._key(file, state, read[1])
-                group.append(PreparedFile(*read, key=key))
-                size += len(read[1].text)
+                source = read[1]
+                if state and known and source.content_hash == state.content_hash:
+                    group.append(PreparedFile(*read, known))
+                else:
+                    group.append(PreparedFile(*read, key=self._key(file, state, source)))
+                size += len(source.text)
             if size > _READ_CHARACTERS or len(group) >= _READ_FILES:
                 yield from self._with_views(group)
                 group, size = [], 0
@@ -116,4 +119,4 @@ class _PreparedPortion:
         """Yield files that were read with their views, where earlier runs have made these of the same content."""
         found = self._views.get([prepared.key for prepared in group])
         for prepared, known in zip(group, found, strict=True):
-            yield prepared._replace(known=known) if known else prepared
+            yield prepared._replace(known=known) if known and prepared.key else prepared

@@ -52,12 +52,8 @@ class ResolvedFile:
 
     @property
     def view_mode(self) -> ViewMode:
-        """Its view: ``force_full`` wins, then the shortcuts for the skeleton."""
-        if self.item.force_full:
-            return ViewMode.FULL
-        mode = ViewMode.parse(self.item.view_mode)
-        wants_skeleton = self.item.ast_signatures or self.item.ast_definitions
-        return ViewMode.SKELETON if mode is ViewMode.FULL and wants_skeleton else mode
+        """Its view."""
+        return self.entry.view_mode
 
     @property
     def is_rendered(self) -> bool:

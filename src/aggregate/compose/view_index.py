@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aggregate.compose.selection import ResolvedFile
 from aggregate.index.kinds import Kind, code_version
+from aggregate.models.entry import Entry
 from aggregate.models.view import PackedSpans, Span, View
 from aggregate.sources.file_content import UTF_8
 from aggregate.syntax.languages import LANGUAGES, telling_name
@@ -30,8 +31,8 @@ _CODE = (
     "views",
 )
 """Whose code takes part in making a view of a file's bytes."""
-_HEADER = struct.Struct("<II")
-"""The bytes of what is told of a file, and of its spans."""
+_HEADER = struct.Struct("<?II")
+"""Whether the view is the file's own text; the bytes of what is told of the file, and of the spans."""
 
 
 class KnownView(NamedTuple):
@@ -57,22 +58,23 @@ class KnownView(NamedTuple):
 
     def pack(self) -> bytes:
         """Return it as bytes."""
-        is_whole = self.text is None
-        told = json.dumps([self.language, self.encoding, self.invisible, is_whole]).encode()
+        line, sentence = self.invisible or (0, "")
+        told = "\0".join([self.language, self.encoding, str(line), sentence]).encode()
         spans = PackedSpans.of(self.spans).data
-        text = (self.text or "").encode("utf-8", "surrogatepass")
-        return _HEADER.pack(len(told), len(spans)) + told + spans + text
+        text = b"" if self.text is None else self.text.encode("utf-8", "surrogatepass")
+        return _HEADER.pack(self.text is None, len(told), len(spans)) + told + spans + text
 
     @classmethod
     def unpack(cls, data: bytes) -> "KnownView":
         """Return what ``pack`` made bytes."""
-        told_size, spans_size = _HEADER.unpack_from(data)
+        is_whole, told_size, spans_size = _HEADER.unpack_from(data)
         spans_start = _HEADER.size + told_size
         text_start = spans_start + spans_size
-        language, encoding, invisible, is_whole = json.loads(data[_HEADER.size : spans_start])
+        told = data[_HEADER.size : spans_start].decode()
+        language, encoding, line, sentence = told.split("\0")
         text = None if is_whole else data[text_start:].decode("utf-8", "surrogatepass")
-        where = (invisible[0], invisible[1]) if invisible else None
-        return cls(text, PackedSpans(data[spans_start:text_start]), language, encoding, where)
+        spans = PackedSpans(data[spans_start:text_start])
+        return cls(text, spans, language, encoding, (int(line), sentence) if sentence else None)
 
 
 class ViewIndex:
@@ -86,6 +88,8 @@ class ViewIndex:
     def __init__(self, index: "Index", redaction: "Redaction | None") -> None:
         self._index = index
         self._replaced = None if redaction is None else sorted(redaction.allow)
+        # By entry and name, since a glob stands for thousands of files; the entry stays, so that its id is its own.
+        self._asked: dict[tuple[int, str], tuple[Entry, bytes]] = {}
 
     @property
     def is_used(self) -> bool:
@@ -98,15 +102,11 @@ class ViewIndex:
 
     def key(self, file: ResolvedFile, content_hash: bytes) -> bytes:
         """Return what a file's view is kept under."""
-        item = file.item
-        asked = [
-            file.view_mode.value,
-            telling_name(file.path),
-            item.ast_mask,
-            item.custom_slices,
-            self._replaced,
-        ]
-        return sha256(content_hash + json.dumps(asked, default=str).encode()).digest()
+        name = telling_name(file.path)
+        place = id(file.entry), name
+        if place not in self._asked:
+            self._asked[place] = (file.entry, self._digest(file, name))
+        return sha256(content_hash + self._asked[place][1]).digest()
 
     def get(self, keys: Sequence[bytes | None]) -> list[KnownView | None]:
         """Return the view under each key, ``None`` where none is known."""
@@ -114,6 +114,12 @@ class ViewIndex:
         found = dict(zip(wanted, self._index.get_many(_kind(), wanted), strict=True))
         rows = (found.get(key) if key else None for key in keys)
         return [KnownView.unpack(row) if row else None for row in rows]
+
+    def _digest(self, file: ResolvedFile, name: str) -> bytes:
+        """Return a digest of all that decides on a view besides the content."""
+        item = file.item
+        asked = [file.view_mode.value, name, item.ast_mask, item.custom_slices, self._replaced]
+        return sha256(json.dumps(asked, default=str).encode()).digest()
 
     def put(self, key: bytes, known: KnownView) -> None:
         """Keep a view for later runs."""
