@@ -1,7 +1,8 @@
 """Reading the selected files one after another, and what is doubtful about each."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from aggregate.compose.selection import Note, ReadFile, ResolvedFile, Selection, omission_note
@@ -12,25 +13,38 @@ if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
 
 
-@dataclass(slots=True)
+class NoteKind(Enum):
+    """What can be doubtful about a file, in the order in which it is told."""
+
+    ENCODING = auto()
+    """It is not in UTF-8."""
+    INVISIBLE = auto()
+    """It holds characters which nobody sees."""
+    SECRET = auto()
+    """A secret was replaced."""
+    VIEW = auto()
+    """A part of its view does not exist."""
+
+
 class FileNotes:
-    """What is doubtful about the files that were read so far, by kind.
+    """What is doubtful about the files that were read so far."""
 
-    Attributes:
-        encodings: Encodings other than UTF-8.
-        invisible: Characters which nobody sees.
-        secrets: Secrets that were replaced.
-        views: Parts of views that do not exist.
-    """
+    def __init__(self) -> None:
+        self._by_file: dict[str, list[tuple[NoteKind, Note]]] = {}
 
-    encodings: list[Note] = field(default_factory=list)
-    invisible: list[Note] = field(default_factory=list)
-    secrets: list[Note] = field(default_factory=list)
-    views: list[Note] = field(default_factory=list)
+    def add(self, path: str, kind: NoteKind, notes: Iterable[Note]) -> None:
+        """Add notes on the file at ``path``."""
+        for note in notes:
+            self._by_file.setdefault(path, []).append((kind, note))
 
-    def in_order(self) -> list[Note]:
-        """Return all notes, kind by kind."""
-        return [*self.encodings, *self.invisible, *self.secrets, *self.views]
+    def forget(self, path: str) -> None:
+        """Drop the notes on a file, which is read again."""
+        self._by_file.pop(path, None)
+
+    def in_order(self, paths: Iterable[str]) -> list[Note]:
+        """Return all notes, kind by kind, and of each kind in the order of ``paths``."""
+        found = [note for path in paths for note in self._by_file.get(path, ())]
+        return [note for kind in NoteKind for noted, note in found if noted is kind]
 
 
 class FileReader:
@@ -44,7 +58,7 @@ class FileReader:
         self.notes = FileNotes()
         self._redaction = redaction
         self._remarks: dict[str, ResolvedFile] = {}
-        self._binary: dict[str, list[ResolvedFile]] = {}
+        self._binary: dict[str, dict[str, ResolvedFile]] = {}
 
     def read(self, file: ResolvedFile, *, hashed: bool = False) -> ReadFile | None:
         """Return the file with its text, ``None`` where a remark stands for it.
@@ -58,7 +72,7 @@ class FileReader:
             return None
         source = _unread(file) or read_file(file.file, hashed=hashed)
         if file.by_glob and source.is_binary:
-            self._binary.setdefault(file.item.path, []).append(file)
+            self._binary.setdefault(file.item.path, {})[file.path] = file
             return None
         self.note(file, source.encoding, invisible_in(source))
         if self._redaction is None:
@@ -67,25 +81,36 @@ class FileReader:
         from aggregate.compose.redact_prompt import redact_file
 
         file, source, secrets = redact_file(file, source, self._redaction)
-        self.notes.secrets += secrets
+        self.notes.add(file.path, NoteKind.SECRET, secrets)
         return file, source
 
     def remarks(self) -> list[ReadFile]:
         """Return, once all files are read, a file for each glob that met secrets or binary files."""
+        remarks = dict(self._remarks)
         for glob, group in self._binary.items():
-            remark = omission_note(group[0].entry, "binary", [file.path for file in group])
-            if glob in self._remarks:
-                remark = replace(remark, problem=f"{self._remarks[glob].problem}; {remark.problem}")
-            self._remarks[glob] = remark
-        return [(remark, SourceFile("", error=remark.problem)) for remark in self._remarks.values()]
+            if not group:
+                continue
+            remark = omission_note(next(iter(group.values())).entry, "binary", sorted(group))
+            if glob in remarks:
+                remark = replace(remark, problem=f"{remarks[glob].problem}; {remark.problem}")
+            remarks[glob] = remark
+        return [(remark, SourceFile("", error=remark.problem)) for remark in remarks.values()]
+
+    def forget(self, file: ResolvedFile) -> None:
+        """Drop what is known of a file, which is read again or gone."""
+        self.notes.forget(file.path)
+        if file.is_note:
+            self._remarks.pop(file.item.path, None)
+        self._binary.get(file.item.path, {}).pop(file.path, None)
 
     def note(self, file: ResolvedFile, encoding: str, invisible: tuple[int, str] | None) -> None:
         """Note what is doubtful about a file's text: its encoding, and what nobody sees, as ``invisible_in`` tells."""
         if encoding not in (UTF_8, "utf-8-sig"):
-            self.notes.encodings.append((file.path, f"read as {encoding}, not UTF-8"))
+            note = file.path, f"read as {encoding}, not UTF-8"
+            self.notes.add(file.path, NoteKind.ENCODING, [note])
         if invisible:
             line, sentence = invisible
-            self.notes.invisible.append((f"{file.path}:{line}", sentence))
+            self.notes.add(file.path, NoteKind.INVISIBLE, [(f"{file.path}:{line}", sentence)])
 
 
 def _unread(file: ResolvedFile) -> SourceFile | None:

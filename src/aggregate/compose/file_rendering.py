@@ -1,15 +1,14 @@
 """From a request's entries to rendered files: resolve, read, replace secrets, render, one file after another."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aggregate.compose.file_reading import FileReader, invisible_in
+from aggregate.compose.file_reading import FileNotes, FileReader, NoteKind, invisible_in
 from aggregate.compose.prepared_files import PreparedFile, prepare_files
 from aggregate.compose.request import Request
 from aggregate.compose.selection import (
-    Note,
     ResolvedFile,
     Selection,
     exclude_filter,
@@ -63,6 +62,7 @@ class FileStream:
         selection: The files, and what was left out.
         index: Where views are kept from run to run.
         redaction: Which secrets are replaced in their texts, ``None`` for none.
+        reader: Reads the files, by default a new one.
         doubts: What is odd about what was asked for, told before all else.
         with_texts: Whether each file's own text is wanted beside its view. Without, files whose views are kept are
             not even read.
@@ -76,6 +76,7 @@ class FileStream:
         *,
         index: Index,
         redaction: "Redaction | None" = None,
+        reader: FileReader | None = None,
         doubts: Sequence[str] = (),
         with_texts: bool = True,
         workers: int | None = None,
@@ -85,7 +86,7 @@ class FileStream:
         self._doubts = doubts
         self._workers = workers
         self._on_done = on_done
-        self._reader = FileReader(redaction)
+        self._reader = reader or FileReader(redaction)
         self._views = ViewIndex(index, redaction)
         self._with_texts = with_texts
         self._errors: list[str] = []
@@ -96,23 +97,14 @@ class FileStream:
         return tuple(file.path for file in self._selection.files)
 
     @property
-    def notes(self) -> list[Note]:
-        """What is doubtful about the files that were rendered so far: places, and what is doubtful there."""
-        return self._reader.notes.in_order()
-
-    @property
     def warnings(self) -> tuple[str, ...]:
         """What was left out or is doubtful, one sentence each; complete once all files were rendered."""
-        notes = (
-            f"{place}: {problem}" for place, problem in (*self._selection.skipped, *self.notes)
-        )
-        return (*self._doubts, *notes, *self._errors)
+        return (*self._doubts, *file_warnings(self._selection, self._reader.notes, self._errors))
 
     @property
     def refused(self) -> tuple[str, ...]:
         """Those of the warnings that say what the scope does not allow."""
-        refused = (file for file in self._selection.files if file.refused)
-        return tuple(error_text(file.path, file.problem) for file in refused)
+        return refusals(self._selection)
 
     def __iter__(self) -> Iterator[RenderedFile]:
         """Yield the files in the selection's order, behind them one for each glob that met secrets or binary files."""
@@ -122,7 +114,7 @@ class FileStream:
             prepared = waiting.popleft()
             rendered = self._rendered(prepared, view)
             if rendered.error:
-                self._errors.append(rendered.content.splitlines()[0])
+                self._errors.append(error_sentence(rendered))
             yield rendered
 
     def _requests(self, waiting: deque[PreparedFile]) -> Iterator[ViewRequest | None]:
@@ -140,7 +132,8 @@ class FileStream:
             view = prepared.known.view(source.text)
         elif isinstance(view, View):
             problems = [_problem_text(problem, file.path) for problem in view.problems]
-            self._reader.notes.views += [(file.path, problem) for problem in problems]
+            notes = ((file.path, problem) for problem in problems)
+            self._reader.notes.add(file.path, NoteKind.VIEW, notes)
             if prepared.key and not problems:
                 self._views.put(prepared.key, _known_view(source, view))
         return _rendered_file(file, source, view)
@@ -234,6 +227,24 @@ def check_refused(refused: Sequence[str]) -> None:
 def error_text(path: str, reason: str, *, is_note: bool = False) -> str:
     """Return the text in place of a file that was not read; a missing file's is fixed (rule M-5)."""
     return f"{'NOTE' if is_note else 'ERROR'}: {reason}: {heading_text(path)}"
+
+
+def file_warnings(selection: Selection, notes: FileNotes, errors: Iterable[str]) -> tuple[str, ...]:
+    """Return what is told of files: what was left out, what is doubtful, and which are not shown."""
+    paths = (file.path for file in selection.files)
+    doubtful = (*selection.skipped, *notes.in_order(paths))
+    return (*(f"{place}: {problem}" for place, problem in doubtful), *errors)
+
+
+def refusals(selection: Selection) -> tuple[str, ...]:
+    """Return a sentence for each file that the scope does not allow."""
+    refused = (file for file in selection.files if file.refused)
+    return tuple(error_text(file.path, file.problem) for file in refused)
+
+
+def error_sentence(file: RenderedFile) -> str:
+    """Return why a file is not shown, in one line."""
+    return file.content.splitlines()[0]
 
 
 def view_error_text(path: str, mode: ViewMode, reason: str) -> str:

@@ -1,0 +1,134 @@
+"""A prompt that is composed again and again in one process, as files change: an editor's panel, a server."""
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from aggregate.compose.assemble import Composition, assemble
+from aggregate.compose.file_reading import FileReader
+from aggregate.compose.file_rendering import (
+    FileStream,
+    RenderedFiles,
+    error_sentence,
+    file_warnings,
+    refusals,
+    select_files,
+)
+from aggregate.compose.request import Request
+from aggregate.compose.selection import ResolvedFile, Selection
+from aggregate.index.file_states import RACY_NS
+from aggregate.index.shared import user_index
+from aggregate.index.store import Index
+from aggregate.models.rendered_file import RenderedFile
+
+
+class _Look(NamedTuple):
+    """What the system says of a file, and when it was asked, both times in nanoseconds of Unix time."""
+
+    device: int
+    inode: int
+    size: int
+    mtime: int
+    ctime: int
+    seen: int
+
+    def is_surely(self, now: "_Look") -> bool:
+        """Tell whether a file that is as ``now`` holds what it held when this was seen (rule I-4)."""
+        is_settled = max(self.mtime, self.ctime) < self.seen - RACY_NS
+        return is_settled and self[:-1] == now[:-1]
+
+
+class LivePrompt:
+    """Composes one request repeatedly; what has not changed on the disk meanwhile is neither read nor rendered again.
+
+    It keeps the texts of all files in memory. Each prompt is the same as that of ``compose_prompt`` at that moment.
+
+    Args:
+        request: What to compose.
+        index: Where views are kept from run to run; by default the user's.
+    """
+
+    def __init__(self, request: Request, *, index: Index | None = None) -> None:
+        self._request = request
+        self._index = index or user_index()
+        self._reader = FileReader(request.redaction)
+        self._selection = Selection(())
+        self._known: dict[str, tuple[ResolvedFile, _Look | None]] = {}
+        self._rendered: dict[str, RenderedFile] = {}
+        self._remarks: Sequence[RenderedFile] = ()
+
+    def compose(self, changed: Iterable[str] | None = None) -> Composition:
+        """Return the prompt as it is now.
+
+        Args:
+            changed: Where the caller watches the folders: the paths of all files that were changed, made, deleted or
+                renamed since the last call, as the prompt shows them. Nothing else is looked at then, unless one of
+                them is no file of the prompt or is gone, or decides on others as a ``.gitignore`` does. By default
+                folders are listed and all files are looked at.
+        """
+        paths = None if changed is None else [*changed]
+        if paths is None or not self._are_only_edits(paths):
+            self._selection = select_files(self._request)
+            self._render(self._changed(self._selection.files))
+        else:
+            self._render([self._known[path][0] for path in paths])
+        return assemble(self._request, self._files())
+
+    def _are_only_edits(self, paths: Sequence[str]) -> bool:
+        """Tell whether the listing of files is as before."""
+        return bool(self._known) and all(
+            path in self._known and _look_at(self._known[path][0].file) for path in paths
+        )
+
+    def _changed(self, files: Sequence[ResolvedFile]) -> list[ResolvedFile]:
+        """Return those of the selected files that are not as they were rendered, and forget those that are gone."""
+        changed: list[ResolvedFile] = []
+        present: dict[str, tuple[ResolvedFile, _Look | None]] = {}
+        for file in files:
+            known, before = self._known.get(file.path, (file, None))
+            present[file.path] = known, before
+            now = _look_at(file.file)
+            if not (before and now and before.is_surely(now)) or known != file:
+                changed.append(file)
+        for path in self._known.keys() - present.keys():
+            self._reader.forget(self._known[path][0])
+            self._rendered.pop(path, None)
+        self._known = present
+        return changed
+
+    def _render(self, files: Sequence[ResolvedFile]) -> None:
+        """Read and render ``files``, in place of what was known of them."""
+        for file in files:
+            self._reader.forget(file)
+            self._rendered.pop(file.path, None)
+            self._known[file.path] = file, _look_at(file.file)
+        stream = FileStream(
+            Selection(tuple(files)),
+            index=self._index,
+            redaction=self._request.redaction,
+            reader=self._reader,
+        )
+        rendered_files = list(stream)
+        # What the reader remarks about globs, of all files that it ever read, stands behind these files.
+        end = len(rendered_files) - len(self._reader.remarks())
+        self._remarks = rendered_files[end:]
+        self._rendered |= {rendered.path: rendered for rendered in rendered_files[:end]}
+
+    def _files(self) -> RenderedFiles:
+        """Return all files in order, with what is doubtful about them."""
+        shown = [self._rendered[path] for path in self._known if path in self._rendered]
+        files = (*shown, *self._remarks)
+        errors = (error_sentence(file) for file in files if file.error)
+        warnings = file_warnings(self._selection, self._reader.notes, errors)
+        return RenderedFiles(files, (*self._request.doubts, *warnings), refusals(self._selection))
+
+
+def _look_at(path: str) -> _Look | None:
+    """Return what the system says of a file, ``None`` where there is none."""
+    seen = time.time_ns()
+    try:
+        info = os.stat(path)  # noqa: PTH116 - a str is not made a Path, this runs for each file
+    except (OSError, ValueError):
+        return None
+    return _Look(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, seen)
