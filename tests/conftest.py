@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from aggregate.disk.user_folders import STATE_VARIABLE
+from aggregate.disk.user_folders import CACHE_VARIABLE, STATE_VARIABLE
 
 # Modules are compiled once, not again in each worker and in each of the many processes that tests start.
 sys.dont_write_bytecode = False
@@ -22,8 +22,9 @@ settings.load_profile("steady")
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep what tests leave in the user's state folder apart from the user's own."""
+def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what tests leave in the user's state and cache folders apart from the user's own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(STATE_VARIABLE, str(tmp_path_factory.mktemp("state")))
+        patch.setenv(CACHE_VARIABLE, str(tmp_path_factory.mktemp("cache")))
         yield

@@ -58,6 +58,10 @@ COMMANDS: Mapping[str, Row] = {
     "stats": Row("stats", "Show the files by folder: lines, definitions, and tokens in each view."),
     "view": Row("view", "Print one file as a view shows it."),
     "prune": Row("prune", "Delete all but the newest prompts; print what was deleted."),
+    "cache": Row(
+        "cache",
+        "Show where results are kept for the next run, how many, and how often they were of use.",
+    ),
     "results": Row("results", "Fold the results of many producers, one file each, into one."),
     "languages": Row("languages", "List the languages with their suffixes."),
     "schema": Row("schema", "Print the JSON Schema of manual_slop.toml."),

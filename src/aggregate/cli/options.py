@@ -31,6 +31,21 @@ quiet_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
+def cache_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that work without what earlier runs have kept: ``no_cache`` and ``verify``."""
+    no_cache = click.option(
+        "--no-cache",
+        is_flag=True,
+        help="Compute everything anew and keep nothing for the next run.",
+    )
+    verify = click.option(
+        "--verify",
+        is_flag=True,
+        help="Read every file, also those that seem unchanged since an earlier run.",
+    )
+    return no_cache(verify(command))
+
+
 def redact_option(*, sending: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add the choice whether secrets are replaced, whose default the configuration may change."""
     usual = "replaced" if sending else "left"

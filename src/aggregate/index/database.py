@@ -87,7 +87,7 @@ def create_database(path: Path) -> None:
     """
     folder = path.parent
     private_folder(folder.parent)
-    _remove_leftovers(folder)
+    remove_leftovers(folder, older_than=_LEFTOVER_SECONDS)
     temporary = temporary_name(folder.parent, folder.name)
     temporary.mkdir(mode=PRIVATE_FOLDER)
     try:
@@ -123,6 +123,19 @@ def put_aside(path: Path, *, inode: int | None = None) -> None:
     except FileNotFoundError:
         return
     shutil.rmtree(aside, ignore_errors=True)
+
+
+def remove_leftovers(folder: Path, *, older_than: float) -> None:
+    """Remove what a kill has left of folders like ``folder`` that were being made or removed.
+
+    Args:
+        folder: That of the index.
+        older_than: Seconds; younger ones may be at work.
+    """
+    for leftover in folder.parent.glob(f".{folder.name}-*{TEMPORARY_SUFFIX}"):
+        with suppress(OSError):
+            if time.time() - leftover.lstat().st_mtime >= older_than:
+                shutil.rmtree(leftover)
 
 
 def in_transaction(
@@ -217,11 +230,3 @@ def _write_schema(path: Path) -> None:
         connection.execute("COMMIT")
     finally:
         connection.close()
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Remove what a kill has left of folders that were being made or removed."""
-    for leftover in folder.parent.glob(f".{folder.name}-*{TEMPORARY_SUFFIX}"):
-        with suppress(OSError):
-            if time.time() - leftover.lstat().st_mtime > _LEFTOVER_SECONDS:
-                shutil.rmtree(leftover)
