@@ -11,21 +11,23 @@ from aggregate.chat.prompt_meter import PromptMeter
 from aggregate.chat.request_log import log_written_prompt
 from aggregate.cli import lazy
 from aggregate.cli.options import (
+    cache_options,
     config_option,
     json_option,
     quiet_option,
     redact_option,
     scope_options,
 )
-from aggregate.cli.output import say, write_path, write_pieces, write_result
+from aggregate.cli.output import say, warn, write_path, write_pieces, write_result
 from aggregate.cli.path_arguments import from_here
 from aggregate.cli.progress import progress
 from aggregate.cli.run_report import print_report, report_data, report_warnings
 from aggregate.compose.api import stream_prompt
+from aggregate.compose.assemble import PromptStream
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import open_project, redaction_for, request_for
 from aggregate.compose.request import Request
-from aggregate.index.shared import user_index
+from aggregate.index.store import open_index
 
 
 @click.command()
@@ -55,6 +57,7 @@ from aggregate.index.shared import user_index
     "--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file."
 )
 @redact_option(sending=False)
+@cache_options
 @json_option
 @quiet_option
 def run(
@@ -68,6 +71,8 @@ def run(
     no_history: bool,
     to_stdout: bool,
     redact: bool | None,
+    no_cache: bool,
+    verify: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -85,15 +90,30 @@ def run(
         with_history=not no_history,
     )
     request = replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
-    index = user_index()
-    is_counted = as_json or not quiet
-    meter = PromptMeter(lazy.SegmentCounter(index) if is_counted else None)
+    index = open_index(use=not no_cache, verify=verify)
+    meter = PromptMeter(lazy.SegmentCounter(index) if as_json or not quiet else None)
     with progress("Rendering files", hidden=quiet) as bar:
         stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
         path = _write(request, meter.pieces(stream), to_stdout=to_stdout)
     if path and not as_json:
         write_path(path)
-    if not is_counted:
+    _report(path, stream, meter, request, as_json=as_json, quiet=quiet)
+    index.flush()
+    if index.warning and not quiet:
+        warn(index.warning)
+
+
+def _report(
+    path: Path | None,
+    stream: PromptStream,
+    meter: PromptMeter,
+    request: Request,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Record the prompt that was written, and tell of it what was asked for."""
+    if quiet and not as_json:
         if path:
             log_written_prompt(path, meter.fingerprint(), request)
         return

@@ -57,8 +57,7 @@ class FileReader:
     def __init__(self, redaction: "Redaction | None" = None) -> None:
         self.notes = FileNotes()
         self._redaction = redaction
-        self._remarks: dict[str, ResolvedFile] = {}
-        self._binary: dict[str, dict[str, ResolvedFile]] = {}
+        self._binary: set[str] = set()
 
     def read(self, file: ResolvedFile, *, hashed: bool = False) -> ReadFile | None:
         """Return the file with its text, ``None`` where a remark stands for it.
@@ -68,11 +67,10 @@ class FileReader:
             hashed: Whether to hash what it holds.
         """
         if file.is_note:
-            self._remarks[file.item.path] = file
             return None
-        source = _unread(file) or read_file(file.file, hashed=hashed)
+        source = unread(file) if file.problem else read_file(file.file, hashed=hashed)
         if file.by_glob and source.is_binary:
-            self._binary.setdefault(file.item.path, {})[file.path] = file
+            self._binary.add(file.path)
             return None
         self.note(file, source.encoding, invisible_in(source))
         if self._redaction is None:
@@ -84,24 +82,26 @@ class FileReader:
         self.notes.add(file.path, NoteKind.SECRET, secrets)
         return file, source
 
-    def remarks(self) -> list[ReadFile]:
-        """Return, once all files are read, a file for each glob that met secrets or binary files."""
-        remarks = dict(self._remarks)
-        for glob, group in self._binary.items():
-            if not group:
-                continue
-            remark = omission_note(next(iter(group.values())).entry, "binary", sorted(group))
+    def remarks(self, files: Iterable[ResolvedFile]) -> list[ResolvedFile]:
+        """Return a remark for each glob that met secrets or binary files among ``files``, all of which were read."""
+        remarks: dict[str, ResolvedFile] = {}
+        binary: dict[str, list[ResolvedFile]] = {}
+        for file in files:
+            if file.is_note:
+                remarks[file.item.path] = file
+            elif file.path in self._binary:
+                binary.setdefault(file.item.path, []).append(file)
+        for glob, group in binary.items():
+            remark = omission_note(group[0].entry, "binary", [file.path for file in group])
             if glob in remarks:
                 remark = replace(remark, problem=f"{remarks[glob].problem}; {remark.problem}")
             remarks[glob] = remark
-        return [(remark, SourceFile("", error=remark.problem)) for remark in remarks.values()]
+        return list(remarks.values())
 
     def forget(self, file: ResolvedFile) -> None:
         """Drop what is known of a file, which is read again or gone."""
         self.notes.forget(file.path)
-        if file.is_note:
-            self._remarks.pop(file.item.path, None)
-        self._binary.get(file.item.path, {}).pop(file.path, None)
+        self._binary.discard(file.path)
 
     def note(self, file: ResolvedFile, encoding: str, invisible: tuple[int, str] | None) -> None:
         """Note what is doubtful about a file's text: its encoding, and what nobody sees, as ``invisible_in`` tells."""
@@ -113,8 +113,9 @@ class FileReader:
             self.notes.add(file.path, NoteKind.INVISIBLE, [(f"{file.path}:{line}", sentence)])
 
 
-def _unread(file: ResolvedFile) -> SourceFile | None:
-    return SourceFile("", error=file.problem) if file.problem else None
+def unread(file: ResolvedFile) -> SourceFile:
+    """Return what stands for the text of a file that is not read."""
+    return SourceFile("", error=file.problem)
 
 
 def invisible_in(source: SourceFile) -> tuple[int, str] | None:
@@ -129,4 +130,5 @@ def read_files(selection: Selection) -> Iterator[ReadFile]:
     for file in selection.files:
         if read := reader.read(file):
             yield read
-    yield from reader.remarks()
+    for remark in reader.remarks(selection.files):
+        yield remark, unread(remark)

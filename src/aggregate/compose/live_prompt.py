@@ -103,17 +103,21 @@ class LivePrompt:
             self._reader.forget(file)
             self._rendered.pop(file.path, None)
             self._known[file.path] = file, _look_at(file.file)
-        stream = FileStream(
-            Selection(tuple(files)),
-            index=self._index,
-            redaction=self._request.redaction,
-            reader=self._reader,
-        )
-        rendered_files = list(stream)
-        # What the reader remarks about globs, of all files that it ever read, stands behind these files.
-        end = len(rendered_files) - len(self._reader.remarks())
-        self._remarks = rendered_files[end:]
+        rendered_files = self._stream(files)
+        # Remarks stand behind the files; of a glob they speak of all its files, so they are made again.
+        end = len(rendered_files) - len(self._reader.remarks(files))
         self._rendered |= {rendered.path: rendered for rendered in rendered_files[:end]}
+        self._remarks = self._stream(self._reader.remarks(self._selection.files))
+
+    def _stream(self, files: Sequence[ResolvedFile]) -> list[RenderedFile]:
+        return list(
+            FileStream(
+                Selection(tuple(files)),
+                index=self._index,
+                redaction=self._request.redaction,
+                reader=self._reader,
+            )
+        )
 
     def _files(self) -> RenderedFiles:
         """Return all files in order, with what is doubtful about them."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from aggregate.compose.file_reading import FileReader
+from aggregate.compose.file_reading import FileReader, unread
 from aggregate.compose.selection import ResolvedFile
 from aggregate.compose.view_index import KnownView, ViewIndex
 from aggregate.index.file_states import FileState, file_state
@@ -50,8 +50,8 @@ def prepare_files(
         for file in files:
             if read := reader.read(file):
                 yield PreparedFile(*read)
-    for remark in reader.remarks():
-        yield PreparedFile(*remark)
+    for remark in reader.remarks(files):
+        yield PreparedFile(remark, unread(remark))
 
 
 class _PreparedPortion:
