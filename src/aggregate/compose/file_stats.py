@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from aggregate.compose.file_rendering import read_files
-from aggregate.compose.selection import Selection
+from aggregate.compose.selection import ReadFile, Selection
 from aggregate.compose.view_pool import render_all
 from aggregate.errors import DeadlineError
 from aggregate.models.view import View, ViewMode, ViewRequest
@@ -56,6 +56,8 @@ def _path_of(file: Any) -> str:  # noqa: ANN401 - three public forms
     return str(getattr(file, "path", file))
 
 
+_FILES_AT_ONCE = 200
+"""Whose views are in memory until their tokens are counted: a megabyte or two, enough for several threads."""
 MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
 """The views whose sizes are compared: those that need no choices of the user."""
 
@@ -110,12 +112,21 @@ def measure_files(
 ) -> list[FileSizes]:
     """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run."""
     files = read_files(selection)
-    requests = [
-        ViewRequest(file.path, source.text, mode) for file, source in files for mode in MEASURED
-    ]
     if on_start:
-        on_start(len(requests))
-    views = list(render_all(requests, on_done=on_done))
+        on_start(len(files) * len(MEASURED))
+    requests = (
+        ViewRequest(file.path, source.text, mode) for file, source in files for mode in MEASURED
+    )
+    views = render_all(requests, on_done=on_done)
+    sizes: list[FileSizes] = []
+    for start in range(0, len(files), _FILES_AT_ONCE):
+        some_files = files[start : start + _FILES_AT_ONCE]
+        sizes += _sizes(some_files, [next(views) for _ in range(len(some_files) * len(MEASURED))])
+    return sizes
+
+
+def _sizes(files: Sequence[ReadFile], views: Sequence[View | str]) -> list[FileSizes]:
+    """Return the sizes of files, of which the views stand in the order of ``MEASURED``."""
     counts = count_all([view.text if isinstance(view, View) else view for view in views])
     width = len(MEASURED)
     sizes: list[FileSizes] = []
