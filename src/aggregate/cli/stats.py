@@ -10,12 +10,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from aggregate.cli.options import config_option, json_option, scope_options
+from aggregate.cli.options import cache_options, config_option, json_option, scope_options
 from aggregate.cli.output import warn_all, write_rendered, write_result
 from aggregate.cli.progress import progress
 from aggregate.compose.file_rendering import select_files
-from aggregate.compose.file_stats import MEASURED, FolderRow, folder_rows, measure_files
+from aggregate.compose.file_sizes import MEASURED, measure_files
+from aggregate.compose.file_stats import FolderRow, folder_rows
 from aggregate.compose.project import open_project, request_for
+from aggregate.index.store import open_index
 from aggregate.text.terminal import printable
 
 _BAR = 16
@@ -34,19 +36,24 @@ _PLAIN_WIDTH = 140
     metavar="NAME",
     help="Take the files from this context preset; by default from the one that is active, if any.",
 )
+@cache_options
 @json_option
 def stats(
     config: Path,
     allow_outside: bool | None,
     allow_secrets: bool | None,
     preset: str | None,
+    no_cache: bool,
+    verify: bool,
     as_json: bool,
 ) -> None:
     """Show the files by folder: lines, definitions, and tokens in each view."""
+    index = open_index(use=not no_cache, verify=verify)
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     selection = select_files(request_for(project, preset=preset, with_history=False))
     with progress("Measuring files", hidden=False) as bar:
-        sizes = measure_files(selection, on_start=bar.start, on_done=bar.advance)
+        sizes = measure_files(selection, index=index, on_start=bar.start, on_done=bar.advance)
+    index.flush()
     if as_json:
         write_result(json.dumps([file.to_dict() for file in sizes], indent=2))
         return

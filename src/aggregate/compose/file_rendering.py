@@ -117,19 +117,21 @@ class FileStream:
                 self._errors.append(error_sentence(rendered))
             yield rendered
 
-    def _requests(self, waiting: deque[PreparedFile]) -> Iterator[ViewRequest | None]:
-        """Yield what to render of each file, ``None`` for nothing, and put the file behind those that wait for it."""
+    def _requests(self, waiting: deque[PreparedFile]) -> Iterator[ViewRequest]:
+        """Yield what to render of each file, and put the file behind those that wait for it."""
         prepared_files = prepare_files(
             self._selection.files, self._reader, self._views, with_texts=self._with_texts
         )
         for prepared in prepared_files:
             waiting.append(prepared)
-            yield None if prepared.known else _view_request(prepared.file, prepared.source)
+            yield _view_request(prepared)
 
-    def _rendered(self, prepared: PreparedFile, view: View | str | None) -> RenderedFile:
+    def _rendered(self, prepared: PreparedFile, view: View | str) -> RenderedFile:
         file, source = prepared.file, prepared.source
         if prepared.known:
             view = prepared.known.view(source.text)
+        elif not file.is_rendered or source.error:
+            return _rendered_file(file, source, None)
         elif isinstance(view, View):
             problems = [_problem_text(problem, file.path) for problem in view.problems]
             notes = ((file.path, problem) for problem in problems)
@@ -257,10 +259,12 @@ def _problem_text(problem: str, path: str) -> str:
     return problem.removeprefix("ERROR: ").removesuffix(f" in {path}")
 
 
-def _view_request(file: ResolvedFile, source: SourceFile) -> ViewRequest | None:
-    """Return the view to make; none of a file in full, or of one that is not in the prompt."""
-    if source.error or not file.is_rendered:
-        return None
+def _view_request(prepared: PreparedFile) -> ViewRequest:
+    """Return the view to make; where none is, one that costs nothing, with the text that waits meanwhile."""
+    file, source, known = prepared.file, prepared.source, prepared.known
+    if known or source.error or not file.is_rendered:
+        text = known.text if known and known.text is not None else source.text
+        return ViewRequest(file.path, text, ViewMode.NONE)
     item = file.item
     return ViewRequest(
         file.path, source.text, file.view_mode, item.ast_mask, tuple(item.custom_slices)

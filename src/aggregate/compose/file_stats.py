@@ -1,23 +1,19 @@
 """Numbers about files, for lists and panels."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import add
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from aggregate.compose.file_reading import read_files
-from aggregate.compose.selection import Selection
-from aggregate.compose.view_pool import render_all
+from aggregate.compose.file_sizes import FileSizes
 from aggregate.errors import DeadlineError
-from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.file_content import read_file
-from aggregate.syntax.languages import LanguageKind, language_of
+from aggregate.syntax.languages import language_of
 from aggregate.syntax.symbols import read_module
 from aggregate.text.lines import common_prefix, line_count
-from aggregate.tokens.count import count_all
 
 ROOT = "."
 
@@ -56,40 +52,6 @@ def _path_of(file: Any) -> str:  # noqa: ANN401 - three public forms
     return str(getattr(file, "path", file))
 
 
-MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
-"""The views whose sizes are compared: those that need no choices of the user."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileSizes:
-    """How large a file is, as it is and in each view.
-
-    Attributes:
-        path: As the prompt shows it.
-        lines: Its lines.
-        elements: Its definitions outside of functions.
-        tokens: Its tokens in each of the views of ``MEASURED``, in their order.
-        error: Why it could not be read, ``""`` where it could.
-    """
-
-    path: str
-    lines: int
-    elements: int
-    tokens: tuple[int, ...]
-    error: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the sizes as plain values, tokens by the view's name."""
-        tokens = {mode.value: number for mode, number in zip(MEASURED, self.tokens, strict=True)}
-        named = {
-            "path": self.path,
-            "lines": self.lines,
-            "ast_elements": self.elements,
-            "tokens": tokens,
-        }
-        return {**named, "error": self.error} if self.error else named
-
-
 @dataclass(frozen=True, slots=True)
 class FolderRow:
     """A line of a tree of files: a folder with the sums of what is below it, or a file."""
@@ -100,45 +62,6 @@ class FolderRow:
     lines: int
     elements: int
     tokens: tuple[int, ...]
-
-
-def measure_files(
-    selection: Selection,
-    *,
-    on_start: Callable[[int], None] | None = None,
-    on_done: Callable[[int], None] | None = None,
-) -> list[FileSizes]:
-    """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run."""
-    files = list(read_files(selection))
-    requests = [
-        ViewRequest(file.path, source.text, mode) for file, source in files for mode in MEASURED
-    ]
-    if on_start:
-        on_start(len(requests))
-    views = list(render_all(requests, on_done=on_done))
-    counts = count_all([view.text if isinstance(view, View) else view for view in views])
-    width = len(MEASURED)
-    sizes: list[FileSizes] = []
-    for i, (file, source) in enumerate(files):
-        tokens = tuple(counts[i * width : (i + 1) * width])
-        outline = views[i * width + MEASURED.index(ViewMode.OUTLINE)]
-        sizes.append(
-            FileSizes(
-                file.path,
-                line_count(source.text),
-                _elements(file.path, source.text, outline),
-                (0,) * width if source.error else tokens,
-                source.error,
-            )
-        )
-    return sizes
-
-
-def _elements(path: str, text: str, outline: View | str) -> int:
-    """Return how many definitions an outline shows: it has a row, and so a span, for each."""
-    language = language_of(path, text)
-    is_code = language is not None and language.kind is LanguageKind.CODE
-    return len(outline.spans) if is_code and isinstance(outline, View) else 0
 
 
 def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:

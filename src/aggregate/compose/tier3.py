@@ -31,19 +31,20 @@ def _blocks(files: Iterable[RenderedFile], focus_files: Sequence[str]) -> Iterat
     """Yield the path and the block of each file in the prompt."""
     waiting: deque[tuple[RenderedFile, ViewRequest | None, bool]] = deque()
 
-    def requests() -> Iterator[ViewRequest | None]:
+    def requests() -> Iterator[ViewRequest]:
         for file in files:
             is_raw = _is_raw(file, focus_files)
             if is_raw or file.auto_aggregate:
                 request = None if is_raw else _context_request(file)
                 waiting.append((file, request, is_raw))
-                yield request
+                # Where no view is made, one that costs nothing stands for it.
+                yield request or ViewRequest(file.path, file.source, ViewMode.NONE)
 
     for view in render_all(requests()):
         file, request, is_raw = waiting.popleft()
         if is_raw:
             block = _raw_block(file)
-        elif request and view is not None:
+        elif request:
             block = _context_block(request, view)
         else:
             block = rendered_block(file)

@@ -131,6 +131,12 @@ class ViewIndex:
 
 
 @cache
-def _kind() -> Kind:
+def view_version() -> str:
+    """Return a version of all that makes views, ``""`` where it cannot be told."""
     grammars = {language.module for language in LANGUAGES}
-    return Kind("view", code_version(_CODE, installed=("tree_sitter", *sorted(grammars))))
+    return code_version(_CODE, installed=("tree_sitter", *sorted(grammars)))
+
+
+@cache
+def _kind() -> Kind:
+    return Kind("view", view_version())

@@ -29,15 +29,18 @@ def frame(message: bytes) -> bytes:
     return len(message).to_bytes(HEADER_BYTES, "big") + message
 
 
-def serve_requests(answer: Callable[[bytes], bytes]) -> None:
+def serve_requests(answer: Callable[[bytes], bytes], *, greeting: bytes | None = None) -> None:
     """Answer the messages on standard input until it ends: the whole life of a child process.
 
-    What a library prints meanwhile goes to standard error, not between the answers.
+    What a library prints meanwhile goes to standard error, not between the answers. A ``greeting`` goes out first.
     """
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdin.close()
+    if greeting is not None:
+        answers.write(frame(greeting))
+        answers.flush()
     while header := requests.read(HEADER_BYTES):
         request = requests.read(int.from_bytes(header, "big"))
         answers.write(frame(answer(request)))

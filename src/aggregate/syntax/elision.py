@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from aggregate.models.view import Span
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.languages import Language
-from aggregate.syntax.parsing import parse_source, query_matches
+from aggregate.syntax.parsing import parse_source, prepare_query, query_matches
 
 _WANTED = frozenset({"body", "doc", "lead", "keep"})
 _BETWEEN_STATEMENTS = b" \t\r\n;"
@@ -59,6 +59,7 @@ def find_elisions(source: bytes, language: Language) -> list[Elision]:
 
 def _capture(source: bytes, language: Language) -> _BodyCaptures:
     captured = _BodyCaptures()
+    prepare_query(language, _WANTED)
     deadline = Deadline(len(source))
     for match in query_matches(
         parse_source(source, language, deadline=deadline), language, _WANTED, deadline

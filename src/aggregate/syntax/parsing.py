@@ -8,8 +8,8 @@ import threading
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from itertools import groupby
+from pkgutil import get_data  # ``importlib.resources`` takes 10 ms to import
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Tree
@@ -18,6 +18,8 @@ from aggregate.errors import DeadlineError
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.languages import Language
 from aggregate.syntax.parser_hazards import check_shape
+from aggregate.syntax.preprocessor import without
+from aggregate.syntax.shared_parse import computed_once
 
 _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
@@ -56,16 +58,23 @@ def parse_source(
     Raises:
         DeadlineError: It takes seconds, as no program of this size does, or the parser would hang or crash.
     """
+    return computed_once(
+        ("tree", language.name, source), lambda: _parse(source, language, macros, deadline)
+    )
+
+
+def _parse(
+    source: bytes,
+    language: Language,
+    macros: Mapping[int, int] | None,
+    deadline: Deadline | None,
+) -> Tree:
     check_shape(source, language.name)
     parsers: dict[str, Parser] = _local.__dict__.setdefault("parsers", {})
     parser = parsers.get(language.name)
     if parser is None:
         parser = parsers[language.name] = Parser(_grammar(language))
-    blanked = bytearray(source)
-    for end, start in (macros_by_end(source, language) if macros is None else macros).items():
-        blanked[start:end] = b"\n".join(b" " * len(line) for line in source[start:end].split(b"\n"))
-    # Runs of zeros take Bash's scanner the square of their length.
-    text = bytes(blanked).replace(b"\0", b" ")
+    text = without_macros(source, macros_by_end(source, language) if macros is None else macros)
     if len(text) < _WATCHED_FROM:
         return parser.parse(text)
     report = (deadline or Deadline(len(text))).report
@@ -80,7 +89,24 @@ def parse_source(
 
 def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
     """Return where the macros begin that the parser does not see, by where they end."""
-    return {} if language.hidden is None else {end: start for start, end in language.hidden(source)}
+    hidden = language.hidden
+    if hidden is None:
+        return {}
+    return computed_once(
+        ("macros", language.name, source), lambda: {end: start for start, end in hidden(source)}
+    )
+
+
+def without_macros(source: bytes, macros: Mapping[int, int]) -> bytes:
+    """Return ``source`` as the parser sees it: with spaces in place of its ``macros`` and of zeros."""
+    text = without(source, ((start, end) for end, start in macros.items())) if macros else source
+    # Runs of zeros take Bash's scanner the square of their length.
+    return text.replace(b"\0", b" ")
+
+
+def prepare_query(language: Language, wanted: frozenset[str]) -> None:
+    """Compile what ``query_matches`` uses, which takes up to half a second: not from the first text's time."""
+    _query(language, wanted)
 
 
 def query_matches(
@@ -249,7 +275,10 @@ def _patterns(text: str) -> Iterator[str]:
 
 def _query_text(name: str) -> str:
     """Return a query file's text, behind those that its lines ``; inherits: <name>`` name."""
-    text = files("aggregate.syntax").joinpath("queries", f"{name}.scm").read_text(encoding="utf-8")
+    data = get_data("aggregate.syntax", f"queries/{name}.scm")
+    if data is None:
+        raise FileNotFoundError(f"aggregate/syntax/queries/{name}.scm")
+    text = data.decode()
     return "".join(_query_text(inherited) for inherited in _INHERITS.findall(text)) + text
 
 

@@ -11,7 +11,14 @@ from tree_sitter import Node
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import Language
-from aggregate.syntax.parsing import macros_by_end, parse_source, query_matches
+from aggregate.syntax.parsing import (
+    macros_by_end,
+    parse_source,
+    prepare_query,
+    query_matches,
+    without_macros,
+)
+from aggregate.syntax.shared_parse import computed_once, is_shared, shared_parse
 from aggregate.syntax.symbol_names import split_symbol, without_arguments
 
 _DEFINITION = "definition."
@@ -27,7 +34,10 @@ _MOST_COMMENTS = 1_000
 """Comments at the beginning of a file that are searched for what documents it; notices of licences have dozens."""
 _NAMING = {"definition", "level", "name", "title", "alias", "receiver", "items"}
 _TEXTS = ("import", "constant", "constant.member", "package")
-_WANTED = frozenset({*_NAMING, "body", "members", "keep", "doc.module", "doc.leading", *_TEXTS})
+_OF_DEFINITIONS = frozenset({*_NAMING, "body", "members", "keep"})
+_OF_THE_FILE = frozenset({"doc.module", "doc.leading", *_TEXTS})
+# What begins a comment in one language or another, also those of fixed columns: a signature without it holds none.
+_COMMENT_MARK = re.compile(rb"[#%;!'\"]|//|/\*|--|\(\*|\{-|<!|^[cC*=]", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -35,12 +45,14 @@ class _DefinitionCaptures:
     """What the query found.
 
     Attributes:
+        text: The bytes that were parsed.
         definitions: By where their signature ends, which tells apart those that several patterns match.
         texts: For each capture in ``_TEXTS``, the texts by their first byte.
         docs: Comments and strings that may document the file, by their first byte.
         bodies: First byte and end of what no definition inside is told of, ``kept`` ones excepted.
     """
 
+    text: bytes
     definitions: dict[int, Definition] = field(default_factory=dict)
     texts: dict[str, dict[int, str]] = field(default_factory=lambda: {name: {} for name in _TEXTS})
     docs: dict[int, Node] = field(default_factory=dict)
@@ -49,15 +61,20 @@ class _DefinitionCaptures:
 
     def add(self, match: dict[str, list[Node]]) -> None:
         """Add the nodes of one match."""
-        self.bodies.update((node.start_byte, node.end_byte) for node in match.get("body", ()))
-        self.kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
         for capture, nodes in match.items():
             if capture.startswith(_DEFINITION):
-                _add(self.definitions, _definition(capture.removeprefix(_DEFINITION), nodes, match))
+                kind = capture.removeprefix(_DEFINITION)
+                _add(self.definitions, _definition(kind, nodes, match, self.text))
+            elif capture == "body":
+                self.bodies.update([(node.start_byte, node.end_byte) for node in nodes])
+            elif capture == "keep":
+                self.kept.update([(node.start_byte, node.end_byte) for node in nodes])
             elif capture in self.texts:
-                self.texts[capture].update((node.start_byte, _text(node)) for node in nodes)
+                self.texts[capture].update(
+                    [(node.start_byte, _words(self.text, node)) for node in nodes]
+                )
             elif capture == "doc.module":
-                self.docs.update((node.start_byte, node) for node in nodes)
+                self.docs.update([(node.start_byte, node) for node in nodes])
             elif capture == "doc.leading":
                 self.docs.update(
                     (comment.start_byte, comment) for node in nodes for comment in _run_of(node)
@@ -70,12 +87,36 @@ def read_module(text: str, language: Language) -> Module:
     Raises:
         DeadlineError: It takes far longer than any program of this size does.
     """
+    return computed_once(
+        ("module", language.name, text),
+        lambda: _read(text, language, _OF_DEFINITIONS | _OF_THE_FILE),
+    )
+
+
+def read_definitions(text: str, language: Language) -> Module:
+    """Return what ``read_module`` does, which is quicker where nothing but the definitions is wanted.
+
+    Where there are definitions, imports, constants, documentation and package may be left out.
+
+    Raises:
+        DeadlineError: As ``read_module``.
+    """
+    if is_shared():  # another view may want all, and reading that costs less than reading twice
+        return read_module(text, language)
+    with shared_parse():
+        module = _read(text, language, _OF_DEFINITIONS)
+        return module if module.definitions else _read(text, language, _OF_THE_FILE)
+
+
+def _read(text: str, language: Language, wanted: frozenset[str]) -> Module:
     source = text.encode(errors="surrogatepass")
+    prepare_query(language, wanted)
     deadline = Deadline(len(source))
     macros = macros_by_end(source, language)
-    tree = parse_source(source, language, macros, deadline=deadline)
-    captured = _DefinitionCaptures()
-    for match in query_matches(tree, language, _WANTED, deadline):
+    parsed = without_macros(source, macros)
+    tree = parse_source(parsed, language, {}, deadline=deadline)
+    captured = _DefinitionCaptures(parsed)
+    for match in query_matches(tree, language, wanted, deadline):
         captured.add(match)
     found = list(captured.definitions.values())
     if macros:
@@ -93,44 +134,58 @@ def read_module(text: str, language: Language) -> Module:
         definitions,
         imports=_once(texts["import"]),
         constants=_once(_outside(texts["constant"], definitions) | texts["constant.member"]),
-        doc=_doc(captured.docs, source),
+        doc=_doc(captured.docs, source, parsed),
         package=tuple(name for text in texts["package"].values() for name in split_symbol(text)),
     )
 
 
-def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]]) -> Definition:
+def _definition(
+    kind: str, nodes: list[Node], match: dict[str, list[Node]], text: bytes
+) -> Definition:
     """Return the definition that ``nodes`` make up together, with its own names only and no depth yet.
 
     ``@name`` is a name or a path of names, ``@title`` one name whatever stands in it, ``@items`` the node whose
-    children are counted.
+    children are counted. This runs for each definition of a project.
     """
-    qualified = [_text(node) for node in (*match.get("receiver", ()), *match.get("name", ())[:1])]
-    path = [name for text in qualified for name in split_symbol(without_arguments(text))]
-    path += [_text(title) for title in match.get("title", ())[:1]]
+    path: list[str] = []
+    for node in (*match.get("receiver", ()), *match.get("name", ())[:1]):
+        name = _words(text, node)
+        path += (name,) if name.isidentifier() else split_symbol(without_arguments(name))
+    if "title" in match:
+        path.append(_words(text, match["title"][0]))
     first, last = nodes[0], nodes[-1]
-    header_end = min(
-        (node.start_byte for node in (*match.get("body", ()), *match.get("members", ()))),
-        default=last.end_byte,
-    )
+    start, end = first.start_byte, last.end_byte
+    inside = (*match.get("body", ()), *match.get("members", ()))
+    header_end = min([node.start_byte for node in inside]) if inside else end
     first_line = first.start_point.row + 1
-    last_line = max(first_line, last.end_point.row + (last.end_point.column > 0))
-    has_long_header = first_line < last_line and header_end < last.end_byte
+    end_row, end_column = last.end_point
+    last_line = max(first_line, end_row + (end_column > 0))
+    may_have_remarks = (
+        first_line < last_line
+        and header_end < end
+        and _COMMENT_MARK.search(text, last.start_byte, header_end)
+    )
     return Definition(
         kind,
         tuple(path),
-        first.start_byte,
-        last.end_byte,
+        start,
+        end,
         header_end,
         depth=0,
         first_line=first_line,
         last_line=last_line,
-        level=next(
-            (int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)), 0
-        ),
-        items=next((_items(node) for node in match.get("items", ())), None),
-        remarks=tuple(_remarks(last, header_end)) if has_long_header else (),
-        aliases=tuple(_text(node) for node in match.get("alias", ())),
+        level=_level(match),
+        items=_items(match["items"][0]) if "items" in match else None,
+        remarks=tuple(_remarks(last, header_end)) if may_have_remarks else (),
+        aliases=tuple([_words(text, node) for node in match.get("alias", ())]),
     )
+
+
+def _level(match: dict[str, list[Node]]) -> int:
+    for name in match:
+        if name.startswith(_LEVEL):
+            return int(name.removeprefix(_LEVEL))
+    return 0
 
 
 def _with_macros(definition: Definition, source: bytes, macros: dict[int, int]) -> Definition:
@@ -200,7 +255,7 @@ def _items(node: Node) -> int:
     return sum(not child.is_extra and not child.is_error for child in node.named_children)
 
 
-def _doc(docs: dict[int, Node], source: bytes) -> str:
+def _doc(docs: dict[int, Node], source: bytes, parsed: bytes) -> str:
     """Return the first run of touching comments, or what else documents the file, that is no notice of copyright."""
     runs: list[list[str]] = []
     row = -2
@@ -209,7 +264,7 @@ def _doc(docs: dict[int, Node], source: bytes) -> str:
             continue
         if not runs or node.start_point.row > row + 1:
             runs.append([])
-        text = (node.text or b"").decode(errors="surrogatepass").rstrip()
+        text = parsed[start : node.end_byte].decode(errors="surrogatepass").rstrip()
         runs[-1].append(text)
         row = node.start_point.row + text.count("\n")
     texts = ["\n".join(run) for run in runs]
@@ -288,10 +343,13 @@ def _nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple
             definition.path,
         ):
             continue  # the head of a definition, which some grammars take for a declaration
-        outer_path = around[-1].path if around else ()
-        path = (outer_path + definition.path)[-_MOST_NAMES:]
-        nested.append(replace(definition, path=path, depth=len(around)))
-        around.append(nested[-1])
+        if around:
+            path = (around[-1].path + definition.path)[-_MOST_NAMES:]
+            definition = definition.placed(path, len(around))  # noqa: PLW2901
+        elif len(definition.path) > _MOST_NAMES:
+            definition = definition.placed(definition.path[-_MOST_NAMES:], 0)  # noqa: PLW2901
+        nested.append(definition)
+        around.append(definition)
     return tuple(nested)
 
 
@@ -312,5 +370,7 @@ def _once(texts: dict[int, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for _, text in sorted(texts.items())))
 
 
-def _text(node: Node) -> str:
-    return " ".join((node.text or b"").decode(errors="surrogatepass").split())
+def _words(text: bytes, node: Node) -> str:
+    """Return a node's text with one blank for each run of white space."""
+    words = text[node.start_byte : node.end_byte].decode(errors="surrogatepass")
+    return words if words.isidentifier() else " ".join(words.split())

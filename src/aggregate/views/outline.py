@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from aggregate.models.view import Span, View, ViewRequest
 from aggregate.syntax.definitions import Definition
 from aggregate.syntax.languages import LanguageKind, language_of
-from aggregate.syntax.symbols import read_module
+from aggregate.syntax.symbols import read_definitions
 from aggregate.views.document import document_row, outermost
 from aggregate.views.labels import more_row
 from aggregate.views.summary import summary
@@ -25,7 +25,7 @@ def outline(request: ViewRequest) -> View:
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)
-    module = read_module(request.text, language)
+    module = read_definitions(request.text, language)
     if not module.definitions:
         return summary(request, module)
     if language.kind is LanguageKind.CODE:

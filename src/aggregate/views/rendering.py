@@ -1,9 +1,25 @@
-"""One view, where a failure is a value."""
+"""Views, where a failure is a value, and files of which several views are wanted."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from aggregate.errors import DeadlineError
 from aggregate.models.view import View, ViewRequest
+from aggregate.syntax.shared_parse import shared_parse
 from aggregate.views.dispatch import render
 from aggregate.views.fallback import plain_digest
+
+
+def views_by_file(requests: Iterable[ViewRequest]) -> Iterator[list[View | str]]:
+    """Yield the views of those requests together that follow each other and ask for one text, which is parsed once."""
+    for _, group in groupby(requests, lambda request: (request.path, id(request.text))):
+        first, *others = group
+        if not others:
+            yield [render_view(first)]
+            continue
+        with shared_parse():
+            views = [render_view(request) for request in (first, *others)]
+        yield views
 
 
 def render_view(request: ViewRequest) -> View | str:

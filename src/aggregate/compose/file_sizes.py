@@ -1,0 +1,199 @@
+"""How large files are, as they are and in each view."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from itertools import islice
+from struct import Struct
+from typing import Any, NamedTuple
+
+from aggregate.compose.file_reading import FileReader
+from aggregate.compose.selection import ResolvedFile, Selection
+from aggregate.compose.view_index import view_version
+from aggregate.compose.view_pool import render_all
+from aggregate.index.file_states import FileState, file_state
+from aggregate.index.kinds import Kind
+from aggregate.index.store import Index
+from aggregate.models.view import View, ViewMode, ViewRequest
+from aggregate.sources.file_content import SourceFile
+from aggregate.syntax.languages import LanguageKind, language_of, telling_name
+from aggregate.text.lines import line_count
+from aggregate.tokens.count import count_all
+from aggregate.tokens.segment_counter import token_version
+
+_FILES_AT_ONCE = 200
+"""Whose views are in memory until their tokens are counted: a megabyte or two, enough for several threads."""
+MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
+"""The views whose sizes are compared: those that need no choices of the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileSizes:
+    """How large a file is, as it is and in each view.
+
+    Attributes:
+        path: As the prompt shows it.
+        lines: Its lines.
+        elements: Its definitions outside of functions.
+        tokens: Its tokens in each of the views of ``MEASURED``, in their order.
+        error: Why it could not be read, ``""`` where it could.
+    """
+
+    path: str
+    lines: int
+    elements: int
+    tokens: tuple[int, ...]
+    error: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sizes as plain values, tokens by the view's name."""
+        tokens = {mode.value: number for mode, number in zip(MEASURED, self.tokens, strict=True)}
+        named = {
+            "path": self.path,
+            "lines": self.lines,
+            "ast_elements": self.elements,
+            "tokens": tokens,
+        }
+        return {**named, "error": self.error} if self.error else named
+
+
+_ROW = Struct(f"<{2 + len(MEASURED)}Q")
+"""Lines, elements, and tokens in each view, as the index keeps them."""
+
+
+def measure_files(
+    selection: Selection,
+    *,
+    index: Index,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> list[FileSizes]:
+    """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run.
+
+    Args:
+        selection: The files.
+        index: Keeps sizes from run to run.
+        on_start: Called once with the number of views.
+        on_done: Called with the number of views that have become ready.
+    """
+    files = selection.files
+    if on_start:
+        on_start(len(files) * len(MEASURED))
+    states = index.known([file.file for file in files])
+    sizes = _known_sizes(files, states, index)
+    if on_done:
+        on_done(len(sizes) * len(MEASURED))
+    reader = FileReader()
+    unknown = [
+        (file, state) for file, state in zip(files, states, strict=True) if file.path not in sizes
+    ]
+    for measured in _measured(_read(unknown, reader, index), index, on_done):
+        sizes[measured.path] = measured
+    remarks = reader.remarks(files)
+    notes = [FileSizes(file.path, 0, 0, (0,) * len(MEASURED), file.problem) for file in remarks]
+    return [*(sizes[file.path] for file in files if file.path in sizes), *notes]
+
+
+class _ReadFile(NamedTuple):
+    """A file that was read, and what its sizes are kept under."""
+
+    file: ResolvedFile
+    source: SourceFile
+    key: bytes | None
+
+
+def _known_sizes(
+    files: Sequence[ResolvedFile], states: Sequence[FileState | None], index: Index
+) -> dict[str, FileSizes]:
+    """Return the sizes of files that are as they were in an earlier run, by path."""
+    known = [
+        (file, _key(file, state.content_hash))
+        for file, state in zip(files, states, strict=True)
+        if state and state.content_hash and not file.problem
+    ]
+    rows = index.get_many(_kind(), [key for _, key in known])
+    return {
+        file.path: _unpacked(file.path, row)
+        for (file, _), row in zip(known, rows, strict=True)
+        if row
+    }
+
+
+def _read(
+    files: Iterable[tuple[ResolvedFile, FileState | None]], reader: FileReader, index: Index
+) -> Iterator[_ReadFile]:
+    for file, state in files:
+        if not (read := reader.read(file, hashed=index.is_used)):
+            continue
+        source = read[1]
+        key = None
+        if state and source.content_hash and source.info and not source.error:
+            key = _key(file, source.content_hash)
+            index.remember(file_state(source.info, seen_ns=state.seen_ns), source.content_hash)
+        yield _ReadFile(file, source, key)
+
+
+def _measured(
+    files: Iterator[_ReadFile], index: Index, on_done: Callable[[int], None] | None
+) -> Iterator[FileSizes]:
+    """Yield the sizes of files, whose views are made and counted."""
+    waiting: deque[_ReadFile] = deque()
+
+    def requests() -> Iterator[ViewRequest]:
+        for read in files:
+            waiting.append(read)
+            for mode in MEASURED:
+                yield ViewRequest(read.file.path, read.source.text, mode)
+
+    views = render_all(requests(), on_done=on_done)
+    while some_views := list(islice(views, _FILES_AT_ONCE * len(MEASURED))):
+        counts = iter(count_all([_text(view) for view in some_views]))
+        for start in range(0, len(some_views), len(MEASURED)):
+            read, views_of_it = waiting.popleft(), some_views[start : start + len(MEASURED)]
+            sizes = _sizes(read, views_of_it, tuple(islice(counts, len(MEASURED))))
+            # What took too long on a busy machine is tried again in the next run.
+            is_sound = all(isinstance(view, View) and not view.problems for view in views_of_it)
+            if read.key and is_sound:
+                index.put_many(_kind(), [(read.key, _packed(sizes))])
+            yield sizes
+
+
+def _sizes(read: _ReadFile, views: Sequence[View | str], tokens: tuple[int, ...]) -> FileSizes:
+    path, text, error = read.file.path, read.source.text, read.source.error
+    elements = _elements(path, text, views[MEASURED.index(ViewMode.OUTLINE)])
+    return FileSizes(
+        path, line_count(text), elements, (0,) * len(tokens) if error else tokens, error
+    )
+
+
+def _text(view: View | str) -> str:
+    return view.text if isinstance(view, View) else view
+
+
+def _packed(sizes: FileSizes) -> bytes:
+    return _ROW.pack(sizes.lines, sizes.elements, *sizes.tokens)
+
+
+def _unpacked(path: str, row: bytes) -> FileSizes:
+    lines, elements, *tokens = _ROW.unpack(row)
+    return FileSizes(path, lines, elements, tuple(tokens))
+
+
+def _key(file: ResolvedFile, content_hash: bytes) -> bytes:
+    """Return what a file's sizes are kept under."""
+    return sha256(content_hash + telling_name(file.path).encode("utf-8", "surrogatepass")).digest()
+
+
+@cache
+def _kind() -> Kind:
+    versions = view_version(), token_version()
+    return Kind("sizes", ":".join(versions) if all(versions) else "")
+
+
+def _elements(path: str, text: str, outline: View | str) -> int:
+    """Return how many definitions an outline shows: it has a row, and so a span, for each."""
+    language = language_of(path, text)
+    is_code = language is not None and language.kind is LanguageKind.CODE
+    return len(outline.spans) if is_code and isinstance(outline, View) else 0
