@@ -1,17 +1,15 @@
 """``stats``: files by folder with their sizes in every view."""
 
-import io
 import json
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from rich.cells import cell_len, set_cell_size
 
 from aggregate.cli.options import cache_options, config_option, json_option, scope_options
-from aggregate.cli.output import warn_all, write_rendered, write_result
+from aggregate.cli.output import is_terminal, warn_all, write_rendered, write_result
 from aggregate.cli.progress import progress
 from aggregate.compose.file_rendering import select_files
 from aggregate.compose.file_sizes import MEASURED, measure_files
@@ -20,6 +18,9 @@ from aggregate.compose.project import open_project, request_for
 from aggregate.index.store import open_index
 from aggregate.text.terminal import printable
 
+_TITLE = "tokens by view"
+_LEAST_NAME = 10
+"""Columns of a name on the narrowest terminal."""
 _BAR = 16
 """Characters of the longest bar."""
 _WIDE = 90
@@ -64,29 +65,42 @@ def stats(
 
 
 def _print_table(rows: Sequence[FolderRow]) -> None:
-    console = Console()
-    width = console.width if console.is_terminal else _PLAIN_WIDTH
-    rendered = io.StringIO()
-    table = _table(rows, with_bars=width >= _WIDE)
-    Console(file=rendered, width=width, force_terminal=console.is_terminal).print(table)
-    write_rendered(rendered.getvalue())
+    is_on_terminal = is_terminal()
+    width = shutil.get_terminal_size().columns if is_on_terminal else _PLAIN_WIDTH
+    bold, plain = ("\x1b[1m", "\x1b[0m") if is_on_terminal else ("", "")
+    lines = _lines(rows, width)
+    write_rendered(f"{bold}{next(lines)}{plain}\n")
+    styles = ((bold, plain) if row.is_folder else ("", "") for row in rows)
+    table = (f"{on}{line}{off}\n" for line, (on, off) in zip(lines, styles, strict=True))
+    write_rendered("".join(table))
 
 
-def _table(rows: Sequence[FolderRow], *, with_bars: bool) -> Table:
+def _lines(rows: Sequence[FolderRow], width: int) -> Iterator[str]:
+    """Yield the table's header and its rows, names cut so that all fit into ``width`` columns.
+
+    A library for tables takes seconds for thousands of rows; here numbers and names are set under each other.
+    """
+    titles = ("lines", "defs", *(mode.value for mode in MEASURED))
     numbers = [[f"{number:,}" for number in (row.lines, row.elements, *row.tokens)] for row in rows]
-    table = Table(box=None, pad_edge=False, header_style="bold", collapse_padding=True)
-    table.add_column("tokens by view", no_wrap=True, overflow="ellipsis")
-    for column, title in enumerate(("lines", "defs", *(mode.value for mode in MEASURED))):
-        widest = max(len(texts[column]) for texts in numbers)
-        table.add_column(title, justify="right", no_wrap=True, min_width=widest)
-    table.add_column("", no_wrap=True, min_width=_BAR if with_bars else 0)
+    widths = [
+        max(len(title), *(len(texts[column]) for texts in numbers))
+        for column, title in enumerate(titles)
+    ]
+    names = [printable("  " * row.depth + row.name + "/" * row.is_folder) for row in rows]
+    bar_width = _BAR + 1 if width >= _WIDE else 0
+    room = max(width - sum(widths) - len(widths) - bar_width, _LEAST_NAME)
+    name_width = min(room, max(map(cell_len, [_TITLE, *names])))
     most = max((row.tokens[0] for row in rows if not row.is_folder), default=0)
-    for row, texts in zip(rows, numbers, strict=True):
-        # A Text, and not a str: in that, rich would read [red] and :smile: as its own.
-        name = Text(printable("  " * row.depth + row.name + ("/" if row.is_folder else "")))
-        bar = _bar(row, most) if with_bars else ""
-        table.add_row(name, *texts, bar, style="bold" if row.is_folder else None)
-    return table
+    for name, texts, row in zip([_TITLE, *names], [titles, *numbers], [None, *rows], strict=True):
+        cells = (text.rjust(widest) for text, widest in zip(texts, widths, strict=True))
+        bar = f" {_bar(row, most)}" if row and bar_width else ""
+        yield f"{_fitted(name, name_width)} {' '.join(cells)}{bar}".rstrip()
+
+
+def _fitted(name: str, width: int) -> str:
+    """Return a name that takes ``width`` columns of a terminal, where some characters take two."""
+    missing = width - cell_len(name)
+    return name + " " * missing if missing >= 0 else set_cell_size(name, width - 1) + "…"
 
 
 def _bar(row: FolderRow, most: int) -> str:
