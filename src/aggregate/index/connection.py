@@ -42,6 +42,8 @@ _FAILING: Final = (
     sqlite3.SQLITE_TOOBIG,
 )
 """The system refuses: the file itself may be whole. Any other error means that it is not."""
+_TRIES: Final = 3
+"""Of a write: it is made again where the index was replaced, or deleted by others, meanwhile."""
 _ROOM_BYTES: Final = 100_000_000
 """Where the file system has more than that, it is not full."""
 _inherited: Final[list[sqlite3.Connection]] = []
@@ -85,14 +87,16 @@ class IndexConnection:
             change: What to do.
             create: Whether to make an index if there is none, and to warn if it cannot be written.
         """
-        for _ in range(2):
+        for tries_left in reversed(range(_TRIES)):
             try:
                 connection = self._writable(create=create)
                 if connection is not None:
                     in_transaction(connection, change)
             except _TROUBLE as error:
+                if isinstance(error, FileNotFoundError) and tries_left:
+                    continue  # a folder was deleted at this moment
                 self._fail(error, is_writing=True, is_told=create)
-                if not self._is_damaged:
+                if self._connection is not None or self._is_given_up or self._is_unwritable:
                     return False
             else:
                 return connection is not None
@@ -113,6 +117,7 @@ class IndexConnection:
         if self._process != os.getpid():
             self.close()
         if self._connection is None:
+            self._inode = 0
             with suppress(FileNotFoundError):
                 self._inode = self.path.lstat().st_ino
                 self._process = os.getpid()
@@ -146,7 +151,10 @@ class IndexConnection:
         code = error_code(error)
         if code in _BUSY:
             return
+        is_gone = self._inode and not self._is_in_place()
         self.close()
+        if is_gone:
+            return  # it was deleted or replaced at this moment
         if isinstance(error, OSError | UnusableError) or self._is_refused(code):
             if is_writing and not is_told:
                 return
