@@ -27,6 +27,7 @@ KINDS = (Kind("view", "1"), Kind("tokens", "1"))
 LIMIT = 3_000_000
 """Small, so that trimming is under way at many of the kills."""
 _KEYS = 3_000
+_PATIENCE_SECONDS = 10.0
 
 
 def place(folder: Path) -> Path:
@@ -119,7 +120,7 @@ def kill_loop(
 
     Args:
         folder: Where the index and the log are made.
-        kills: How many processes are killed, each up to 0.3 seconds after the one before.
+        kills: How many processes are killed, each after somebody has made progress, and a random moment.
         processes: How many are at work at any moment.
         disturbs: Whether they also clear, delete and damage the index.
         seed: Of what they do and when they are killed.
@@ -133,7 +134,8 @@ def kill_loop(
     running = [begin(number) for number in range(processes)]
     ends: Counter[str] = Counter()
     for number in range(kills):
-        time.sleep(chance.uniform(0, 0.3))
+        _wait_for_news(log)
+        time.sleep(chance.uniform(0, 0.1))
         victim = running.pop(chance.randrange(len(running)))
         os.kill(victim, signal.SIGKILL)
         ends[_end(victim)] += 1
@@ -142,6 +144,14 @@ def kill_loop(
         os.kill(process, signal.SIGKILL)
         _end(process)
     return ends + read_log(log)
+
+
+def _wait_for_news(log: Path) -> None:
+    """Wait until the log has grown; without that a busy machine would kill all before they have begun."""
+    size = log.stat().st_size if log.exists() else 0
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < end and (not log.exists() or log.stat().st_size == size):
+        time.sleep(0.001)
 
 
 def share(folder: Path, processes: int) -> Counter[str]:
