@@ -1,25 +1,35 @@
 """The index's file as one process uses it: opened on first use, replaced or given up where it fails."""
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
+from aggregate.disk.user_folders import CACHE_VARIABLE
 from aggregate.index.database import (
     DamagedError,
     UnusableError,
     create_database,
+    error_code,
     in_transaction,
     open_database,
     put_aside,
 )
 
 _Answer = TypeVar("_Answer")
-_TROUBLE: Final = (OSError, sqlite3.Error, DamagedError, UnusableError)
-_BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
-"""Others write for longer than we wait: nothing is wrong."""
+_GARBAGE: Final = (TypeError, ValueError, OverflowError)
+"""What values lead to that no undamaged index holds; also a message of SQLite that quotes such a value."""
+_TROUBLE: Final = (OSError, sqlite3.Error, DamagedError, UnusableError, *_GARBAGE)
+_BUSY: Final = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_INTERRUPT,
+)
+"""Others write for longer than we wait, or trimming takes longer than it may: nothing is wrong."""
 _FAILING: Final = (
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR,
@@ -29,10 +39,13 @@ _FAILING: Final = (
     sqlite3.SQLITE_AUTH,
     sqlite3.SQLITE_NOMEM,
     sqlite3.SQLITE_NOLFS,
-    sqlite3.SQLITE_INTERRUPT,
     sqlite3.SQLITE_TOOBIG,
 )
 """The system refuses: the file itself may be whole. Any other error means that it is not."""
+_TRIES: Final = 3
+"""Of a write: it is made again where the index was replaced, or deleted by others, meanwhile."""
+_ROOM_BYTES: Final = 100_000_000
+"""Where the file system has more than that, it is not full."""
 _inherited: Final[list[sqlite3.Connection]] = []
 """Connections of the process that this one was forked from: to close one here would end the locks of that one."""
 
@@ -53,6 +66,7 @@ class IndexConnection:
         self._process = 0
         self._is_damaged = False
         self._is_given_up = path is None
+        self._is_unwritable = False
 
     def read(self, query: Callable[[sqlite3.Connection], _Answer]) -> _Answer | None:
         """Return the answer to ``query``, or ``None`` where there is no index that can be read."""
@@ -71,16 +85,18 @@ class IndexConnection:
 
         Args:
             change: What to do.
-            create: Whether to make an index if there is none.
+            create: Whether to make an index if there is none, and to warn if it cannot be written.
         """
-        for _ in range(2):
+        for tries_left in reversed(range(_TRIES)):
             try:
                 connection = self._writable(create=create)
                 if connection is not None:
                     in_transaction(connection, change)
             except _TROUBLE as error:
-                self._fail(error)
-                if not self._is_damaged:
+                if isinstance(error, FileNotFoundError) and tries_left:
+                    continue  # a folder was deleted at this moment
+                self._fail(error, is_writing=True, is_told=create)
+                if self._connection is not None or self._is_given_up or self._is_unwritable:
                     return False
             else:
                 return connection is not None
@@ -101,6 +117,7 @@ class IndexConnection:
         if self._process != os.getpid():
             self.close()
         if self._connection is None:
+            self._inode = 0
             with suppress(FileNotFoundError):
                 self._inode = self.path.lstat().st_ino
                 self._process = os.getpid()
@@ -109,7 +126,7 @@ class IndexConnection:
 
     def _writable(self, *, create: bool) -> sqlite3.Connection | None:
         """Return a connection to the file that is there now, which is made where there is none."""
-        if self.path is None or self._is_given_up:
+        if self.path is None or self._is_given_up or self._is_unwritable:
             return None
         if self._is_damaged:
             put_aside(self.path, inode=self._inode)
@@ -129,22 +146,38 @@ class IndexConnection:
         except OSError:
             return False
 
-    def _fail(self, error: Exception) -> None:
-        """Note what an error means for the index."""
-        code = getattr(error, "sqlite_errorcode", None)
-        primary = None if code is None else code & 0xFF
-        if primary in _BUSY:
+    def _fail(self, error: Exception, *, is_writing: bool = False, is_told: bool = True) -> None:
+        """Note what an error means for the index; what cannot be written may still be read."""
+        code = error_code(error)
+        if code in _BUSY:
             return
+        is_gone = self._inode and not self._is_in_place()
         self.close()
-        if isinstance(error, OSError | UnusableError) or primary in _FAILING:
-            self._is_given_up = True
-            self._warn(
-                f"{_reason(error)}: nothing is kept for the next run: set AGGREGATE_CACHE_DIR"
+        if is_gone:
+            return  # it was deleted or replaced at this moment
+        if isinstance(error, OSError | UnusableError) or self._is_refused(code):
+            if is_writing and not is_told:
+                return
+            self._is_unwritable = is_writing
+            self._is_given_up = not is_writing
+            remedy = (
+                'try "aggregate cache clear"'
+                if isinstance(error, UnusableError)
+                else f"set {CACHE_VARIABLE} to another folder"
             )
+            self._warn(f"{_reason(error)}, so nothing is kept for the next run: {remedy}")
         else:
             self._is_damaged = True
             reason = str(error) if isinstance(error, DamagedError) else f"{self.path} was damaged"
             self._warn(f"{reason}: it is made anew")
+
+    def _is_refused(self, code: int | None) -> bool:
+        """Tell whether the system refuses; a damaged file can claim to have no room where there is much."""
+        if code == sqlite3.SQLITE_FULL and self.path is not None:
+            with suppress(OSError):
+                return shutil.disk_usage(self.path.parent).free < _ROOM_BYTES
+            return True
+        return code in _FAILING
 
     def _warn(self, sentence: str) -> None:
         self.warning = self.warning or f"the index {sentence}"

@@ -71,7 +71,8 @@ def open_database(path: Path) -> sqlite3.Connection:
     try:
         return _connect(path, "mode=rw")
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode != sqlite3.SQLITE_CANTOPEN or os.access(path.parent, os.W_OK):
+        no_log = error_code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        if not no_log or os.access(path.parent, os.W_OK):
             raise
     # A folder where nothing can be written: no log can be made, and none changes beneath us.
     return _connect(path, "mode=ro&immutable=1")
@@ -136,6 +137,12 @@ def remove_leftovers(folder: Path, *, older_than: float) -> None:
         with suppress(OSError):
             if time.time() - leftover.lstat().st_mtime >= older_than:
                 shutil.rmtree(leftover)
+
+
+def error_code(error: Exception) -> int | None:
+    """Return the primary code of an error of SQLite; some have none."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
 
 
 def in_transaction(

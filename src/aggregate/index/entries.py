@@ -16,6 +16,11 @@ _CHECK_BYTES: Final = 16
 _LEADS: Final = Struct(">q24x")
 """The first 64 of a key's 256 bits."""
 
+_WHOLE: Final = (
+    "FROM entries e JOIN payloads p USING (place) WHERE typeof(p.data) = 'blob' AND e.id IN "
+)
+"""Rows with their payload; on a damaged page it can be anything else."""
+
 
 class Seal(NamedTuple):
     """What tells the rows of one kind from those of others.
@@ -52,12 +57,7 @@ class Seal(NamedTuple):
 
 def select_entries(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, bytes]:
     """Return the rows that are there, by id."""
-    # A damaged page can hold anything.
-    query = (
-        "SELECT e.id, p.data FROM entries e JOIN payloads p USING (place)"
-        " WHERE typeof(p.data) = 'blob' AND e.id IN "
-    )
-    return dict(_select(connection, query, ids))
+    return dict(_select(connection, f"SELECT e.id, p.data {_WHOLE}", ids))
 
 
 def select_files(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, FileRow]:
@@ -70,7 +70,7 @@ def insert_entries(
     connection: sqlite3.Connection, rows: Mapping[int, bytes], kind: int, day: int
 ) -> None:
     """Write the rows of a kind that are not there yet; what is there under the same id stays."""
-    there = {row[0] for row in _select(connection, "SELECT id FROM entries WHERE id IN ", rows)}
+    there = {row[0] for row in _select(connection, f"SELECT e.id {_WHOLE}", rows)}
     new = [(row_id, data) for row_id, data in rows.items() if row_id not in there]
     last = connection.execute("SELECT max(place) FROM payloads").fetchone()[0] or 0
     connection.executemany(
@@ -79,7 +79,8 @@ def insert_entries(
     )
     directory = [(row_id, kind, day, place) for place, (row_id, _) in enumerate(new, last + 1)]
     directory.sort()
-    connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", directory)
+    # What is there without its payload, which only damage can do, is replaced.
+    connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)", directory)
 
 
 def delete_entries(connection: sqlite3.Connection, ids: Iterable[int]) -> None:

@@ -12,8 +12,8 @@ DAY_NS: Final = 86_400_000_000_000
 """Use is written down by the day, so that reading seldom writes."""
 _TARGET: Final = 0.9
 """Of the limit: so that the next runs have room, and not each of them has to trim."""
-_PORTION: Final = 5_000
-"""Rows that are deleted in one transaction; others write in between."""
+_MOST_ROWS: Final = 5_000
+"""What is deleted in one transaction; others write in between."""
 _PAGES: Final = 2_000
 """Pages that are given back to the file system at once."""
 _SECONDS: Final = 1.0
@@ -34,12 +34,9 @@ def trim(connection: sqlite3.Connection, limit: int) -> None:
     # A damaged file could have a scan go round in circles.
     connection.set_progress_handler(lambda: time.monotonic() > end + _SECONDS, _STEPS)
     try:
-        while (
-            _bytes(connection, free=False) > limit * _TARGET
-            and time.monotonic() < end
-            and _delete_some(connection)
-        ):
-            pass
+        while (excess := _excess(connection, limit)) and time.monotonic() < end:
+            if not _delete(connection, excess):
+                break
         while (
             _bytes(connection) > limit and _pragma(connection, "freelist_count")
         ) and time.monotonic() < end:
@@ -49,10 +46,21 @@ def trim(connection: sqlite3.Connection, limit: int) -> None:
         connection.set_progress_handler(None, 0)
 
 
-def _delete_some(connection: sqlite3.Connection) -> bool:
-    """Delete some of the rows that are to go next; ``False`` where there are none."""
+def _excess(connection: sqlite3.Connection, limit: int) -> int:
+    """Return about how many rows are to be deleted now, by their average size; 0 if there is room."""
+    used = _bytes(connection, free=False)
+    surplus = used - limit * _TARGET
+    if surplus <= 0:
+        return 0
+    query = "SELECT (SELECT count(*) FROM entries) + (SELECT count(*) FROM files)"
+    rows = connection.execute(query).fetchone()[0]
+    return max(1, min(int(surplus * rows / used), _MOST_ROWS))
+
+
+def _delete(connection: sqlite3.Connection, count: int) -> bool:
+    """Delete at most ``count`` of the entries that are to go next, and of the files; ``False`` where there are none."""
     for number in _outdated_kinds(connection):
-        ids = _ids(connection, "SELECT id FROM entries WHERE kind = ?", number)
+        ids = _ids(connection, "SELECT id FROM entries WHERE kind = ?", number, count)
         if ids:
             in_transaction(connection, partial(delete_entries, ids=ids))
             return True
@@ -60,8 +68,8 @@ def _delete_some(connection: sqlite3.Connection) -> bool:
     day = connection.execute(query, (DAY_NS,)).fetchone()[0]
     if day is None:
         return False
-    ids = _ids(connection, "SELECT id FROM entries WHERE used <= ?", day)
-    files = _ids(connection, "SELECT id FROM files WHERE seen < ?", (day + 1) * DAY_NS)
+    ids = _ids(connection, "SELECT id FROM entries WHERE used <= ?", day, count)
+    files = _ids(connection, "SELECT id FROM files WHERE seen < ?", (day + 1) * DAY_NS, count)
 
     def delete(connection: sqlite3.Connection) -> None:
         delete_entries(connection, ids)
@@ -80,8 +88,8 @@ def _outdated_kinds(connection: sqlite3.Connection) -> list[int]:
     return [row[0] for row in connection.execute(query)]
 
 
-def _ids(connection: sqlite3.Connection, query: str, value: int) -> list[int]:
-    return [row[0] for row in connection.execute(f"{query} LIMIT {_PORTION}", (value,))]
+def _ids(connection: sqlite3.Connection, query: str, value: int, count: int) -> list[int]:
+    return [row[0] for row in connection.execute(f"{query} LIMIT ?", (value, count))]
 
 
 def _bytes(connection: sqlite3.Connection, *, free: bool = True) -> int:

@@ -1,0 +1,54 @@
+"""Many processes on one index, and kills at any moment."""
+
+import os
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from simulation.index_kills import kill_loop, share, use_once
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+
+
+def trouble(told: Counter[str]) -> list[str]:
+    """Return what must not happen: wrong bytes, processes that failed, and warnings."""
+    return [what for what in told if what.startswith(("wrong", "ended with 1", "warning"))]
+
+
+@pytest.mark.parametrize(
+    "kills", [12, pytest.param(400, marks=pytest.mark.slow)], ids=["some", "many"]
+)
+def test_a_kill_harms_nothing(tmp_path: Path, kills: int) -> None:
+    """Whenever a process is killed, the others and the next ones read what is right, without a warning (rule I-2)."""
+    told = kill_loop(tmp_path, kills)
+    assert trouble(told) == []
+    assert told["killed"] == kills
+    assert told["read"] > 0
+    told = Counter(use_once(tmp_path / "cache", random.Random(1)))
+    assert trouble(told) == []
+
+
+@pytest.mark.parametrize(
+    "kills", [12, pytest.param(400, marks=pytest.mark.slow)], ids=["some", "many"]
+)
+def test_kills_and_damage_show_nothing_wrong(tmp_path: Path, kills: int) -> None:
+    """Also where the index is cleared, deleted and damaged meanwhile; the next run has a whole one (rule I-2)."""
+    told = kill_loop(tmp_path, kills, disturbs=True)
+    assert [what for what in trouble(told) if not what.startswith("warning")] == []
+    assert [what for what in trouble(told) if not what.endswith("it is made anew")] == []
+    for seed in (1, 1, 1):
+        told = Counter(use_once(tmp_path / "cache", random.Random(seed)))
+    assert trouble(told) == []
+    assert told["read"] > 0
+
+
+@pytest.mark.parametrize(
+    "processes", [12, pytest.param(200, marks=pytest.mark.slow)], ids=["some", "two hundred"]
+)
+def test_processes_share_it(tmp_path: Path, processes: int) -> None:
+    """Those that begin at once on an index that is not there make one, without error or warning (rule I-2)."""
+    told = share(tmp_path, processes)
+    assert trouble(told) == []
+    assert told["ended with 0"] == processes
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["aggregate-index"]
