@@ -14,7 +14,7 @@ from aggregate.models.rendered_file import RenderedFile
 from aggregate.sections.discussion import discussion_segments
 from aggregate.sections.files import file_block, files_section
 from aggregate.tokens.count import count, count_all, count_prompt
-from aggregate.tokens.vocabulary import encoding
+from tests.tokens.plain_count import encoding, plain_count
 
 PIECES = st.sampled_from(
     [
@@ -45,11 +45,6 @@ FILES = st.lists(st.tuples(PATHS, CONTENTS), max_size=5)
 SETTINGS = settings(max_examples=100, deadline=None)
 
 
-def reference(text: str) -> int:
-    """Count with the tokenizer's own general entry, special tokens allowed nowhere."""
-    return len(encoding().encode(text, allowed_special=set(), disallowed_special=()))
-
-
 @SETTINGS
 @given(files=FILES, history=st.lists(CONTENTS, max_size=3), screenshots=CONTENTS)
 def test_parts_sum_to_the_whole(
@@ -60,7 +55,7 @@ def test_parts_sum_to_the_whole(
     discussion = discussion_segments([screenshots, *history])
     prompt = Prompt((*files_segments(rendered), *discussion))
     tokens = count_prompt(prompt)
-    assert tokens.document == reference(prompt.markdown)
+    assert tokens.document == plain_count(prompt.markdown)
     assert sum(tokens.segments) == tokens.document
     assert sum(tokens.sections.values()) == tokens.document
 
@@ -68,9 +63,9 @@ def test_parts_sum_to_the_whole(
 @SETTINGS
 @given(text=CONTENTS)
 def test_special_tokens_are_plain_text(text: str) -> None:
-    """What looks like a control token is counted as the characters that it is, and the text always comes back."""
-    tokens = encoding().encode_ordinary(text)
-    assert count(text) == len(tokens) == reference(text)
+    """What looks like a control token is counted as the characters that it is, for which tokens stand that give them back."""
+    tokens = encoding().encode(text, allowed_special=set(), disallowed_special=())
+    assert count(text) == len(tokens)
     assert encoding().decode(tokens) == text
 
 
@@ -99,7 +94,7 @@ def test_counts_are_per_text_whatever_the_batch() -> None:
         "line\n" * 300_000,
         "end",
     ]
-    assert count_all(texts) == [count(text) for text in texts]
+    assert count_all(texts) == [plain_count(text) for text in texts]
     assert count_all([]) == []
 
 
@@ -132,13 +127,13 @@ def test_threads_share_one_vocabulary() -> None:
     script = """
         from concurrent.futures import ThreadPoolExecutor
         from threading import Barrier
-        from aggregate.tokens.vocabulary import encoding
+        from aggregate.tokens.vocabulary import tokenizer
 
         ready = Barrier(4)
 
         def load(_):
             ready.wait()
-            return id(encoding())
+            return id(tokenizer())
 
         with ThreadPoolExecutor(4) as pool:
             print(len(set(pool.map(load, range(4)))))

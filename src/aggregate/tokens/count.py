@@ -6,17 +6,11 @@ never joins a line break with what follows it on the next line, unless that is w
 exact without counting the document again.
 """
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aggregate.models.prompt import SEPARATOR, Prompt, Section
-from aggregate.tokens.vocabulary import encoding
-
-_BATCH_CHARACTERS = 4_000_000
-"""Of the texts that are counted at once, which bounds the memory of their lists of tokens."""
-# Threads cost more than they save on less: 6 ms against 2 ms for 40,000 characters.
-_ALONE_CHARACTERS = 200_000
+from aggregate.tokens.counter import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,38 +43,22 @@ class PromptTokens:
 
 def count(text: str) -> int:
     """Return the number of o200k tokens of ``text``; special tokens in it count as the plain text that they are."""
-    return len(encoding().encode_ordinary(text))
+    return count_all([text])[0]
 
 
-def count_all(texts: Sequence[str]) -> list[int]:
+def count_all(texts: Iterable[str]) -> list[int]:
     """Return the number of tokens of each text, counted on all cores and in bounded memory."""
-    counts: list[int] = []
-    batch: list[str] = []
-    size = 0
-    for text in texts:
-        batch.append(text)
-        size += len(text)
-        if size >= _BATCH_CHARACTERS:
-            counts += _count_batch(batch)
-            batch, size = [], 0
-    return counts + _count_batch(batch)
+    with TokenCounter() as counter:
+        for text in texts:
+            counter.submit(text)
+        return counter.results()
 
 
 def count_prompt(prompt: Prompt) -> PromptTokens:
     """Return the exact counts of a prompt, its sections and its files."""
     last = len(prompt.segments) - 1
-    texts = [
+    counts = count_all(
         segment.text + (SEPARATOR if i < last else "") for i, segment in enumerate(prompt.segments)
-    ]
-    counts = count_all(texts)
+    )
     places = ((segment.section, segment.source) for segment in prompt.segments)
     return PromptTokens.of(places, counts)
-
-
-def _count_batch(texts: list[str]) -> list[int]:
-    if sum(map(len, texts)) < _ALONE_CHARACTERS:
-        return [count(text) for text in texts]
-    return [
-        len(tokens)
-        for tokens in encoding().encode_ordinary_batch(texts, num_threads=os.cpu_count() or 1)
-    ]

@@ -1,23 +1,22 @@
 """Exact token counts of a prompt's segments, which come one after another; what was counted once is looked up."""
 
-from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from struct import Struct
 
 from aggregate.index.kinds import Kind, code_version
 from aggregate.index.store import Index
-from aggregate.tokens.count import count_all
+from aggregate.tokens.counter import TokenCounter
 
 _LOOKED_UP = 500
 """Segments that the index is asked for at once."""
-_WAITING_CHARACTERS = 4_000_000
-"""The most text that waits to be counted."""
+_WAITING_CHARACTERS = 1_000_000
+"""The most text for which the index is asked at once."""
 _COUNT = Struct("<Q")
 
 
 class SegmentCounter:
-    """Counts segments as they come, each with what separates it from the next.
+    """Counts segments as they come, each with what separates it from the next, in threads if there are many.
 
     Args:
         index: Keeps counts from run to run, by the hash of what was counted.
@@ -25,9 +24,12 @@ class SegmentCounter:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._counts: list[int] = []
         self._waiting: list[tuple[bytes, str]] = []
         self._size = 0
+        self._counts: list[int | None] = []
+        self._counted: list[tuple[int, bytes]] = []
+        """The positions and keys of segments that are counted because the index does not know them."""
+        self._counter = TokenCounter()
 
     def add(self, text: str, data: bytes, separator: str) -> None:
         """Count a segment: its ``text``, the same in UTF-8, and what stands behind it."""
@@ -36,24 +38,29 @@ class SegmentCounter:
         self._waiting.append((digest.digest(), text + separator))
         self._size += len(text)
         if self._size >= _WAITING_CHARACTERS or len(self._waiting) >= _LOOKED_UP:
-            self._count()
+            self._look_up()
 
     def counts(self) -> list[int]:
-        """Return the tokens of all segments so far, in order."""
-        self._count()
-        return self._counts
+        """Return the tokens of all segments, in order; once, behind the last one."""
+        self._look_up()
+        with self._counter:
+            results = self._counter.results()
+        for (position, _), tokens in zip(self._counted, results, strict=True):
+            self._counts[position] = tokens
+        keys = (key for _, key in self._counted)
+        rows = zip(keys, map(_COUNT.pack, results), strict=True)
+        self._index.put_many(_kind(), rows)
+        return [tokens for tokens in self._counts if tokens is not None]
 
-    def _count(self) -> None:
-        hashes = [content_hash for content_hash, _ in self._waiting]
-        self._counts += [
-            _COUNT.unpack(count)[0]
-            for count in self._index.derived_many(hashes, _kind(), self._counted)
-        ]
+    def _look_up(self) -> None:
+        """Ask the index for what waits, and begin to count what it does not know."""
+        known = self._index.get_many(_kind(), [key for key, _ in self._waiting])
+        for (key, text), row in zip(self._waiting, known, strict=True):
+            if row is None:
+                self._counted.append((len(self._counts), key))
+                self._counter.submit(text)
+            self._counts.append(_COUNT.unpack(row)[0] if row else None)
         self._waiting, self._size = [], 0
-
-    def _counted(self, positions: Sequence[int]) -> list[bytes]:
-        counts = count_all([self._waiting[position][1] for position in positions])
-        return [_COUNT.pack(count) for count in counts]
 
 
 @cache
