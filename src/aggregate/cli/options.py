@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from aggregate.config.discover import CONFIG_NAME, nearest_config
+from aggregate.models.generated import GeneratedView
 from aggregate.models.scope import ALLOW_OUTSIDE, ALLOW_SECRETS
 
 _PATH = click.Path(path_type=Path, dir_okay=False)
@@ -29,6 +30,13 @@ quiet_option = click.option(
     "-q", "--quiet", is_flag=True, help="Print nothing but the result and errors."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+generated_option = click.option(
+    "--generated",
+    type=click.Choice([view.value for view in GeneratedView]),
+    help="Show generated files that a glob stands for like this; by default as the configuration says, else by name.",
+)
 
 
 def redact_option(*, sending: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -10,6 +10,7 @@ from aggregate.chat.request_log import log_written_prompt
 from aggregate.cli import lazy
 from aggregate.cli.options import (
     config_option,
+    generated_option,
     json_option,
     quiet_option,
     redact_option,
@@ -50,6 +51,7 @@ from aggregate.compose.project import open_project, redaction_for, request_for
 @click.option(
     "--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file."
 )
+@generated_option
 @redact_option(sending=False)
 @json_option
 @quiet_option
@@ -63,6 +65,7 @@ def run(
     tier: int | None,
     no_history: bool,
     to_stdout: bool,
+    generated: str | None,
     redact: bool | None,
     as_json: bool,
     quiet: bool,
@@ -79,6 +82,7 @@ def run(
         focus_files=focus_files,
         tier=tier,
         with_history=not no_history,
+        generated=generated,
     )
     request = replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
     with progress("Rendering files", hidden=quiet) as bar:

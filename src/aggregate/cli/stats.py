@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from aggregate.cli.options import config_option, json_option, scope_options
+from aggregate.cli.options import config_option, generated_option, json_option, scope_options
 from aggregate.cli.output import warn_all, write_rendered, write_result
 from aggregate.cli.progress import progress
 from aggregate.compose.file_rendering import select_files
@@ -34,17 +34,20 @@ _PLAIN_WIDTH = 140
     metavar="NAME",
     help="Take the files from this context preset; by default from the one that is active, if any.",
 )
+@generated_option
 @json_option
 def stats(
     config: Path,
     allow_outside: bool | None,
     allow_secrets: bool | None,
     preset: str | None,
+    generated: str | None,
     as_json: bool,
 ) -> None:
     """Show the files by folder: lines, definitions, and tokens in each view."""
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    selection = select_files(request_for(project, preset=preset, with_history=False))
+    request = request_for(project, preset=preset, with_history=False, generated=generated)
+    selection = select_files(request)
     with progress("Measuring files", hidden=False) as bar:
         sizes = measure_files(selection, on_start=bar.start, on_done=bar.advance)
     if as_json:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from aggregate.compose.generated_files import GeneratedFiles, with_generated_policy
 from aggregate.compose.request import Request
 from aggregate.compose.selection import (
     Note,
@@ -83,12 +84,13 @@ def select_files(request: Request) -> Selection:
         )
     is_ours = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
     is_excluded = exclude_filter(request.exclude) if request.exclude else lambda _: False
-    return resolve_entries(
+    selection = resolve_entries(
         base_dir,
         request.entries,
         is_left_out=lambda path: is_ours(path) or is_excluded(path),
         listing=FolderListing(request.scope),
     )
+    return with_generated_policy(selection, request)
 
 
 def check_refused(refused: Sequence[str]) -> None:
@@ -141,9 +143,10 @@ def render_selection(
 
 
 def read_files(selection: Selection) -> list[ReadFile]:
-    """Read the selected files; binary ones that a glob stands for become one note of that glob."""
+    """Read the selected files; binary and generated ones that a glob stands for become one note of that glob."""
     files: list[ReadFile] = []
     binary: dict[str, list[ResolvedFile]] = {}
+    generated = GeneratedFiles(selection.generated)
     notes: dict[str, ResolvedFile] = {}
     for file in selection.files:
         if file.is_note:
@@ -152,13 +155,15 @@ def read_files(selection: Selection) -> list[ReadFile]:
         source = SourceFile("", error=file.problem) if file.problem else read_file(file.file)
         if file.by_glob and source.is_binary:
             binary.setdefault(file.item.path, []).append(file)
-        else:
-            files.append((file, source))
-    for glob, group in binary.items():
-        note = omission_note(group[0].entry, "binary", [file.path for file in group])
-        if glob in notes:
-            note = replace(note, problem=f"{notes[glob].problem}; {note.problem}")
-        notes[glob] = note
+        elif shown := generated.shown(file, source):
+            files.append((shown, source))
+    omitted = [
+        omission_note(group[0].entry, "binary", [file.path for file in group])
+        for group in binary.values()
+    ]
+    for note in (*omitted, *generated.notes()):
+        glob = note.path
+        notes[glob] = notes[glob].with_note(note) if glob in notes else note
     return [*files, *((note, SourceFile("", error=note.problem)) for note in notes.values())]
 
 
@@ -222,7 +227,8 @@ def _rendered_file(file: ResolvedFile, source: SourceFile, view: View | str | No
         language=fence_tag(file.path, source.text),
     )
     if source.error:
-        content = error_text(file.path, source.error, is_note=file.is_note)
+        problem = error_text(file.path, source.error, is_note=file.is_note)
+        content = "\n".join((problem, *file.details))
         return replace(rendered, content=content, error=True)
     if isinstance(view, View):
         return replace(rendered, content=view.text, language=view.language, spans=view.spans)

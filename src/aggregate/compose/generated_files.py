@@ -1,0 +1,140 @@
+"""Generated files that a glob stands for: listed by name, outlined, or shown as asked (rule M-60)."""
+
+import posixpath
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from aggregate.compose.focus import FOCUS_TIER, named_paths
+from aggregate.compose.request import Request
+from aggregate.compose.selection import Note, ResolvedFile, Selection
+from aggregate.disk.roots import project_root, real_path
+from aggregate.models.entry import Entry
+from aggregate.models.generated import GeneratedPolicy, GeneratedView
+from aggregate.models.view import ViewMode
+from aggregate.sources.file_content import SourceFile
+from aggregate.sources.gitattributes import AttributesReader
+from aggregate.text.fences import heading_text
+from aggregate.text.generated import generated_reason
+
+MARKED = "linguist-generated in .gitattributes"
+_OUTLINED = (ViewMode.FULL, ViewMode.SKELETON)
+"""The views that an outline stands for: the others are as short, or were picked for one file."""
+
+
+def with_generated_policy(selection: Selection, request: Request) -> Selection:
+    """Return the selection of ``request`` with what is shown of the generated files in it."""
+    if request.generated is GeneratedView.FULL:
+        return selection
+    by_glob = [file for file in selection.files if file.by_glob]
+    entries = ((file.path, file.item.path) for file in by_glob)
+    focus_paths = named_paths(entries, request.focus_files)
+    marks, problems = _attribute_marks((file.path for file in by_glob), request.base_dir)
+    return replace(
+        selection,
+        skipped=(*selection.skipped, *problems),
+        generated=GeneratedPolicy(request.generated, focus_paths, marks),
+    )
+
+
+def _attribute_marks(
+    paths: Iterable[str], base_dir: Path
+) -> tuple[dict[str, bool], Sequence[Note]]:
+    """Return what the ``.gitattributes`` of the checkout around ``base_dir`` say, and what is wrong with them."""
+    base = real_path(base_dir)
+    root = project_root(base)
+    prefix = "" if base == root else f"{base[len(root) :].strip('/')}/"
+    by_location: dict[str, str] = {}
+    for path in paths:
+        location = f"{prefix}{path}"
+        if path.startswith(("../", "/")):
+            location = posixpath.normpath(location)
+            if location.startswith(("../", "/")):  # in no folder whose attributes are read
+                continue
+        by_location[location] = path
+    reader = AttributesReader(root)
+    marks = {by_location[place]: mark for place, mark in reader.marks(by_location).items()}
+    return marks, reader.problems
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A generated file that is not shown but listed."""
+
+    file: ResolvedFile
+    reason: str
+    size: int
+
+
+@dataclass(slots=True)
+class GeneratedFiles:
+    """Decides for each file, right after it was read, whether it is shown, and lists those that are not.
+
+    Attributes:
+        policy: What counts as generated, and what is shown of it.
+    """
+
+    policy: GeneratedPolicy
+    _listed: dict[str, list[_Listed]] = field(default_factory=dict)
+
+    def shown(self, file: ResolvedFile, source: SourceFile) -> ResolvedFile | None:
+        """Return the file as it is to be shown, ``None`` where it is only listed in a note."""
+        if not self._is_asked(file) or source.error:
+            return file
+        reason = self._reason(file, source)
+        if not reason:
+            return file
+        if self.policy.view is GeneratedView.OUTLINE:
+            return file.with_view(ViewMode.OUTLINE) if file.view_mode in _OUTLINED else file
+        size = len(source.text.encode(errors="replace"))
+        self._listed.setdefault(file.item.path, []).append(_Listed(file, reason, size))
+        return None
+
+    def notes(self) -> list[ResolvedFile]:
+        """Return a note for each glob that has met such files: how many, and all their names and sizes."""
+        return [_note(listed[0].file.entry, listed) for listed in self._listed.values()]
+
+    def _is_asked(self, file: ResolvedFile) -> bool:
+        """Tell whether it matters if the file is generated: nobody has asked for this very file."""
+        item = file.item
+        return (
+            self.policy.view is not GeneratedView.FULL
+            and file.by_glob
+            and item.auto_aggregate
+            and not (item.force_full or item.custom_slices or item.ast_mask)
+            and file.entry.tier != FOCUS_TIER
+            and file.view_mode is not ViewMode.NONE
+            and file.path not in self.policy.focus_paths
+        )
+
+    def _reason(self, file: ResolvedFile, source: SourceFile) -> str:
+        mark = self.policy.marks.get(file.path)
+        if mark is None:
+            return generated_reason(file.path, source.text)
+        return MARKED if mark else ""
+
+
+def _note(entry: Entry, listed: Sequence[_Listed]) -> ResolvedFile:
+    plural = "s" if len(listed) > 1 else ""
+    size = sum(each.size for each in listed)
+    problem = (
+        f"{len(listed):,} matching file{plural} left out as generated "
+        f"({size:,} bytes; the prompt lists their names and sizes), to take one name it"
+    )
+    return ResolvedFile(
+        entry.item.path, "", entry, problem=problem, is_note=True, details=tuple(_lines(listed))
+    )
+
+
+def _lines(listed: Iterable[_Listed]) -> list[str]:
+    """Return the listed files by folder and reason: written out, paths and reasons would take twice the tokens."""
+    folders: dict[str, dict[str, list[str]]] = {}
+    for each in listed:
+        folder, _, name = each.file.path.rpartition("/")
+        reasons = folders.setdefault(folder, {})
+        reasons.setdefault(each.reason, []).append(f"{heading_text(name)} ({each.size:,})")
+    lines: list[str] = []
+    for folder, reasons in folders.items():
+        lines.append(f"{heading_text(folder)}/" if folder else "./")
+        lines += [f"  {reason}: {', '.join(names)}" for reason, names in reasons.items()]
+    return lines
