@@ -1,6 +1,6 @@
 """Generated files that a glob stands for: listed by name, outlined, or shown as asked (rule M-60)."""
 
-import posixpath
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -43,17 +43,9 @@ def _attribute_marks(
     """Return what the ``.gitattributes`` of the checkout around ``base_dir`` say, and what is wrong with them."""
     base = real_path(base_dir)
     root = project_root(base)
-    prefix = "" if base == root else f"{base[len(root) :].strip('/')}/"
-    by_location: dict[str, str] = {}
-    for path in paths:
-        location = f"{prefix}{path}"
-        if path.startswith(("../", "/")):
-            location = posixpath.normpath(location)
-            if location.startswith(("../", "/")):  # in no folder whose attributes are read
-                continue
-        by_location[location] = path
+    below_root = base[len(root) :].replace(os.sep, "/").strip("/")
     reader = AttributesReader(root)
-    marks = {by_location[place]: mark for place, mark in reader.marks(by_location).items()}
+    marks = reader.marks(paths, base=f"{below_root}/" if below_root else "")
     return marks, reader.problems
 
 
@@ -79,10 +71,10 @@ class GeneratedFiles:
 
     def shown(self, file: ResolvedFile, source: SourceFile) -> ResolvedFile | None:
         """Return the file as it is to be shown, ``None`` where it is only listed in a note."""
-        if not self._is_asked(file) or source.error:
+        if self.policy.view is GeneratedView.FULL or not file.by_glob or source.error:
             return file
         reason = self._reason(file, source)
-        if not reason:
+        if not reason or self._is_asked_for(file):
             return file
         if self.policy.view is GeneratedView.OUTLINE:
             return file.with_view(ViewMode.OUTLINE) if file.view_mode in _OUTLINED else file
@@ -94,17 +86,17 @@ class GeneratedFiles:
         """Return a note for each glob that has met such files: how many, and all their names and sizes."""
         return [_note(listed[0].file.entry, listed) for listed in self._listed.values()]
 
-    def _is_asked(self, file: ResolvedFile) -> bool:
-        """Tell whether it matters if the file is generated: nobody has asked for this very file."""
+    def _is_asked_for(self, file: ResolvedFile) -> bool:
+        """Tell whether this very file is asked for, or left out of the prompt anyway."""
         item = file.item
-        return (
-            self.policy.view is not GeneratedView.FULL
-            and file.by_glob
-            and item.auto_aggregate
-            and not (item.force_full or item.custom_slices or item.ast_mask)
-            and file.entry.tier != FOCUS_TIER
-            and file.view_mode is not ViewMode.NONE
-            and file.path not in self.policy.focus_paths
+        return bool(
+            item.force_full
+            or item.custom_slices
+            or item.ast_mask
+            or not item.auto_aggregate
+            or file.entry.tier == FOCUS_TIER
+            or file.view_mode is ViewMode.NONE
+            or file.path in self.policy.focus_paths
         )
 
     def _reason(self, file: ResolvedFile, source: SourceFile) -> str:

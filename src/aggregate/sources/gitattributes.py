@@ -1,6 +1,7 @@
 """Reading what a project's ``.gitattributes`` say of generated files; git itself is not asked."""
 
 import os
+import posixpath
 import stat
 from collections.abc import Iterable
 
@@ -23,47 +24,67 @@ class AttributesReader:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        self._marks: dict[str, GeneratedMarks] = {}
+        self._marks: dict[str, GeneratedMarks | None] = {}
         self.problems: list[tuple[str, str]] = []
 
-    def marks(self, paths: Iterable[str]) -> dict[str, bool]:
+    def marks(self, paths: Iterable[str], *, base: str = "") -> dict[str, bool]:
         """Return which of ``paths`` are marked as generated, and which as not; the others are left out.
 
         Args:
-            paths: Files, relative to the root with ``/``.
+            paths: Files, with ``/``; those outside of the root are left out.
+            base: The folder that they are relative to, itself relative to the root: ``""`` or ``a/b/``.
         """
         marks: dict[str, bool] = {}
+        in_force: dict[str, tuple[str, GeneratedMarks] | None] = {}
         for path in paths:
-            folder = path[: path.rfind("/") + 1]
-            decided = (self._marks.get(folder) or self._in_folder(folder)).decide(path)
-            if decided is not None:
-                marks[path] = decided
+            end = path.rfind("/") + 1
+            shown = path[:end]
+            if shown not in in_force:
+                in_force[shown] = self._in_force(base + shown)
+            found = in_force[shown]
+            if found is not None:
+                folder, rules = found
+                decided = rules.decide(folder + path[end:])
+                if decided is not None:
+                    marks[path] = decided
         return marks
 
-    def _in_folder(self, folder: str) -> GeneratedMarks:
-        """Return the marks in force in ``folder``, which is ``""`` or ends with a slash."""
-        ends = [0, *(i + 1 for i, char in enumerate(folder) if char == "/")]
-        marks = GeneratedMarks()
-        for (
-            end
-        ) in ends:  # from the top down, without recursion: trees may be thousands of levels deep
-            above = folder[:end]
-            if above not in self._marks:
-                self._marks[above] = self._with_file(marks, above)
-            marks = self._marks[above]
+    def _in_force(self, folder: str) -> tuple[str, GeneratedMarks] | None:
+        """Return a folder as seen from the root and the marks in it, ``None`` where none are in force."""
+        if "../" in folder or folder.startswith("/"):
+            folder = posixpath.normpath(folder) + "/"
+            if folder.startswith(("../", "/")):
+                return None
+            folder = folder.removeprefix("./")
+        marks = self._in_folder(folder)
+        return None if marks is None else (folder, marks)
+
+    def _in_folder(self, folder: str) -> GeneratedMarks | None:
+        unknown: list[str] = []
+        while folder not in self._marks:
+            unknown.append(folder)
+            if not folder:
+                break
+            folder = folder[: folder.rfind("/", 0, -1) + 1]
+        marks = self._marks.get(folder)
+        for below in reversed(unknown):  # from the top down: trees may be thousands of levels deep
+            marks = self._with_file(marks, below)
+            self._marks[below] = marks
         return marks
 
-    def _with_file(self, marks: GeneratedMarks, folder: str) -> GeneratedMarks:
+    def _with_file(self, above: GeneratedMarks | None, folder: str) -> GeneratedMarks | None:
+        """Return the marks in force in ``folder``, given those in force above it."""
         path = f"{self._root}/{folder}{_NAME}"
+        if not os.access(path, os.F_OK):  # most folders have none, and an exception takes longer
+            return above
+        marks = above or GeneratedMarks()
         try:
             if not stat.S_ISREG(os.lstat(path).st_mode):
-                return marks
+                return above
             text = read_bytes(path).removeprefix(_BOM).decode(errors="surrogateescape")
-            return marks.below(folder, text.split("\n")) if marks.reads(text) else marks
-        except FileNotFoundError:
-            return marks
+            return marks.below(folder, text.split("\n")) if marks.reads(text) else above
         except TooManyRulesError as error:
             self.problems.append((folder + _NAME, f"not used: {error}"))
         except OSError as error:
             self.problems.append((folder + _NAME, f"not used: {error.strerror or error}"))
-        return marks
+        return above
