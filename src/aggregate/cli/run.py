@@ -20,6 +20,7 @@ from aggregate.cli.output import say, write_path, write_result
 from aggregate.cli.path_arguments import from_here
 from aggregate.cli.progress import progress
 from aggregate.cli.run_report import print_report, report_data, report_warnings
+from aggregate.cli.timings import timings_data, timings_option
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import open_project, redaction_for, request_for
@@ -53,6 +54,7 @@ from aggregate.compose.project import open_project, redaction_for, request_for
 )
 @generated_option
 @redact_option(sending=False)
+@timings_option
 @json_option
 @quiet_option
 def run(
@@ -105,7 +107,8 @@ def run(
     prefix = log_written_prompt(path, prompt, request, tokens=tokens.segments) if path else None
     warnings = report_warnings(composition, tokens)
     if as_json:
-        write_result(json.dumps(report_data(path, composition, tokens, warnings), indent=2))
+        data = report_data(path, composition, tokens, warnings) | timings_data()
+        write_result(json.dumps(data, indent=2))
     if not quiet:
         print_report(composition, tokens, warnings)
         if prefix:

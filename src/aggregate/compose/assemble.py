@@ -15,6 +15,7 @@ from aggregate.models.file_item import FileRecord
 from aggregate.models.prompt import Prompt, Segment
 from aggregate.models.reference import THRESHOLD
 from aggregate.models.rendered_file import RenderedFile
+from aggregate.monitor import get_monitor
 from aggregate.sections.screenshots import screenshots_section
 from aggregate.sources.path_resolution import FolderListing
 
@@ -52,6 +53,7 @@ class Composition:
         check_refused(self.refused)
 
 
+@get_monitor().scope("assemble")
 def assemble(request: Request, rendered: RenderedFiles) -> Composition:
     """Lay out the prompt that ``request`` asks for from files that were read before."""
     images = find_screenshots(

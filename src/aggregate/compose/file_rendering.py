@@ -68,6 +68,7 @@ def render_files(
     return RenderedFiles(tuple(files), tuple(warnings), tuple(refused))
 
 
+@get_monitor().scope("select_files")
 def select_files(request: Request) -> Selection:
     """Return the files of a request.
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aggregate.models.prompt import SEPARATOR, Prompt, Section
+from aggregate.monitor import get_monitor
 from aggregate.tokens.vocabulary import encoding
 
 _BATCH_CHARACTERS = 4_000_000
@@ -55,6 +56,7 @@ def count_all(texts: Sequence[str]) -> list[int]:
     return counts + _count_batch(batch)
 
 
+@get_monitor().scope("count_prompt")
 def count_prompt(prompt: Prompt) -> PromptTokens:
     """Return the exact counts of a prompt, its sections and its files."""
     last = len(prompt.segments) - 1
