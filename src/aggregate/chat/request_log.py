@@ -13,6 +13,7 @@ from aggregate.compose.request import Request
 from aggregate.disk.reading import CONTENT_BYTES, open_regular, read_text
 from aggregate.disk.writing import replace_own
 from aggregate.models.prompt import SEPARATOR
+from aggregate.monitor import get_monitor
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, SegmentHash, digest
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
 
@@ -78,6 +79,7 @@ def write_request(request: LoggedRequest) -> None:
     replace_own(request_log_path(request.path), text.replace('],["', '],\n["') + "\n")
 
 
+@get_monitor().scope("log_written_prompt")
 def log_written_prompt(
     path: Path, fingerprint: PromptFingerprint, request: Request
 ) -> PrefixReport | None:

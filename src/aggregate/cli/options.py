@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from aggregate.config.discover import CONFIG_NAME, nearest_config
+from aggregate.models.generated import GeneratedView
 from aggregate.models.scope import ALLOW_OUTSIDE, ALLOW_SECRETS
 
 _PATH = click.Path(path_type=Path, dir_okay=False)
@@ -44,6 +45,13 @@ def cache_options(command: Callable[..., None]) -> Callable[..., None]:
         help="Read every file, also those that seem unchanged since an earlier run.",
     )
     return no_cache(verify(command))
+
+
+generated_option = click.option(
+    "--generated",
+    type=click.Choice([view.value for view in GeneratedView]),
+    help="Show generated files that a glob stands for like this; by default as the configuration says, else by name.",
+)
 
 
 def redact_option(*, sending: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:

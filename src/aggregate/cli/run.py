@@ -13,6 +13,7 @@ from aggregate.cli import lazy
 from aggregate.cli.options import (
     cache_options,
     config_option,
+    generated_option,
     json_option,
     quiet_option,
     redact_option,
@@ -22,6 +23,7 @@ from aggregate.cli.output import say, warn, write_path, write_pieces, write_resu
 from aggregate.cli.path_arguments import from_here
 from aggregate.cli.progress import progress
 from aggregate.cli.run_report import print_report, report_data, report_warnings
+from aggregate.cli.timings import timings_data, timings_option
 from aggregate.compose.api import stream_prompt
 from aggregate.compose.assemble import PromptStream
 from aggregate.compose.numbered_output import write_numbered
@@ -56,8 +58,10 @@ from aggregate.index.store import open_index
 @click.option(
     "--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file."
 )
+@generated_option
 @redact_option(sending=False)
 @cache_options
+@timings_option
 @json_option
 @quiet_option
 def run(
@@ -70,6 +74,7 @@ def run(
     tier: int | None,
     no_history: bool,
     to_stdout: bool,
+    generated: str | None,
     redact: bool | None,
     no_cache: bool,
     verify: bool,
@@ -88,6 +93,7 @@ def run(
         focus_files=focus_files,
         tier=tier,
         with_history=not no_history,
+        generated=generated,
     )
     request = replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
     index = open_index(use=not no_cache, verify=verify)
@@ -121,7 +127,8 @@ def _report(
     prefix = log_written_prompt(path, meter.fingerprint(tokens.segments), request) if path else None
     warnings = report_warnings(stream, tokens)
     if as_json:
-        write_result(json.dumps(report_data(path, stream, tokens, warnings), indent=2))
+        data = report_data(path, stream, tokens, warnings) | timings_data()
+        write_result(json.dumps(data, indent=2))
     if not quiet:
         print_report(stream, tokens, warnings)
         if prefix:

@@ -8,7 +8,13 @@ from pathlib import Path
 import click
 from rich.cells import cell_len, set_cell_size
 
-from aggregate.cli.options import cache_options, config_option, json_option, scope_options
+from aggregate.cli.options import (
+    cache_options,
+    config_option,
+    generated_option,
+    json_option,
+    scope_options,
+)
 from aggregate.cli.output import is_terminal, warn_all, write_rendered, write_result
 from aggregate.cli.progress import progress
 from aggregate.compose.file_rendering import select_files
@@ -37,6 +43,7 @@ _PLAIN_WIDTH = 140
     metavar="NAME",
     help="Take the files from this context preset; by default from the one that is active, if any.",
 )
+@generated_option
 @cache_options
 @json_option
 def stats(
@@ -44,6 +51,7 @@ def stats(
     allow_outside: bool | None,
     allow_secrets: bool | None,
     preset: str | None,
+    generated: str | None,
     no_cache: bool,
     verify: bool,
     as_json: bool,
@@ -51,7 +59,8 @@ def stats(
     """Show the files by folder: lines, definitions, and tokens in each view."""
     index = open_index(use=not no_cache, verify=verify)
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    selection = select_files(request_for(project, preset=preset, with_history=False))
+    request = request_for(project, preset=preset, with_history=False, generated=generated)
+    selection = select_files(request)
     with progress("Measuring files", hidden=False) as bar:
         sizes = measure_files(selection, index=index, on_start=bar.start, on_done=bar.advance)
     index.flush()

@@ -16,6 +16,7 @@ from aggregate.models.prompt import Prompt, Segment
 from aggregate.models.reference import THRESHOLD
 from aggregate.models.rendered_file import FileRow, RenderedFile
 from aggregate.models.screenshot import Screenshot
+from aggregate.monitor import get_monitor
 from aggregate.sections.screenshots import screenshots_section
 from aggregate.sources.path_resolution import FolderListing
 
@@ -159,6 +160,7 @@ class Composition:
         check_refused(self.refused)
 
 
+@get_monitor().scope("assemble")
 def assemble(request: Request, rendered: RenderedFiles) -> Composition:
     """Lay out the prompt that ``request`` asks for from files that were read before."""
     stream = PromptStream(request, rendered)

@@ -1,16 +1,20 @@
 """Reading the selected files one after another, and what is doubtful about each."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from aggregate.compose.selection import Note, ReadFile, ResolvedFile, Selection, omission_note
+from aggregate.compose.generated_files import GeneratedFiles, WrittenBy
+from aggregate.compose.selection import Note, ResolvedFile, omission_note
+from aggregate.models.generated import GeneratedPolicy
 from aggregate.sources.file_content import UTF_8, SourceFile, read_file
 from aggregate.text.invisible import find_invisible
 
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
+
+
+_SHOW_GENERATED = GeneratedPolicy()
 
 
 class NoteKind(Enum):
@@ -47,61 +51,87 @@ class FileNotes:
         return [note for kind in NoteKind for noted, note in found if noted is kind]
 
 
+class Reading(NamedTuple):
+    """What came of reading a file.
+
+    Attributes:
+        source: Its text, or why there is none.
+        shown: The file as it is to be shown, ``None`` where a remark on its glob stands for it.
+        asked: ``shown`` before secrets were replaced in what is said of its slices.
+    """
+
+    source: SourceFile
+    shown: ResolvedFile | None = None
+    asked: ResolvedFile | None = None
+
+
 class FileReader:
-    """Reads files one by one; binary ones that a glob stands for are collected into one remark of that glob.
+    """Reads files one by one; some that a glob stands for, binary or generated, are only remarked on.
 
     Args:
         redaction: Which secrets are replaced in what is read, ``None`` for none.
+        generated: What is shown of generated files.
     """
 
-    def __init__(self, redaction: "Redaction | None" = None) -> None:
+    def __init__(
+        self, redaction: "Redaction | None" = None, generated: GeneratedPolicy = _SHOW_GENERATED
+    ) -> None:
         self.notes = FileNotes()
         self._redaction = redaction
         self._binary: set[str] = set()
+        self._generated = GeneratedFiles(generated)
 
-    def read(self, file: ResolvedFile, *, hashed: bool = False) -> ReadFile | None:
-        """Return the file with its text, ``None`` where a remark stands for it.
+    def read(self, file: ResolvedFile, *, hashed: bool = False) -> Reading:
+        """Read a file.
 
         Args:
-            file: What to read.
+            file: What to read; a remark is not read.
             hashed: Whether to hash what it holds.
         """
-        if file.is_note:
-            return None
         source = unread(file) if file.problem else read_file(file.file, hashed=hashed)
+        if file.is_note:
+            return Reading(source)
         if file.by_glob and source.is_binary:
             self._binary.add(file.path)
-            return None
+            return Reading(source)
+        asked = self.shown(file, lambda: WrittenBy.of(file.path, source.text))
+        if asked is None or source.error:
+            return Reading(source, None if asked is None else file, file)
         self.note(file, source.encoding, invisible_in(source))
         if self._redaction is None:
-            return file, source
+            return Reading(source, asked, asked)
         # Its rules take time to compile, and most runs replace nothing.
         from aggregate.compose.redact_prompt import redact_file
 
-        file, source, secrets = redact_file(file, source, self._redaction)
+        shown, source, secrets = redact_file(asked, source, self._redaction)
         self.notes.add(file.path, NoteKind.SECRET, secrets)
-        return file, source
+        return Reading(source, shown, asked)
 
-    def remarks(self, files: Iterable[ResolvedFile]) -> list[ResolvedFile]:
-        """Return a remark for each glob that met secrets or binary files among ``files``, all of which were read."""
-        remarks: dict[str, ResolvedFile] = {}
+    def shown(self, file: ResolvedFile, written_by: Callable[[], WrittenBy]) -> ResolvedFile | None:
+        """Return a file as it is to be shown, ``None`` where it is only remarked on as generated."""
+        return self._generated.shown(file, written_by)
+
+    def remarks(self, files: Sequence[ResolvedFile]) -> list[ResolvedFile]:
+        """Return a remark for each glob that met secrets, binary or generated files among ``files``, all read."""
+        remarks = {file.item.path: file for file in files if file.is_note}
         binary: dict[str, list[ResolvedFile]] = {}
         for file in files:
-            if file.is_note:
-                remarks[file.item.path] = file
-            elif file.path in self._binary:
+            if file.path in self._binary and not file.is_note:
                 binary.setdefault(file.item.path, []).append(file)
-        for glob, group in binary.items():
-            remark = omission_note(group[0].entry, "binary", [file.path for file in group])
-            if glob in remarks:
-                remark = replace(remark, problem=f"{remarks[glob].problem}; {remark.problem}")
-            remarks[glob] = remark
+        omitted = [
+            omission_note(group[0].entry, "binary", [file.path for file in group])
+            for group in binary.values()
+        ]
+        for remark in (*omitted, *self._generated.notes(files)):
+            glob = remark.path
+            remarks[glob] = remarks[glob].with_note(remark) if glob in remarks else remark
         return list(remarks.values())
 
     def forget(self, file: ResolvedFile) -> None:
         """Drop what is known of a file, which is read again or gone."""
         self.notes.forget(file.path)
         self._binary.discard(file.path)
+        self._generated.forget(file.path)
 
     def note(self, file: ResolvedFile, encoding: str, invisible: tuple[int, str] | None) -> None:
         """Note what is doubtful about a file's text: its encoding, and what nobody sees, as ``invisible_in`` tells."""
@@ -122,13 +152,3 @@ def invisible_in(source: SourceFile) -> tuple[int, str] | None:
     """Return the first line with characters that nobody sees, and a sentence about them; ``None`` for none."""
     invisible = find_invisible(source.text) if source.may_hide else None
     return (invisible.lines[0], invisible.sentence) if invisible else None
-
-
-def read_files(selection: Selection) -> Iterator[ReadFile]:
-    """Read the selected files; binary ones that a glob stands for become one remark of that glob, behind all files."""
-    reader = FileReader()
-    for file in selection.files:
-        if read := reader.read(file):
-            yield read
-    for remark in reader.remarks(selection.files):
-        yield remark, unread(remark)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aggregate.compose.file_reading import FileNotes, FileReader, NoteKind, invisible_in
+from aggregate.compose.generated_files import WrittenBy, with_generated_policy
 from aggregate.compose.prepared_files import PreparedFile, prepare_files
 from aggregate.compose.request import Request
 from aggregate.compose.selection import (
@@ -86,8 +87,8 @@ class FileStream:
         self._doubts = doubts
         self._workers = workers
         self._on_done = on_done
-        self._reader = reader or FileReader(redaction)
-        self._views = ViewIndex(index, redaction)
+        self._reader = reader or FileReader(redaction, selection.generated)
+        self._views = ViewIndex(index, redaction, selection.generated.view)
         self._with_texts = with_texts
         self._errors: list[str] = []
 
@@ -137,7 +138,7 @@ class FileStream:
             notes = ((file.path, problem) for problem in problems)
             self._reader.notes.add(file.path, NoteKind.VIEW, notes)
             if prepared.key and not problems:
-                self._views.put(prepared.key, _known_view(source, view))
+                self._views.put(prepared.key, _known_view(file, source, view))
         return _rendered_file(file, source, view)
 
 
@@ -207,12 +208,13 @@ def select_files(request: Request) -> Selection:
         )
     is_ours = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
     is_excluded = exclude_filter(request.exclude) if request.exclude else lambda _: False
-    return resolve_entries(
+    selection = resolve_entries(
         base_dir,
         request.entries,
         is_left_out=lambda path: is_ours(path) or is_excluded(path),
         listing=FolderListing(request.scope),
     )
+    return with_generated_policy(selection, request)
 
 
 def check_refused(refused: Sequence[str]) -> None:
@@ -271,10 +273,17 @@ def _view_request(prepared: PreparedFile) -> ViewRequest:
     )
 
 
-def _known_view(source: SourceFile, view: View) -> KnownView:
+def _known_view(file: ResolvedFile, source: SourceFile, view: View) -> KnownView:
     """Return a view as the index keeps it."""
-    text = None if view.text == source.text else view.text
-    return KnownView(text, view.spans, view.language, source.encoding, invisible_in(source))
+    return KnownView(
+        None if view.text == source.text else view.text,
+        is_made=True,
+        written_by=WrittenBy.of(file.path, source.text),
+        spans=view.spans,
+        language=view.language,
+        encoding=source.encoding,
+        invisible=invisible_in(source),
+    )
 
 
 def _rendered_file(file: ResolvedFile, source: SourceFile, view: View | str | None) -> RenderedFile:
@@ -305,7 +314,8 @@ def _shown(file: ResolvedFile, source: SourceFile, view: View | str | None) -> V
         return view
     language = fence_tag(file.path, source.text)
     if source.error:
-        return View(error_text(file.path, source.error, is_note=file.is_note), language=language)
+        problem = error_text(file.path, source.error, is_note=file.is_note)
+        return View("\n".join((problem, *file.details)), language=language)
     if isinstance(view, str):
         return View(view_error_text(file.path, file.view_mode, view), language=language)
     return View(source.text, language=language)

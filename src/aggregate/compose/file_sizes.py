@@ -16,9 +16,10 @@ from aggregate.compose.view_pool import render_all
 from aggregate.index.file_states import FileState, file_state
 from aggregate.index.kinds import Kind
 from aggregate.index.store import Index
+from aggregate.models.generated import GeneratedPolicy, GeneratedView
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.file_content import SourceFile
-from aggregate.syntax.languages import LanguageKind, language_of, telling_name
+from aggregate.syntax.languages import LanguageKind, language_of
 from aggregate.text.lines import line_count
 from aggregate.tokens.count import count_all
 from aggregate.tokens.segment_counter import token_version
@@ -82,14 +83,14 @@ def measure_files(
     if on_start:
         on_start(len(files) * len(MEASURED))
     states = index.known([file.file for file in files])
-    sizes = _known_sizes(files, states, index)
+    sizes = _known_sizes(selection, states, index)
     if on_done:
         on_done(len(sizes) * len(MEASURED))
-    reader = FileReader()
+    reader = FileReader(generated=selection.generated)
     unknown = [
         (file, state) for file, state in zip(files, states, strict=True) if file.path not in sizes
     ]
-    for measured in _measured(_read(unknown, reader, index), index, on_done):
+    for measured in _measured(_read(unknown, reader, index, selection.generated), index, on_done):
         sizes[measured.path] = measured
     remarks = reader.remarks(files)
     notes = [FileSizes(file.path, 0, 0, (0,) * len(MEASURED), file.problem) for file in remarks]
@@ -105,13 +106,14 @@ class _ReadFile(NamedTuple):
 
 
 def _known_sizes(
-    files: Sequence[ResolvedFile], states: Sequence[FileState | None], index: Index
+    selection: Selection, states: Sequence[FileState | None], index: Index
 ) -> dict[str, FileSizes]:
     """Return the sizes of files that are as they were in an earlier run, by path."""
+    generated = selection.generated
     known = [
-        (file, _key(file, state.content_hash))
-        for file, state in zip(files, states, strict=True)
-        if state and state.content_hash and not file.problem
+        (file, _key(file, state.content_hash, generated))
+        for file, state in zip(selection.files, states, strict=True)
+        if state and state.content_hash and not file.problem and file.path not in generated.marks
     ]
     rows = index.get_many(_kind(), [key for _, key in known])
     return {
@@ -122,15 +124,18 @@ def _known_sizes(
 
 
 def _read(
-    files: Iterable[tuple[ResolvedFile, FileState | None]], reader: FileReader, index: Index
+    files: Iterable[tuple[ResolvedFile, FileState | None]],
+    reader: FileReader,
+    index: Index,
+    generated: GeneratedPolicy,
 ) -> Iterator[_ReadFile]:
     for file, state in files:
-        if not (read := reader.read(file, hashed=index.is_used)):
+        source, shown, _ = reader.read(file, hashed=index.is_used)
+        if shown is None:
             continue
-        source = read[1]
         key = None
         if state and source.content_hash and source.info and not source.error:
-            key = _key(file, source.content_hash)
+            key = _key(file, source.content_hash, generated)
             index.remember(file_state(source.info, seen_ns=state.seen_ns), source.content_hash)
         yield _ReadFile(file, source, key)
 
@@ -181,9 +186,11 @@ def _unpacked(path: str, row: bytes) -> FileSizes:
     return FileSizes(path, lines, elements, tuple(tokens))
 
 
-def _key(file: ResolvedFile, content_hash: bytes) -> bytes:
-    """Return what a file's sizes are kept under."""
-    return sha256(content_hash + telling_name(file.path).encode("utf-8", "surrogatepass")).digest()
+def _key(file: ResolvedFile, content_hash: bytes, generated: GeneratedPolicy) -> bytes:
+    """Return what a file's sizes are kept under: its name tells of its language, and whether it counts as generated."""
+    name = file.path[file.path.rfind("/") + 1 :]
+    view = generated.view if file.by_glob else GeneratedView.FULL
+    return sha256(content_hash + f"{name}\0{view.value}".encode("utf-8", "surrogatepass")).digest()
 
 
 @cache

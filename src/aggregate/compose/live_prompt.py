@@ -52,8 +52,8 @@ class LivePrompt:
     def __init__(self, request: Request, *, index: Index | None = None) -> None:
         self._request = request
         self._index = index or user_index()
-        self._reader = FileReader(request.redaction)
         self._selection = Selection(())
+        self._reader = FileReader(request.redaction, self._selection.generated)
         self._known: dict[str, tuple[ResolvedFile, _Look | None]] = {}
         self._rendered: dict[str, RenderedFile] = {}
         self._remarks: Sequence[RenderedFile] = ()
@@ -69,11 +69,19 @@ class LivePrompt:
         """
         paths = None if changed is None else [*changed]
         if paths is None or not self._are_only_edits(paths):
-            self._selection = select_files(self._request)
+            self._select()
             self._render(self._changed(self._selection.files))
         else:
             self._render([self._known[path][0] for path in paths])
         return assemble(self._request, self._files())
+
+    def _select(self) -> None:
+        """List the files; where others count as generated now, all are read again."""
+        selection = select_files(self._request)
+        if selection.generated != self._selection.generated:
+            self._reader = FileReader(self._request.redaction, selection.generated)
+            self._known, self._rendered = {}, {}
+        self._selection = selection
 
     def _are_only_edits(self, paths: Sequence[str]) -> bool:
         """Tell whether the listing of files is as before."""
@@ -112,7 +120,7 @@ class LivePrompt:
     def _stream(self, files: Sequence[ResolvedFile]) -> list[RenderedFile]:
         return list(
             FileStream(
-                Selection(tuple(files)),
+                Selection(tuple(files), generated=self._selection.generated),
                 index=self._index,
                 redaction=self._request.redaction,
                 reader=self._reader,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from aggregate.disk.writing import TEMPORARY_SUFFIX, confined, temporary_name, write_to_free
 from aggregate.errors import OutputError
+from aggregate.monitor import get_monitor
 
 _LEFTOVER_SECONDS = 3600
 """No run writes one prompt for an hour: what is older was left by a run that was killed."""
@@ -35,6 +36,7 @@ def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
     return sorted(files)
 
 
+@get_monitor().scope("write_numbered")
 def write_numbered(
     output_dir: Path, namespace: str, text: str | Iterable[bytes], *, project: Path | None = None
 ) -> Path:

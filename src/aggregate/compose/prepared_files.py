@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from aggregate.compose.file_reading import FileReader, unread
+from aggregate.compose.generated_files import WrittenBy
 from aggregate.compose.selection import ResolvedFile
 from aggregate.compose.view_index import KnownView, ViewIndex
 from aggregate.index.file_states import FileState, file_state
@@ -48,8 +49,9 @@ def prepare_files(
             yield from _PreparedPortion(portion, reader, views, with_texts=with_texts)
     else:
         for file in files:
-            if read := reader.read(file):
-                yield PreparedFile(*read)
+            reading = reader.read(file)
+            if reading.shown:
+                yield PreparedFile(reading.shown, reading.source)
     for remark in reader.remarks(files):
         yield PreparedFile(remark, unread(remark))
 
@@ -77,19 +79,12 @@ class _PreparedPortion:
             if not file.is_rendered:
                 yield from self._with_views(group)
                 group, size = [], 0
-                if read := self._reader.read(file):
-                    yield PreparedFile(*read)
-            elif state and known and known.text is not None:
-                self._reader.note(file, known.encoding, known.invisible)
-                source = SourceFile("", mtime=state.mtime_ns / 1e9)
-                group.append(PreparedFile(file, source, known))
-            elif read := self._reader.read(file, hashed=True):
-                source = read[1]
-                if state and known and source.content_hash == state.content_hash:
-                    group.append(PreparedFile(*read, known))
-                else:
-                    group.append(PreparedFile(*read, key=self._key(file, state, source)))
-                size += len(source.text)
+                reading = self._reader.read(file)
+                if reading.shown:
+                    yield PreparedFile(reading.shown, reading.source)
+            elif prepared := self._prepared(file, state, known):
+                group.append(prepared)
+                size += len(prepared.source.text)
             if size > _READ_CHARACTERS or len(group) >= _READ_FILES:
                 yield from self._with_views(group)
                 group, size = [], 0
@@ -106,17 +101,41 @@ class _PreparedPortion:
         ]
         yield from zip(self._files, states, self._views.get(keys), strict=True)
 
-    def _key(self, file: ResolvedFile, state: FileState | None, source: SourceFile) -> bytes | None:
-        """Return what the view of a file that was read is kept under, and note what it holds."""
-        if not source.content_hash or source.info is None:
+    def _prepared(
+        self, file: ResolvedFile, state: FileState | None, known: KnownView | None
+    ) -> PreparedFile | None:
+        """Return a file, read unless all is known of it; ``None`` where a remark stands for it."""
+        if state is None or known is None:
+            return self._read(file, state, None)
+        shown = self._reader.shown(file, lambda: known.written_by)
+        if shown is None:
             return None
-        if state:
+        if shown is not file or known.text is None:
+            return self._read(file, state, known if known.is_made else None)
+        self._reader.note(file, known.encoding, known.invisible)
+        return PreparedFile(file, SourceFile("", mtime=state.mtime_ns / 1e9), known)
+
+    def _read(
+        self, file: ResolvedFile, state: FileState | None, known: KnownView | None
+    ) -> PreparedFile | None:
+        """Return a file that was read, with the view that is known of its state if it still is in that."""
+        source, shown, asked = self._reader.read(file, hashed=True)
+        if state and source.info and source.content_hash:
             read_state = file_state(source.info, seen_ns=state.seen_ns)
             self._views.remember(read_state, source.content_hash)
-        return self._views.key(file, source.content_hash)
+        if source.error or not source.content_hash:
+            return PreparedFile(shown, source) if shown else None
+        key = self._views.key(asked or file, source.content_hash)
+        if shown is None:
+            self._views.put(key, KnownView(None, False, WrittenBy.of(file.path, source.text)))
+            return None
+        if state and known and asked is file and source.content_hash == state.content_hash:
+            return PreparedFile(shown, source, known)
+        return PreparedFile(shown, source, key=key)
 
     def _with_views(self, group: Sequence[PreparedFile]) -> Iterator[PreparedFile]:
         """Yield files that were read with their views, where earlier runs have made these of the same content."""
         found = self._views.get([prepared.key for prepared in group])
         for prepared, known in zip(group, found, strict=True):
-            yield prepared._replace(known=known) if known and prepared.key else prepared
+            is_known = prepared.key and known and known.is_made
+            yield prepared._replace(known=known) if is_known else prepared

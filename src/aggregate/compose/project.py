@@ -15,6 +15,7 @@ from aggregate.disk.roots import is_inside, project_root, real_path
 from aggregate.errors import ConfigError, ScopeError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
+from aggregate.models.generated import GeneratedView
 from aggregate.models.scope import Scope
 from aggregate.sources.history_reader import find_history_file, load_history
 from aggregate.sources.path_resolution import OUTSIDE
@@ -91,8 +92,18 @@ def request_for(
     focus_files: Sequence[str] = (),
     tier: int | None = None,
     with_history: bool = True,
+    generated: str | None = None,
 ) -> Request:
     """Return what a project's configuration asks for; a preset replaces its files and screenshots.
+
+    Args:
+        project: Whose configuration.
+        strategy: Which Files section; by default the configuration's.
+        preset: The name of a context preset; by default the active one, if any.
+        focus_files: Files to show in full in a Tier 3 prompt.
+        tier: ``3`` for a Tier 3 prompt.
+        with_history: Whether the discussion is part of it.
+        generated: What is shown of generated files; by default what ``[files] generated`` says.
 
     Raises:
         ConfigError: The history's file cannot be used.
@@ -129,6 +140,7 @@ def request_for(
         tier=tier,
         scope=scope,
         doubts=_doubts(config, strategy or config.project.aggregation_strategy),
+        generated=GeneratedView(generated or config.files.generated),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aggregate.compose.layout import Strategy
 from aggregate.models.entry import Entry
+from aggregate.models.generated import GeneratedView
 from aggregate.models.scope import Scope
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Request:
         results: Results of sub-agents to show, large values already compacted.
         scope: Which files may be read.
         redaction: Which secrets are replaced in all of this, ``None`` for none.
+        generated: What is shown of generated files that a glob stands for.
     """
 
     base_dir: Path
@@ -60,6 +62,7 @@ class Request:
     results: "tuple[Results, ...]" = ()
     scope: Scope = field(default_factory=Scope)
     redaction: "Redaction | None" = None
+    generated: GeneratedView = GeneratedView.NAME
 
     @property
     def written_in(self) -> Path | None:

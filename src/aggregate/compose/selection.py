@@ -11,6 +11,7 @@ from typing import Any
 from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
+from aggregate.models.generated import GeneratedPolicy
 from aggregate.models.scope import ALLOW_SECRETS
 from aggregate.models.view import ViewMode
 from aggregate.paths.ignore_rules import IgnoreRules, TooManyRulesError
@@ -35,6 +36,7 @@ class ResolvedFile:
         problem: Why it is not read, or not whole, ``""`` for a file to read.
         refused: Whether it is not read because the scope does not allow it.
         is_note: Whether the problem is a remark about a glob that stands for other files.
+        details: What a note lists below its first line, one line each.
     """
 
     path: str
@@ -44,6 +46,7 @@ class ResolvedFile:
     problem: str = ""
     refused: bool = False
     is_note: bool = False
+    details: tuple[str, ...] = ()
 
     @property
     def item(self) -> FileItem:
@@ -63,9 +66,24 @@ class ResolvedFile:
 
     def with_slices(self, slices: list[dict[str, Any]]) -> "ResolvedFile":
         """Return the file with other slices for the custom view."""
-        return replace(
-            self, entry=replace(self.entry, item=replace(self.item, custom_slices=slices))
+        return self._with_item(replace(self.item, custom_slices=slices))
+
+    def with_view(self, mode: ViewMode) -> "ResolvedFile":
+        """Return the file with another view."""
+        return self._with_item(
+            replace(self.item, view_mode=mode, ast_signatures=False, ast_definitions=False)
         )
+
+    def with_note(self, note: "ResolvedFile") -> "ResolvedFile":
+        """Return this note with what another one says of the same glob."""
+        return replace(
+            self,
+            problem=f"{self.problem}; {note.problem}",
+            details=(*self.details, *note.details),
+        )
+
+    def _with_item(self, item: FileItem) -> "ResolvedFile":
+        return replace(self, entry=replace(self.entry, item=item))
 
 
 ReadFile = tuple[ResolvedFile, SourceFile]
@@ -76,10 +94,17 @@ Note = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The files of a prompt in order, and what was left out with the reason."""
+    """The files of a prompt in order.
+
+    Attributes:
+        files: What to read.
+        skipped: What was left out, each path with the reason.
+        generated: What is shown of the generated ones among them.
+    """
 
     files: tuple[ResolvedFile, ...]
     skipped: tuple[tuple[str, str], ...] = ()
+    generated: GeneratedPolicy = field(default_factory=GeneratedPolicy)
 
 
 def resolve_entries(

@@ -2,9 +2,9 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
 
 from aggregate.compose.file_rendering import view_error_text
+from aggregate.compose.focus import FOCUS_TIER, is_named, named_paths
 from aggregate.compose.view_pool import render_all
 from aggregate.models.prompt import Segment
 from aggregate.models.rendered_file import FileRow, RenderedFile
@@ -12,7 +12,6 @@ from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sections.files import FILES_TIER3, file_block, files_section, rendered_block
 from aggregate.syntax.languages import fence_tag, language_of
 
-FOCUS_TIER = 3
 _CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
 
 
@@ -52,49 +51,13 @@ def _blocks(files: Iterable[RenderedFile], focus_files: Sequence[str]) -> Iterat
 
 
 def is_focus(file: RenderedFile | FileRow, focus_files: Sequence[str]) -> bool:
-    """Tell whether one of ``focus_files`` names the file (rule M-X7).
-
-    It is named by its entry, path, file name, or trailing path. Parts of names never count:
-    ``a.py`` is not ``data.py``.
-    """
-    path = PurePosixPath(_with_slashes(file.path))
-    return any(_names(focus, path, file.entry) for focus in focus_files)
+    """Tell whether one of ``focus_files`` names the file (rule M-X7)."""
+    return is_named(file.path, file.entry, focus_files)
 
 
 def focus_paths(files: Iterable[RenderedFile], focus_files: Iterable[str]) -> frozenset[str]:
-    """Return the paths of the files that ``is_focus`` holds for; fast also where both are thousands."""
-    by_last_part: dict[str, list[str]] = {}
-    for focus in focus_files:
-        by_last_part.setdefault(_parts(focus)[-1], []).append(focus)
-    entries = {focus for group in by_last_part.values() for focus in group}
-    paths = set()
-    for file in files:
-        # What names a file ends with one of the path's parts, or is its entry.
-        candidates = [focus for part in _parts(file.path) for focus in by_last_part.get(part, ())]
-        if file.entry in entries or is_focus(file, candidates):
-            paths.add(file.path)
-    return frozenset(paths)
-
-
-def _names(focus: str, path: PurePosixPath, entry: str) -> bool:
-    if focus in (entry, str(path)):
-        return True
-    named = PurePosixPath(_with_slashes(focus))
-    if named == path or (named.parts and _contains(path.parts, named.parts)):
-        return True
-    return named.is_absolute() and named.parts[-len(path.parts) :] == path.parts
-
-
-def _with_slashes(path: str) -> str:
-    return path.replace("\\", "/")
-
-
-def _parts(path: str) -> tuple[str, ...]:
-    return PurePosixPath(_with_slashes(path)).parts or ("",)
-
-
-def _contains(parts: tuple[str, ...], run: tuple[str, ...]) -> bool:
-    return any(parts[i : i + len(run)] == run for i in range(len(parts) - len(run) + 1))
+    """Return the paths of the files that ``is_focus`` holds for."""
+    return named_paths(((file.path, file.entry) for file in files), focus_files)
 
 
 def _is_raw(file: RenderedFile, focus_files: Sequence[str]) -> bool:

@@ -7,12 +7,14 @@ from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
+from aggregate.compose.generated_files import WrittenBy
 from aggregate.compose.selection import ResolvedFile
 from aggregate.index.kinds import Kind, code_version
 from aggregate.models.entry import Entry
+from aggregate.models.generated import GeneratedView
 from aggregate.models.view import PackedSpans, Span, View
 from aggregate.sources.file_content import UTF_8
-from aggregate.syntax.languages import LANGUAGES, telling_name
+from aggregate.syntax.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from aggregate.index.file_states import FileState
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 _CODE = (
     "anchors",
+    "compose.generated_files",
     "compose.view_index",
     "errors",
     "models.view",
@@ -31,15 +34,18 @@ _CODE = (
     "views",
 )
 """Whose code takes part in making a view of a file's bytes."""
-_HEADER = struct.Struct("<?II")
-"""Whether the view is the file's own text; the bytes of what is told of the file, and of the spans."""
+_HEADER = struct.Struct("<??II")
+"""Whether there is no text, and a view; the bytes of what is told of the file, and of the spans."""
 
 
 class KnownView(NamedTuple):
     """What reading and rendering a file told: its view, and what is doubtful about its text.
 
     Attributes:
-        text: The view's text, ``None`` where that is the file's own, which the index must not hold (rule I-5).
+        text: The view's text, ``None`` where that is the file's own, which the index must not hold (rule I-5), and
+            where no view was made.
+        is_made: Whether a view was made; none is of generated files that are only listed.
+        written_by: What the text says of who has written it.
         spans: Where its lines come from.
         language: The language tag for the fence around it.
         encoding: What the file was read in.
@@ -47,6 +53,8 @@ class KnownView(NamedTuple):
     """
 
     text: str | None
+    is_made: bool
+    written_by: WrittenBy
     spans: Sequence[Span] = ()
     language: str = ""
     encoding: str = UTF_8
@@ -59,22 +67,27 @@ class KnownView(NamedTuple):
     def pack(self) -> bytes:
         """Return it as bytes."""
         line, sentence = self.invisible or (0, "")
-        told = "\0".join([self.language, self.encoding, str(line), sentence]).encode()
+        reason, size = self.written_by
+        fields = (self.language, self.encoding, str(line), sentence, reason, str(size))
+        told = "\0".join(fields).encode()
         spans = PackedSpans.of(self.spans).data
         text = b"" if self.text is None else self.text.encode("utf-8", "surrogatepass")
-        return _HEADER.pack(self.text is None, len(told), len(spans)) + told + spans + text
+        header = _HEADER.pack(self.text is None, self.is_made, len(told), len(spans))
+        return header + told + spans + text
 
     @classmethod
     def unpack(cls, data: bytes) -> "KnownView":
         """Return what ``pack`` made bytes."""
-        is_whole, told_size, spans_size = _HEADER.unpack_from(data)
+        is_whole, is_made, told_size, spans_size = _HEADER.unpack_from(data)
         spans_start = _HEADER.size + told_size
         text_start = spans_start + spans_size
         told = data[_HEADER.size : spans_start].decode()
-        language, encoding, line, sentence = told.split("\0")
+        language, encoding, line, sentence, reason, size = told.split("\0")
         text = None if is_whole else data[text_start:].decode("utf-8", "surrogatepass")
         spans = PackedSpans(data[spans_start:text_start])
-        return cls(text, spans, language, encoding, (int(line), sentence) if sentence else None)
+        invisible = (int(line), sentence) if sentence else None
+        written_by = WrittenBy(reason, int(size))
+        return cls(text, is_made, written_by, spans, language, encoding, invisible)
 
 
 class ViewIndex:
@@ -83,10 +96,14 @@ class ViewIndex:
     Args:
         index: Where they are kept.
         redaction: Which secrets are replaced before, ``None`` for none.
+        generated: What is shown of generated files that a glob stands for.
     """
 
-    def __init__(self, index: "Index", redaction: "Redaction | None") -> None:
+    def __init__(
+        self, index: "Index", redaction: "Redaction | None", generated: GeneratedView
+    ) -> None:
         self._index = index
+        self._generated = generated
         self._replaced = None if redaction is None else sorted(redaction.allow)
         # By entry and name, since a glob stands for thousands of files; the entry stays, so that its id is its own.
         self._asked: dict[tuple[int, str], tuple[Entry, bytes]] = {}
@@ -102,7 +119,8 @@ class ViewIndex:
 
     def key(self, file: ResolvedFile, content_hash: bytes) -> bytes:
         """Return what a file's view is kept under."""
-        name = telling_name(file.path)
+        # All of the name tells whether a program has written the file.
+        name = file.path[file.path.rfind("/") + 1 :]
         place = id(file.entry), name
         if place not in self._asked:
             self._asked[place] = (file.entry, self._digest(file, name))
@@ -118,7 +136,15 @@ class ViewIndex:
     def _digest(self, file: ResolvedFile, name: str) -> bytes:
         """Return a digest of all that decides on a view besides the content."""
         item = file.item
-        asked = [file.view_mode.value, name, item.ast_mask, item.custom_slices, self._replaced]
+        generated = self._generated if file.by_glob else GeneratedView.FULL
+        asked = [
+            file.view_mode.value,
+            name,
+            item.ast_mask,
+            item.custom_slices,
+            generated.value,
+            self._replaced,
+        ]
         return sha256(json.dumps(asked, default=str).encode()).digest()
 
     def put(self, key: bytes, known: KnownView) -> None:

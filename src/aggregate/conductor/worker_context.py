@@ -7,9 +7,10 @@ from pathlib import Path
 
 from aggregate.compose.assemble import assemble, with_references
 from aggregate.compose.file_rendering import RenderedFiles, check_refused, render_files
+from aggregate.compose.focus import FOCUS_TIER
 from aggregate.compose.project import find_persona, redaction_for, request_for
 from aggregate.compose.request import Request
-from aggregate.compose.tier3 import FOCUS_TIER, focus_paths, is_focus
+from aggregate.compose.tier3 import focus_paths, is_focus
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.tickets import Ticket
 from aggregate.config.load import Project

@@ -18,6 +18,7 @@ from aggregate.models.view import ViewMode
 from aggregate.paths.globs import is_glob
 
 ViewModeName = Literal["full", "summary", "skeleton", "outline", "masked", "custom", "none"]
+GeneratedName = Literal["name", "outline", "full"]
 MaskName = Literal["def", "sig", "hide"]
 BEADS_MODE = "beads"
 """The ``execution_mode`` that adds the section of beads."""
@@ -164,6 +165,11 @@ class FilesTable(_Table):
         fail_fast=True,
         default_factory=list,
         description="Patterns as in .gitignore; what they match is not taken by a glob.",
+    )
+    generated: GeneratedName = Field(
+        default="name",
+        description="What is shown of generated files that a glob stands for: their names and sizes in one list, "
+        "outlines, or full for what their entry asks. A file that is named is shown as asked.",
     )
 
 

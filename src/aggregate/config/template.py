@@ -6,17 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from aggregate.text.generated import LOCK_FILES
+
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 _DOCUMENTS = ("README.md", "README.rst", "README.txt", "README")
-_LOCKS = (
-    "package-lock.json",
-    "pnpm-lock.yaml",
-    "yarn.lock",
-    "uv.lock",
-    "poetry.lock",
-    "Cargo.lock",
-    "go.sum",
-)
 
 
 def first_config(
@@ -31,7 +24,7 @@ def first_config(
     globs = _globs(files, frozenset(code_suffixes))
     paths = [f"  {_quoted(readme)},"] if readme else []
     paths += [f'  {{ path = {_quoted(glob)}, view_mode = "skeleton" }},' for glob in globs]
-    locks = [lock for lock in _LOCKS if any(PurePosixPath(file).name == lock for file in files)]
+    locks = sorted(LOCK_FILES & {PurePosixPath(file).name for file in files})
     return _TEMPLATE.format(
         name=_quoted(name), paths="\n".join(paths), exclude=_array([*leave_out, *locks])
     )
@@ -91,6 +84,9 @@ paths = [
 # Patterns as in .gitignore that globs leave out. Outside of git they also leave out the usual folders of dependencies,
 # outputs and caches, such as node_modules, venv and build.
 exclude = {exclude}
+# Generated files that a glob stands for (lock files, minified scripts, what says so in its first comment): "name" lists
+# them with their sizes, "outline" shows one line per definition, "full" shows them as their entry asks.
+generated = "name"
 
 [screenshots]
 base_dir = "."

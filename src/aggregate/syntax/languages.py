@@ -198,12 +198,6 @@ def language_of(path: str, text: str = "") -> Language | None:
     return language
 
 
-def telling_name(path: str) -> str:
-    """Return what of ``path`` decides how its file is read and shown: its name where that is known, else its suffix."""
-    name, suffix = _name_and_suffix(path)
-    return name if not suffix or name in _index()[0] or name in _PLAIN_NAMES else suffix
-
-
 def language_named(name: str) -> Language | None:
     """Return the language with this name, or ``None``."""
     return next((language for language in LANGUAGES if language.name == name), None)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aggregate.models.prompt import SEPARATOR, Prompt, Section
+from aggregate.monitor import get_monitor
 from aggregate.tokens.counter import TokenCounter
 
 
@@ -54,6 +55,7 @@ def count_all(texts: Iterable[str]) -> list[int]:
         return counter.results()
 
 
+@get_monitor().scope("count_prompt")
 def count_prompt(prompt: Prompt) -> PromptTokens:
     """Return the exact counts of a prompt, its sections and its files."""
     last = len(prompt.segments) - 1
