@@ -20,7 +20,7 @@ from tests.index.samples import VIEW, check, fill, key, opened, payload, place, 
 ALL = 100
 """What ``fill`` keeps with 20 files."""
 RENEWED = "was damaged: it is made anew"
-_PAGE = 4096
+_PAGE = 16_384
 
 
 @pytest.fixture(scope="module")

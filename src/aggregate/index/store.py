@@ -113,7 +113,10 @@ class Index:
         return results
 
     def put_many(self, kind: Kind, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep each payload under its key, a SHA-256, from the next ``flush`` on; very large ones are not kept."""
+        """Keep each payload under its key, a SHA-256, from the next ``flush`` on; very large ones are not kept.
+
+        What equals a file's text is not to be put: the index holds no files (rule I-5).
+        """
         if not self.is_used or not kind.version:
             return
         seal = Seal.of(kind)

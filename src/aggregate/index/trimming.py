@@ -59,8 +59,11 @@ def _excess(connection: sqlite3.Connection, limit: int) -> int:
 
 def _delete(connection: sqlite3.Connection, count: int) -> bool:
     """Delete at most ``count`` of the entries that are to go next, and of the files; ``False`` where there are none."""
+    # In the order in which they lie, so that whole pages become free.
     for number in _outdated_kinds(connection):
-        ids = _ids(connection, "SELECT id FROM entries WHERE kind = ?", number, count)
+        ids = _ids(
+            connection, "SELECT id FROM entries WHERE kind = ? ORDER BY place", number, count
+        )
         if ids:
             in_transaction(connection, partial(delete_entries, ids=ids))
             return True
@@ -68,7 +71,7 @@ def _delete(connection: sqlite3.Connection, count: int) -> bool:
     day = connection.execute(query).fetchone()[0]
     if day is None:
         return False
-    ids = _ids(connection, "SELECT id FROM entries WHERE used <= ?", day, count)
+    ids = _ids(connection, "SELECT id FROM entries WHERE used <= ? ORDER BY place", day, count)
     files = _ids(connection, "SELECT id FROM files WHERE day <= ?", day, count)
 
     def delete(connection: sqlite3.Connection) -> None:
