@@ -74,7 +74,10 @@ class IndexConnection:
             connection = self._opened()
             return None if connection is None else query(connection)
         except _TROUBLE as error:
-            self._fail(error)
+            if _may_pass(error):
+                self.close()
+            else:
+                self._fail(error)
             return None
 
     def write(self, change: Callable[[sqlite3.Connection], None], *, create: bool = True) -> bool:
@@ -93,8 +96,9 @@ class IndexConnection:
                 if connection is not None:
                     in_transaction(connection, change)
             except _TROUBLE as error:
-                if isinstance(error, FileNotFoundError) and tries_left:
-                    continue  # a folder was deleted at this moment
+                if _may_pass(error) and tries_left:
+                    self.close()
+                    continue
                 self._fail(error, is_writing=True, is_told=create)
                 if self._connection is not None or self._is_given_up or self._is_unwritable:
                     return False
@@ -181,6 +185,12 @@ class IndexConnection:
 
     def _warn(self, sentence: str) -> None:
         self.warning = self.warning or f"the index {sentence}"
+
+
+def _may_pass(error: Exception) -> bool:
+    """Tell whether an error may come from files that others delete or replace at this moment."""
+    passing = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+    return isinstance(error, FileNotFoundError) or error_code(error) in passing
 
 
 def _reason(error: Exception) -> str:

@@ -29,6 +29,8 @@ BUSY_SECONDS: Final = 1.0
 _APPLICATION: Final = 0x41474958
 """``AGIX``, in the file's header: what tells our index from another program's database."""
 _SCHEMA_VERSION: Final = 1
+_PAGE_BYTES: Final = 16_384
+"""Views of a few kilobytes lie several to a page; with SQLite's own 4,096 a third of the file was empty."""
 _HEADER_BYTES: Final = 100
 _MAGIC: Final = b"SQLite format 3\0"
 _OPEN_TO_OTHERS: Final = 0o077
@@ -43,7 +45,7 @@ _SCHEMA: Final = (
     "CREATE TABLE payloads (place INTEGER PRIMARY KEY, data BLOB NOT NULL)",
     "CREATE TABLE kinds (number INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL,"
     " used INTEGER NOT NULL)",
-    "CREATE TABLE files (id INTEGER PRIMARY KEY, seen INTEGER NOT NULL, data BLOB NOT NULL)",
+    "CREATE TABLE files (id INTEGER PRIMARY KEY, day INTEGER NOT NULL, data BLOB NOT NULL)",
     "CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
 )
 
@@ -226,6 +228,7 @@ def _write_schema(path: Path) -> None:
     os.close(create_private(path))
     connection = sqlite3.connect(path, isolation_level=None)
     try:
+        connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
         connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # so that a lower limit can shrink it
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=OFF")

@@ -7,7 +7,6 @@ from itertools import islice
 from struct import Struct
 from typing import Any, Final, NamedTuple
 
-from aggregate.index.file_states import FileRow
 from aggregate.index.kinds import Kind
 
 _CHUNK: Final = 1_000
@@ -60,10 +59,10 @@ def select_entries(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[i
     return dict(_select(connection, f"SELECT e.id, p.data {_WHOLE}", ids))
 
 
-def select_files(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, FileRow]:
+def select_files(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, bytes]:
     """Return the rows of files that are there, by id."""
-    query = "SELECT id, seen, data FROM files WHERE id IN "
-    return {row_id: (seen, data) for row_id, seen, data in _select(connection, query, ids)}
+    query = "SELECT id, data FROM files WHERE typeof(data) = 'blob' AND id IN "
+    return dict(_select(connection, query, ids))
 
 
 def insert_entries(
@@ -98,11 +97,11 @@ def touch_entries(connection: sqlite3.Connection, ids: Iterable[int], day: int) 
         connection.execute(update, [day, day, *chunk])
 
 
-def replace_files(connection: sqlite3.Connection, rows: Mapping[int, FileRow]) -> None:
+def replace_files(connection: sqlite3.Connection, rows: Mapping[int, bytes], day: int) -> None:
     """Write rows of files, in place of older ones."""
     connection.executemany(
         "INSERT OR REPLACE INTO files VALUES (?, ?, ?)",
-        sorted((row_id, *row) for row_id, row in rows.items()),
+        sorted((row_id, day, data) for row_id, data in rows.items()),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from aggregate.index.connection import IndexConnection
 from aggregate.index.entries import Seal, select_entries, select_files
-from aggregate.index.file_states import FileRow, FileState, file_row, look_at
+from aggregate.index.file_states import FileState, file_row, look_at
 from aggregate.index.kinds import Kind
 from aggregate.index.settings import byte_limit, index_path
 from aggregate.index.transaction import ROW_BYTES, Changes, write_changes
@@ -100,7 +100,7 @@ class Index:
         if self.is_used and (row := file_row(state, content_hash)):
             with self._lock:
                 self._changes.files[row[0]] = row[1]
-                self._count_waiting(len(row[1][1]))
+                self._count_waiting(len(row[1]))
 
     def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return what is kept of ``kind`` under each key, a SHA-256; ``None`` where there is nothing."""
@@ -113,7 +113,10 @@ class Index:
         return results
 
     def put_many(self, kind: Kind, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep each payload under its key, a SHA-256, from the next ``flush`` on; very large ones are not kept."""
+        """Keep each payload under its key, a SHA-256, from the next ``flush`` on; very large ones are not kept.
+
+        What equals a file's text is not to be put: the index holds no files (rule I-5).
+        """
         if not self.is_used or not kind.version:
             return
         seal = Seal.of(kind)
@@ -171,7 +174,7 @@ class Index:
             self._changes = Changes()
             self._file.close()
 
-    def _find_files(self, ids: Sequence[int]) -> Mapping[int, FileRow]:
+    def _find_files(self, ids: Sequence[int]) -> Mapping[int, bytes]:
         with self._lock:
             rows = self._file.read(lambda connection: select_files(connection, ids)) or {}
             waiting = self._changes.files

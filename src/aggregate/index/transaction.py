@@ -12,7 +12,6 @@ from aggregate.index.entries import (
     replace_files,
     touch_entries,
 )
-from aggregate.index.file_states import FileRow
 from aggregate.index.kinds import Kind
 from aggregate.index.trimming import DAY_NS
 
@@ -35,7 +34,7 @@ class Changes:
     """
 
     entries: dict[Kind, dict[int, bytes]] = field(default_factory=dict)
-    files: dict[int, FileRow] = field(default_factory=dict)
+    files: dict[int, bytes] = field(default_factory=dict)
     used: "array[int]" = field(default_factory=lambda: array("q"))
     damaged: set[int] = field(default_factory=set)
     hits: int = 0
@@ -59,7 +58,7 @@ def write_changes(connection: sqlite3.Connection, changes: Changes, now_ns: int)
     for kind, rows in changes.entries.items():
         insert_entries(connection, rows, _kind_number(connection, kind, day), day)
     touch_entries(connection, changes.used, day)
-    replace_files(connection, changes.files)
+    replace_files(connection, changes.files, day)
     _add(connection, {"hits": changes.hits, "misses": changes.misses})
 
 

@@ -59,17 +59,20 @@ def _excess(connection: sqlite3.Connection, limit: int) -> int:
 
 def _delete(connection: sqlite3.Connection, count: int) -> bool:
     """Delete at most ``count`` of the entries that are to go next, and of the files; ``False`` where there are none."""
+    # In the order in which they lie, so that whole pages become free.
     for number in _outdated_kinds(connection):
-        ids = _ids(connection, "SELECT id FROM entries WHERE kind = ?", number, count)
+        ids = _ids(
+            connection, "SELECT id FROM entries WHERE kind = ? ORDER BY place", number, count
+        )
         if ids:
             in_transaction(connection, partial(delete_entries, ids=ids))
             return True
-    query = "SELECT min(day) FROM (SELECT min(used) AS day FROM entries UNION ALL SELECT min(seen) / ? FROM files)"
-    day = connection.execute(query, (DAY_NS,)).fetchone()[0]
+    query = "SELECT min(oldest) FROM (SELECT min(used) AS oldest FROM entries UNION ALL SELECT min(day) FROM files)"
+    day = connection.execute(query).fetchone()[0]
     if day is None:
         return False
-    ids = _ids(connection, "SELECT id FROM entries WHERE used <= ?", day, count)
-    files = _ids(connection, "SELECT id FROM files WHERE seen < ?", (day + 1) * DAY_NS, count)
+    ids = _ids(connection, "SELECT id FROM entries WHERE used <= ? ORDER BY place", day, count)
+    files = _ids(connection, "SELECT id FROM files WHERE day <= ?", day, count)
 
     def delete(connection: sqlite3.Connection) -> None:
         delete_entries(connection, ids)
