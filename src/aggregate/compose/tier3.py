@@ -1,14 +1,14 @@
 """The Files section of a Tier 3 worker: its focus files in full, the rest by structure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
 
 from aggregate.compose.file_rendering import view_error_text
 from aggregate.compose.view_pool import render_all
-from aggregate.models.prompt import Segment
+from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.sections.files import FILES_TIER3, file_block, files_section, rendered_block
+from aggregate.sections.files import FILES_TIER3, file_block, file_segment, rendered_block
 from aggregate.syntax.languages import fence_tag, language_of
 
 FOCUS_TIER = 3
@@ -25,20 +25,68 @@ def tier3_segments(
     files with slices are shown by these, found again, Python by its skeleton, C and C++ by their
     outline, everything else as it was rendered.
     """
-    marked = [(file, _is_raw(file, focus_files)) for file in files]
-    in_prompt = [(file, is_raw) for file, is_raw in marked if is_raw or file.auto_aggregate]
-    requests = [None if is_raw else _context_request(file) for file, is_raw in in_prompt]
-    views = render_all([request for request in requests if request])
-    blocks: list[tuple[str, str]] = []
-    for (file, is_raw), request in zip(in_prompt, requests, strict=True):
-        if is_raw:
-            block = _raw_block(file)
-        elif request:
-            block = _context_block(request, next(views))
-        else:
-            block = rendered_block(file)
-        blocks.append((file.path, block))
-    return files_section(FILES_TIER3, blocks)
+    return Tier3Files(files).section(focus_files)
+
+
+class Tier3Files:
+    """The files of many Tier 3 prompts: whoever has which of them in focus, each is rendered once.
+
+    Args:
+        files: In the order of the prompts.
+        as_rendered: Whether each file's content is still the view that ``render_files`` made of its source: where a
+            prompt shows the same view it is not made again. Records that others have written may hold anything.
+        finish: Applied to segments when they are made: it returns as many, to be shown instead.
+    """
+
+    def __init__(
+        self,
+        files: Iterable[RenderedFile],
+        *,
+        as_rendered: bool = False,
+        finish: Callable[[Sequence[Segment]], Sequence[Segment]] = lambda segments: segments,
+    ) -> None:
+        self._files = tuple(files)
+        self._as_rendered = as_rendered
+        self._finish = finish
+        self._index = _FocusIndex(self._files)
+        # By their places in ``_files``.
+        self._raw: dict[int, Segment] = {}
+        self._context: dict[int, Segment] = {}
+
+    def named(self, focus: str) -> list[RenderedFile]:
+        """Return the files that ``focus`` names, in order; those that ``is_focus`` holds for."""
+        return [self._files[place] for place in self._index.places(focus)]
+
+    def section(self, focus_files: Iterable[str]) -> tuple[Segment, ...]:
+        """Return the section of one prompt, as ``tier3_segments`` does; ``()`` where no file is in it."""
+        focused = {place for focus in focus_files for place in self._index.places(focus)}
+        raw = {place for place, file in enumerate(self._files) if _is_always_raw(file)} | focused
+        context = [
+            place
+            for place, file in enumerate(self._files)
+            if place not in raw and file.auto_aggregate
+        ]
+        self._make_raw(sorted(raw - self._raw.keys()))
+        self._make_context([place for place in context if place not in self._context])
+        shown = sorted([*raw, *context])
+        segments = [self._raw[place] if place in raw else self._context[place] for place in shown]
+        title = Segment(Section.FILES, FILES_TIER3, Stability.STABLE)
+        return (title, *segments) if segments else ()
+
+    def _make_raw(self, places: Sequence[int]) -> None:
+        files = [self._files[place] for place in places]
+        segments = [file_segment(file.path, _raw_block(file)) for file in files]
+        self._raw.update(zip(places, self._finish(segments), strict=True))
+
+    def _make_context(self, places: Sequence[int]) -> None:
+        files = [self._files[place] for place in places]
+        requests = [_context_request(file, as_rendered=self._as_rendered) for file in files]
+        views = iter(render_all([request for request in requests if request]))
+        segments: list[Segment] = []
+        for file, request in zip(files, requests, strict=True):
+            block = _context_block(request, next(views)) if request else rendered_block(file)
+            segments.append(file_segment(file.path, block))
+        self._context.update(zip(places, self._finish(segments), strict=True))
 
 
 def is_focus(file: RenderedFile, focus_files: Sequence[str]) -> bool:
@@ -53,17 +101,30 @@ def is_focus(file: RenderedFile, focus_files: Sequence[str]) -> bool:
 
 def focus_paths(files: Iterable[RenderedFile], focus_files: Iterable[str]) -> frozenset[str]:
     """Return the paths of the files that ``is_focus`` holds for; fast also where both are thousands."""
-    by_last_part: dict[str, list[str]] = {}
-    for focus in focus_files:
-        by_last_part.setdefault(_parts(focus)[-1], []).append(focus)
-    entries = {focus for group in by_last_part.values() for focus in group}
-    paths = set()
-    for file in files:
-        # What names a file ends with one of the path's parts, or is its entry.
-        candidates = [focus for part in _parts(file.path) for focus in by_last_part.get(part, ())]
-        if file.entry in entries or is_focus(file, candidates):
-            paths.add(file.path)
-    return frozenset(paths)
+    listed = tuple(files)
+    index = _FocusIndex(listed)
+    places = {place for focus in set(focus_files) for place in index.places(focus)}
+    return frozenset(listed[place].path for place in places)
+
+
+class _FocusIndex:
+    """Finds the files that focus files name without asking all of them each time."""
+
+    def __init__(self, files: Sequence[RenderedFile]) -> None:
+        self._files = files
+        # What names a file ends with one of its path's parts, or is its entry.
+        self._by_part: dict[str, list[int]] = {}
+        self._by_entry: dict[str, list[int]] = {}
+        for place, file in enumerate(files):
+            self._by_entry.setdefault(file.entry, []).append(place)
+            for part in set(_parts(file.path)):
+                self._by_part.setdefault(part, []).append(place)
+
+    def places(self, focus: str) -> list[int]:
+        """Return the places of the files that ``focus`` names, in order."""
+        by_part = self._by_part.get(_parts(focus)[-1], ())
+        candidates = sorted({*by_part, *self._by_entry.get(focus, ())})
+        return [place for place in candidates if is_focus(self._files[place], [focus])]
 
 
 def _names(focus: str, path: PurePosixPath, entry: str) -> bool:
@@ -87,9 +148,7 @@ def _contains(parts: tuple[str, ...], run: tuple[str, ...]) -> bool:
     return any(parts[i : i + len(run)] == run for i in range(len(parts) - len(run) + 1))
 
 
-def _is_raw(file: RenderedFile, focus_files: Sequence[str]) -> bool:
-    if is_focus(file, focus_files):
-        return True
+def _is_always_raw(file: RenderedFile) -> bool:
     return file.auto_aggregate and (file.tier == FOCUS_TIER or file.force_full)
 
 
@@ -99,10 +158,10 @@ def _raw_block(file: RenderedFile) -> str:
     return file_block(file.path, file.source, language=fence_tag(file.path, file.source))
 
 
-def _context_request(file: RenderedFile) -> ViewRequest | None:
+def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:
     """Return the view of a file as context for a worker, ``None`` for the one it was rendered in."""
     mode = _context_mode(file)
-    if mode is None:
+    if mode is None or (as_rendered and file.view_mode is mode and file.language):
         return None
     return ViewRequest(file.path, file.source, mode, slices=tuple(file.custom_slices))
 
