@@ -29,6 +29,7 @@ from aggregate.conductor.durable.heartbeat import Heartbeat, ProcessIdentity, th
 from aggregate.conductor.durable.location import DATABASE
 from aggregate.conductor.durable.run_table import RunRow, RunTable
 from aggregate.conductor.durable.schema import LEASES
+from aggregate.conductor.durable.schema import SEGMENTS as SEGMENT_ROWS
 from aggregate.conductor.durable.worker_process import WorkerProcess
 from aggregate.conductor.service import RunOptions, cancel, conduct, forget, status
 from aggregate.conductor.tickets import Ticket, Tickets
@@ -37,7 +38,7 @@ from aggregate.conductor.track_run import PollingOptions
 from aggregate.disk.user_folders import state_folder
 from aggregate.errors import StateError, TrackError
 from aggregate.models.group import FailurePolicy, RunStatus
-from aggregate.models.prompt import Prompt
+from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from tests.fakes.conducting import Says
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
 
@@ -180,6 +181,83 @@ def test_a_withdrawn_assignment_has_no_outcome(engine: sa.Engine) -> None:
         time.sleep(0.3)
     assert queue.outcomes(["r/slow", "r/never"]) == {}
     assert begun in (["slow"], ["slow", "never"])
+
+
+SEGMENTS = tuple(
+    Segment(Section.FILES, f"### File {i}\n\n\x00 \ud83d {i}", Stability.STABLE, str(i))
+    for i in range(3)
+)
+
+
+def segment_rows(engine: sa.Engine) -> list[str]:
+    """Return what the database has of contexts."""
+    with engine.connect() as connection:
+        return list(connection.execute(sa.select(SEGMENT_ROWS.c.segment)).scalars())
+
+
+def test_a_context_is_put_into_the_database_once(engine: sa.Engine) -> None:
+    """Tickets that see the same files share their rows, also with NUL and half a surrogate pair; each worker gets its own context whole."""
+    queue, worker = DbosQueue(engine), Says()
+    first, second = Prompt(SEGMENTS), Prompt((SEGMENTS[2], *SEGMENTS[1:], SEGMENTS[0]))
+    queue.put(replace(assignment("a"), prompt=first))
+    DbosQueue(engine).put(replace(assignment("b"), prompt=second))
+    assert len(segment_rows(engine)) == 3
+    with WorkerProcess(engine, worker):
+        until(lambda: len(queue.outcomes(["r/a", "r/b"])) == 2)
+    assert {one.ticket: one.prompt for one in worker.given} == {"a": first, "b": second}
+
+
+@pytest.mark.parametrize("planted", ['["files", "other", "stable", ""]', None])
+def test_a_context_that_somebody_changed(engine: sa.Engine, planted: str | None) -> None:
+    """A segment that is not what was written, or is gone, is not shown to a model: its ticket fails with one sentence."""
+    queue, worker = DbosQueue(engine), Says()
+    queue.put(replace(assignment("a"), prompt=Prompt(SEGMENTS)))
+    with engine.begin() as connection:
+        if planted is None:
+            connection.execute(SEGMENT_ROWS.delete())
+        else:
+            connection.execute(SEGMENT_ROWS.update().values(segment=planted))
+    with WorkerProcess(engine, worker):
+        until(lambda: queue.outcomes(["r/a"]))
+    failure = queue.outcomes(["r/a"])["r/a"].failure
+    assert failure is not None
+    assert "of r in the database is not " in failure
+    assert worker.given == []
+
+
+def test_what_is_urgent_goes_before_what_waits(engine: sa.Engine) -> None:
+    """A ticket that has waited for others is worked on before those that were enqueued earlier and waited for none."""
+    queue, worker = DbosQueue(engine), Says()
+    queue.set_concurrency(1)
+    for ticket in ("a", "b", "c"):
+        queue.put(assignment(ticket))
+    queue.put(replace(assignment("next"), urgent=True))
+    with WorkerProcess(engine, worker):
+        until(lambda: len(queue.outcomes(["r/a", "r/b", "r/c", "r/next"])) == 4)
+    assert worker.order == ["next", "a", "b", "c"]
+
+
+def test_a_cancelled_ticket_gives_its_place_free(engine: sa.Engine) -> None:
+    """A worker does not wait for the answer to a ticket that was taken back: it goes on with the next one."""
+    go, begun = Event(), Event()
+
+    def hang(given: Assignment) -> str:
+        if given.ticket == "slow":
+            begun.set()
+            go.wait(60)
+        return "answer"
+
+    queue = DbosQueue(engine)
+    queue.set_concurrency(1)
+    queue.put(assignment("slow"))
+    with WorkerProcess(engine, Says(hang)):
+        assert begun.wait(30)
+        queue.put(assignment("next"))
+        queue.cancel(["r/slow"])
+        until(lambda: queue.outcomes(["r/next"]))
+        assert not go.is_set()
+        assert queue.outcomes(["r/slow"]) == {}
+        go.set()
 
 
 def test_each_process_has_its_own_id(engine: sa.Engine) -> None:
@@ -381,7 +459,7 @@ def test_the_version_is_fixed(engine: sa.Engine) -> None:
     with engine.connect() as connection:
         assert connection.execute(
             sa.text(f"SELECT application_version FROM {table}")
-        ).scalars().all() == ["aggregate-conductor-2"]
+        ).scalars().all() == ["aggregate-conductor-3"]
 
 
 def test_runs_are_numbered(engine: sa.Engine) -> None:
@@ -563,6 +641,7 @@ def test_runs_that_are_over_are_forgotten(tmp_path: Path, url: str) -> None:
         assert [
             connection.execute(sa.text(f"SELECT count(*) FROM {one}")).scalar() for one in tables
         ] == [0] * len(KEPT)
+    assert segment_rows(engine) == []
     engine.dispose()
     assert first.report.exists()
     assert (

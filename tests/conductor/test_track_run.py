@@ -1,7 +1,10 @@
 """Runs from outside: tickets in, prompts, marks and a report out; the queue is in memory."""
 
+from collections.abc import Collection
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from threading import Event
 from time import sleep
 
 import pytest
@@ -480,3 +483,65 @@ def test_an_answer_is_no_larger_than_the_database_gives_back() -> None:
     made = attempt_assignment(Says(refuse), ASKED, 1)
     assert made.status is RunStatus.ERROR
     assert "[... 40,000 of 50,000 characters ...]" in made.text
+
+
+def many_tickets(number: int) -> str:
+    """Return tickets that wait for nothing."""
+    return "".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x"\n' for i in range(number))
+
+
+def test_results_are_taken_up_between_tickets(tmp_path: Path) -> None:
+    """What ends while tickets are laid down sets its dependents free at once, ahead of those that wait for nothing."""
+    tickets = many_tickets(4) + '[[tickets]]\nid = "next"\nprompt = "x"\ndepends_on = ["t0"]\n'
+    run = conducted(
+        track_project(tmp_path, tickets),
+        polling=PollingOptions(warm_up=False),
+        seconds=count(0.0, 1.0).__next__,
+    )
+    assert run.events[:4] == ["started t0", "done t0", "started next", "done next"]
+    assert run.events[-2:] == ["started t3", "done t3"]
+    assert [one.ticket for one in run.worker.given if one.urgent] == ["next"]
+
+
+def test_a_cancelled_run_lays_nothing_down_any_more(tmp_path: Path) -> None:
+    """Whether it was cancelled is asked before each ticket; what is under way is taken back and open again in the plan."""
+    folder = track_project(tmp_path, many_tickets(9))
+    looks = iter([False, False, True])
+    run = conducted(folder, polling=PollingOptions(warm_up=False), cancelled=lambda: next(looks))
+    assert run.events == ["started t0", "started t1"]
+    assert (run.result.cancelled, run.queue.waiting) == (True, {})
+    assert run.report.count("not run: cancelled") == 9
+
+
+class EndsMeanwhile(Event):
+    """Is set by an answer that ends while the run waits."""
+
+    def __init__(self, queue: MemoryQueue) -> None:
+        super().__init__()
+        self.queue = queue
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Let an answer end."""
+        self.queue.end_newest(self.queue.waiting)
+        self.set()
+        return True
+
+
+class EndsByItself(MemoryQueue):
+    """A queue whose worker does not work because it is looked at."""
+
+    def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
+        """Return what has ended."""
+        return {key: self.ended[key] for key in keys if key in self.ended}
+
+
+def test_what_ends_in_this_process_is_taken_up_at_once(tmp_path: Path) -> None:
+    """A run that hears of an end does not wait for its next look at the queue, which here is ten minutes away."""
+    queue = EndsByItself(Says())
+    run = conducted(
+        track_project(tmp_path, FAN_OUT),
+        queue=queue,
+        polling=PollingOptions(poll=600),
+        changed=EndsMeanwhile(queue),
+    )
+    assert run.events == ["started a", "started b", "done b", "done a", "started sum", "done sum"]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 
 from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
@@ -74,11 +75,15 @@ class MemoryQueue:
 
     def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
         """Work on the last assignment, and return the outcomes."""
+        self.end_newest(keys)
+        return {key: self.ended[key] for key in keys if key in self.ended}
+
+    def end_newest(self, keys: Collection[str]) -> None:
+        """Work on the last assignment of ``keys``."""
         if newest := next((key for key in reversed(self.waiting) if key in keys), None):
             assignment = self.waiting.pop(newest)
             outcome = complete_assignment(self.worker, assignment, wait=self.waits.append)
             self.ended[assignment.key] = TicketOutcome.from_json(outcome.to_json())
-        return {key: self.ended[key] for key in keys if key in self.ended}
 
     def cancel(self, keys: Collection[str]) -> None:
         """Forget them."""
@@ -113,8 +118,10 @@ def conducted(
     queue: MemoryQueue | None = None,
     polling: PollingOptions | None = None,
     cancelled: Callable[[], bool] = lambda: False,
+    changed: Event | None = None,
+    seconds: Callable[[], float] = lambda: 0.0,
 ) -> Conducted:
-    """Run the project's track over a queue in memory."""
+    """Run the project's track over a queue in memory; no time goes by while tickets are laid down, unless told so."""
     loaded = open_project(folder / "manual_slop.toml")
     track = open_track(folder, TRACK)
     tickets = track.tickets()
@@ -131,6 +138,8 @@ def conducted(
         polling=polling or PollingOptions(poll=0.001),
         observe=events.append,
         cancelled=cancelled,
+        changed=changed,
+        seconds=seconds,
         clock=lambda: TIME,
     ).run()
     return Conducted(

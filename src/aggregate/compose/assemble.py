@@ -112,7 +112,7 @@ class PromptStream:
     def _files_section(self) -> Iterator[Segment]:
         request = self._request
         if request.is_tier3:
-            return tier3_segments(self._noted_files(), request.focus_files)
+            return iter(tier3_segments(self._noted_files(), request.focus_files))
         return files_segments(
             self._noted_files(), summary_only=request.summary_only, strategy=request.strategy
         )

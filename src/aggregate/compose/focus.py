@@ -16,6 +16,34 @@ def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:
     return any(_names(focus, pure_path, entry) for focus in focus_files)
 
 
+class FocusIndex:
+    """Finds the files that a focus file names without asking all of them each time.
+
+    Args:
+        files: The path of each file and its entry.
+    """
+
+    def __init__(self, files: Iterable[tuple[str, str]]) -> None:
+        self._files = tuple(files)
+        # What names a file ends with one of its path's parts, or is its entry.
+        self._by_part: dict[str, list[int]] = {}
+        self._by_entry: dict[str, list[int]] = {}
+        for place, (path, entry) in enumerate(self._files):
+            self._by_entry.setdefault(entry, []).append(place)
+            for part in set(_parts(path)):
+                self._by_part.setdefault(part, []).append(place)
+
+    def places(self, focus: str) -> list[int]:
+        """Return the places of the files that ``focus`` names, in order."""
+        by_part = self._by_part.get(_parts(focus)[-1], ())
+        candidates = sorted({*by_part, *self._by_entry.get(focus, ())})
+        return [place for place in candidates if self._is_named(place, focus)]
+
+    def _is_named(self, place: int, focus: str) -> bool:
+        path, entry = self._files[place]
+        return is_named(path, entry, [focus])
+
+
 def named_paths(files: Iterable[tuple[str, str]], focus_files: Iterable[str]) -> frozenset[str]:
     """Return the paths that ``is_named`` holds for; fast also where both are thousands.
 
@@ -23,19 +51,12 @@ def named_paths(files: Iterable[tuple[str, str]], focus_files: Iterable[str]) ->
         files: The path of each file and its entry.
         focus_files: What names them.
     """
-    by_last_part: dict[str, list[str]] = {}
-    for focus in focus_files:
-        by_last_part.setdefault(_parts(focus)[-1], []).append(focus)
-    if not by_last_part:
+    wanted = set(focus_files)
+    if not wanted:
         return frozenset()
-    entries = {focus for group in by_last_part.values() for focus in group}
-    paths = set()
-    for path, entry in files:
-        # What names a file ends with one of the path's parts, or is its entry.
-        candidates = [focus for part in _parts(path) for focus in by_last_part.get(part, ())]
-        if entry in entries or is_named(path, entry, candidates):
-            paths.add(path)
-    return frozenset(paths)
+    listed = tuple(files)
+    index = FocusIndex(listed)
+    return frozenset(listed[place][0] for focus in wanted for place in index.places(focus))
 
 
 def _names(focus: str, path: PurePosixPath, entry: str) -> bool:

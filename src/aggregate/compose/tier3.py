@@ -1,53 +1,91 @@
 """The Files section of a Tier 3 worker: its focus files in full, the rest by structure."""
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from aggregate.compose.file_rendering import view_error_text
-from aggregate.compose.focus import FOCUS_TIER, is_named, named_paths
+from aggregate.compose.focus import FOCUS_TIER, FocusIndex, is_named, named_paths
 from aggregate.compose.view_pool import render_all
-from aggregate.models.prompt import Segment
+from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import FileRow, RenderedFile
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.sections.files import FILES_TIER3, file_block, files_section, rendered_block
+from aggregate.sections.files import FILES_TIER3, file_block, file_segment, rendered_block
 from aggregate.syntax.languages import fence_tag, language_of
 
 _CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
 
 
-def tier3_segments(files: Iterable[RenderedFile], focus_files: Sequence[str]) -> Iterator[Segment]:
-    """Yield the section ``## Files (Tier 3 - Focused)`` (rule M-53).
+def tier3_segments(
+    files: Iterable[RenderedFile], focus_files: Sequence[str]
+) -> tuple[Segment, ...]:
+    """Return the section ``## Files (Tier 3 - Focused)`` (rule M-53).
 
     Focus files, files of tier 3 and files forced to full are shown raw, whatever their view mode;
     files named as focus also where they are excluded or not aggregated (rule M-X8). Of the others,
     files with slices are shown by these, found again, Python by its skeleton, C and C++ by their
     outline, everything else as it was rendered.
     """
-    return files_section(FILES_TIER3, _blocks(files, focus_files))
+    return Tier3Files(files).section(focus_files)
 
 
-def _blocks(files: Iterable[RenderedFile], focus_files: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the path and the block of each file in the prompt."""
-    waiting: deque[tuple[RenderedFile, ViewRequest | None, bool]] = deque()
+class Tier3Files:
+    """The files of many Tier 3 prompts: whoever has which of them in focus, each is rendered once.
 
-    def requests() -> Iterator[ViewRequest]:
-        for file in files:
-            is_raw = _is_raw(file, focus_files)
-            if is_raw or file.auto_aggregate:
-                request = None if is_raw else _context_request(file)
-                waiting.append((file, request, is_raw))
-                # Where no view is made, one that costs nothing stands for it.
-                yield request or ViewRequest(file.path, file.source, ViewMode.NONE)
+    Args:
+        files: In the order of the prompts.
+        as_rendered: Whether each file's content is still the view that ``render_files`` made of its source: where a
+            prompt shows the same view it is not made again. Records that others have written may hold anything.
+        finish: Applied to segments when they are made: it returns as many, to be shown instead.
+    """
 
-    for view in render_all(requests()):
-        file, request, is_raw = waiting.popleft()
-        if is_raw:
-            block = _raw_block(file)
-        elif request:
-            block = _context_block(request, view)
-        else:
-            block = rendered_block(file)
-        yield file.path, block
+    def __init__(
+        self,
+        files: Iterable[RenderedFile],
+        *,
+        as_rendered: bool = False,
+        finish: Callable[[Sequence[Segment]], Sequence[Segment]] = lambda segments: segments,
+    ) -> None:
+        self._files = tuple(files)
+        self._as_rendered = as_rendered
+        self._finish = finish
+        self._index = FocusIndex((file.path, file.entry) for file in self._files)
+        # By their places in ``_files``.
+        self._raw: dict[int, Segment] = {}
+        self._context: dict[int, Segment] = {}
+
+    def named(self, focus: str) -> list[RenderedFile]:
+        """Return the files that ``focus`` names, in order; those that ``is_focus`` holds for."""
+        return [self._files[place] for place in self._index.places(focus)]
+
+    def section(self, focus_files: Iterable[str]) -> tuple[Segment, ...]:
+        """Return the section of one prompt, as ``tier3_segments`` does; ``()`` where no file is in it."""
+        focused = {place for focus in focus_files for place in self._index.places(focus)}
+        raw = {place for place, file in enumerate(self._files) if _is_always_raw(file)} | focused
+        context = [
+            place
+            for place, file in enumerate(self._files)
+            if place not in raw and file.auto_aggregate
+        ]
+        self._make_raw(sorted(raw - self._raw.keys()))
+        self._make_context([place for place in context if place not in self._context])
+        shown = sorted([*raw, *context])
+        segments = [self._raw[place] if place in raw else self._context[place] for place in shown]
+        title = Segment(Section.FILES, FILES_TIER3, Stability.STABLE)
+        return (title, *segments) if segments else ()
+
+    def _make_raw(self, places: Sequence[int]) -> None:
+        files = [self._files[place] for place in places]
+        segments = [file_segment(file.path, _raw_block(file)) for file in files]
+        self._raw.update(zip(places, self._finish(segments), strict=True))
+
+    def _make_context(self, places: Sequence[int]) -> None:
+        files = [self._files[place] for place in places]
+        requests = [_context_request(file, as_rendered=self._as_rendered) for file in files]
+        views = iter(render_all([request for request in requests if request]))
+        segments: list[Segment] = []
+        for file, request in zip(files, requests, strict=True):
+            block = _context_block(request, next(views)) if request else rendered_block(file)
+            segments.append(file_segment(file.path, block))
+        self._context.update(zip(places, self._finish(segments), strict=True))
 
 
 def is_focus(file: RenderedFile | FileRow, focus_files: Sequence[str]) -> bool:
@@ -60,9 +98,7 @@ def focus_paths(files: Iterable[RenderedFile], focus_files: Iterable[str]) -> fr
     return named_paths(((file.path, file.entry) for file in files), focus_files)
 
 
-def _is_raw(file: RenderedFile, focus_files: Sequence[str]) -> bool:
-    if is_focus(file, focus_files):
-        return True
+def _is_always_raw(file: RenderedFile) -> bool:
     return file.auto_aggregate and (file.tier == FOCUS_TIER or file.force_full)
 
 
@@ -72,10 +108,10 @@ def _raw_block(file: RenderedFile) -> str:
     return file_block(file.path, file.source, language=fence_tag(file.path, file.source))
 
 
-def _context_request(file: RenderedFile) -> ViewRequest | None:
+def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:
     """Return the view of a file as context for a worker, ``None`` for the one it was rendered in."""
     mode = _context_mode(file)
-    if mode is None:
+    if mode is None or (as_rendered and file.view_mode is mode and file.language):
         return None
     return ViewRequest(file.path, file.source, mode, slices=tuple(file.custom_slices))
 

@@ -1,6 +1,7 @@
 """What goes to a worker and what comes back, as values that fit into a database."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ class Assignment:
         retries: Further attempts after a failed one.
         attempt: The number of this attempt, from 1.
         ahead: Others wait until the answer to this one begins to come; it warms a cache up for them.
+        urgent: It goes before those that wait in the queue: others wait for it, or it has waited for others.
     """
 
     key: str
@@ -38,11 +40,19 @@ class Assignment:
     retries: int = 0
     attempt: int = 1
     ahead: bool = False
+    urgent: bool = False
 
     @property
     def text(self) -> str:
         """Everything that the worker is shown, as one text."""
         return SEPARATOR.join(part for part in (self.prompt.markdown, self.message) if part)
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield ``text`` piece by piece, for the reason that ``Prompt.pieces`` has."""
+        yield from self.prompt.pieces()
+        if self.prompt.segments and self.message:
+            yield SEPARATOR.encode()
+        yield self.message.encode()
 
     def to_json(self) -> str:
         """Return the assignment as JSON."""

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from aggregate.conductor.assignment_tokens import AssignmentTokens
 from aggregate.conductor.schedule import Schedule
 from aggregate.conductor.tickets import Ticket, Tickets
 from aggregate.conductor.worker_context import WorkerContexts
-from aggregate.tokens.count import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ def preview(
     schedule = Schedule(
         tickets.tickets, on_error=tickets.on_error, warm_up=warm_up, any_focus=any_focus
     )
+    tokens = AssignmentTokens()
     steps: list[PreviewStep] = []
     wave = 0
     while started := schedule.start(len(tickets.tickets)):
@@ -45,6 +46,6 @@ def preview(
             contexts.check(ticket)
             assignment = contexts.assignment(ticket, {}, ticket.id)
             waits_for = schedule.waits_for[ticket.id]
-            steps.append(PreviewStep(wave, ticket, waits_for, count(assignment.text)))
+            steps.append(PreviewStep(wave, ticket, waits_for, tokens.count(assignment)))
             schedule.end(ticket.id, failed=False)
     return steps

@@ -46,7 +46,7 @@ class RunFiles:
 
     def write_prompt(self, assignment: Assignment) -> None:
         """Write what a worker is shown."""
-        replace_own(self._path(assignment.ticket, "prompt"), assignment.text)
+        replace_own(self._path(assignment.ticket, "prompt"), assignment.pieces())
 
     def write_reply(self, outcome: TicketOutcome) -> None:
         """Write what a worker answered, or why it did not."""

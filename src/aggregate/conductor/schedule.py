@@ -81,7 +81,10 @@ class Schedule:
         return not self._under_way and not self._ready
 
     def start(self, most: int) -> list[Ticket]:
-        """Return at most ``most`` tickets to start now, in order; they count as under way."""
+        """Return at most ``most`` tickets to start now; they count as under way.
+
+        Those that have waited for others go first, each group in the tickets' order.
+        """
         started: list[str] = []
         waiting: list[str] = []
         for ticket_id in self._ready:
@@ -126,4 +129,8 @@ class Schedule:
                 elif not self._unmet[dependent]:
                     freed.append(dependent)
         if freed:
-            self._ready = sorted({*self._ready, *freed}, key=self._position.__getitem__)
+            self._ready = sorted({*self._ready, *freed}, key=self._place)
+
+    def _place(self, ticket_id: str) -> tuple[bool, int]:
+        """Return what ready tickets are sorted by: those that have waited for others go first."""
+        return not self.waits_for[ticket_id], self._position[ticket_id]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from aggregate.clients.script_file import ScriptedReply
 from aggregate.conductor.assignment import Assignment, WorkerReply
+from aggregate.conductor.assignment_tokens import AssignmentTokens
 from aggregate.errors import WorkerError
 from aggregate.models.prompt import Section
 from aggregate.tokens.count import count
@@ -20,21 +21,23 @@ class ScriptedWorker:
 
     def __init__(self, answers: Mapping[str, ScriptedReply]) -> None:
         self._answers = answers
+        self._tokens = AssignmentTokens()
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Return the scripted answer, or fail as the script says; it begins at once and ends after its time."""
         begun()
         answer = self._answers.get(assignment.ticket)
         if answer is None:
-            return WorkerReply(describe_assignment(assignment), count(assignment.text))
+            tokens = self._tokens.count(assignment)
+            return WorkerReply(describe_assignment(assignment, tokens), tokens)
         time.sleep(answer.seconds)
         if error := answer.failure(assignment.attempt):
             raise WorkerError(error, again=not answer.refuse)
-        return WorkerReply(answer.text, count(assignment.text) + count(answer.text))
+        return WorkerReply(answer.text, self._tokens.count(assignment) + count(answer.text))
 
 
-def describe_assignment(assignment: Assignment) -> str:
-    """Return one paragraph on what an assignment holds."""
+def describe_assignment(assignment: Assignment, tokens: int) -> str:
+    """Return one paragraph on what an assignment of so many tokens holds."""
     sources = [
         (segment.section, segment.source)
         for segment in assignment.prompt.segments
@@ -46,6 +49,6 @@ def describe_assignment(assignment: Assignment) -> str:
     file_or_files = "file" if len(files) == 1 else "files"
     and_results = f"the results {', '.join(results)}" if results else "no results"
     return (
-        f"No model was asked: the scripted worker was given {count(assignment.text):,} tokens "
+        f"No model was asked: the scripted worker was given {tokens:,} tokens "
         f"with {len(files):,} {file_or_files} and {and_results}. The task is: {task}"
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from threading import Event
 from time import monotonic
 
 from aggregate.conductor.checkboxes import Checkbox
@@ -26,8 +27,9 @@ from aggregate.deprecation import renamed_keywords
 from aggregate.errors import StateError, TrackError
 from aggregate.models.group import FailurePolicy
 
-LOOK_SECONDS = 0.5
-"""Whether a run was cancelled is asked at most this often: a person waits for it, and each time asks the database."""
+LOOK_SECONDS = 0.05
+"""Whether a run was cancelled is asked at most this often, for each time asks the database: so many more tickets are
+begun at the most as are laid down meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +113,10 @@ def conduct(
         tickets = run.tickets
         if options.concurrency is not None:
             queue.set_concurrency(options.concurrency)
+        changed = Event()
         if worker is not None:
-            stack.enter_context(WorkerProcess(engine, worker, lease=options.lease))
+            process = WorkerProcess(engine, worker, lease=options.lease, changed=changed)
+            stack.enter_context(process)
         track_run = TrackRun(
             run.run_id,
             track,
@@ -123,6 +127,7 @@ def conduct(
             polling=options.polling,
             observe=observe,
             cancelled=_is_cancelled(runs, run),
+            changed=changed,
         )
         result = track_run.run()
         runs.set_state(run, CANCELLED if result.cancelled else FINISHED)

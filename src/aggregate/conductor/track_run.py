@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from time import monotonic, sleep
+from threading import Event
+from time import monotonic
 
 from aggregate.conductor.assignment import TicketOutcome
 from aggregate.conductor.checkboxes import Checkbox
@@ -25,6 +26,10 @@ from aggregate.models.result import AggregatedResult
 CHUNK = 200
 """Outcomes that are read from the queue at one time: an answer may have megabytes, and all of them need not be held at
 once."""
+LOOK_SECONDS = 0.05
+"""Between two looks at the queue while tickets are laid down: a look costs about as much as laying one down."""
+RECORDING_SECONDS = 0.002
+"""How soon the queue is looked at again when something has just ended: it takes about so long to be recorded."""
 MARK_SECONDS = 0.5
 """The plan's checkboxes are written at most this often, for a person looks at them; the last ones always."""
 
@@ -54,7 +59,7 @@ class PollingOptions:
     Attributes:
         window: Assignments in the queue at one time; it bounds memory and must exceed what all workers together work
             on at one time.
-        poll: Seconds between two looks at the queue when nothing has ended.
+        poll: Seconds between two looks at the queue when nothing has ended, as far as is known.
         warm_up: Send one worker ahead of others that share its prefix.
     """
 
@@ -101,7 +106,9 @@ class TrackRun:
         files: Where prompts, replies and the report are written.
         polling: How many assignments are in the queue at one time, and how often it is looked at.
         observe: Hears of every change.
-        cancelled: Asked between two looks at the queue.
+        cancelled: Asked before each ticket and between two looks at the queue.
+        changed: Set when an answer has ended or begun in this process; what other processes do is seen by looking.
+        seconds: The time that looks at the queue go by.
         clock: Gives the time that is written into ``metadata.json``.
     """
 
@@ -117,6 +124,8 @@ class TrackRun:
         polling: PollingOptions = PollingOptions(),
         observe: Callable[[TicketEvent], None] = lambda _event: None,
         cancelled: Callable[[], bool] = lambda: False,
+        changed: Event | None = None,
+        seconds: Callable[[], float] = monotonic,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._run_id = run_id
@@ -128,6 +137,10 @@ class TrackRun:
         self._polling = polling
         self._observe = observe
         self._cancelled = cancelled
+        self._changed = changed or Event()
+        self._pause = polling.poll
+        self._seconds = seconds
+        self._looked_at = seconds()
         self._clock = clock
         self._schedule = Schedule(
             tickets.tickets,
@@ -145,9 +158,11 @@ class TrackRun:
         while not self._schedule.finished:
             if self._cancelled():
                 return self._close(cancelled=True)
-            self._enqueue_ready(enqueued_before)
-            if not self._collect():
-                sleep(self._polling.poll)
+            started = self._start_next(enqueued_before)
+            if not started or self._is_time_to_look():
+                collected = self._collect()
+                if not started and not collected:
+                    self._wait()
             self._plan.write()
         return self._close(cancelled=False)
 
@@ -162,24 +177,40 @@ class TrackRun:
                 self._end(outcome, announce=False)
         return enqueued
 
-    def _enqueue_ready(self, enqueued_before: Collection[str]) -> None:
-        """Start tickets while the window has room; what was enqueued before is only waited for."""
+    def _start_next(self, enqueued_before: Collection[str]) -> bool:
+        """Start one ticket, if one is ready and the window has room; what was enqueued before is only waited for."""
         room = self._polling.window - len(self._schedule.under_way)
-        for ticket in self._schedule.start(room):
+        for ticket in self._schedule.start(min(room, 1)):
             if ticket.id not in enqueued_before:
                 self._enqueue(ticket)
             self._plan.set(ticket, Checkbox.STARTED)
             self._observe(TicketEvent(ticket, TicketState.STARTED))
+            return True
+        return False
 
     def _enqueue(self, ticket: Ticket) -> None:
         """Compose a ticket's assignment from the results that it waits for, and put it into the queue."""
-        results = self._merge(self._schedule.waits_for[ticket.id], on_error=self._tickets.on_error)
+        waits_for = self._schedule.waits_for[ticket.id]
+        results = self._merge(waits_for, on_error=self._tickets.on_error)
         assignment = self._contexts.assignment(ticket, results, self._key(ticket.id))
         self._files.write_prompt(assignment)
-        self._queue.put(replace(assignment, ahead=ticket.id in self._schedule.warming_up))
+        ahead = ticket.id in self._schedule.warming_up
+        self._queue.put(replace(assignment, ahead=ahead, urgent=ahead or bool(waits_for)))
+
+    def _is_time_to_look(self) -> bool:
+        return self._changed.is_set() or self._seconds() - self._looked_at >= LOOK_SECONDS
+
+    def _wait(self) -> None:
+        """Wait until something has ended or begun here, or it is time to look what other processes did."""
+        if self._changed.wait(self._pause):
+            self._pause = min(RECORDING_SECONDS, self._polling.poll)
+        else:
+            self._pause = min(2 * self._pause, self._polling.poll)
 
     def _collect(self) -> bool:
         """Collect what has ended; tell whether anything has happened."""
+        self._changed.clear()
+        self._looked_at = self._seconds()
         warming_up = self._schedule.warming_up
         self._notice_begun(warming_up)
         if self._schedule.warming_up != warming_up:

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from aggregate.compose.assemble import assemble, with_references
 from aggregate.compose.file_rendering import RenderedFiles, check_refused, render_files
 from aggregate.compose.focus import FOCUS_TIER
+from aggregate.compose.layout import files_segments
 from aggregate.compose.project import find_persona, redaction_for, request_for
 from aggregate.compose.request import Request
-from aggregate.compose.tier3 import focus_paths, is_focus
+from aggregate.compose.tier3 import Tier3Files, focus_paths, tier3_segments
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.tickets import Ticket
 from aggregate.config.load import Project
@@ -21,6 +22,7 @@ from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.reference import CACHE_DIR
+from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.result import AggregatedResult
 from aggregate.sections.subagent_results import results_segments
 from aggregate.sources.path_resolution import FolderListing
@@ -30,13 +32,17 @@ TIER3 = "tier3"
 SHARED_CHARACTERS = 20_000
 """What workers share if one is sent ahead for all: more than the 4,096 tokens of the largest minimum of a provider's
 cache."""
-CACHED_CONTEXTS = 16
-"""Contexts that are remembered for tickets with the same focus, which mostly follow each other; each may have
-megabytes."""
+REMEMBERED_FOCUS = 16
+"""Sets of focus files whose own segments are remembered for tickets with the same, which mostly follow each other; each
+may have megabytes."""
 
 
 class WorkerContexts:
-    """Composes workers' contexts from files that are read once, so that a fan-out shares its bytes.
+    """Composes workers' contexts from a project that is read once, so that a fan-out shares its bytes.
+
+    Files, screenshots, beads and discussion are read when the first context needs them, and each
+    file is rendered once: a ticket's context selects and joins what is there. Another run reads
+    everything anew.
 
     Args:
         project: Whose files, screenshots, beads and discussion the workers see.
@@ -45,9 +51,14 @@ class WorkerContexts:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._rendered: RenderedFiles | None = None
-        self._focus_paths: frozenset[str] = frozenset()
-        self._context = lru_cache(maxsize=CACHED_CONTEXTS)(self._compose)
-        self._persona = lru_cache(maxsize=CACHED_CONTEXTS)(self._find_persona)
+        self._late_paths: frozenset[str] = frozenset()
+        self._persona = cache(self._find_persona)
+        self._request = cache(self._make_request)
+        self._other_sections = cache(self._make_other_sections)
+        # What depends on which files stand late; see ``share``.
+        self._tier3_files = cache(self._make_tier3_files)
+        self._strategy_section = cache(self._make_strategy_section)
+        self._focus_section = lru_cache(maxsize=REMEMBERED_FOCUS)(self._make_focus_section)
 
     @property
     def output_dir(self) -> Path:
@@ -69,11 +80,12 @@ class WorkerContexts:
 
         Returns whether these are so many that a provider's cache can hold them.
         """
-        files = self._project_files(self._request(TIER3)).files
+        files = self._project_files().files
         focus_files = (focus for ticket in tickets for focus in ticket.focus_files)
-        self._focus_paths = focus_paths(files, focus_files)
-        self._context.cache_clear()
-        shared = (len(file.content) for file in files if file.path not in self._focus_paths)
+        self._late_paths = focus_paths(files, focus_files)
+        for made in (self._tier3_files, self._strategy_section, self._focus_section):
+            made.cache_clear()
+        shared = (len(file.content) for file in files if file.path not in self._late_paths)
         return sum(shared) >= SHARED_CHARACTERS
 
     def check(self, ticket: Ticket) -> None:
@@ -99,20 +111,17 @@ class WorkerContexts:
         self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
     ) -> Assignment:
         """Return what a worker gets for ``ticket``; the stable part comes first, the task last (rule M-53)."""
-        context = self._context(ticket.focus_files, ticket.aggregation_strategy)
-        stable = tuple(
-            segment for segment in context.segments if segment.section is not Section.HISTORY
-        )
-        history = tuple(
-            segment for segment in context.segments if segment.section is Section.HISTORY
-        )
+        files = self._files_section(ticket.focus_files, ticket.aggregation_strategy)
+        others = self._other_sections()
+        stable = tuple(segment for segment in others if segment.section is not Section.HISTORY)
+        history = tuple(segment for segment in others if segment.section is Section.HISTORY)
         merged: tuple[Segment, ...] = ()
         if results:
             merged = results_segments(with_references(results, self._project.folder / CACHE_DIR))
         return Assignment(
             key=key,
             ticket=ticket.id,
-            prompt=Prompt(stable + merged + history),
+            prompt=Prompt(files + stable + merged + history),
             message=f"## Task: {heading_text(ticket.name)}\n\n{ticket.prompt.strip()}",
             persona=self._persona(ticket.persona),
             tools=ticket.tools,
@@ -120,69 +129,112 @@ class WorkerContexts:
             retries=ticket.retries,
         )
 
+    def _files_section(self, focus_files: tuple[str, ...], strategy: str) -> tuple[Segment, ...]:
+        """Return the files of a context; it begins alike for all workers, for what only some focus on stands late."""
+        is_tier3 = strategy == TIER3
+        section = (
+            self._tier3_files().section(focus_files)
+            if is_tier3
+            else self._strategy_section(strategy)
+        )
+        replaced, added = self._focus_section(focus_files, strategy)
+        if added:
+            kept = tuple(segment for segment in section if segment.source not in replaced)
+            title, *segments = added
+            section = (*(kept or (title,)), *segments)
+        late_paths = self._late_paths | {segment.source for segment in added[1:]}
+        return tuple(sorted(section, key=lambda segment: segment.source in late_paths))
+
     def _find_persona(self, name: str) -> str:
         return find_persona(self._project, name).system_prompt.strip()
 
-    def _compose(self, focus_files: tuple[str, ...], strategy: str) -> Prompt:
-        tier3 = strategy == TIER3
-        request = replace(self._request(strategy), focus_files=focus_files if tier3 else ())
-        rendered = self._project_files(request)
-        late_paths = self._focus_paths
-        entries = _entries_to_add(focus_files, rendered, full=not tier3)
-        if entries:
-            added = render_files(replace(request, entries=entries), index=user_index())
-            check_refused(added.refused)
-            replaced = {entry.item.path for entry in entries}
-            others = tuple(file for file in rendered.files if file.path not in replaced)
-            rendered = RenderedFiles((*others, *added.files), rendered.warnings)
-            late_paths |= {file.path for file in added.files}
-        return _lay_out(request, rendered, late_paths)
-
-    def _request(self, strategy: str) -> Request:
+    def _make_request(self, strategy: str) -> Request:
         if strategy == TIER3:
             request = request_for(self._project, tier=FOCUS_TIER)
         else:
             request = request_for(self._project, strategy=strategy)
         return replace(request, redaction=redaction_for(self._project, sending=True))
 
-    def _project_files(self, request: Request) -> RenderedFiles:
+    def _make_other_sections(self) -> tuple[Segment, ...]:
+        """Return what stands behind the files in each context."""
+        return assemble(self._request(TIER3), RenderedFiles(())).prompt.segments
+
+    def _make_tier3_files(self) -> Tier3Files:
+        return Tier3Files(self._project_files().files, as_rendered=True, finish=self._finish)
+
+    def _make_strategy_section(self, strategy: str) -> tuple[Segment, ...]:
+        return self._finish(_lay_out(self._request(strategy), self._project_files().files))
+
+    def _make_focus_section(
+        self, focus_files: tuple[str, ...], strategy: str
+    ) -> tuple[frozenset[str], tuple[Segment, ...]]:
+        """Return the section of focus files that the project's own section does not show, or not in full.
+
+        Returns:
+            The paths that it stands for in the project's own section, and the section; ``()`` for none.
+        """
+        entries = self._entries_to_add(focus_files, full=strategy != TIER3)
+        if not entries:
+            return frozenset(), ()
+        request = replace(self._request(strategy), entries=entries)
+        rendered = render_files(request, index=user_index())
+        check_refused(rendered.refused)
+        if strategy == TIER3:
+            section = tier3_segments(rendered.files, focus_files)
+        else:
+            section = _lay_out(request, rendered.files)
+        paths = frozenset(segment.source for segment in section[1:])
+        replaced = frozenset(entry.item.path for entry in entries)
+        return replaced, self._finish(section, late_paths=paths)
+
+    def _entries_to_add(self, focus_files: Iterable[str], *, full: bool) -> tuple[Entry, ...]:
+        """Return entries for focus files that the project does not name, or, with ``full``, for all of them."""
+        entries: dict[str, Entry] = {}
+        for focus in focus_files:
+            paths = [file.path for file in self._tier3_files().named(focus)]
+            if full:
+                for path in paths or [focus]:
+                    entries[path] = Entry(FileItem(path, force_full=True))
+            elif not paths:
+                entries[focus] = Entry(FileItem(focus))
+        return tuple(entries.values())
+
+    def _finish(
+        self, segments: Sequence[Segment], *, late_paths: frozenset[str] | None = None
+    ) -> tuple[Segment, ...]:
+        """Return segments of files without secrets in their names, those that stand late marked so."""
+        late = self._late_paths if late_paths is None else late_paths
+        clean = self._clean_names(segments)
+        return tuple(
+            replace(segment, stability=Stability.SLOW) if segment.source in late else segment
+            for segment in clean
+        )
+
+    def _clean_names(self, segments: Sequence[Segment]) -> Iterable[Segment]:
+        redaction = self._request(TIER3).redaction
+        if redaction is None:
+            return segments
+        from aggregate.compose.redact_prompt import (
+            PromptRedaction,  # its rules take time to compile
+        )
+
+        return map(PromptRedaction(redaction, (each.source for each in segments)).clean, segments)
+
+    def _project_files(self) -> RenderedFiles:
         """Read the project's files, once: how they are shown depends on their entries alone."""
         if self._rendered is None:
-            self._rendered = render_files(request, index=user_index())
+            self._rendered = render_files(self._request(TIER3), index=user_index())
             check_refused(self._rendered.refused)
         return self._rendered
 
     def _exists(self, focus: str, request: Request) -> bool:
         if Path(request.base_dir, focus).is_file():
             return True
-        files = self._project_files(request).files
-        return any(is_focus(file, [focus]) and not file.error for file in files)
+        return any(not file.error for file in self._tier3_files().named(focus))
 
 
-def _entries_to_add(
-    focus_files: Iterable[str], rendered: RenderedFiles, *, full: bool
-) -> tuple[Entry, ...]:
-    """Return entries for focus files that the project does not name, or, with ``full``, for all of them."""
-    known = {file.path for file in rendered.files}
-    entries: dict[str, Entry] = {}
-    for focus in focus_files:
-        paths = [file.path for file in rendered.files if is_focus(file, [focus])]
-        if full:
-            for path in paths or [focus]:
-                entries[path] = Entry(FileItem(path, force_full=True))
-        elif not paths and focus not in known:
-            entries[focus] = Entry(FileItem(focus))
-    return tuple(entries.values())
-
-
-def _lay_out(request: Request, rendered: RenderedFiles, late_paths: frozenset[str]) -> Prompt:
-    """Return a context whose beginning is the same for all workers: what only some focus on stands late, marked so."""
-    files = sorted(rendered.files, key=lambda file: file.path in late_paths)
-    prompt = assemble(request, RenderedFiles(tuple(files), rendered.warnings)).prompt
-
-    def with_stability(segment: Segment) -> Segment:
-        if segment.section is Section.FILES and segment.source in late_paths:
-            return replace(segment, stability=Stability.SLOW)
-        return segment
-
-    return Prompt(tuple(map(with_stability, prompt.segments)))
+def _lay_out(request: Request, files: Sequence[RenderedFile]) -> tuple[Segment, ...]:
+    """Return the section of files by the request's strategy."""
+    return tuple(
+        files_segments(files, summary_only=request.summary_only, strategy=request.strategy)
+    )

@@ -41,23 +41,18 @@ def replace_text(path: Path, text: str) -> None:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def replace_own(path: Path, data: str | bytes, *, durable: bool = False) -> None:
+def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: bool = False) -> None:
     """Replace a file of ours at ``path`` in one step: a record, a cache, a state.
 
     A link in its place is replaced, not followed; the file is readable by the user alone, and so are the folders that
-    had to be made for it. With ``durable`` the disk is waited for.
+    had to be made for it. With ``durable`` the disk is waited for. Pieces of a text are written one behind the other.
 
     Raises:
         OutputError: It cannot be written.
     """
     try:
         private_folder(path.parent)
-        _replace(
-            path,
-            data.encode() if isinstance(data, str) else data,
-            mode=PRIVATE_FILE,
-            durable=durable,
-        )
+        _replace(path, _as_bytes(data), mode=PRIVATE_FILE, durable=durable)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
@@ -173,6 +168,12 @@ def _take_name(temporary: Path, path: Path) -> bool:
             return False
         temporary.replace(path)
     return True
+
+
+def _as_bytes(data: str | bytes | Iterable[bytes]) -> bytes:
+    if isinstance(data, bytes):
+        return data
+    return data.encode() if isinstance(data, str) else b"".join(data)
 
 
 def _replace(target: Path, data: bytes, *, mode: int | None, durable: bool) -> None:

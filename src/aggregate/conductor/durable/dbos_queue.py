@@ -13,8 +13,9 @@ What is set here and in ``worker_process``, and why:
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
@@ -23,12 +24,14 @@ from aggregate.conductor.assignment import Assignment, TicketOutcome
 from aggregate.conductor.attempt import WorkerStopping
 from aggregate.conductor.durable.database import database_errors, open_engine, retry_while_away
 from aggregate.conductor.durable.row_sizes import refuse_large_workflows, workflow_table
+from aggregate.conductor.durable.segment_table import SegmentTable
 from aggregate.conductor.durable.serialization import JSON, refuse_pickles, refuse_row
 from aggregate.errors import StateError
 from aggregate.models.group import RunStatus
+from aggregate.models.prompt import Prompt
 
 APPLICATION = "aggregate-conductor"
-VERSION = "aggregate-conductor-2"
+VERSION = "aggregate-conductor-3"
 """Of what stands in workflows' inputs and steps; to be raised when one side could no longer read the other's."""
 QUEUE = "tickets"
 WORKFLOW = "ticket"
@@ -40,6 +43,8 @@ are made again."""
 MAX_STARTS = 20
 """Starts of one ticket in processes that were killed; one that kills its workers is given up after these. Well above
 what restarts of a machine bring about."""
+_NOT_URGENT = 1
+"""DBOS gives out the least number first, and before it what has none."""
 _BEGUN = "begun"
 """The attribute of a workflow whose answer has begun to come."""
 _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
@@ -78,6 +83,7 @@ class DbosQueue:
     def __init__(self, engine: sa.Engine) -> None:
         refuse_pickles()
         self._engine = engine
+        self._segments = SegmentTable(engine)
         self._client = DBOSClient(
             system_database_engine=engine,
             application_name=APPLICATION,
@@ -119,7 +125,22 @@ class DbosQueue:
             "workflow_id": assignment.key,
             "app_version": VERSION,
         }
-        retry_while_away(self._engine, lambda: self._client.enqueue(options, assignment.to_json()))
+        if not assignment.urgent:
+            options["priority"] = _NOT_URGENT
+        run_id = _run_of(assignment.key)
+        digests = self._segments.write(run_id, assignment.prompt.segments)
+        text = replace(assignment, prompt=Prompt(())).to_json()
+        retry_while_away(self._engine, lambda: self._client.enqueue(options, text, digests))
+
+    def assignment(self, text: str, digests: Sequence[str]) -> Assignment:
+        """Return the assignment that ``put`` wrote as these values.
+
+        Raises:
+            StateError: Its context is not what was written.
+            SQLAlchemyError: The database is away.
+        """
+        bare = Assignment.from_json(text)
+        return replace(bare, prompt=Prompt(self._segments.read(_run_of(bare.key), digests)))
 
     def mark_begun(self, key: str) -> None:
         """Note that the answer to an assignment has begun to come; without a database nobody needs to know."""
@@ -148,6 +169,16 @@ class DbosQueue:
         return self._keys_where(
             lambda workflows: (
                 workflows.c.workflow_uuid.in_(keys) & workflows.c.status.not_in(_ENDED)
+            )
+        )
+
+    def cancelled(self, keys: Collection[str]) -> set[str]:
+        """Return which of ``keys`` were taken back."""
+        if not keys:
+            return set()
+        return self._keys_where(
+            lambda workflows: (
+                workflows.c.workflow_uuid.in_(keys) & (workflows.c.status == "CANCELLED")
             )
         )
 
@@ -212,6 +243,11 @@ class DbosQueue:
                 return set(connection.execute(query).scalars())
 
         return retry_while_away(self._engine, find)
+
+
+def _run_of(key: str) -> str:
+    """Return the run of an assignment's key."""
+    return key.rpartition("/")[0]
 
 
 def _silence_log() -> None:

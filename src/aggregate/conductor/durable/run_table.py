@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError
 
 from aggregate.conductor.durable.database import retry_while_away
 from aggregate.conductor.durable.row_sizes import ROW_BYTES, TOO_LARGE, size_of
-from aggregate.conductor.durable.schema import RUNS
+from aggregate.conductor.durable.schema import RUNS, SEGMENTS
 from aggregate.conductor.durable.serialization import NOT_JSON, refuse_row
 from aggregate.conductor.tickets import Tickets
 from aggregate.conductor.tickets_file import check_tickets
@@ -122,7 +122,8 @@ class RunTable:
         return str(rows[0]["state"]) if rows else CANCELLED
 
     def forget(self, run: RunRow) -> None:
-        """Delete a run that is over."""
+        """Delete a run that is over, and what its tickets were shown."""
+        self._execute(SEGMENTS.delete().where(SEGMENTS.c.run_id == run.run_id))
         self._execute(RUNS.delete().where(RUNS.c.run_id == run.run_id, RUNS.c.state != RUNNING))
 
     def _execute(self, statement: sa.Executable) -> Sequence[sa.RowMapping]:

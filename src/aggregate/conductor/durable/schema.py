@@ -25,3 +25,11 @@ LEASES = sa.Table(
     sa.Column("until", sa.Double, nullable=False),  # seconds since 1970 by the database's clock
 )
 """The living workers: DBOS notices that a process has died by means of its hosted service alone."""
+SEGMENTS = sa.Table(
+    "conductor_segments",
+    METADATA,
+    sa.Column("run_id", sa.Text, primary_key=True),
+    sa.Column("digest", sa.Text, primary_key=True),
+    sa.Column("segment", sa.Text, nullable=False),
+)
+"""What the tickets of a run are shown: DBOS would keep a copy for each ticket."""

@@ -1,10 +1,11 @@
 """A process that works on tickets: DBOS takes them from the queue, a worker answers, a heartbeat says that it lives."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from functools import cache
-from threading import BoundedSemaphore, Event, Lock
+from functools import cache, partial
+from threading import BoundedSemaphore, Event, Lock, Thread
 from time import monotonic, sleep
 from typing import Any, Self
 
@@ -49,12 +50,20 @@ class WorkerProcess:
         engine: The database.
         worker: Who answers; called from several threads at once.
         lease: Seconds after which this process counts as dead if it gives no sign of life.
+        changed: Set each time that an answer has ended or, for one that others wait for, begun.
 
     Raises:
         StateError: On entering: another one is open in this process, or the database cannot be used.
     """
 
-    def __init__(self, engine: sa.Engine, worker: Worker, *, lease: float = LEASE_SECONDS) -> None:
+    def __init__(
+        self,
+        engine: sa.Engine,
+        worker: Worker,
+        *,
+        lease: float = LEASE_SECONDS,
+        changed: Event | None = None,
+    ) -> None:
         # An engine of its own, which is closed for good when this process stops working.
         self._engine = open_engine(engine.url.render_as_string(hide_password=False))
         self._worker = worker
@@ -68,7 +77,11 @@ class WorkerProcess:
         )
         self._slots = BoundedSemaphore(self._queue.concurrency())
         self._stop = Event()
-        self._busy: set[str] = set()
+        self._changed = changed or Event()
+        # The keys at work, by what is set when their attempts are to end; one that was taken over
+        # may come back to this process while it is still at it.
+        self._busy: dict[Event, str] = {}
+        self._watch = Thread(target=self._watch_cancelled, name="conductor-cancel", daemon=True)
         self._idle: set[str] = set()
         self._requeues: Counter[str] = Counter()
 
@@ -118,14 +131,19 @@ class WorkerProcess:
             DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MAX_STARTS)(self._workflow())
             DBOS.launch()
             self._heartbeat.start()
+            self._watch.start()
 
     def _close(self) -> None:
         """Stop taking tickets, leave those under way to others, and take DBOS down."""
         self._stop.set()
+        for stop in list(self._busy):
+            stop.set()
         end = monotonic() + CLOSE_SECONDS
         while self._busy and monotonic() < end:
             sleep(POLL_SECONDS)
         self._heartbeat.stop()
+        if self._watch.is_alive():
+            self._watch.join(timeout=CLOSE_SECONDS)
         # DBOS leaves threads behind that wait for what others record; they must not reach for the
         # database any more. It sees to that on an engine of its own only.
         sa.event.listen(self._engine, "do_connect", _refuse_connection)
@@ -133,43 +151,60 @@ class WorkerProcess:
         DBOS.destroy(destroy_registry=True)
         self._engine.dispose()
 
-    def _workflow(self) -> Callable[[str], str]:
+    def _workflow(self) -> Callable[[str, list[str]], str]:
         """Return the workflow; DBOS marks functions, and a method cannot be marked."""
 
-        def ticket(text: str) -> str:
+        def ticket(text: str, digests: list[str]) -> str:
             """Work on one assignment; after a kill this runs again and skips the steps that were recorded."""
-            self._raise_if_stopping()
-            assignment = Assignment.from_json(text)
-            self._busy.add(assignment.key)
             try:
-                outcome = complete_assignment(
-                    self._worker,
-                    assignment,
-                    attempt=self._record_attempt,
-                    wait=self._wait,
-                )
+                assignment = self._queue.assignment(text, digests)
+                with self._at_work_on(assignment.key) as stop:
+                    outcome = complete_assignment(
+                        self._worker,
+                        assignment,
+                        attempt=partial(self._record_attempt, stop),
+                        wait=partial(_wait, stop),
+                    )
                 return outcome.to_json()
             except SQLAlchemyError as error:
                 # Nothing could be recorded, so this is no outcome of the ticket's, which is given
                 # back. DBOS would record the database's error as the ticket's once it is up again.
                 raise WorkerStopping from error
-            finally:
-                self._busy.discard(assignment.key)
 
         return ticket
 
-    def _record_attempt(self, worker: Worker, assignment: Assignment, number: int) -> Attempt:
+    @contextmanager
+    def _at_work_on(self, key: str) -> Iterator[Event]:
+        """Yield what is set when the ticket is taken back or this process is to end.
+
+        Raises:
+            WorkerStopping: It is to end already.
+        """
+        stop = Event()
+        self._busy[stop] = key
+        try:
+            if self._stop.is_set():
+                raise WorkerStopping
+            yield stop
+        finally:
+            del self._busy[stop]
+            self._changed.set()
+
+    def _record_attempt(
+        self, stop: Event, worker: Worker, assignment: Assignment, number: int
+    ) -> Attempt:
         """Make one attempt, holding one of this worker's slots until it is recorded: a kill repeats no more of them."""
         while not self._slots.acquire(timeout=STOP_SECONDS):
-            self._raise_if_stopping()
+            _wait(stop, 0)
 
         @cache  # once, however many pieces come
         def begun() -> None:
             if assignment.ahead:  # only then others wait for it
                 self._queue.mark_begun(assignment.key)
+                self._changed.set()
 
         def attempt() -> dict[str, Any]:
-            result = attempt_assignment(worker, assignment, number, begun=begun, stop=self._stop)
+            result = attempt_assignment(worker, assignment, number, begun=begun, stop=stop)
             return asdict(result)
 
         try:
@@ -178,21 +213,28 @@ class WorkerProcess:
             self._slots.release()
         return Attempt(**{**recorded, "status": RunStatus(recorded["status"])})
 
+    def _watch_cancelled(self) -> None:
+        """End the attempts at tickets that were taken back: what they still give would be dropped."""
+        while not self._stop.wait(STOP_SECONDS):
+            busy = dict(self._busy)
+            # While the database is away nothing is known; what is at work goes on.
+            with suppress(StateError, WorkerStopping):
+                cancelled = self._queue.cancelled(set(busy.values()))
+                for stop in (stop for stop, key in busy.items() if key in cancelled):
+                    stop.set()
+
     def _requeue_idle(self) -> None:
         """Give back what this process took and does not work on; DBOS would leave it for ever."""
         taken = self._queue.taken_by(self.executor_id)
-        idle_before, self._idle = self._idle, taken - self._busy
+        idle_before, self._idle = self._idle, taken - set(self._busy.values())
         idle_twice = idle_before & self._idle  # what was taken a moment ago is not busy yet
         self._queue.requeue({key for key in idle_twice if self._requeues[key] < MAX_REQUEUES})
         self._requeues.update(idle_twice)
 
-    def _wait(self, seconds: float) -> None:
-        self._stop.wait(seconds)
-        self._raise_if_stopping()
 
-    def _raise_if_stopping(self) -> None:
-        if self._stop.is_set():
-            raise WorkerStopping
+def _wait(stop: Event, seconds: float) -> None:
+    if stop.wait(seconds):
+        raise WorkerStopping
 
 
 def _refuse_connection(*_: object) -> None:
