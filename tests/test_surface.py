@@ -119,6 +119,10 @@ def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> N
         "concurrent.futures",
         "tomlkit",
         "sqlite3",
+        "rich",
+        "platformdirs",
+        "charset_normalizer",
+        "aggregate.tokens.counter",
         "aggregate.models.result",
     )
     code = (
@@ -129,3 +133,17 @@ def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> N
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[1:] == ["[]"]
     assert (tmp_path / "md_gen").is_dir()
+
+
+def test_reading_a_configuration_builds_one_validator(tmp_path: Path) -> None:
+    """The validators of single tables, which are part of the whole one, are not built once more by themselves."""
+    config = tmp_path / "manual_slop.toml"
+    config.write_text("[files]\npaths = ['a.py']\n[output]\nnamespace = 'x'\n", encoding="utf-8")
+    code = (
+        "from pathlib import Path; from aggregate.config import load, schema\n"
+        f"load.load_config(Path({str(config)!r}))\n"
+        "tables = [value for name, value in vars(schema).items() if name.endswith('Table')]\n"
+        "print([table.__name__ for table in tables if table.__pydantic_complete__])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

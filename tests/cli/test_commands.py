@@ -1,6 +1,7 @@
 """The tables of commands and of what is loaded on first use."""
 
 import ast
+import gc
 import inspect
 import subprocess
 import sys
@@ -68,3 +69,15 @@ def test_a_list_of_commands_loads_none(arguments: list[str]) -> None:
     )
     output = subprocess.check_output([sys.executable, "-c", code], text=True)
     assert output.splitlines()[-1] == "loaded []"
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_loading_a_command_leaves_the_collector_as_it_was(collects: bool) -> None:
+    """Garbage is looked for behind the loading of a command as before it, whatever the caller has chosen."""
+    before = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+        load("languages")
+        assert gc.isenabled() is collects
+    finally:
+        (gc.enable if before else gc.disable)()
