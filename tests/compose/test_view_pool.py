@@ -5,8 +5,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
+
+import pytest
 
 from aggregate.compose.view_pool import render_all
 from aggregate.models.view import View, ViewMode, ViewRequest
@@ -102,6 +105,77 @@ def test_nothing_to_do_starts_nothing() -> None:
     """No requests give no views, with and without workers."""
     assert list(render_all([], workers=2)) == []
     assert list(render_all([])) == []
+
+
+def test_requests_are_taken_as_they_are_needed() -> None:
+    """Of a long stream a few megabytes are read before the first views are out, and all of it in the end."""
+    taken: list[int] = []
+
+    def stream() -> Iterator[ViewRequest]:
+        for i in range(100):
+            taken.append(i)
+            yield ViewRequest(f"m{i}.py", SOURCE.format(i) + "# x\n" * 25_000, ViewMode.SKELETON)
+
+    views = render_all(stream(), workers=2)
+    first = next(views)
+    assert isinstance(first, View)
+    assert len(taken) < 60
+    assert [first, *views] == list(render_all(stream(), workers=1))
+    assert len(taken) == 200
+
+
+def test_files_in_full_are_not_held_back() -> None:
+    """What needs no parser comes out while the stream is read, whatever its size."""
+    taken: list[int] = []
+
+    def stream() -> Iterator[ViewRequest]:
+        for i in range(40):
+            taken.append(i)
+            yield ViewRequest(f"m{i}.txt", f"{i}" * 500_000, ViewMode.FULL)
+
+    views = render_all(stream())
+    assert isinstance(next(views), View)
+    assert len(taken) < 20
+    assert len(list(views)) == 39
+
+
+def test_much_to_parse_starts_processes_on_its_way() -> None:
+    """A stream that turns out to be long is given to processes, in order and with nothing lost."""
+    wanted = [
+        ViewRequest(f"m{i}.py", SOURCE.format(i) + "# x\n" * 25_000, ViewMode.SKELETON)
+        for i in range(20)
+    ]
+    views = render_all(iter(wanted))
+    assert isinstance(next(views), View)
+    assert bool(children()) is (len(os.sched_getaffinity(0)) > 1)
+    assert list(views) == list(render_all(wanted[1:], workers=1))
+    assert children() == []
+
+
+def test_views_of_one_text_are_those_of_each_alone() -> None:
+    """Views that share a parse are the ones that each would be by itself, in all languages and with and without workers."""
+    texts = {
+        "a.py": SOURCE.format(1),
+        "none.py": "import os\nX = 1\n",
+        "a.c": "#define API_X __attribute__((x))\nint f(int a) API_X;\nint g(void) { return 1; }\n",
+        "a.md": "# One\n\ntext\n",
+        "broken.js": "function f( {\n  return 1\n",
+    }
+    modes = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
+    wanted = [ViewRequest(path, text, mode) for path, text in texts.items() for mode in modes]
+    alone = [view for request in wanted for view in render_all([request], workers=1)]
+    assert list(render_all(wanted, workers=1)) == alone
+    assert list(render_all(wanted, workers=2)) == alone
+
+
+def test_where_no_process_can_be_started_the_views_are_made_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A Python that cannot be run again costs time and no view."""
+    wanted = requests(12)
+    expected = list(render_all(wanted, workers=1))
+    monkeypatch.setattr(sys, "executable", "/no/python")
+    assert list(render_all(wanted, workers=2)) == expected
 
 
 def test_threads_may_render_at_the_same_time() -> None:

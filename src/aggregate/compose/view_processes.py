@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-import aggregate
 from aggregate.concurrency.message_stream import StreamingProcess, wait_for_any
 from aggregate.models.view import PackedView, View, ViewMode, ViewRequest
 from aggregate.views.rendering import render_view, views_by_file
@@ -217,7 +216,7 @@ def _start_worker() -> StreamingProcess:
 
     ``-I`` and ``-S`` leave out what Python does by itself at its start: all paths are handed over.
     """
-    paths = dict.fromkeys([*sys.path, str(Path(aggregate.__file__).parent.parent)])
+    paths = dict.fromkeys([*sys.path, str(Path(__file__).parents[2])])
     no_bytecode = ["-B"] if sys.dont_write_bytecode else []
     command = [sys.executable, "-I", "-S", *no_bytecode, "-c", _SERVE, *paths]
     return StreamingProcess(
