@@ -26,3 +26,10 @@ def plural(noun: str) -> str:
 def more_row(number: int) -> str:
     """Return the row that stands for ``number`` rows that were left out."""
     return f"... and {number} more"
+
+
+def byte_size(number: int) -> str:
+    """Return a number of bytes as people read it: ``512 bytes``, ``34 KB``, ``1.2 MB``."""
+    if number < 1_000:
+        return counted(number, "byte")
+    return f"{number / 1_000:.0f} KB" if number < 1_000_000 else f"{number / 1_000_000:,.1f} MB"

@@ -30,19 +30,21 @@ def outline(request: ViewRequest) -> View:
         return summary(request, module)
     if language.kind is LanguageKind.CODE:
         rows = [
-            _indent(definition) + module.signature(definition) for definition in module.definitions
+            indentation(definition) + module.signature(definition)
+            for definition in module.definitions
         ]
-        return _view(module.definitions, rows)
+        return numbered(module.definitions, rows)
     definitions, left_out = outermost(module.definitions, _MOST_DOCUMENT_ROWS)
     rows = [document_row(definition, module) for definition in definitions]
-    return _view(definitions, rows, left_out)
+    return numbered(definitions, rows, left_out)
 
 
-def _indent(definition: Definition) -> str:
+def indentation(definition: Definition) -> str:
+    """Return what stands before a definition's row, by its depth."""
     return "  " * min(definition.depth, _DEEPEST)
 
 
-def _view(definitions: Sequence[Definition], rows: Sequence[str], left_out: int = 0) -> View:
+def numbered(definitions: Sequence[Definition], rows: Sequence[str], left_out: int = 0) -> View:
     """Return the rows, each behind the lines of its definition in the file."""
     width = len(f"{definitions[-1].last_line}") * 2 + 1
     lines: list[str] = []

@@ -34,10 +34,16 @@ def summary(request: ViewRequest, module: Module | None = None) -> View:
     language = language_of(request.path, request.text)
     if not request.text.strip():
         return View(f"{_title(request, language)}, empty", language="text")
-    lines = _digest(request, language, module)
-    while lines and sum(map(len, lines)) + len(lines) - 1 >= len(request.text):
-        lines.pop()
+    lines = shorter_than(request.text, _digest(request, language, module))
     return View("\n".join(lines) or request.text, language="text")
+
+
+def shorter_than(text: str, lines: Sequence[str]) -> list[str]:
+    """Return so many of the first ``lines`` that they are shorter than ``text`` together."""
+    kept = list(lines)
+    while kept and sum(map(len, kept)) + len(kept) - 1 >= len(text):
+        kept.pop()
+    return kept
 
 
 def _digest(request: ViewRequest, language: Language | None, module: Module | None) -> list[str]:
@@ -48,20 +54,24 @@ def _digest(request: ViewRequest, language: Language | None, module: Module | No
     if language.kind is LanguageKind.CODE:
         counts = Counter(definition.kind for definition in module.definitions)
         title = ", ".join([title, *(counted(number, kind) for kind, number in counts.items())])
-        rows = _definition_rows(module)
+        rows = definition_rows(module)
     else:
         rows = document_digest(module, _MOST_ROWS)
+    return [title, *(details(module, rows) or sample(request.text))]
+
+
+def details(module: Module, rows: Sequence[str]) -> list[str]:
+    """Return a text's doc, imports and constants, and behind them the ``rows`` for its definitions."""
     doc = _first_paragraph(module.doc)
-    details = [
+    return [
         *([doc] if doc else []),
         *_named("imports", module.imports),
         *_named("constants", module.constants),
         *rows,
     ]
-    return [title, *(details or sample(request.text))]
 
 
-def _definition_rows(module: Module) -> list[str]:
+def definition_rows(module: Module) -> list[str]:
     """Return a row per definition that holds others, naming these, then a row per kind of those that hold none."""
     members: dict[Definition, list[str]] = {}
     leaves: dict[str, list[str]] = {}
