@@ -25,6 +25,7 @@ from aggregate.sources.path_resolution import FolderListing
 from aggregate.syntax.languages import fence_tag
 from aggregate.text.fences import heading_text
 from aggregate.text.invisible import find_invisible
+from aggregate.views.dispatch import is_the_text
 
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
@@ -195,10 +196,11 @@ def _problem_text(problem: str, path: str) -> str:
 
 
 def _view_request(file: ResolvedFile, source: SourceFile) -> ViewRequest | None:
-    """Return the view to make; none of a file in full, or of one that is not in the prompt."""
-    if file.view_mode is ViewMode.FULL or source.error or not file.item.auto_aggregate:
-        return None
+    """Return the view to make; none of a file whose text is shown, or of one that is not in the prompt."""
     item = file.item
+    is_raw = item.force_full or is_the_text(file.path, file.view_mode)
+    if is_raw or source.error or not item.auto_aggregate:
+        return None
     return ViewRequest(
         file.path, source.text, file.view_mode, item.ast_mask, tuple(item.custom_slices)
     )
