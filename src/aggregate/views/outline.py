@@ -8,6 +8,7 @@ from aggregate.syntax.languages import LanguageKind, language_of
 from aggregate.syntax.symbols import read_module
 from aggregate.views.document import document_row, outermost
 from aggregate.views.labels import more_row
+from aggregate.views.records import records_view
 from aggregate.views.summary import summary
 
 _MOST_DOCUMENT_ROWS = 500
@@ -20,11 +21,13 @@ def outline(request: ViewRequest) -> View:
     """Return a row per definition: its lines in the file and its signature, indented by nesting (rule M-34).
 
     Of data, markup and prose, at most 500 rows are shown, the outer ones first, and a last row tells how many are not.
-    Files without a grammar, and files that define nothing, are shown by their summary.
+    Files without a grammar, files of records, and files that define nothing, are shown by their summary.
     """
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)
+    if records := records_view(request):
+        return records
     module = read_module(request.text, language)
     if not module.definitions:
         return summary(request, module)

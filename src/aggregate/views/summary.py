@@ -13,6 +13,7 @@ from aggregate.text.lines import line_count
 from aggregate.views.document import document_digest
 from aggregate.views.fallback import plain_digest, sample
 from aggregate.views.labels import counted, more_row, plural, shortened
+from aggregate.views.records import records_view
 
 _MOST_NAMES = 60
 _MOST_ROWS = 60
@@ -34,6 +35,8 @@ def summary(request: ViewRequest, module: Module | None = None) -> View:
     language = language_of(request.path, request.text)
     if not request.text.strip():
         return View(f"{_title(request, language)}, empty", language="text")
+    if records := records_view(request):
+        return records
     lines = shorter_than(request.text, _digest(request, language, module))
     return View("\n".join(lines) or request.text, language="text")
 
