@@ -10,6 +10,7 @@ from tree_sitter import Node
 
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.definitions import Definition, Module
+from aggregate.syntax.embedded import EmbeddedCaptures, with_embedded
 from aggregate.syntax.languages import Language
 from aggregate.syntax.parsing import macros_by_end, parse_source, query_matches
 from aggregate.syntax.symbol_names import split_symbol, without_arguments
@@ -27,7 +28,19 @@ _MOST_COMMENTS = 1_000
 """Comments at the beginning of a file that are searched for what documents it; notices of licences have dozens."""
 _NAMING = {"definition", "level", "name", "title", "alias", "receiver", "items"}
 _TEXTS = ("import", "constant", "constant.member", "package")
-_WANTED = frozenset({*_NAMING, "body", "members", "keep", "doc.module", "doc.leading", *_TEXTS})
+_WANTED = frozenset(
+    {
+        *_NAMING,
+        "body",
+        "members",
+        "header",
+        "keep",
+        "doc.module",
+        "doc.leading",
+        "embedded",
+        *_TEXTS,
+    }
+)
 
 
 @dataclass(slots=True)
@@ -39,6 +52,7 @@ class _DefinitionCaptures:
         texts: For each capture in ``_TEXTS``, the texts by their first byte.
         docs: Comments and strings that may document the file, by their first byte.
         bodies: First byte and end of what no definition inside is told of, ``kept`` ones excepted.
+        embedded: Parts in other languages.
     """
 
     definitions: dict[int, Definition] = field(default_factory=dict)
@@ -46,11 +60,13 @@ class _DefinitionCaptures:
     docs: dict[int, Node] = field(default_factory=dict)
     bodies: set[tuple[int, int]] = field(default_factory=set)
     kept: set[tuple[int, int]] = field(default_factory=set)
+    embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
 
     def add(self, match: dict[str, list[Node]]) -> None:
         """Add the nodes of one match."""
         self.bodies.update((node.start_byte, node.end_byte) for node in match.get("body", ()))
         self.kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
+        self.embedded.add(match)
         for capture, nodes in match.items():
             if capture.startswith(_DEFINITION):
                 _add(self.definitions, _definition(capture.removeprefix(_DEFINITION), nodes, match))
@@ -71,7 +87,17 @@ def read_module(text: str, language: Language) -> Module:
         DeadlineError: It takes far longer than any program of this size does.
     """
     source = text.encode(errors="surrogatepass")
-    deadline = Deadline(len(source))
+    module, embedded = _read(source, language, Deadline(len(source)))
+    blocks = embedded.blocks()
+    if not blocks:
+        return module
+    # All of them together have as long as one text of their size.
+    deadline = Deadline(sum(block.end - block.start for block in blocks))
+    return with_embedded(module, blocks, lambda part, inner: _read(part, inner, deadline)[0])
+
+
+def _read(source: bytes, language: Language, deadline: Deadline) -> tuple[Module, EmbeddedCaptures]:
+    """Return what a text defines, and its parts in other languages, which are not read yet."""
     macros = macros_by_end(source, language)
     tree = parse_source(source, language, macros, deadline=deadline)
     captured = _DefinitionCaptures()
@@ -88,7 +114,7 @@ def read_module(text: str, language: Language) -> Module:
     found.sort(key=lambda definition: (definition.start, -definition.end, definition.header_end))
     definitions = _nest(_with_sections(found, source), sorted(captured.bodies - captured.kept))
     texts = captured.texts
-    return Module(
+    module = Module(
         source,
         definitions,
         imports=_once(texts["import"]),
@@ -96,6 +122,7 @@ def read_module(text: str, language: Language) -> Module:
         doc=_doc(captured.docs, source),
         package=tuple(name for text in texts["package"].values() for name in split_symbol(text)),
     )
+    return module, captured.embedded
 
 
 def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]]) -> Definition:
@@ -110,7 +137,7 @@ def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]]) -> D
     first, last = nodes[0], nodes[-1]
     header_end = min(
         (node.start_byte for node in (*match.get("body", ()), *match.get("members", ()))),
-        default=last.end_byte,
+        default=max((node.end_byte for node in match.get("header", ())), default=last.end_byte),
     )
     first_line = first.start_point.row + 1
     last_line = max(first_line, last.end_point.row + (last.end_point.column > 0))

@@ -34,9 +34,7 @@ _LANDMARKS = {
         "scala": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|trait|object|def)[ \t].*)$",
         "scss": r"^([^ \t\r\n/*}].*\{)[ \t]*$",
         "sql": r"^[ \t]*((?i:CREATE|ALTER|DROP)[ \t].*)$",
-        "svelte": r"^(</?(?:script|style)\b.*)$",
         "swift": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|struct|enum|protocol|extension|func)[ \t].*)$",
-        "vue": r"^(<(?:template|script|style)\b.*>)$",
     }.items()
 }
 

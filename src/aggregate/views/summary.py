@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from aggregate.models.view import View, ViewMode, ViewRequest
@@ -17,6 +18,7 @@ from aggregate.views.records import records_view
 
 _MOST_NAMES = 60
 _MOST_ROWS = 60
+_MOST_MARKUP_ROWS = 20
 _MOST_CHARACTERS = 800  # of a row's names: about five lines of a screen
 _LONGEST_LINE = 1_000
 """Characters of a line of documentation that are read, of which 160 are shown: the patterns below retry from each."""
@@ -58,6 +60,8 @@ def _digest(request: ViewRequest, language: Language | None, module: Module | No
         counts = Counter(definition.kind for definition in module.definitions)
         title = ", ".join([title, *(counted(number, kind) for kind, number in counts.items())])
         rows = definition_rows(module)
+    elif language.kind is LanguageKind.MIXED:
+        rows = _component_rows(module)
     else:
         rows = document_digest(module, _MOST_ROWS)
     return [title, *(details(module, rows) or sample(request.text))]
@@ -71,6 +75,20 @@ def details(module: Module, rows: Sequence[str]) -> list[str]:
         *_named("imports", module.imports),
         *_named("constants", module.constants),
         *rows,
+    ]
+
+
+def _component_rows(module: Module) -> list[str]:
+    """Return rows for the program in a component, and behind them for its markup and styles."""
+    code = [
+        replace(definition, depth=definition.depth - 1)
+        for definition in module.definitions
+        if definition.is_embedded_code
+    ]
+    markup = [each for each in module.definitions if not each.is_embedded_code]
+    return [
+        *definition_rows(replace(module, definitions=tuple(code))),
+        *document_digest(replace(module, definitions=tuple(markup)), _MOST_MARKUP_ROWS),
     ]
 
 
