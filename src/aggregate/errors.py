@@ -82,6 +82,10 @@ class DeadlineError(SyntaxViewError):
         )
 
 
+class NotebookError(SyntaxViewError):
+    """A Jupyter notebook is damaged, so that its cells cannot be read."""
+
+
 class BeadsError(AggregateError):
     """One source of a project's beads cannot be read; another one may."""
 

@@ -37,6 +37,8 @@ SAMPLE = """\
 
 OUTLINE = """\
 4-4    <title>Shapes</title>
+7-7    <style>
+7-7      h1
 11-13  <header class="top">
 12-12    <nav id="menu">
 14-24  <main id="content" class="wide page">
@@ -47,12 +49,16 @@ OUTLINE = """\
 22-24      <h2>Squares</h2>
 23-23        <form id="search" method="get">
 25-27  <footer>
+28-28  <script>
 """
 
 SUMMARY = """\
 html, 30 lines
 imports: style.css, app.js
+constants: x
 <title>Shapes</title>
+<style>
+  h1
 <header class="top">
   <nav id="menu">
 <main id="content" class="wide page">
@@ -63,6 +69,7 @@ imports: style.css, app.js
     <h2>Squares</h2>
       <form id="search" method="get">
 <footer>
+<script>
 """
 
 

@@ -12,6 +12,9 @@ PATHS = [
     "a.json",
     "a.yaml",
     "a.csv",
+    "a.tsv",
+    "a.jsonl",
+    "a.ipynb",
     "a.txt",
     "a.ini",
     "a.sql",
@@ -27,12 +30,13 @@ PATHS = [
         (
             "people.csv",
             'name,age\n"Ada, Countess",36\n"Two\nlines",1\nBob,2\n' + "Eve,3\n" * 20,
-            "csv, 25 lines\n2 columns: name, age\n23 rows\nAda, Countess,36\nTwo\nlines,1",
+            "csv, 25 lines\n2 columns, 23 rows\nname: text\nage: int\n"
+            '"Ada, Countess",36\nTwo\\nlines,1\nBob,2',
         ),
         (
             "people.tsv",
             "name\tage\nAda\t36\n" + "Eve\t3\n" * 20,
-            "tsv, 22 lines\n2 columns: name, age\n21 rows\nAda\t36\nEve\t3",
+            "tsv, 22 lines\n2 columns, 21 rows\nname: text\nage: int\nAda\t36\nEve\t3\nEve\t3",
         ),
         (
             "setup.cfg",
@@ -67,7 +71,7 @@ PATHS = [
     ],
 )
 def test_files_without_a_grammar(path: str, source: str, digest: str) -> None:
-    """Tables give columns and rows, other kinds their landmarks or first lines (M-32)."""
+    """Tables give columns, types and rows, other kinds their landmarks or first lines (M-32)."""
     assert summary_of(path, source) == digest
     assert skeleton_of(path, source) == outline_of(path, source) == digest
 

@@ -18,6 +18,7 @@ from aggregate.paths.ignore_rules import IgnoreRules, TooManyRulesError
 from aggregate.sources.file_content import SourceFile
 from aggregate.sources.path_resolution import FolderListing, ResolvedPath
 from aggregate.text.fences import heading_text
+from aggregate.views.dispatch import is_the_text
 
 MOST_NAMED = 3
 """Files that a note names before it counts the rest."""
@@ -61,8 +62,8 @@ class ResolvedFile:
     @property
     def is_rendered(self) -> bool:
         """Whether a view is made of it: it can be read, is in the prompt, and not in full."""
-        is_view = self.view_mode is not ViewMode.FULL and self.item.auto_aggregate
-        return is_view and not self.problem
+        is_raw = self.item.force_full or is_the_text(self.path, self.view_mode)
+        return not is_raw and self.item.auto_aggregate and not self.problem
 
     def with_slices(self, slices: list[dict[str, Any]]) -> "ResolvedFile":
         """Return the file with other slices for the custom view."""

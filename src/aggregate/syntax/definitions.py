@@ -27,6 +27,7 @@ class Definition:
         items: How many things a list or a mapping holds, or ``None``.
         remarks: Where comments stand in a signature of several lines.
         aliases: Other names for the last one in ``path``: a C struct's tag beside its ``typedef``.
+        is_embedded_code: Whether it is part of a program in a file of another language.
     """
 
     kind: str
@@ -41,6 +42,7 @@ class Definition:
     items: int | None = None
     remarks: tuple[tuple[int, int], ...] = ()
     aliases: tuple[str, ...] = ()
+    is_embedded_code: bool = False
 
     def placed(self, path: tuple[str, ...], depth: int) -> "Definition":
         """Return the definition with the path and depth that its place gives it.

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, field
 
+from aggregate.errors import DeadlineError
 from aggregate.models.view import Span
 from aggregate.syntax.deadline import Deadline
+from aggregate.syntax.embedded import Block, EmbeddedCaptures
 from aggregate.syntax.languages import Language
 from aggregate.syntax.parsing import parse_source, prepare_query, query_matches
 
-_WANTED = frozenset({"body", "doc", "lead", "keep"})
+_WANTED = frozenset({"body", "doc", "lead", "keep", "hollow", "embedded"})
 _BETWEEN_STATEMENTS = b" \t\r\n;"
 _BLANKS = b" \t\r\x0b\x0c"
 """What may stand before a statement on its line."""
@@ -30,6 +32,7 @@ class _BodyCaptures:
     kept: set[tuple[int, int]] = field(default_factory=set)
     doc_end_by_start: dict[int, int] = field(default_factory=dict)
     lead_start_by_end: dict[int, int] = field(default_factory=dict)
+    embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
 
 
 def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]]:
@@ -46,7 +49,37 @@ def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]
 
 def find_elisions(source: bytes, language: Language) -> list[Elision]:
     """Return the elisions that turn ``source`` into its skeleton, in order and without overlap."""
-    captured = _capture(source, language)
+    prepare_query(language, _WANTED)
+    captured = _capture(source, language, Deadline(len(source)))
+    elisions = _elisions(source, language, captured)
+    return _with_embedded(elisions, source, captured.embedded.blocks())
+
+
+def _with_embedded(elisions: list[Elision], source: bytes, blocks: list[Block]) -> list[Elision]:
+    """Return the elisions with those in parts of other languages that are not cut out whole."""
+    if not blocks:
+        return elisions
+    for block in blocks:
+        prepare_query(block.language, _WANTED)
+    deadline = Deadline(sum(block.end - block.start for block in blocks))
+    cut = {elision.start for elision in elisions}
+    inner: list[Elision] = []
+    for block in blocks:
+        if block.start in cut:
+            continue
+        part = source[block.start : block.end]
+        try:
+            captured = _capture(part, block.language, deadline)
+        except DeadlineError:
+            continue  # shown whole
+        inner += (
+            Elision(elision.start + block.start, elision.end + block.start, elision.placeholder)
+            for elision in _elisions(part, block.language, captured)
+        )
+    return sorted([*elisions, *inner], key=lambda elision: elision.start)
+
+
+def _elisions(source: bytes, language: Language, captured: _BodyCaptures) -> list[Elision]:
     elisions: list[Elision] = []
     done = 0
     for start, end in sorted(captured.bodies - captured.kept):
@@ -57,13 +90,12 @@ def find_elisions(source: bytes, language: Language) -> list[Elision]:
     return elisions
 
 
-def _capture(source: bytes, language: Language) -> _BodyCaptures:
+def _capture(source: bytes, language: Language, deadline: Deadline) -> _BodyCaptures:
     captured = _BodyCaptures()
-    prepare_query(language, _WANTED)
-    deadline = Deadline(len(source))
     for match in query_matches(
         parse_source(source, language, deadline=deadline), language, _WANTED, deadline
     ):
+        captured.embedded.add(match)
         for name, nodes in match.items():
             for node in nodes:
                 start, end = node.start_byte, node.end_byte
@@ -71,11 +103,13 @@ def _capture(source: bytes, language: Language) -> _BodyCaptures:
                 end -= source[end - 1 : end] == b"\r"
                 if name == "body":
                     captured.bodies.add((start, end))
+                elif name == "hollow":
+                    captured.bodies.add((node.children[0].end_byte, node.children[-1].start_byte))
                 elif name == "keep":
                     captured.kept.add((start, end))
                 elif name == "doc":
                     captured.doc_end_by_start[start] = end
-                else:
+                elif name == "lead":
                     captured.lead_start_by_end[end] = start
     return captured
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
+from aggregate.syntax.components import hidden_in_components
 from aggregate.syntax.preprocessor import hidden_in_c
 
 
@@ -16,6 +17,8 @@ class LanguageKind(StrEnum):
     """Programs: bodies can be cut out."""
     DATA = "data"
     """Data, markup and prose: the outline stands for the skeleton."""
+    MIXED = "mixed"
+    """Markup around programs: bodies can be cut out, and outlines are those of documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,23 @@ LANGUAGES = (
         kind=LanguageKind.DATA,
         names=("cargo.lock", "pipfile", "poetry.lock", "uv.lock"),
     ),
+    # Markup with a script and a style in one file, read by HTML's grammar.
+    Language(
+        "vue",
+        (".vue",),
+        "tree_sitter_html",
+        placeholder="...",
+        kind=LanguageKind.MIXED,
+        hidden=hidden_in_components,
+    ),
+    Language(
+        "svelte",
+        (".svelte",),
+        "tree_sitter_html",
+        placeholder="...",
+        kind=LanguageKind.MIXED,
+        hidden=hidden_in_components,
+    ),
 )
 
 _HEADER_IS_CPP = re.compile(
@@ -163,8 +183,8 @@ _PLAIN_FENCES = {
     ".less": "less", ".lua": "lua", ".m": "objectivec", ".mk": "makefile", ".ml": "ocaml",
     ".nim": "nim", ".patch": "diff", ".pl": "perl", ".proto": "protobuf", ".ps1": "powershell",
     ".r": "r", ".rst": "rst", ".sass": "sass", ".scala": "scala", ".scm": "scheme",
-    ".scss": "scss", ".sql": "sql", ".svelte": "svelte", ".svg": "xml", ".swift": "swift",
-    ".tf": "hcl", ".tsv": "tsv", ".vue": "vue", ".xml": "xml", ".zig": "zig",
+    ".scss": "scss", ".sql": "sql", ".svg": "xml", ".swift": "swift",
+    ".tf": "hcl", ".tsv": "tsv", ".xml": "xml", ".zig": "zig",
 }  # fmt: skip
 _PLAIN_NAMES = {
     ".editorconfig": "ini", ".gitattributes": "gitattributes", ".gitconfig": "ini",

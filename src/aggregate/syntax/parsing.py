@@ -25,7 +25,7 @@ _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
 _INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
 _OF_BODIES = frozenset({"body", "keep", "lead", "doc"})
-_FAMILIES = ("definition", "level")
+_FAMILIES = ("definition", "level", "embedded")
 
 # Texts below this size are parsed without being asked how far that is, which costs 2 % of a parse and a copy of
 # ``_CHUNK`` for each predicate: hostile ones end within a second there. Progress is asked between the parser's steps

@@ -10,6 +10,7 @@ from tree_sitter import Node
 
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.definitions import Definition, Module
+from aggregate.syntax.embedded import EmbeddedCaptures, with_embedded
 from aggregate.syntax.languages import Language
 from aggregate.syntax.parsing import (
     macros_by_end,
@@ -34,7 +35,7 @@ _MOST_COMMENTS = 1_000
 """Comments at the beginning of a file that are searched for what documents it; notices of licences have dozens."""
 _NAMING = {"definition", "level", "name", "title", "alias", "receiver", "items"}
 _TEXTS = ("import", "constant", "constant.member", "package")
-_OF_DEFINITIONS = frozenset({*_NAMING, "body", "members", "keep"})
+_OF_DEFINITIONS = frozenset({*_NAMING, "body", "members", "header", "keep", "embedded"})
 _OF_THE_FILE = frozenset({"doc.module", "doc.leading", *_TEXTS})
 # What begins a comment in one language or another, also those of fixed columns: a signature without it holds none.
 _COMMENT_MARK = re.compile(rb"[#%;!'\"]|//|/\*|--|\(\*|\{-|<!|^[cC*=]", re.MULTILINE)
@@ -50,6 +51,7 @@ class _DefinitionCaptures:
         texts: For each capture in ``_TEXTS``, the texts by their first byte.
         docs: Comments and strings that may document the file, by their first byte.
         bodies: First byte and end of what no definition inside is told of, ``kept`` ones excepted.
+        embedded: Parts in other languages.
     """
 
     text: bytes
@@ -58,9 +60,11 @@ class _DefinitionCaptures:
     docs: dict[int, Node] = field(default_factory=dict)
     bodies: set[tuple[int, int]] = field(default_factory=set)
     kept: set[tuple[int, int]] = field(default_factory=set)
+    embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
 
     def add(self, match: dict[str, list[Node]]) -> None:
         """Add the nodes of one match."""
+        self.embedded.add(match)
         for capture, nodes in match.items():
             if capture.startswith(_DEFINITION):
                 kind = capture.removeprefix(_DEFINITION)
@@ -111,7 +115,23 @@ def read_definitions(text: str, language: Language) -> Module:
 def _read(text: str, language: Language, wanted: frozenset[str]) -> Module:
     source = text.encode(errors="surrogatepass")
     prepare_query(language, wanted)
-    deadline = Deadline(len(source))
+    module, embedded = _read_own(source, language, wanted, Deadline(len(source)))
+    blocks = embedded.blocks()
+    if not blocks:
+        return module
+    for block in blocks:
+        prepare_query(block.language, wanted)
+    # All of them together have as long as one text of their size.
+    deadline = Deadline(sum(block.end - block.start for block in blocks))
+    return with_embedded(
+        module, blocks, lambda part, inner: _read_own(part, inner, wanted, deadline)[0]
+    )
+
+
+def _read_own(
+    source: bytes, language: Language, wanted: frozenset[str], deadline: Deadline
+) -> tuple[Module, EmbeddedCaptures]:
+    """Return what a text defines, and its parts in other languages, which are not read yet."""
     macros = macros_by_end(source, language)
     parsed = without_macros(source, macros)
     tree = parse_source(parsed, language, {}, deadline=deadline)
@@ -129,7 +149,7 @@ def _read(text: str, language: Language, wanted: frozenset[str]) -> Module:
     found.sort(key=lambda definition: (definition.start, -definition.end, definition.header_end))
     definitions = _nest(_with_sections(found, source), sorted(captured.bodies - captured.kept))
     texts = captured.texts
-    return Module(
+    module = Module(
         source,
         definitions,
         imports=_once(texts["import"]),
@@ -137,6 +157,7 @@ def _read(text: str, language: Language, wanted: frozenset[str]) -> Module:
         doc=_doc(captured.docs, source, parsed),
         package=tuple(name for text in texts["package"].values() for name in split_symbol(text)),
     )
+    return module, captured.embedded
 
 
 def _definition(
@@ -156,7 +177,10 @@ def _definition(
     first, last = nodes[0], nodes[-1]
     start, end = first.start_byte, last.end_byte
     inside = (*match.get("body", ()), *match.get("members", ()))
-    header_end = min([node.start_byte for node in inside]) if inside else end
+    if inside:
+        header_end = min([node.start_byte for node in inside])
+    else:
+        header_end = max([node.end_byte for node in match.get("header", ())], default=end)
     first_line = first.start_point.row + 1
     end_row, end_column = last.end_point
     last_line = max(first_line, end_row + (end_column > 0))

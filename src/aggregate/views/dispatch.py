@@ -8,11 +8,27 @@ from aggregate.models.view import View, ViewMode, ViewRequest
 
 PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMode.SUMMARY})
 """The views that parse the file: those worth a process of their own when there are many."""
+_OF_CELLS = PARSED | {ViewMode.FULL}
+"""The views that show a notebook by its cells; slices are picked from the lines of its file."""
 
 
 def render(request: ViewRequest) -> View:
     """Return the view that ``request`` asks for."""
+    if request.mode in _OF_CELLS and _is_notebook(request.path):
+        # Few projects have notebooks.
+        from aggregate.views.notebook import render_notebook
+
+        return render_notebook(request, _renderer(request.mode))
     return _renderer(request.mode)(request)
+
+
+def is_the_text(path: str, mode: ViewMode) -> bool:
+    """Tell whether a view is the file's text as it is, so that nothing has to be rendered (rule M-31)."""
+    return mode is ViewMode.FULL and not _is_notebook(path)
+
+
+def _is_notebook(path: str) -> bool:
+    return path[-6:].lower() == ".ipynb"
 
 
 @cache

@@ -10,8 +10,8 @@ _ITEM = {"array": "item"}
 
 
 def document_row(definition: Definition, module: Module) -> str:
-    """Return a heading, rule or element as written, or a key with the kind and size of its value."""
-    if definition.kind in _AS_WRITTEN:
+    """Return a heading, rule, element or piece of code as written, or a key with the kind and size of its value."""
+    if definition.kind in _AS_WRITTEN or definition.is_embedded_code:
         return shortened("  " * definition.depth + module.signature(definition))
     sizes: list[str] = []
     if definition.items is not None:
@@ -29,7 +29,7 @@ def document_digest(module: Module, most: int) -> list[str]:
     """
     groups: dict[object, list[Definition]] = {}
     for definition in module.definitions:
-        is_alone = definition.kind in _AS_WRITTEN
+        is_alone = definition.kind in _AS_WRITTEN or definition.is_embedded_code
         key = definition if is_alone else (definition.depth, definition.kind, definition.path)
         groups.setdefault(key, []).append(definition)
     repeats = {group[0]: len(group) for group in groups.values()}

@@ -10,7 +10,6 @@ from aggregate.views.labels import counted, more_row, shortened
 _SAMPLE_LINES = 3
 _MOST_LANDMARKS = 30
 """A digest is read at a glance: half the rows of one with a grammar."""
-_DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 # Lines that tell how a file is built, by fence tag.
 _LANDMARKS = {
@@ -35,9 +34,7 @@ _LANDMARKS = {
         "scala": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|trait|object|def)[ \t].*)$",
         "scss": r"^([^ \t\r\n/*}].*\{)[ \t]*$",
         "sql": r"^[ \t]*((?i:CREATE|ALTER|DROP)[ \t].*)$",
-        "svelte": r"^(</?(?:script|style)\b.*)$",
         "swift": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|struct|enum|protocol|extension|func)[ \t].*)$",
-        "vue": r"^(<(?:template|script|style)\b.*>)$",
     }.items()
 }
 
@@ -45,12 +42,10 @@ _LANDMARKS = {
 def plain_digest(path: str, text: str) -> list[str]:
     """Return a few lines about the text of a file without a grammar.
 
-    Tables give their columns, kinds of file with landmarks (sections, statements, targets) give these, all others the
+    Kinds of file with landmarks (sections, statements, targets) give these, all others the
     number of their words; the first lines stand for the rest.
     """
     tag = fence_tag(path, text)
-    if tag in _DELIMITERS and (table := _table(text, _DELIMITERS[tag])):
-        return table
     landmarks = _landmarks(tag, text)
     if landmarks:
         return landmarks
@@ -63,25 +58,6 @@ def sample(text: str) -> list[str]:
     """Return the first lines that say something."""
     lines = (line.strip() for line in text.split("\n"))
     return [shortened(line) for line in islice(filter(None, lines), _SAMPLE_LINES)]
-
-
-def _table(text: str, delimiter: str) -> list[str]:
-    """Return a table's columns, its number of rows and its first rows; nothing where it cannot be read."""
-    import csv  # only tables need it
-
-    try:
-        records = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
-        columns = next(records, [])
-        samples = list(islice(records, _SAMPLE_LINES - 1))
-        rows = len(samples) + sum(1 for _ in records)
-    except csv.Error:
-        return []
-    header = shortened(f"{counted(len(columns), 'column')}: {', '.join(columns)}")
-    return [
-        header,
-        counted(rows, "row"),
-        *(shortened(delimiter.join(record)) for record in samples),
-    ]
 
 
 def _landmarks(tag: str, text: str) -> list[str]:

@@ -28,7 +28,7 @@ class _MaskedBlock:
     inside: list["_MaskedBlock"] = field(default_factory=list)
 
 
-def masked(request: ViewRequest) -> View:
+def masked(request: ViewRequest, module: Module | None = None) -> View:
     """Return the picked definitions and signatures, in the mask's order, parted by a blank line (rules M-35, M-X15).
 
     A symbol is a name or a path of names (``Class.method``, ``ns::Class::method``) and stands for all its overloads.
@@ -36,11 +36,16 @@ def masked(request: ViewRequest) -> View:
     visible error line. A member stands in what it is a member of: below its header and above the line that closes it,
     with a mark wherever something of it is left out. Members of one container share it, at the place of the first of
     them. An empty mask means the skeleton.
+
+    Args:
+        request: What to render.
+        module: What the text defines, where that is known already.
     """
     if not request.mask:
         return skeleton(request)
     language = language_of(request.path, request.text)
-    module = read_module(request.text, language) if language else None
+    if module is None and language is not None:
+        module = read_module(request.text, language)
     blocks = _blocks(request.mask, module, request.path)
     lines: list[str] = []
     spans: list[Span] = []

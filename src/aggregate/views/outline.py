@@ -8,6 +8,7 @@ from aggregate.syntax.languages import LanguageKind, language_of
 from aggregate.syntax.symbols import read_definitions
 from aggregate.views.document import document_row, outermost
 from aggregate.views.labels import more_row
+from aggregate.views.records import records_view
 from aggregate.views.summary import summary
 
 _MOST_DOCUMENT_ROWS = 500
@@ -20,29 +21,33 @@ def outline(request: ViewRequest) -> View:
     """Return a row per definition: its lines in the file and its signature, indented by nesting (rule M-34).
 
     Of data, markup and prose, at most 500 rows are shown, the outer ones first, and a last row tells how many are not.
-    Files without a grammar, and files that define nothing, are shown by their summary.
+    Files without a grammar, files of records, and files that define nothing, are shown by their summary.
     """
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)
+    if records := records_view(request):
+        return records
     module = read_definitions(request.text, language)
     if not module.definitions:
         return summary(request, module)
     if language.kind is LanguageKind.CODE:
         rows = [
-            _indent(definition) + module.signature(definition) for definition in module.definitions
+            indentation(definition) + module.signature(definition)
+            for definition in module.definitions
         ]
-        return _view(module.definitions, rows)
+        return numbered(module.definitions, rows)
     definitions, left_out = outermost(module.definitions, _MOST_DOCUMENT_ROWS)
     rows = [document_row(definition, module) for definition in definitions]
-    return _view(definitions, rows, left_out)
+    return numbered(definitions, rows, left_out)
 
 
-def _indent(definition: Definition) -> str:
+def indentation(definition: Definition) -> str:
+    """Return what stands before a definition's row, by its depth."""
     return "  " * min(definition.depth, _DEEPEST)
 
 
-def _view(definitions: Sequence[Definition], rows: Sequence[str], left_out: int = 0) -> View:
+def numbered(definitions: Sequence[Definition], rows: Sequence[str], left_out: int = 0) -> View:
     """Return the rows, each behind the lines of its definition in the file."""
     width = len(f"{definitions[-1].last_line}") * 2 + 1
     lines: list[str] = []

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from aggregate.models.view import View, ViewMode, ViewRequest
@@ -13,9 +14,11 @@ from aggregate.text.lines import line_count
 from aggregate.views.document import document_digest
 from aggregate.views.fallback import plain_digest, sample
 from aggregate.views.labels import counted, more_row, plural, shortened
+from aggregate.views.records import records_view
 
 _MOST_NAMES = 60
 _MOST_ROWS = 60
+_MOST_MARKUP_ROWS = 20
 _MOST_CHARACTERS = 800  # of a row's names: about five lines of a screen
 _LONGEST_LINE = 1_000
 """Characters of a line of documentation that are read, of which 160 are shown: the patterns below retry from each."""
@@ -34,10 +37,18 @@ def summary(request: ViewRequest, module: Module | None = None) -> View:
     language = language_of(request.path, request.text)
     if not request.text.strip():
         return View(f"{_title(request, language)}, empty", language="text")
-    lines = _digest(request, language, module)
-    while lines and sum(map(len, lines)) + len(lines) - 1 >= len(request.text):
-        lines.pop()
+    if records := records_view(request):
+        return records
+    lines = shorter_than(request.text, _digest(request, language, module))
     return View("\n".join(lines) or request.text, language="text")
+
+
+def shorter_than(text: str, lines: Sequence[str]) -> list[str]:
+    """Return so many of the first ``lines`` that they are shorter than ``text`` together."""
+    kept = list(lines)
+    while kept and sum(map(len, kept)) + len(kept) - 1 >= len(text):
+        kept.pop()
+    return kept
 
 
 def _digest(request: ViewRequest, language: Language | None, module: Module | None) -> list[str]:
@@ -48,20 +59,40 @@ def _digest(request: ViewRequest, language: Language | None, module: Module | No
     if language.kind is LanguageKind.CODE:
         counts = Counter(definition.kind for definition in module.definitions)
         title = ", ".join([title, *(counted(number, kind) for kind, number in counts.items())])
-        rows = _definition_rows(module)
+        rows = definition_rows(module)
+    elif language.kind is LanguageKind.MIXED:
+        rows = _component_rows(module)
     else:
         rows = document_digest(module, _MOST_ROWS)
+    return [title, *(details(module, rows) or sample(request.text))]
+
+
+def details(module: Module, rows: Sequence[str]) -> list[str]:
+    """Return a text's doc, imports and constants, and behind them the ``rows`` for its definitions."""
     doc = _first_paragraph(module.doc)
-    details = [
+    return [
         *([doc] if doc else []),
         *_named("imports", module.imports),
         *_named("constants", module.constants),
         *rows,
     ]
-    return [title, *(details or sample(request.text))]
 
 
-def _definition_rows(module: Module) -> list[str]:
+def _component_rows(module: Module) -> list[str]:
+    """Return rows for the program in a component, and behind them for its markup and styles."""
+    code = [
+        replace(definition, depth=definition.depth - 1)
+        for definition in module.definitions
+        if definition.is_embedded_code
+    ]
+    markup = [each for each in module.definitions if not each.is_embedded_code]
+    return [
+        *definition_rows(replace(module, definitions=tuple(code))),
+        *document_digest(replace(module, definitions=tuple(markup)), _MOST_MARKUP_ROWS),
+    ]
+
+
+def definition_rows(module: Module) -> list[str]:
     """Return a row per definition that holds others, naming these, then a row per kind of those that hold none."""
     members: dict[Definition, list[str]] = {}
     leaves: dict[str, list[str]] = {}

@@ -35,3 +35,13 @@
     (attribute (attribute_name) @_href (quoted_attribute_value (attribute_value) @import)))
   (#eq? @_tag "link")
   (#eq? @_href "href"))
+
+; Scripts and styles are read in their own language, which an attribute of the tag may name.
+(script_element
+  (start_tag) @embedded.tag
+  (raw_text) @members @embedded.javascript
+  (#match? @members "\\S")) @definition.element
+(style_element
+  (start_tag) @embedded.tag
+  (raw_text) @members @embedded.css
+  (#match? @members "\\S")) @definition.element
