@@ -14,8 +14,16 @@ from aggregate.cli.options import config_option, json_option, scope_options
 from aggregate.cli.output import warn_all, write_rendered, write_result
 from aggregate.cli.progress import progress
 from aggregate.compose.file_rendering import select_files
-from aggregate.compose.file_stats import MEASURED, FolderRow, folder_rows, measure_files
+from aggregate.compose.file_stats import (
+    MEASURED,
+    FileSizes,
+    FolderRow,
+    folder_rows,
+    measure_files,
+)
+from aggregate.compose.missing_grammars import MissingGrammars
 from aggregate.compose.project import open_project, request_for
+from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.text.terminal import printable
 
 _BAR = 16
@@ -51,9 +59,19 @@ def stats(
         write_result(json.dumps([file.to_dict() for file in sizes], indent=2))
         return
     warn_all([f"{file.path}: {file.error}" for file in sizes if file.error], more="--json")
-    rows = folder_rows([file for file in sizes if not file.error])
+    measured = [file for file in sizes if not file.error]
+    warn_all(_missing_grammars(measured))
+    rows = folder_rows(measured)
     if rows:
         _print_table(rows)
+
+
+def _missing_grammars(files: Sequence[FileSizes]) -> list[str]:
+    """Return a sentence for each language whose files were measured without its grammar."""
+    missing = MissingGrammars()
+    for file in files:
+        missing.add(ViewRequest(file.path, "", ViewMode.SKELETON))
+    return [f"{path}: {problem}" for path, problem in missing.notes()]
 
 
 def _print_table(rows: Sequence[FolderRow]) -> None:

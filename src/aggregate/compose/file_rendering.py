@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from aggregate.compose.missing_grammars import MissingGrammars
 from aggregate.compose.request import Request
 from aggregate.compose.selection import (
     Note,
@@ -114,7 +115,8 @@ def render_selection(
     Returns:
         The files in the selection's order, behind them one for each glob that has met secrets or
         binary files; and notes on what is doubtful: an encoding other than UTF-8, characters which
-        nobody sees, secrets that were replaced, parts of views that do not exist.
+        nobody sees, secrets that were replaced, grammars that are not installed, parts of views
+        that do not exist.
     """
     read = read_files(selection)
     notes = [*_encoding_notes(read), *_invisible_notes(read)]
@@ -124,6 +126,10 @@ def render_selection(
         read, secrets = redact_files(read, redaction)
         notes += secrets
     requests = [_view_request(file, source) for file, source in read]
+    missing = MissingGrammars()
+    for parsed in filter(None, requests):
+        missing.add(parsed)
+    notes += missing.notes()
     views = iter(
         list(
             render_all(
