@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from aggregate.models.view import Span
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.languages import Language
-from aggregate.syntax.parsing import parse_source, query_matches
+from aggregate.syntax.parsing import compile_query, parse_source, query_matches, unwrapped_body
 
-_WANTED = frozenset({"body", "doc", "lead", "keep"})
+_WANTED = frozenset({"body", "body.first", "body.until", "doc", "lead", "keep"})
 _BETWEEN_STATEMENTS = b" \t\r\n;"
 _BLANKS = b" \t\r\x0b\x0c"
 """What may stand before a statement on its line."""
@@ -59,22 +59,26 @@ def find_elisions(source: bytes, language: Language) -> list[Elision]:
 
 def _capture(source: bytes, language: Language) -> _BodyCaptures:
     captured = _BodyCaptures()
+    compile_query(language, _WANTED)
     deadline = Deadline(len(source))
     for match in query_matches(
         parse_source(source, language, deadline=deadline), language, _WANTED, deadline
     ):
+        if "body.first" in match:
+            captured.bodies.add(unwrapped_body(source, match))
         for name, nodes in match.items():
             for node in nodes:
                 start, end = node.start_byte, node.end_byte
-                # A comment's node reaches into its line's end.
-                end -= source[end - 1 : end] == b"\r"
+                # A comment's node reaches into its line's end, a block by indentation to the next token.
+                if source[end - 1 : end].isspace():
+                    end = max(start, _end_before(source, end))
                 if name == "body":
                     captured.bodies.add((start, end))
                 elif name == "keep":
                     captured.kept.add((start, end))
                 elif name == "doc":
                     captured.doc_end_by_start[start] = end
-                else:
+                elif name == "lead":
                     captured.lead_start_by_end[end] = start
     return captured
 

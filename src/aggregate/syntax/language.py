@@ -26,6 +26,7 @@ class Language:
         module: The grammar's import name.
         function: The function in that module that returns the grammar.
         placeholder: What stands for a body that was cut out.
+        mark: What stands for lines that are left out between others, where it is not the placeholder without braces.
         own_line: The placeholder is a comment to the line's end, so nothing may follow it on its line.
         kind: Code or data.
         names: Whole file names, where a suffix does not tell.
@@ -44,6 +45,7 @@ class Language:
     names: tuple[str, ...] = ()
     interpreters: tuple[str, ...] = ()
     tag: str = ""
+    mark: str = ""
     hidden: Callable[[bytes], Iterator[tuple[int, int]]] | None = None
 
     @property
@@ -59,7 +61,9 @@ class Language:
     @property
     def elision(self) -> str:
         """What stands for lines that are left out between others."""
-        return self.placeholder.strip("{} ") if self.kind is LanguageKind.CODE else "..."
+        if self.kind is not LanguageKind.CODE:
+            return "..."
+        return self.mark or self.placeholder.strip("{} ")
 
 
 @cache

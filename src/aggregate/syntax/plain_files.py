@@ -2,15 +2,15 @@
 
 TAG_BY_SUFFIX = {
     ".bat": "bat", ".cfg": "ini", ".clj": "clojure", ".cmake": "cmake", ".conf": "ini",
-    ".csv": "csv", ".dart": "dart", ".desktop": "ini", ".diff": "diff",
-    ".dockerfile": "dockerfile", ".erl": "erlang", ".ex": "elixir", ".exs": "elixir",
+    ".csv": "csv", ".desktop": "ini", ".diff": "diff",
+    ".dockerfile": "dockerfile", ".erl": "erlang",
     ".fs": "fsharp", ".gradle": "groovy", ".graphql": "graphql", ".groovy": "groovy",
-    ".hs": "haskell", ".ini": "ini", ".jl": "julia", ".kt": "kotlin", ".kts": "kotlin",
-    ".less": "less", ".lua": "lua", ".m": "objectivec", ".mk": "makefile", ".ml": "ocaml",
+    ".ini": "ini",
+    ".less": "less", ".m": "objectivec", ".mk": "makefile",
     ".nim": "nim", ".patch": "diff", ".pl": "perl", ".proto": "protobuf", ".ps1": "powershell",
-    ".r": "r", ".rst": "rst", ".sass": "sass", ".scala": "scala", ".scm": "scheme",
-    ".scss": "scss", ".sql": "sql", ".svelte": "svelte", ".svg": "xml", ".swift": "swift",
-    ".tf": "hcl", ".tsv": "tsv", ".vue": "vue", ".xml": "xml", ".zig": "zig",
+    ".r": "r", ".rst": "rst", ".sass": "sass", ".scm": "scheme",
+    ".scss": "scss", ".sql": "sql", ".svelte": "svelte", ".svg": "xml",
+    ".tf": "hcl", ".tsv": "tsv", ".vue": "vue", ".xml": "xml",
 }  # fmt: skip
 TAG_BY_NAME = {
     ".editorconfig": "ini", ".gitattributes": "gitattributes", ".gitconfig": "ini",
@@ -19,7 +19,7 @@ TAG_BY_NAME = {
     "makefile": "makefile",
 }  # fmt: skip
 TAG_BY_INTERPRETER = {
-    "awk": "awk", "elixir": "elixir", "gawk": "awk", "groovy": "groovy", "julia": "julia",
-    "lua": "lua", "make": "makefile", "perl": "perl", "pwsh": "powershell", "rscript": "r",
+    "awk": "awk", "gawk": "awk", "groovy": "groovy",
+    "make": "makefile", "perl": "perl", "pwsh": "powershell", "rscript": "r",
     "tclsh": "tcl",
 }  # fmt: skip

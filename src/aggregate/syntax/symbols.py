@@ -11,7 +11,13 @@ from tree_sitter import Node
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import Language
-from aggregate.syntax.parsing import macros_by_end, parse_source, query_matches
+from aggregate.syntax.parsing import (
+    compile_query,
+    macros_by_end,
+    parse_source,
+    query_matches,
+    unwrapped_body,
+)
 from aggregate.syntax.symbol_names import split_symbol, without_arguments
 
 _DEFINITION = "definition."
@@ -27,7 +33,8 @@ _MOST_COMMENTS = 1_000
 """Comments at the beginning of a file that are searched for what documents it; notices of licences have dozens."""
 _NAMING = {"definition", "level", "name", "title", "alias", "receiver", "items"}
 _TEXTS = ("import", "constant", "constant.member", "package")
-_WANTED = frozenset({*_NAMING, "body", "members", "keep", "doc.module", "doc.leading", *_TEXTS})
+_BODIES = {"body", "body.first", "body.until", "keep"}
+_WANTED = frozenset({*_NAMING, *_BODIES, "members", "doc.module", "doc.leading", *_TEXTS})
 
 
 @dataclass(slots=True)
@@ -47,8 +54,10 @@ class _DefinitionCaptures:
     bodies: set[tuple[int, int]] = field(default_factory=set)
     kept: set[tuple[int, int]] = field(default_factory=set)
 
-    def add(self, match: dict[str, list[Node]]) -> None:
+    def add(self, match: dict[str, list[Node]], source: bytes) -> None:
         """Add the nodes of one match."""
+        if "body.first" in match:
+            self.bodies.add(unwrapped_body(source, match))
         self.bodies.update((node.start_byte, node.end_byte) for node in match.get("body", ()))
         self.kept.update((node.start_byte, node.end_byte) for node in match.get("keep", ()))
         for capture, nodes in match.items():
@@ -71,12 +80,13 @@ def read_module(text: str, language: Language) -> Module:
         DeadlineError: It takes far longer than any program of this size does.
     """
     source = text.encode(errors="surrogatepass")
+    compile_query(language, _WANTED)
     deadline = Deadline(len(source))
     macros = macros_by_end(source, language)
     tree = parse_source(source, language, macros, deadline=deadline)
     captured = _DefinitionCaptures()
     for match in query_matches(tree, language, _WANTED, deadline):
-        captured.add(match)
+        captured.add(match, source)
     found = list(captured.definitions.values())
     if macros:
         conditions = sorted(
@@ -109,7 +119,11 @@ def _definition(kind: str, nodes: list[Node], match: dict[str, list[Node]]) -> D
     path += [_text(title) for title in match.get("title", ())[:1]]
     first, last = nodes[0], nodes[-1]
     header_end = min(
-        (node.start_byte for node in (*match.get("body", ()), *match.get("members", ()))),
+        (
+            node.start_byte
+            for name in ("body", "body.first", "members")
+            for node in match.get(name, ())
+        ),
         default=last.end_byte,
     )
     first_line = first.start_point.row + 1
