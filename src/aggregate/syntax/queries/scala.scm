@@ -50,7 +50,12 @@
     arguments: [(block) (indented_block)] @body)
   (#any-of? @_test "test" "it" "property" "scenario"))
 
-; Lambdas and anonymous classes stand outside of functions in what values are set to.
+; An instance of an anonymous class shows its members; lambdas in what values are set to are cut.
+(val_definition
+  value: [
+    (instance_expression (template_body) @scope)
+    (indented_block (instance_expression (template_body) @scope))
+  ])
 [(val_definition) (var_definition)] @scope.deep
 (block . (lambda_expression) .) @body
 (case_block) @body
