@@ -3,7 +3,7 @@
 import click
 
 from aggregate.cli.output import write_rows
-from aggregate.syntax.languages import LANGUAGES
+from aggregate.syntax.languages import HOW_TO_INSTALL, LANGUAGES
 
 
 @click.command()
@@ -12,4 +12,5 @@ def languages() -> None:
     width = max(len(language.name) for language in LANGUAGES)
     for language in LANGUAGES:
         names = " ".join((*language.suffixes, *language.names))
-        write_rows(f"{language.name:<{width}}  {language.kind.value}  {names}")
+        missing = "" if language.is_installed else f"  (not installed: {HOW_TO_INSTALL})"
+        write_rows(f"{language.name:<{width}}  {language.kind.value}  {names}{missing}")

@@ -18,10 +18,12 @@ from aggregate.cli.options import (
 from aggregate.cli.output import is_terminal, warn_all, write_rendered, write_result
 from aggregate.cli.progress import progress
 from aggregate.compose.file_rendering import select_files
-from aggregate.compose.file_sizes import MEASURED, measure_files
+from aggregate.compose.file_sizes import MEASURED, FileSizes, measure_files
 from aggregate.compose.file_stats import FolderRow, folder_rows
+from aggregate.compose.missing_grammars import missing_grammar, missing_grammar_notes
 from aggregate.compose.project import open_project, request_for
 from aggregate.index.store import open_index
+from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.text.terminal import printable
 
 _TITLE = "tokens by view"
@@ -68,9 +70,20 @@ def stats(
         write_result(json.dumps([file.to_dict() for file in sizes], indent=2))
         return
     warn_all([f"{file.path}: {file.error}" for file in sizes if file.error], more="--json")
-    rows = folder_rows([file for file in sizes if not file.error])
+    measured = [file for file in sizes if not file.error]
+    warn_all(_missing_grammars(measured))
+    rows = folder_rows(measured)
     if rows:
         _print_table(rows)
+
+
+def _missing_grammars(files: Sequence[FileSizes]) -> list[str]:
+    """Return a sentence for each language whose files were measured without its grammar."""
+    requests = (ViewRequest(file.path, "", ViewMode.SKELETON) for file in files)
+    missing = [
+        (request.path, language) for request in requests if (language := missing_grammar(request))
+    ]
+    return [f"{path}: {problem}" for path, problem in missing_grammar_notes(missing)]
 
 
 def _print_table(rows: Sequence[FolderRow]) -> None:

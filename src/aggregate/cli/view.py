@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from aggregate.cli.output import say, write_result
+from aggregate.compose.missing_grammars import missing_grammar, missing_grammar_notes
 from aggregate.errors import SyntaxViewError
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.sources.file_content import read_file
@@ -41,6 +42,9 @@ def view(
     request = ViewRequest(str(path), source.text, _view_mode(mode, mask, slices), mask, slices)
     rendered = render(request)
     write_result(rendered.text)
+    if language := missing_grammar(request):
+        notes = missing_grammar_notes([(request.path, language)])
+        say(*(f"aggregate: {file}: {problem}" for file, problem in notes))
     if rendered.problems:
         say(*(f"aggregate: {problem.removeprefix('ERROR: ')}" for problem in rendered.problems))
         raise click.exceptions.Exit(1)

@@ -5,6 +5,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
 from aggregate.compose.generated_files import GeneratedFiles, WrittenBy
+from aggregate.compose.missing_grammars import missing_grammar_notes
 from aggregate.compose.selection import Note, ResolvedFile, omission_note
 from aggregate.models.generated import GeneratedPolicy
 from aggregate.sources.file_content import UTF_8, SourceFile, read_file
@@ -26,6 +27,8 @@ class NoteKind(Enum):
     """It holds characters which nobody sees."""
     SECRET = auto()
     """A secret was replaced."""
+    GRAMMAR = auto()
+    """Its grammar is not installed; the note is the language, and all of one language are told of together."""
     VIEW = auto()
     """A part of its view does not exist."""
 
@@ -48,7 +51,11 @@ class FileNotes:
     def in_order(self, paths: Iterable[str]) -> list[Note]:
         """Return all notes, kind by kind, and of each kind in the order of ``paths``."""
         found = [note for path in paths for note in self._by_file.get(path, ())]
-        return [note for kind in NoteKind for noted, note in found if noted is kind]
+        told: list[Note] = []
+        for kind in NoteKind:
+            notes = [note for noted, note in found if noted is kind]
+            told += missing_grammar_notes(notes) if kind is NoteKind.GRAMMAR else notes
+        return told
 
 
 class Reading(NamedTuple):

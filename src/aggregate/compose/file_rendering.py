@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aggregate.compose.file_reading import FileNotes, FileReader, NoteKind, invisible_in
 from aggregate.compose.generated_files import WrittenBy, with_generated_policy
+from aggregate.compose.missing_grammars import missing_grammar
 from aggregate.compose.prepared_files import PreparedFile, prepare_files
 from aggregate.compose.request import Request
 from aggregate.compose.selection import (
@@ -137,7 +138,10 @@ class FileStream:
             problems = [_problem_text(problem, file.path) for problem in view.problems]
             notes = ((file.path, problem) for problem in problems)
             self._reader.notes.add(file.path, NoteKind.VIEW, notes)
-            if prepared.key and not problems:
+            missing = missing_grammar(_view_request(prepared))
+            if missing:
+                self._reader.notes.add(file.path, NoteKind.GRAMMAR, [(file.path, missing)])
+            elif prepared.key and not problems:
                 self._views.put(prepared.key, _known_view(file, source, view))
         return _rendered_file(file, source, view)
 

@@ -159,7 +159,7 @@ class ViewIndex:
 @cache
 def view_version() -> str:
     """Return a version of all that makes views, ``""`` where it cannot be told."""
-    grammars = {language.module for language in LANGUAGES}
+    grammars = {language.module for language in LANGUAGES if language.is_installed}
     return code_version(_CODE, installed=("tree_sitter", *sorted(grammars)))
 
 

@@ -7,9 +7,16 @@ from aggregate.models.view import Span
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.embedded import Block, EmbeddedCaptures
 from aggregate.syntax.languages import Language
-from aggregate.syntax.parsing import parse_source, prepare_query, query_matches
+from aggregate.syntax.parsing import (
+    parse_source,
+    prepare_query,
+    query_matches,
+    unwrapped_body,
+)
 
-_WANTED = frozenset({"body", "doc", "lead", "keep", "hollow", "embedded"})
+_WANTED = frozenset(
+    {"body", "body.first", "body.until", "doc", "lead", "keep", "hollow", "embedded"}
+)
 _BETWEEN_STATEMENTS = b" \t\r\n;"
 _BLANKS = b" \t\r\x0b\x0c"
 """What may stand before a statement on its line."""
@@ -96,11 +103,14 @@ def _capture(source: bytes, language: Language, deadline: Deadline) -> _BodyCapt
         parse_source(source, language, deadline=deadline), language, _WANTED, deadline
     ):
         captured.embedded.add(match)
+        if "body.first" in match:
+            captured.bodies.add(unwrapped_body(source, match))
         for name, nodes in match.items():
             for node in nodes:
                 start, end = node.start_byte, node.end_byte
-                # A comment's node reaches into its line's end.
-                end -= source[end - 1 : end] == b"\r"
+                # A comment's node reaches into its line's end, a block by indentation to the next token.
+                if source[end - 1 : end].isspace():
+                    end = max(start, _end_before(source, end))
                 if name == "body":
                     captured.bodies.add((start, end))
                 elif name == "hollow":

@@ -1,221 +1,52 @@
-"""The table of languages: one row each, and nothing else about a language outside its query file."""
+"""Which language a file is in, by its name, its suffix or its first line."""
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 
-from aggregate.syntax.components import hidden_in_components
-from aggregate.syntax.preprocessor import hidden_in_c
+from aggregate.syntax.language import Language, LanguageKind
+from aggregate.syntax.language_table import LANGUAGES
+from aggregate.syntax.plain_files import TAG_BY_INTERPRETER, TAG_BY_NAME, TAG_BY_SUFFIX
 
+__all__ = [
+    "HOW_TO_INSTALL",
+    "LANGUAGES",
+    "Language",
+    "LanguageKind",
+    "fence_tag",
+    "language_named",
+    "language_of",
+    "uninstalled_language_of",
+]
 
-class LanguageKind(StrEnum):
-    """What a language describes, which decides what its skeleton is."""
-
-    CODE = "code"
-    """Programs: bodies can be cut out."""
-    DATA = "data"
-    """Data, markup and prose: the outline stands for the skeleton."""
-    MIXED = "mixed"
-    """Markup around programs: bodies can be cut out, and outlines are those of documents."""
-
-
-@dataclass(frozen=True, slots=True)
-class Language:
-    """One language.
-
-    Attributes:
-        name: The name that users type, the tag of fences, and the stem of ``queries/<name>.scm``.
-        suffixes: Lower-case file suffixes.
-        module: The grammar's import name.
-        function: The function in that module that returns the grammar.
-        placeholder: What stands for a body that was cut out.
-        own_line: The placeholder is a comment to the line's end, so nothing may follow it on its line.
-        kind: Code or data.
-        names: Whole file names, where a suffix does not tell.
-        interpreters: Programs on a `#!` line, without version, where neither name nor suffix tells.
-        hidden: Yields the spans, in order and apart, that no grammar can read and that the parser must not see.
-    """
-
-    name: str
-    suffixes: tuple[str, ...]
-    module: str
-    placeholder: str = "{ /* ... */ }"
-    function: str = "language"
-    own_line: bool = False
-    kind: LanguageKind = LanguageKind.CODE
-    names: tuple[str, ...] = ()
-    interpreters: tuple[str, ...] = ()
-    hidden: Callable[[bytes], Iterator[tuple[int, int]]] | None = None
-
-    @property
-    def elision(self) -> str:
-        """What stands for lines that are left out between others."""
-        return self.placeholder.strip("{} ") if self.kind is LanguageKind.CODE else "..."
-
-
-LANGUAGES = (
-    Language(
-        "python",
-        (".py", ".pyi", ".pyw"),
-        "tree_sitter_python",
-        placeholder="...",
-        interpreters=("python", "pypy"),
-    ),
-    Language("c", (".c", ".h"), "tree_sitter_c", hidden=hidden_in_c),
-    Language(
-        "cpp",
-        (
-            ".cpp",
-            ".hpp",
-            ".cc",
-            ".hh",
-            ".cxx",
-            ".hxx",
-            ".c++",
-            ".h++",
-            ".ipp",
-            ".tpp",
-            ".inl",
-            ".cu",
-            ".cuh",
-        ),
-        "tree_sitter_cpp",
-        hidden=hidden_in_c,
-    ),
-    Language(
-        "javascript",
-        (".js", ".jsx", ".mjs", ".cjs"),
-        "tree_sitter_javascript",
-        interpreters=("node", "nodejs"),
-    ),
-    Language(
-        "typescript",
-        (".ts", ".mts", ".cts"),
-        "tree_sitter_typescript",
-        function="language_typescript",
-        interpreters=("deno", "bun", "ts-node", "tsx"),
-    ),
-    Language("tsx", (".tsx",), "tree_sitter_typescript", function="language_tsx"),
-    Language("go", (".go",), "tree_sitter_go"),
-    Language("rust", (".rs",), "tree_sitter_rust"),
-    Language("java", (".java",), "tree_sitter_java"),
-    Language(
-        "csharp",
-        (".cs", ".csx"),
-        "tree_sitter_c_sharp",
-    ),
-    Language(
-        "ruby",
-        (".rb", ".rake", ".gemspec", ".ru"),
-        "tree_sitter_ruby",
-        placeholder="# ...",
-        own_line=True,
-        names=("gemfile", "rakefile", "vagrantfile", "guardfile", "podfile", "fastfile"),
-        interpreters=("ruby", "jruby"),
-    ),
-    Language(
-        "php", (".php", ".phtml"), "tree_sitter_php", function="language_php", interpreters=("php",)
-    ),
-    Language(
-        "bash",
-        (".sh", ".bash"),
-        "tree_sitter_bash",
-        placeholder="{ : ...; }",
-        names=(".bashrc", ".bash_profile", ".profile"),
-        interpreters=("bash", "sh", "dash", "ash", "ksh", "zsh"),
-    ),
-    Language("markdown", (".md", ".markdown"), "tree_sitter_markdown", kind=LanguageKind.DATA),
-    Language("html", (".html", ".htm", ".xhtml"), "tree_sitter_html", kind=LanguageKind.DATA),
-    Language("css", (".css",), "tree_sitter_css", kind=LanguageKind.DATA),
-    Language(
-        "json",
-        (".json", ".jsonc", ".jsonl", ".ndjson", ".geojson", ".ipynb", ".webmanifest"),
-        "tree_sitter_json",
-        kind=LanguageKind.DATA,
-        names=("composer.lock", "pipfile.lock"),
-    ),
-    Language(
-        "yaml",
-        (".yaml", ".yml"),
-        "tree_sitter_yaml",
-        kind=LanguageKind.DATA,
-    ),
-    Language(
-        "toml",
-        (".toml",),
-        "tree_sitter_toml",
-        kind=LanguageKind.DATA,
-        names=("cargo.lock", "pipfile", "poetry.lock", "uv.lock"),
-    ),
-    # Markup with a script and a style in one file, read by HTML's grammar.
-    Language(
-        "vue",
-        (".vue",),
-        "tree_sitter_html",
-        placeholder="...",
-        kind=LanguageKind.MIXED,
-        hidden=hidden_in_components,
-    ),
-    Language(
-        "svelte",
-        (".svelte",),
-        "tree_sitter_html",
-        placeholder="...",
-        kind=LanguageKind.MIXED,
-        hidden=hidden_in_components,
-    ),
-)
+HOW_TO_INSTALL = "pip install 'manual-slop[languages]'"
+"""The command that adds the grammars of all languages in the table."""
 
 _HEADER_IS_CPP = re.compile(
     r"^[ \t]*(?:namespace\b|template[ \t]*<|class[ \t]+\w|(?:public|private|protected)[ \t]*:|using[ \t]+\w)",
     re.MULTILINE,
 )
 
-# Fence tags of kinds of file that have no grammar here.
-_PLAIN_FENCES = {
-    ".bat": "bat", ".cfg": "ini", ".clj": "clojure", ".cmake": "cmake", ".conf": "ini",
-    ".csv": "csv", ".dart": "dart", ".desktop": "ini", ".diff": "diff",
-    ".dockerfile": "dockerfile", ".erl": "erlang", ".ex": "elixir", ".exs": "elixir",
-    ".fs": "fsharp", ".gradle": "groovy", ".graphql": "graphql", ".groovy": "groovy",
-    ".hs": "haskell", ".ini": "ini", ".jl": "julia", ".kt": "kotlin", ".kts": "kotlin",
-    ".less": "less", ".lua": "lua", ".m": "objectivec", ".mk": "makefile", ".ml": "ocaml",
-    ".nim": "nim", ".patch": "diff", ".pl": "perl", ".proto": "protobuf", ".ps1": "powershell",
-    ".r": "r", ".rst": "rst", ".sass": "sass", ".scala": "scala", ".scm": "scheme",
-    ".scss": "scss", ".sql": "sql", ".svg": "xml", ".swift": "swift",
-    ".tf": "hcl", ".tsv": "tsv", ".xml": "xml", ".zig": "zig",
-}  # fmt: skip
-_PLAIN_NAMES = {
-    ".editorconfig": "ini", ".gitattributes": "gitattributes", ".gitconfig": "ini",
-    ".gitignore": "gitignore", ".gitmodules": "ini", "cmakelists.txt": "cmake",
-    "containerfile": "dockerfile", "dockerfile": "dockerfile", "gnumakefile": "makefile",
-    "makefile": "makefile",
-}  # fmt: skip
-_PLAIN_INTERPRETERS = {
-    "awk": "awk", "elixir": "elixir", "gawk": "awk", "groovy": "groovy", "julia": "julia",
-    "lua": "lua", "make": "makefile", "perl": "perl", "pwsh": "powershell", "rscript": "r",
-    "tclsh": "tcl",
-}  # fmt: skip
 _LONGEST_SHEBANG = 256  # as much as a system reads of it
 
 
 def language_of(path: str, text: str = "") -> Language | None:
-    """Return the language of the file at ``path``, or ``None`` where it has no grammar.
+    """Return the language of the file at ``path``, or ``None`` where no grammar of it is installed.
 
     A ``.h`` file is C unless ``text`` holds constructs that only C++ has. A file of no known name or suffix is known by
     the interpreter on its ``#!`` line.
     """
-    by_name, by_suffix, by_interpreter = _index()
-    name, suffix = _name_and_suffix(path)
-    language = by_name.get(name) or by_suffix.get(suffix)
-    if language is None and text.startswith("#!") and not _plain_tag(name, suffix):
-        language = by_interpreter.get(_interpreter(text))
-    if language is None:
+    language = _language_at(path, text)
+    if language is None or not language.is_installed:
         return None
-    if language.name == "c" and suffix == ".h" and _HEADER_IS_CPP.search(text):
+    if language.name == "c" and path.lower().endswith(".h") and _HEADER_IS_CPP.search(text):
         return language_named("cpp")
     return language
+
+
+def uninstalled_language_of(path: str, text: str = "") -> Language | None:
+    """Return the language of the file at ``path`` where it is known and its grammar is not installed."""
+    language = _language_at(path, text)
+    return None if language is None or language.is_installed else language
 
 
 def language_named(name: str) -> Language | None:
@@ -224,18 +55,31 @@ def language_named(name: str) -> Language | None:
 
 
 def fence_tag(path: str, text: str = "") -> str:
-    """Return the tag for a fence around ``text``, the file at ``path``; ``"text"`` where nothing better is known."""
-    language = language_of(path, text[:_LONGEST_SHEBANG] if text.startswith("#!") else "")
+    """Return the tag for a fence around ``text``, the file at ``path``; ``"text"`` where nothing better is known.
+
+    It is the same whether the language's grammar is installed or not.
+    """
+    language = _language_at(path, text)
     if language is not None:
-        return language.name
+        return language.fence
     tag = _plain_tag(*_name_and_suffix(path))
     if tag is None and text.startswith("#!"):
-        tag = _PLAIN_INTERPRETERS.get(_interpreter(text))
+        tag = TAG_BY_INTERPRETER.get(_interpreter(text))
     return tag or "text"
 
 
+def _language_at(path: str, text: str) -> Language | None:
+    """Return the language by the file's name or suffix, or where these say nothing by its first line."""
+    by_name, by_suffix, by_interpreter = _index()
+    name, suffix = _name_and_suffix(path)
+    language = by_name.get(name) or by_suffix.get(suffix)
+    if language is None and text.startswith("#!") and not _plain_tag(name, suffix):
+        language = by_interpreter.get(_interpreter(text))
+    return language
+
+
 def _plain_tag(name: str, suffix: str) -> str | None:
-    return _PLAIN_NAMES.get(name) or _PLAIN_FENCES.get(suffix)
+    return TAG_BY_NAME.get(name) or TAG_BY_SUFFIX.get(suffix)
 
 
 def _interpreter(text: str) -> str:

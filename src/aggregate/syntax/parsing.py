@@ -24,7 +24,7 @@ from aggregate.syntax.shared_parse import computed_once
 _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
 _INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
-_OF_BODIES = frozenset({"body", "keep", "lead", "doc"})
+_OF_BODIES = frozenset({"body", "body.first", "body.until", "keep", "lead", "doc"})
 _FAMILIES = ("definition", "level", "embedded")
 
 # Texts below this size are parsed without being asked how far that is, which costs 2 % of a parse and a copy of
@@ -150,6 +150,12 @@ def query_matches(
                 match = {name: nodes for name, nodes in match.items() if name[0] != "_"}  # noqa: PLW2901
             if match:
                 yield match
+
+
+def unwrapped_body(source: bytes, match: dict[str, list[Node]]) -> tuple[int, int]:
+    """Return where a body begins and ends that no node holds: at ``@body.first``, and before ``@body.until``."""
+    start, end = match["body.first"][0].start_byte, match["body.until"][0].start_byte
+    return start, start + len(source[start:end].rstrip())
 
 
 def _bodies(

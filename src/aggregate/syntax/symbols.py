@@ -17,6 +17,7 @@ from aggregate.syntax.parsing import (
     parse_source,
     prepare_query,
     query_matches,
+    unwrapped_body,
     without_macros,
 )
 from aggregate.syntax.shared_parse import computed_once, is_shared, shared_parse
@@ -35,7 +36,9 @@ _MOST_COMMENTS = 1_000
 """Comments at the beginning of a file that are searched for what documents it; notices of licences have dozens."""
 _NAMING = {"definition", "level", "name", "title", "alias", "receiver", "items"}
 _TEXTS = ("import", "constant", "constant.member", "package")
-_OF_DEFINITIONS = frozenset({*_NAMING, "body", "members", "header", "keep", "embedded"})
+_OF_DEFINITIONS = frozenset(
+    {*_NAMING, "body", "body.first", "body.until", "members", "header", "keep", "embedded"}
+)
 _OF_THE_FILE = frozenset({"doc.module", "doc.leading", *_TEXTS})
 # What begins a comment in one language or another, also those of fixed columns: a signature without it holds none.
 _COMMENT_MARK = re.compile(rb"[#%;!'\"]|//|/\*|--|\(\*|\{-|<!|^[cC*=]", re.MULTILINE)
@@ -65,6 +68,8 @@ class _DefinitionCaptures:
     def add(self, match: dict[str, list[Node]]) -> None:
         """Add the nodes of one match."""
         self.embedded.add(match)
+        if "body.first" in match:
+            self.bodies.add(unwrapped_body(self.text, match))
         for capture, nodes in match.items():
             if capture.startswith(_DEFINITION):
                 kind = capture.removeprefix(_DEFINITION)
@@ -176,7 +181,7 @@ def _definition(
         path.append(_words(text, match["title"][0]))
     first, last = nodes[0], nodes[-1]
     start, end = first.start_byte, last.end_byte
-    inside = (*match.get("body", ()), *match.get("members", ()))
+    inside = (*match.get("body", ()), *match.get("body.first", ()), *match.get("members", ()))
     if inside:
         header_end = min([node.start_byte for node in inside])
     else:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from aggregate.errors import SyntaxViewError
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.syntax.definitions import Definition, Module
-from aggregate.syntax.languages import LANGUAGES, Language, language_named
+from aggregate.syntax.languages import HOW_TO_INSTALL, LANGUAGES, Language, language_named
 from aggregate.syntax.symbols import read_module
 from aggregate.views.masked import find_symbol
 from aggregate.views.outline import outline
@@ -20,7 +20,7 @@ class ASTParser:
         language: A language's name: ``python``, ``c``, ``cpp``, ...
 
     Raises:
-        SyntaxViewError: The language is not known.
+        SyntaxViewError: The language is not known, or its grammar is not installed.
     """
 
     language: str
@@ -33,6 +33,8 @@ class ASTParser:
             raise SyntaxViewError(
                 f'there is no language "{self.language}": known languages: {known}'
             )
+        if not row.is_installed:
+            raise SyntaxViewError(f"the grammar of {row.name} is not installed: {HOW_TO_INSTALL}")
         object.__setattr__(self, "_row", row)
 
     def get_skeleton(self, content: str) -> str:

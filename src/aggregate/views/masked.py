@@ -59,7 +59,7 @@ def masked(request: ViewRequest, module: Module | None = None) -> View:
         lines += new_lines
     problems = [block.text for block in blocks if isinstance(block, Piece)]
     return View(
-        "\n".join(lines), tuple(spans), language.name if language else "text", tuple(problems)
+        "\n".join(lines), tuple(spans), language.fence if language else "text", tuple(problems)
     )
 
 

@@ -21,4 +21,4 @@ def skeleton(request: ViewRequest) -> View:
         view = outline(request)
         return view if len(view.text) < len(request.text) else full(request)
     text, spans = without_bodies(request.text, language)
-    return View(text, spans, language.name)
+    return View(text, spans, language.fence)

@@ -1,0 +1,67 @@
+; OCaml: implementations.
+; inherits: ocaml_common
+
+; What has parameters, or is an anonymous function, is a function; what else is set at the top is a constant.
+(let_binding
+  pattern: (_)
+  .
+  (parameter)
+  body: (_) @body)
+(let_binding body: [(fun_expression) (function_expression)] @body)
+(method_definition body: (_) @body)
+
+(value_definition
+  "let" @definition.function
+  .
+  (let_binding
+    pattern: [(value_name) (parenthesized_operator)] @name
+    .
+    (parameter)
+    "=" @members) @definition.function)
+(value_definition
+  "let" @definition.function
+  .
+  "rec"
+  .
+  (let_binding
+    pattern: [(value_name) (parenthesized_operator)] @name
+    .
+    (parameter)
+    "=" @members) @definition.function)
+(value_definition
+  "and" @definition.function
+  .
+  (let_binding
+    pattern: [(value_name) (parenthesized_operator)] @name
+    .
+    (parameter)
+    "=" @members) @definition.function)
+(value_definition
+  "let" @definition.value
+  .
+  (let_binding
+    pattern: [(value_name) (parenthesized_operator)] @name
+    "=" @members) @definition.value)
+(value_definition
+  "let" @definition.value
+  .
+  "rec"
+  .
+  (let_binding
+    pattern: [(value_name) (parenthesized_operator)] @name
+    "=" @members) @definition.value)
+(value_definition
+  "let" @definition.value
+  .
+  [(attribute) (attribute_id)]
+  .
+  (let_binding
+    pattern: [(value_name) (parenthesized_operator)] @name
+    "=" @members) @definition.value)
+(value_definition
+  "and" @definition.value
+  .
+  (let_binding
+    pattern: [(value_name) (parenthesized_operator)] @name
+    "=" @members) @definition.value)
+(method_definition (method_name) @name "=" @members) @definition.method

@@ -1,0 +1,2 @@
+; OCaml: interfaces.
+; inherits: ocaml_common
