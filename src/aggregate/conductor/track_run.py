@@ -159,7 +159,7 @@ class TrackRun:
             if self._cancelled():
                 return self._close(cancelled=True)
             started = self._start_next(enqueued_before)
-            if not started or self._is_time_to_look():
+            if not started or self._seconds() - self._looked_at >= LOOK_SECONDS:
                 collected = self._collect()
                 if not started and not collected:
                     self._wait()
@@ -197,9 +197,6 @@ class TrackRun:
         ahead = ticket.id in self._schedule.warming_up
         self._queue.put(replace(assignment, ahead=ahead, urgent=ahead or bool(waits_for)))
 
-    def _is_time_to_look(self) -> bool:
-        return self._changed.is_set() or self._seconds() - self._looked_at >= LOOK_SECONDS
-
     def _wait(self) -> None:
         """Wait until something has ended or begun here, or it is time to look what other processes did."""
         if self._changed.wait(self._pause):
@@ -212,7 +209,8 @@ class TrackRun:
         self._changed.clear()
         self._looked_at = self._seconds()
         warming_up = self._schedule.warming_up
-        self._notice_begun(warming_up)
+        if warming_up:
+            self._notice_begun(warming_up)
         if self._schedule.warming_up != warming_up:
             return True  # those that waited are enqueued before anything else is looked at
         outcomes = self._outcomes(self._schedule.under_way)
