@@ -114,7 +114,9 @@ def test_requests_are_taken_as_they_are_needed() -> None:
     def stream() -> Iterator[ViewRequest]:
         for i in range(100):
             taken.append(i)
-            yield ViewRequest(f"m{i}.py", SOURCE.format(i) + "# x\n" * 25_000, ViewMode.SKELETON)
+            yield ViewRequest(
+                f"m{i}.py", SOURCE.format(i) + f"X = '{'x' * 100_000}'\n", ViewMode.SKELETON
+            )
 
     views = render_all(stream(), workers=2)
     first = next(views)
@@ -142,7 +144,7 @@ def test_files_in_full_are_not_held_back() -> None:
 def test_much_to_parse_starts_processes_on_its_way() -> None:
     """A stream that turns out to be long is given to processes, in order and with nothing lost."""
     wanted = [
-        ViewRequest(f"m{i}.py", SOURCE.format(i) + "# x\n" * 25_000, ViewMode.SKELETON)
+        ViewRequest(f"m{i}.py", SOURCE.format(i) + f"X = '{'x' * 100_000}'\n", ViewMode.SKELETON)
         for i in range(20)
     ]
     views = render_all(iter(wanted))
