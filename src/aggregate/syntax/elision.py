@@ -1,5 +1,6 @@
 """Bodies of functions, and the source without them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from aggregate.models.view import Span
@@ -7,7 +8,7 @@ from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.languages import Language
 from aggregate.syntax.parsing import parse_source, query_matches
 
-_WANTED = frozenset({"body", "doc", "lead", "keep"})
+_WANTED = frozenset({"body", "statement", "doc", "lead", "keep"})
 _BETWEEN_STATEMENTS = b" \t\r\n;"
 _BLANKS = b" \t\r\x0b\x0c"
 """What may stand before a statement on its line."""
@@ -27,6 +28,7 @@ class _BodyCaptures:
     """What the query found, by byte offsets."""
 
     bodies: set[tuple[int, int]] = field(default_factory=set)
+    statements: set[tuple[int, int]] = field(default_factory=set)
     kept: set[tuple[int, int]] = field(default_factory=set)
     doc_end_by_start: dict[int, int] = field(default_factory=dict)
     lead_start_by_end: dict[int, int] = field(default_factory=dict)
@@ -49,7 +51,10 @@ def find_elisions(source: bytes, language: Language) -> list[Elision]:
     captured = _capture(source, language)
     elisions: list[Elision] = []
     done = 0
-    for start, end in sorted(captured.bodies - captured.kept):
+    bodies = (
+        captured.bodies.union(_runs(source, captured)) if captured.statements else captured.bodies
+    )
+    for start, end in sorted(bodies - captured.kept):
         if start < done:
             continue  # nested in a body that is gone already
         elisions += _cut_body(source, start, end, captured, language)
@@ -70,6 +75,8 @@ def _capture(source: bytes, language: Language) -> _BodyCaptures:
                 end -= source[end - 1 : end] == b"\r"
                 if name == "body":
                     captured.bodies.add((start, end))
+                elif name == "statement":
+                    captured.statements.add((start, end))
                 elif name == "keep":
                     captured.kept.add((start, end))
                 elif name == "doc":
@@ -77,6 +84,24 @@ def _capture(source: bytes, language: Language) -> _BodyCaptures:
                 else:
                     captured.lead_start_by_end[end] = start
     return captured
+
+
+def _runs(source: bytes, captured: _BodyCaptures) -> Iterator[tuple[int, int]]:
+    """Yield the bodies that statements make up where a grammar has no node around them.
+
+    Neighbours are one body, with the comments between and behind them.
+    """
+    comments = {(start, end) for end, start in captured.lead_start_by_end.items()}
+    first = last = -1
+    for start, end in sorted(captured.statements | comments):
+        if first >= 0 and not source[last:start].strip(_BETWEEN_STATEMENTS):
+            last = max(last, end)
+            continue
+        if first >= 0:
+            yield first, last
+        first, last = (-1, -1) if (start, end) in comments else (start, end)
+    if first >= 0:
+        yield first, last
 
 
 def _cut_body(

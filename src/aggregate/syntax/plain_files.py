@@ -3,23 +3,23 @@
 TAG_BY_SUFFIX = {
     ".bat": "bat", ".cfg": "ini", ".clj": "clojure", ".cmake": "cmake", ".conf": "ini",
     ".csv": "csv", ".dart": "dart", ".desktop": "ini", ".diff": "diff",
-    ".dockerfile": "dockerfile", ".erl": "erlang", ".ex": "elixir", ".exs": "elixir",
+    ".erl": "erlang", ".ex": "elixir", ".exs": "elixir",
     ".fs": "fsharp", ".gradle": "groovy", ".graphql": "graphql", ".groovy": "groovy",
     ".hs": "haskell", ".ini": "ini", ".jl": "julia", ".kt": "kotlin", ".kts": "kotlin",
-    ".less": "less", ".lua": "lua", ".m": "objectivec", ".mk": "makefile", ".ml": "ocaml",
-    ".nim": "nim", ".patch": "diff", ".pl": "perl", ".proto": "protobuf", ".ps1": "powershell",
+    ".less": "less", ".lua": "lua", ".mk": "makefile", ".ml": "ocaml",
+    ".nim": "nim", ".patch": "diff", ".proto": "protobuf", ".ps1": "powershell",
     ".r": "r", ".rst": "rst", ".sass": "sass", ".scala": "scala", ".scm": "scheme",
-    ".scss": "scss", ".sql": "sql", ".svelte": "svelte", ".svg": "xml", ".swift": "swift",
-    ".tf": "hcl", ".tsv": "tsv", ".vue": "vue", ".xml": "xml", ".zig": "zig",
+    ".scss": "scss", ".sql": "sql", ".svg": "xml", ".swift": "swift",
+    ".tsv": "tsv", ".vue": "vue", ".xml": "xml", ".zig": "zig",
 }  # fmt: skip
 TAG_BY_NAME = {
     ".editorconfig": "ini", ".gitattributes": "gitattributes", ".gitconfig": "ini",
     ".gitignore": "gitignore", ".gitmodules": "ini", "cmakelists.txt": "cmake",
-    "containerfile": "dockerfile", "dockerfile": "dockerfile", "gnumakefile": "makefile",
+    "gnumakefile": "makefile",
     "makefile": "makefile",
 }  # fmt: skip
 TAG_BY_INTERPRETER = {
     "awk": "awk", "elixir": "elixir", "gawk": "awk", "groovy": "groovy", "julia": "julia",
-    "lua": "lua", "make": "makefile", "perl": "perl", "pwsh": "powershell", "rscript": "r",
+    "lua": "lua", "make": "makefile", "pwsh": "powershell", "rscript": "r",
     "tclsh": "tcl",
 }  # fmt: skip

@@ -92,9 +92,9 @@ def _holder_row(holder: Definition, members: Sequence[str], module: Module) -> s
 
 
 # What opens a comment or a documentation string, and what opens, continues and closes one on each of its lines.
-_OPENING = re.compile(r"""\s*(?:/\*|//|\#|--|;|<!--|[rRuUbBfF]{0,2}["'])""")
+_OPENING = re.compile(r"""\s*(?:/\*|//|\#|--|;|<!--|![ !<>]|[rRuUbBfF]{0,2}["'])""")
 _MARKS = re.compile(
-    r"""^\s*(?:/\*+!?|<!--|//+!?|\#+|--+|;+|\*++(?!/)|[rRuUbBfF]{0,2}(?:\"{3}|'{3}|\"|'))|(?:(?<!\*)\*+/|-->|\"{3}|'{3}|\"|')\s*$"""
+    r"""^\s*(?:/\*+!?|<!--|//+!?|\#+|--+|;+|![!<>]?|\*++(?!/)|[rRuUbBfF]{0,2}(?:\"{3}|'{3}|\"|'))|(?:(?<!\*)\*+/|-->|\"{3}|'{3}|\"|')\s*$"""
 )
 # Comments for tools, not for readers.
 _DIRECTIVE = re.compile(
@@ -105,7 +105,10 @@ _TAGS = re.compile(
     r"</?(?:summary|remarks|para|p)\s*/?>"
 )  # of paragraphs, in Java's and C#'s comments
 _TYPES = frozenset({"class", "enum", "interface", "object", "record", "struct", "trait", "union"})
-_HOLDERS = _TYPES | {"impl", "module", "namespace", "suite"}
+_HOLDERS = _TYPES | {
+    *("contract", "impl", "implementation", "library", "module", "namespace", "program"),
+    *("protocol", "suite"),
+}
 """The kinds of definition whose members are named."""
 
 
