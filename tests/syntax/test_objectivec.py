@@ -2,6 +2,7 @@
 
 import pytest
 
+from aggregate.syntax.languages import language_of
 from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of
 
 SAMPLE = """\
@@ -162,3 +163,19 @@ def test_skeleton_invariants() -> None:
 def test_masks(mask: dict[str, str], text: str) -> None:
     """Symbols are picked whole or by signature, by name or path (M-35, M-X15)."""
     assert masked_of("a.m", SAMPLE, mask) == text
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name"),
+    [
+        ("a.h", "@interface Shape : NSObject\n@end\n", "objectivec"),
+        ("a.h", "// uses @interface\nclass Shape {};\n", "cpp"),
+        ("a.h", "struct shape;\n", "c"),
+        ("a.m", "#import <Foundation/Foundation.h>\n", "objectivec"),
+        ("a.m", "% Areas.\nfunction area = area(radius)\n  area = pi * radius^2;\nend\n", None),
+    ],
+)
+def test_files_that_share_a_suffix(path: str, text: str, name: str | None) -> None:
+    """A header is Objective-C by what it declares, and MATLAB's files are none (M-33)."""
+    language = language_of(path, text)
+    assert (language and language.name) == name

@@ -211,7 +211,7 @@ def _grammar(language: Language) -> Grammar:
 
 
 def _capsule(grammar: object) -> object:
-    """Return what the runtime takes for a grammar: some wheels give the bare address instead, which it has deprecated."""
+    """Return a grammar as the runtime takes it: some wheels give its bare address, which is deprecated."""
     if not isinstance(grammar, int):
         return grammar
     import ctypes  # seldom needed, and slow to load
