@@ -52,6 +52,10 @@ TEXTS = {
     "conditions": ("a.c", lambda: repeated("#if A\n")),
     "leading comments in C": ("a.c", lambda: repeated("//\n", 240_000)),
     "leading comments in Ruby": ("a.rb", lambda: repeated("#\n")),
+    "assignments of nothing": ("a.c", lambda: repeated("a=>", 20_000)),
+    "assignments of nothing in Objective-C": ("a.m", lambda: "//\n" + repeated("a=/b", 7_900)),
+    "file handles in Perl": ("a.pl", lambda: repeated("<-", 7_900)),
+    "operators in Nix": ("a.nix", lambda: repeated("<!--", 7_900)),
     "namespaces in each other": ("a.cpp", lambda: "namespace a{" * 6_000 + "}" * 6_000),
 }
 

@@ -49,11 +49,6 @@ PATHS = [
             "sql, 6 lines\nCREATE TABLE person (\ncreate index by_id on person (id);",
         ),
         (
-            "Dockerfile",
-            "FROM python:3.11 AS build\nRUN pip install everything\nCOPY . .\nRUN make all of it\nENTRYPOINT ['a']\n",
-            "dockerfile, 5 lines\nFROM python:3.11 AS build\nENTRYPOINT ['a']",
-        ),
-        (
             "Makefile",
             "CC := gcc\n.PHONY: all\nall: build/a.o\n\t$(CC) -o all build/a.o\nbuild/%.o: %.c\n\t$(CC) -c $<\n",
             "makefile, 6 lines\nall: build/a.o\nbuild/%.o: %.c",

@@ -1,5 +1,6 @@
 """Bodies of functions, and the source without them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from aggregate.errors import DeadlineError
@@ -15,7 +16,10 @@ from aggregate.syntax.parsing import (
 )
 
 _WANTED = frozenset(
-    {"body", "body.first", "body.until", "doc", "lead", "keep", "hollow", "embedded"}
+    {
+        *("body", "body.first", "body.until", "statement"),
+        *("doc", "lead", "keep", "hollow", "embedded"),
+    }
 )
 _BETWEEN_STATEMENTS = b" \t\r\n;"
 _BLANKS = b" \t\r\x0b\x0c"
@@ -36,6 +40,7 @@ class _BodyCaptures:
     """What the query found, by byte offsets."""
 
     bodies: set[tuple[int, int]] = field(default_factory=set)
+    statements: set[tuple[int, int]] = field(default_factory=set)
     kept: set[tuple[int, int]] = field(default_factory=set)
     doc_end_by_start: dict[int, int] = field(default_factory=dict)
     lead_start_by_end: dict[int, int] = field(default_factory=dict)
@@ -89,7 +94,10 @@ def _with_embedded(elisions: list[Elision], source: bytes, blocks: list[Block]) 
 def _elisions(source: bytes, language: Language, captured: _BodyCaptures) -> list[Elision]:
     elisions: list[Elision] = []
     done = 0
-    for start, end in sorted(captured.bodies - captured.kept):
+    bodies = (
+        captured.bodies.union(_runs(source, captured)) if captured.statements else captured.bodies
+    )
+    for start, end in sorted(bodies - captured.kept):
         if start < done:
             continue  # nested in a body that is gone already
         elisions += _cut_body(source, start, end, captured, language)
@@ -115,6 +123,8 @@ def _capture(source: bytes, language: Language, deadline: Deadline) -> _BodyCapt
                     captured.bodies.add((start, end))
                 elif name == "hollow":
                     captured.bodies.add((node.children[0].end_byte, node.children[-1].start_byte))
+                elif name == "statement":
+                    captured.statements.add((start, end))
                 elif name == "keep":
                     captured.kept.add((start, end))
                 elif name == "doc":
@@ -122,6 +132,24 @@ def _capture(source: bytes, language: Language, deadline: Deadline) -> _BodyCapt
                 elif name == "lead":
                     captured.lead_start_by_end[end] = start
     return captured
+
+
+def _runs(source: bytes, captured: _BodyCaptures) -> Iterator[tuple[int, int]]:
+    """Yield the bodies that statements make up where a grammar has no node around them.
+
+    Neighbours are one body, with the comments between and behind them.
+    """
+    comments = {(start, end) for end, start in captured.lead_start_by_end.items()}
+    first = last = -1
+    for start, end in sorted(captured.statements | comments):
+        if first >= 0 and not source[last:start].strip(_BETWEEN_STATEMENTS):
+            last = max(last, end)
+            continue
+        if first >= 0:
+            yield first, last
+        first, last = (-1, -1) if (start, end) in comments else (start, end)
+    if first >= 0:
+        yield first, last
 
 
 def _cut_body(

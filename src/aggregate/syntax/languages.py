@@ -26,21 +26,37 @@ _HEADER_IS_CPP = re.compile(
     re.MULTILINE,
 )
 
+_HEADER_IS_OBJECTIVE_C = re.compile(r"^[ \t]*@(?:class|import|interface|protocol)\b", re.MULTILINE)
+# MATLAB's files have the same suffix, and none of these.
+_IS_OBJECTIVE_C = re.compile(
+    r"^[ \t]*(?:@(?:class|import|interface|implementation|protocol)\b|#[ \t]*(?:import|include)\b|//|/\*)",
+    re.MULTILINE,
+)
+
 _LONGEST_SHEBANG = 256  # as much as a system reads of it
 
 
 def language_of(path: str, text: str = "") -> Language | None:
     """Return the language of the file at ``path``, or ``None`` where no grammar of it is installed.
 
-    A ``.h`` file is C unless ``text`` holds constructs that only C++ has. A file of no known name or suffix is known by
-    the interpreter on its ``#!`` line.
+    A ``.h`` file is C unless ``text`` holds constructs that only Objective-C or C++ has; a ``.m`` file may be no
+    Objective-C. A file of no known name or suffix is known by the interpreter on its ``#!`` line.
     """
     language = _language_at(path, text)
     if language is None or not language.is_installed:
         return None
-    if language.name == "c" and path.lower().endswith(".h") and _HEADER_IS_CPP.search(text):
-        return language_named("cpp")
+    if language.name == "objectivec" and text and not _IS_OBJECTIVE_C.search(text):
+        return None
+    if language.name == "c" and path.lower().endswith(".h"):
+        return _language_of_header(text) or language
     return language
+
+
+def _language_of_header(text: str) -> Language | None:
+    objective_c = language_named("objectivec")
+    if objective_c and objective_c.is_installed and _HEADER_IS_OBJECTIVE_C.search(text):
+        return objective_c
+    return language_named("cpp") if _HEADER_IS_CPP.search(text) else None
 
 
 def uninstalled_language_of(path: str, text: str = "") -> Language | None:

@@ -47,6 +47,18 @@ _REFUSALS: Final = (
         rb"(?:[\w\x80-\xff.,?@&\[\]\s]|//[^\n]*+\n|/\*(?:[^*]|\*(?!/))*+\*/){1,60}+",
         50,
     ),
+    # The square of their number in memory: gigabytes for 8 KB.
+    _Refusal(
+        ("c", "objectivec"),
+        "assignments of nothing in a row",
+        rb"=",
+        rb"\s*+(?:[<>%^|?]|/(?![*/]))[\w\s]*+",
+        300,
+    ),
+    # The square of their number or more: three seconds for 3 KB.
+    _Refusal(("nix",), "operators without a value in a row", rb"[-!<{]", rb"\s*+", 500),
+    # The square of their number: each is searched for its end, eight seconds for 8 KB.
+    _Refusal(("perl",), "openings of file handles in a row", rb"<", rb"[^<>]{0,40}+", 300),
     # The square of their number: minutes for 100 KB.
     _Refusal(("ruby",), "backslashes before blanks in a row", rb"\\", rb"\s++", 1_000),
     # The scanner keeps 4 bytes for each in a buffer of 1024 and does not look where that ends: the process crashes.

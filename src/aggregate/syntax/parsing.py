@@ -24,7 +24,7 @@ from aggregate.syntax.shared_parse import computed_once
 _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
 _INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
-_OF_BODIES = frozenset({"body", "body.first", "body.until", "keep", "lead", "doc"})
+_OF_BODIES = frozenset({"body", "body.first", "body.until", "statement", "keep", "lead", "doc"})
 _FAMILIES = ("definition", "level", "embedded")
 
 # Texts below this size are parsed without being asked how far that is, which costs 2 % of a parse and a copy of
@@ -239,7 +239,19 @@ def _is_unreadable(node: Node, language: Language) -> bool:
 
 @cache
 def _grammar(language: Language) -> Grammar:
-    return Grammar(getattr(import_module(language.module), language.function)())
+    return Grammar(_capsule(getattr(import_module(language.module), language.function)()))
+
+
+def _capsule(grammar: object) -> object:
+    """Return a grammar as the runtime takes it: some wheels give its bare address, which is deprecated."""
+    if not isinstance(grammar, int):
+        return grammar
+    import ctypes  # seldom needed, and slow to load
+
+    new_capsule = ctypes.pythonapi.PyCapsule_New
+    new_capsule.restype = ctypes.py_object
+    new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return new_capsule(grammar, b"tree_sitter.Language", None)
 
 
 @cache

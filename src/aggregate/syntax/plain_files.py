@@ -2,24 +2,21 @@
 
 TAG_BY_SUFFIX = {
     ".bat": "bat", ".cfg": "ini", ".clj": "clojure", ".cmake": "cmake", ".conf": "ini",
-    ".csv": "csv", ".desktop": "ini", ".diff": "diff",
-    ".dockerfile": "dockerfile", ".erl": "erlang",
+    ".csv": "csv", ".desktop": "ini", ".diff": "diff", ".erl": "erlang",
     ".fs": "fsharp", ".gradle": "groovy", ".graphql": "graphql", ".groovy": "groovy",
-    ".ini": "ini",
-    ".less": "less", ".m": "objectivec", ".mk": "makefile",
-    ".nim": "nim", ".patch": "diff", ".pl": "perl", ".proto": "protobuf", ".ps1": "powershell",
-    ".r": "r", ".rst": "rst", ".sass": "sass", ".scm": "scheme",
-    ".scss": "scss", ".sql": "sql", ".svg": "xml",
-    ".tf": "hcl", ".tsv": "tsv", ".xml": "xml",
+    ".ini": "ini", ".less": "less", ".mk": "makefile", ".nim": "nim", ".patch": "diff",
+    ".proto": "protobuf", ".ps1": "powershell", ".r": "r", ".rst": "rst", ".sass": "sass",
+    ".scm": "scheme", ".scss": "scss", ".sql": "sql", ".svg": "xml", ".tsv": "tsv",
+    ".xml": "xml",
 }  # fmt: skip
 TAG_BY_NAME = {
     ".editorconfig": "ini", ".gitattributes": "gitattributes", ".gitconfig": "ini",
     ".gitignore": "gitignore", ".gitmodules": "ini", "cmakelists.txt": "cmake",
-    "containerfile": "dockerfile", "dockerfile": "dockerfile", "gnumakefile": "makefile",
+    "gnumakefile": "makefile",
     "makefile": "makefile",
 }  # fmt: skip
 TAG_BY_INTERPRETER = {
     "awk": "awk", "gawk": "awk", "groovy": "groovy",
-    "make": "makefile", "perl": "perl", "pwsh": "powershell", "rscript": "r",
+    "make": "makefile", "pwsh": "powershell", "rscript": "r",
     "tclsh": "tcl",
 }  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.views.labels import counted, more_row, shortened
 
-_AS_WRITTEN = frozenset({"heading", "element", "rule"})
+_AS_WRITTEN = frozenset({"block", "element", "heading", "instruction", "rule"})
 _ITEM = {"array": "item"}
 
 

@@ -123,9 +123,9 @@ def _holder_row(holder: Definition, members: Sequence[str], module: Module) -> s
 
 
 # What opens a comment or a documentation string, and what opens, continues and closes one on each of its lines.
-_OPENING = re.compile(r"""\s*(?:/\*|//|\#|--|;|<!--|\(\*|\{-|[rRuUbBfF]{0,2}["'])""")
+_OPENING = re.compile(r"""\s*(?:/\*|//|\#|--|;|<!--|\(\*|\{-|![ !<>]|[rRuUbBfF]{0,2}["'])""")
 _MARKS = re.compile(
-    r"""^\s*(?:/\*+!?|<!--|//+!?|\#+|(?:--+|\{-)(?:\s*\|)?|\(\*+|;+|\*++(?!/)|[rRuUbBfF]{0,2}(?:\"{3}|'{3}|\"|'))|(?:(?<!\*)\*+/|(?<=\s)\*+\)|-->|-\}|\"{3}|'{3}|\"|')\s*$"""
+    r"""^\s*(?:/\*+!?|<!--|//+!?|\#+|(?:--+|\{-)(?:\s*\|)?|\(\*+|;+|![!<>]?|\*++(?!/)|[rRuUbBfF]{0,2}(?:\"{3}|'{3}|\"|'))|(?:(?<!\*)\*+/|(?<=\s)\*+\)|-->|-\}|\"{3}|'{3}|\"|')\s*$"""
 )
 # Comments for tools, not for readers.
 _DIRECTIVE = re.compile(
@@ -142,7 +142,8 @@ _TYPES = frozenset(
     }
 )
 _HOLDERS = _TYPES | {
-    *("extension", "given", "impl", "instance", "module", "namespace", "signature", "suite"),
+    *("contract", "extension", "given", "impl", "implementation", "instance", "library"),
+    *("module", "namespace", "program", "signature", "suite"),
 }
 """The kinds of definition whose members are named."""
 

@@ -1,0 +1,52 @@
+; Perl. Named subroutines stand at the top, in blocks of packages, and in what is decided when the file is loaded.
+[
+  (block)
+  (block_statement)
+  (class_phaser_statement)
+  (class_statement)
+  (conditional_statement)
+  (else)
+  (elsif)
+  (ERROR)
+  (package_statement)
+  (phaser_statement)
+] @scope
+
+(subroutine_declaration_statement name: (_) @name body: (block) @body) @definition.function
+(subroutine_declaration_statement name: (_) @name !body) @definition.function
+(method_declaration_statement name: (_) @name body: (block) @body) @definition.method
+(method_declaration_statement name: (_) @name !body) @definition.method
+(class_phaser_statement (block) @body)
+
+; A package or class without a block reaches to the next one.
+(package_statement name: (_) @name (block) @members) @definition.module
+((package_statement name: (_) @name @level.1) @definition.module (#not-match? @definition.module "\\}$"))
+(class_statement name: (_) @name (block) @members) @definition.class
+((class_statement name: (_) @name @level.1) @definition.class (#not-match? @definition.class "\\}$"))
+
+; Subroutines without a name stand outside of others in what variables are set to and functions are called with.
+[(expression_statement) (use_statement)] @scope.deep
+(anonymous_subroutine_expression body: (block) @body)
+
+((use_statement module: (package) @import)
+  (#not-match? @import "^(strict|warnings|utf8|feature|constant|parent|base|lib|vars)$"))
+(use_statement
+  module: (package) @_parent
+  (string_literal (string_content) @import)
+  (#any-of? @_parent "parent" "base"))
+(use_statement
+  module: (package) @_parent
+  (quoted_word_list (string_content) @import)
+  (#any-of? @_parent "parent" "base"))
+(expression_statement (require_expression (bareword) @import))
+
+(use_statement
+  module: (package) @_constant
+  (list_expression . (autoquoted_bareword) @constant.member)
+  (#eq? @_constant "constant"))
+(use_statement
+  module: (package) @_constant
+  (anonymous_hash_expression (list_expression (autoquoted_bareword) @constant.member))
+  (#eq? @_constant "constant"))
+
+(source_file . (comment) @doc.leading)
