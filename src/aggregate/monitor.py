@@ -1,10 +1,15 @@
 """Where the time goes: named scopes that a host can read while the pipeline runs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
 from time import perf_counter
+from typing import Any, Final, TypeVar
+
+_Item = TypeVar("_Item")
+_END: Final[Any] = object()
+"""Stands behind the last item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +35,28 @@ class Monitor:
         try:
             yield
         finally:
-            spent = perf_counter() - start
-            with self._lock:
-                old = self._timings.get(name, Timing(0, 0.0, 0.0))
-                self._timings[name] = Timing(old.count + 1, old.total + spent, spent)
+            self.add(name, perf_counter() - start)
+
+    def add(self, name: str, seconds: float) -> None:
+        """Count one more run of the scope ``name``, which took ``seconds``."""
+        with self._lock:
+            old = self._timings.get(name, Timing(0, 0.0, 0.0))
+            self._timings[name] = Timing(old.count + 1, old.total + seconds, seconds)
+
+    def steps(self, name: str, items: Iterable[_Item]) -> Iterator[_Item]:
+        """Yield ``items``, and time under ``name`` what it takes to make them, without what is done with them."""
+        seconds = 0.0
+        rest = iter(items)
+        try:
+            while True:
+                start = perf_counter()
+                item = next(rest, _END)
+                seconds += perf_counter() - start
+                if item is _END:
+                    return
+                yield item
+        finally:
+            self.add(name, seconds)
 
     def timings(self) -> dict[str, Timing]:
         """Return a copy of all timings, in order of their names."""

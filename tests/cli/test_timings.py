@@ -8,8 +8,8 @@ import pytest
 from tests.cli.command_line import start
 from tests.project import project
 
-STEPS = {"select_files", "build_file_items", "assemble", "write_numbered", "log_written_prompt"}
-COUNTED = STEPS | {"count_prompt", "all"}
+STEPS = {"select_files", "read_files", "render_files", "write_numbered", "log_written_prompt"}
+COUNTED = STEPS | {"count_tokens", "all"}
 
 
 @pytest.fixture

@@ -64,8 +64,10 @@ function add(by: number): void { /* ... */ }
   </main>
 </template>
 
-<style scoped lang="scss">...</style>
-<style>...</style>
+<style scoped lang="scss">...
+</style>
+<style>...
+</style>
 """
 
 VUE_SUMMARY = """\
@@ -138,7 +140,8 @@ SVELTE_SKELETON = """\
   </ul>
 {/if}
 
-<style>...</style>
+<style>...
+</style>
 """
 
 

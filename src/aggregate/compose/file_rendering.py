@@ -112,7 +112,8 @@ class FileStream:
         """Yield the files in the selection's order, behind them one for each glob that met secrets or binary files."""
         waiting: deque[PreparedFile] = deque()
         views = render_all(self._requests(waiting), workers=self._workers, on_done=self._on_done)
-        for view in views:
+        # Reading the files is a part of it.
+        for view in get_monitor().steps("render_files", views):
             prepared = waiting.popleft()
             rendered = self._rendered(prepared, view)
             if rendered.error:
@@ -124,7 +125,7 @@ class FileStream:
         prepared_files = prepare_files(
             self._selection.files, self._reader, self._views, with_texts=self._with_texts
         )
-        for prepared in prepared_files:
+        for prepared in get_monitor().steps("read_files", prepared_files):
             waiting.append(prepared)
             yield _view_request(prepared)
 

@@ -43,7 +43,7 @@ def prepare_files(
         views: Knows views of earlier runs.
         with_texts: Whether all are read, also those whose views are known.
     """
-    if views.is_used:
+    if any(file.is_rendered for file in files) and views.is_used:
         for start in range(0, len(files), _LOOKED_AT):
             portion = files[start : start + _LOOKED_AT]
             yield from _PreparedPortion(portion, reader, views, with_texts=with_texts)

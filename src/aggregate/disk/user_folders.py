@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from platformdirs import user_cache_path, user_state_path
-
 from aggregate.disk.writing import private_folder
 from aggregate.errors import ConfigError, OutputError
 
@@ -46,6 +44,8 @@ def cache_folder() -> Path | None:
                 "set it to an absolute one"
             )
         return Path(os.path.normpath(named))
+    from platformdirs import user_cache_path  # 4 ms, which most runs do without
+
     usual = user_cache_path("manual_slop", appauthor=False)
     return usual if usual.is_absolute() else None
 
@@ -74,4 +74,8 @@ def empty_folder() -> Iterator[Path]:
 
 def _states() -> Path:
     root = os.environ.get(STATE_VARIABLE)
-    return Path(os.path.abspath(root)) if root else user_state_path("manual_slop", appauthor=False)
+    if root:
+        return Path(os.path.abspath(root))
+    from platformdirs import user_state_path  # 4 ms, which most runs do without
+
+    return user_state_path("manual_slop", appauthor=False)

@@ -1,13 +1,15 @@
 """Rows of the index: how they are keyed and checked, read and written in few statements."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice
 from struct import Struct
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aggregate.index.kinds import Kind
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _CHUNK: Final = 1_000
 """Keys of one statement: from some hundreds on it no longer matters."""
@@ -54,19 +56,19 @@ class Seal(NamedTuple):
         return payload if data.startswith(check) else None
 
 
-def select_entries(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, bytes]:
+def select_entries(connection: "sqlite3.Connection", ids: Iterable[int]) -> dict[int, bytes]:
     """Return the rows that are there, by id."""
     return dict(_select(connection, f"SELECT e.id, p.data {_WHOLE}", ids))
 
 
-def select_files(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, bytes]:
+def select_files(connection: "sqlite3.Connection", ids: Iterable[int]) -> dict[int, bytes]:
     """Return the rows of files that are there, by id."""
     query = "SELECT id, data FROM files WHERE typeof(data) = 'blob' AND id IN "
     return dict(_select(connection, query, ids))
 
 
 def insert_entries(
-    connection: sqlite3.Connection, rows: Mapping[int, bytes], kind: int, day: int
+    connection: "sqlite3.Connection", rows: Mapping[int, bytes], kind: int, day: int
 ) -> None:
     """Write the rows of a kind that are not there yet; what is there under the same id stays."""
     there = {row[0] for row in _select(connection, f"SELECT e.id {_WHOLE}", rows)}
@@ -82,7 +84,7 @@ def insert_entries(
     connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)", directory)
 
 
-def delete_entries(connection: sqlite3.Connection, ids: Iterable[int]) -> None:
+def delete_entries(connection: "sqlite3.Connection", ids: Iterable[int]) -> None:
     """Delete rows."""
     for chunk, marks in _chunks(ids):
         places = f"SELECT place FROM entries WHERE id IN {marks}"
@@ -90,14 +92,14 @@ def delete_entries(connection: sqlite3.Connection, ids: Iterable[int]) -> None:
         connection.execute(f"DELETE FROM entries WHERE id IN {marks}", chunk)
 
 
-def touch_entries(connection: sqlite3.Connection, ids: Iterable[int], day: int) -> None:
+def touch_entries(connection: "sqlite3.Connection", ids: Iterable[int], day: int) -> None:
     """Write down that rows were used on ``day``; only those change that were last used before."""
     for chunk, marks in _chunks(ids):
         update = f"UPDATE entries SET used = ? WHERE used < ? AND id IN {marks}"
         connection.execute(update, [day, day, *chunk])
 
 
-def replace_files(connection: sqlite3.Connection, rows: Mapping[int, bytes], day: int) -> None:
+def replace_files(connection: "sqlite3.Connection", rows: Mapping[int, bytes], day: int) -> None:
     """Write rows of files, in place of older ones."""
     connection.executemany(
         "INSERT OR REPLACE INTO files VALUES (?, ?, ?)",
@@ -106,7 +108,7 @@ def replace_files(connection: sqlite3.Connection, rows: Mapping[int, bytes], day
 
 
 def _select(
-    connection: sqlite3.Connection, query: str, ids: Iterable[int]
+    connection: "sqlite3.Connection", query: str, ids: Iterable[int]
 ) -> Iterator[tuple[Any, ...]]:
     for chunk, marks in _chunks(ids):
         yield from connection.execute(query + marks, chunk).fetchall()

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from aggregate.disk.user_folders import cache_folder
+from aggregate.disk.user_folders import CACHE_VARIABLE, cache_folder
 from aggregate.errors import ConfigError
 
 LIMIT_VARIABLE: Final = "AGGREGATE_CACHE_LIMIT"
@@ -26,6 +26,16 @@ def index_path() -> Path | None:
     """
     folder = cache_folder()
     return folder / _FOLDER / _FILE if folder else None
+
+
+def check_variable() -> None:
+    """Make sure that the environment names a usable place, if it names one.
+
+    Raises:
+        ConfigError: ``AGGREGATE_CACHE_DIR`` is a relative path.
+    """
+    if os.environ.get(CACHE_VARIABLE):
+        cache_folder()
 
 
 def byte_limit() -> int:

@@ -2,17 +2,20 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from aggregate.index.connection import IndexConnection
 from aggregate.index.entries import Seal, select_entries, select_files
 from aggregate.index.file_states import FileState, file_row, look_at
 from aggregate.index.kinds import Kind
-from aggregate.index.settings import byte_limit, index_path
+from aggregate.index.settings import byte_limit, check_variable, index_path
 from aggregate.index.transaction import ROW_BYTES, Changes, write_changes
 from aggregate.index.trimming import trim
+
+if TYPE_CHECKING:
+    from aggregate.index.connection import IndexConnection
 
 _PENDING_BYTES: Final = 16_000_000
 """What is held back until ``flush``; a project with more is written in portions, so that memory stays bounded."""
@@ -32,8 +35,9 @@ def open_index(*, use: bool = True, verify: bool = False) -> "Index":
     Raises:
         ConfigError: A variable of the environment is malformed.
     """
-    path, limit = index_path(), byte_limit()
-    return Index(path if use and limit else None, limit=limit, verify=verify)
+    limit = byte_limit()
+    check_variable()
+    return Index(index_path if use and limit else None, limit=limit, verify=verify)
 
 
 class Index:
@@ -46,7 +50,7 @@ class Index:
 
     def __init__(
         self,
-        path: Path | None,
+        path: Path | Callable[[], Path | None] | None,
         *,
         limit: int,
         verify: bool = False,
@@ -55,22 +59,30 @@ class Index:
         """Take the index at ``path``.
 
         Args:
-            path: The SQLite file, in a folder of its own; ``None`` for an index that keeps nothing.
+            path: The SQLite file, in a folder of its own, or a function that finds it on first use; ``None`` for an
+                index that keeps nothing.
             limit: The most bytes that it may have on the disk.
             verify: Whether no file is taken as unchanged, so that all are read.
             now: The clock, in nanoseconds of Unix time.
         """
-        self._file = IndexConnection(path)
+        self._find_path = path if callable(path) else lambda: path
         self._limit = limit
         self._verify = verify
         self._now = now
         self._changes = Changes()
         self._lock = RLock()
 
+    @cached_property
+    def _file(self) -> "IndexConnection":
+        # SQLite takes 6 ms to load: files in full whose tokens nobody asks for do without.
+        from aggregate.index.connection import IndexConnection
+
+        return IndexConnection(self._find_path())
+
     @property
     def warning(self) -> str:
         """Why the index was replaced or is not used, in one sentence; ``""`` while all is well."""
-        return self._file.warning
+        return self._file.warning if "_file" in self.__dict__ else ""
 
     @property
     def is_used(self) -> bool:
@@ -172,7 +184,8 @@ class Index:
         """Close the file; what was not flushed is forgotten."""
         with self._lock:
             self._changes = Changes()
-            self._file.close()
+            if "_file" in self.__dict__:
+                self._file.close()
 
     def _find_files(self, ids: Sequence[int]) -> Mapping[int, bytes]:
         with self._lock:

@@ -1,10 +1,9 @@
 """What a process has to write into the index, in one transaction."""
 
-import sqlite3
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aggregate.index.entries import (
     delete_entries,
@@ -14,6 +13,9 @@ from aggregate.index.entries import (
 )
 from aggregate.index.kinds import Kind
 from aggregate.index.trimming import DAY_NS
+
+if TYPE_CHECKING:
+    import sqlite3
 
 ROW_BYTES: Final = 250
 """What a row that waits takes in memory besides its data."""
@@ -51,7 +53,7 @@ class Changes:
         return self.entries.setdefault(kind, {})
 
 
-def write_changes(connection: sqlite3.Connection, changes: Changes, now_ns: int) -> None:
+def write_changes(connection: "sqlite3.Connection", changes: Changes, now_ns: int) -> None:
     """Write ``changes`` in the transaction that is open."""
     day = now_ns // DAY_NS
     delete_entries(connection, changes.damaged)
@@ -62,14 +64,14 @@ def write_changes(connection: sqlite3.Connection, changes: Changes, now_ns: int)
     _add(connection, {"hits": changes.hits, "misses": changes.misses})
 
 
-def _add(connection: sqlite3.Connection, counts: Mapping[str, int]) -> None:
+def _add(connection: "sqlite3.Connection", counts: Mapping[str, int]) -> None:
     connection.executemany(
         "INSERT INTO counters VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value",
         counts.items(),
     )
 
 
-def _kind_number(connection: sqlite3.Connection, kind: Kind, day: int) -> int:
+def _kind_number(connection: "sqlite3.Connection", kind: Kind, day: int) -> int:
     """Return the number of a kind, which it gets on first use, and write down that it was used."""
     query = "SELECT number FROM kinds WHERE name = ? AND version = ?"
     row = connection.execute(query, kind).fetchone()

@@ -1,12 +1,14 @@
 """Keeping to the limit: versions that nobody uses any more go first, then what was used longest ago (rule I-3)."""
 
-import sqlite3
 import time
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aggregate.index.database import in_transaction
 from aggregate.index.entries import delete_entries
+
+if TYPE_CHECKING:
+    import sqlite3
 
 DAY_NS: Final = 86_400_000_000_000
 """Use is written down by the day, so that reading seldom writes."""
@@ -22,7 +24,7 @@ _STEPS: Final = 100_000
 """Instructions of SQLite's machine between two looks at the clock."""
 
 
-def trim(connection: sqlite3.Connection, limit: int) -> None:
+def trim(connection: "sqlite3.Connection", limit: int) -> None:
     """Delete rows until the index has room below ``limit`` bytes, or a second or two are over.
 
     Raises:
@@ -46,7 +48,7 @@ def trim(connection: sqlite3.Connection, limit: int) -> None:
         connection.set_progress_handler(None, 0)
 
 
-def _excess(connection: sqlite3.Connection, limit: int) -> int:
+def _excess(connection: "sqlite3.Connection", limit: int) -> int:
     """Return about how many rows are to be deleted now, by their average size; 0 if there is room."""
     used = _bytes(connection, free=False)
     surplus = used - limit * _TARGET
@@ -57,7 +59,7 @@ def _excess(connection: sqlite3.Connection, limit: int) -> int:
     return max(1, min(int(surplus * rows / used), _MOST_ROWS))
 
 
-def _delete(connection: sqlite3.Connection, count: int) -> bool:
+def _delete(connection: "sqlite3.Connection", count: int) -> bool:
     """Delete at most ``count`` of the entries that are to go next, and of the files; ``False`` where there are none."""
     # In the order in which they lie, so that whole pages become free.
     for number in _outdated_kinds(connection):
@@ -74,7 +76,7 @@ def _delete(connection: sqlite3.Connection, count: int) -> bool:
     ids = _ids(connection, "SELECT id FROM entries WHERE used <= ? ORDER BY place", day, count)
     files = _ids(connection, "SELECT id FROM files WHERE day <= ?", day, count)
 
-    def delete(connection: sqlite3.Connection) -> None:
+    def delete(connection: "sqlite3.Connection") -> None:
         delete_entries(connection, ids)
         connection.executemany("DELETE FROM files WHERE id = ?", ((row_id,) for row_id in files))
 
@@ -82,7 +84,7 @@ def _delete(connection: sqlite3.Connection, count: int) -> bool:
     return True
 
 
-def _outdated_kinds(connection: sqlite3.Connection) -> list[int]:
+def _outdated_kinds(connection: "sqlite3.Connection") -> list[int]:
     """Return the numbers of kinds of which another version was used on a later day."""
     query = (
         "SELECT number FROM kinds old WHERE EXISTS (SELECT 1 FROM kinds new WHERE new.name = old.name"
@@ -91,11 +93,11 @@ def _outdated_kinds(connection: sqlite3.Connection) -> list[int]:
     return [row[0] for row in connection.execute(query)]
 
 
-def _ids(connection: sqlite3.Connection, query: str, value: int, count: int) -> list[int]:
+def _ids(connection: "sqlite3.Connection", query: str, value: int, count: int) -> list[int]:
     return [row[0] for row in connection.execute(f"{query} LIMIT ?", (value, count))]
 
 
-def _bytes(connection: sqlite3.Connection, *, free: bool = True) -> int:
+def _bytes(connection: "sqlite3.Connection", *, free: bool = True) -> int:
     """Return the bytes of the index, with or without the pages that nothing lies on."""
     pages = _pragma(connection, "page_count")
     if not free:
@@ -103,5 +105,5 @@ def _bytes(connection: sqlite3.Connection, *, free: bool = True) -> int:
     return pages * _pragma(connection, "page_size")
 
 
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
+def _pragma(connection: "sqlite3.Connection", name: str) -> int:
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

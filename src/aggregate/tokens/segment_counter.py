@@ -6,6 +6,7 @@ from struct import Struct
 
 from aggregate.index.kinds import Kind, code_version
 from aggregate.index.store import Index
+from aggregate.monitor import get_monitor
 from aggregate.tokens.counter import TokenCounter
 
 _LOOKED_UP = 500
@@ -40,6 +41,7 @@ class SegmentCounter:
         if self._size >= _WAITING_CHARACTERS or len(self._waiting) >= _LOOKED_UP:
             self._look_up()
 
+    @get_monitor().scope("count_tokens")
     def counts(self) -> list[int]:
         """Return the tokens of all segments, in order; once, behind the last one."""
         self._look_up()
