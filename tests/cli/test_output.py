@@ -39,10 +39,6 @@ def test_there_is_no_other_way_to_a_terminal() -> None:
         ("init.py", "sys.stderr.isatty"),
         ("init.py", "sys.stdin.isatty"),
         ("stdin.py", "sys.stdin.buffer.read"),
-        (
-            "stats.py",
-            "Console(file=rendered, width=width, force_terminal=console.is_terminal).print",
-        ),
         ("trace_tree.py", "Console(stderr=True).print"),
     }
 

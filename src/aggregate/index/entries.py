@@ -11,6 +11,8 @@ from aggregate.index.kinds import Kind
 if TYPE_CHECKING:
     import sqlite3
 
+DAY_NS: Final = 86_400_000_000_000
+"""Use is written down by the day, so that reading seldom writes."""
 _CHUNK: Final = 1_000
 """Keys of one statement: from some hundreds on it no longer matters."""
 _CHECK_BYTES: Final = 16

@@ -12,7 +12,6 @@ from aggregate.index.file_states import FileState, file_row, look_at
 from aggregate.index.kinds import Kind
 from aggregate.index.settings import byte_limit, check_variable, index_path
 from aggregate.index.transaction import ROW_BYTES, Changes, write_changes
-from aggregate.index.trimming import trim
 
 if TYPE_CHECKING:
     from aggregate.index.connection import IndexConnection
@@ -178,6 +177,8 @@ class Index:
         """
         with self._lock:
             if self._write():
+                from aggregate.index.trimming import trim  # behind the prompt, and with SQLite
+
                 self._file.read(lambda connection: trim(connection, self._limit))
 
     def close(self) -> None:

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from aggregate.index.entries import (
+    DAY_NS,
     delete_entries,
     insert_entries,
     replace_files,
     touch_entries,
 )
 from aggregate.index.kinds import Kind
-from aggregate.index.trimming import DAY_NS
 
 if TYPE_CHECKING:
     import sqlite3

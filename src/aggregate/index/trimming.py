@@ -10,8 +10,6 @@ from aggregate.index.entries import delete_entries
 if TYPE_CHECKING:
     import sqlite3
 
-DAY_NS: Final = 86_400_000_000_000
-"""Use is written down by the day, so that reading seldom writes."""
 _TARGET: Final = 0.9
 """Of the limit: so that the next runs have room, and not each of them has to trim."""
 _MOST_ROWS: Final = 5_000
