@@ -13,6 +13,7 @@ from aggregate.cli.commands import Commands
 from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
 from aggregate.clients.context_window import exceeded_window
 from aggregate.compose.file_stats import largest_folders
+from aggregate.index.store import Index
 from tests.cli.command_line import start
 from tests.project import project
 
@@ -152,8 +153,9 @@ def test_a_prompt_that_no_model_takes_is_a_warning(
 
 def test_windows_and_folders() -> None:
     """The largest window bounds; folders stand side by side below what holds everything."""
-    assert exceeded_window(1_000_000) is None
-    assert exceeded_window(50_000_000) == 2_000_000
+    nothing = Index(None, limit=1)
+    assert exceeded_window(1_000_000, nothing) is None
+    assert exceeded_window(50_000_000, nothing) == 2_000_000
     assert largest_folders({}) == []
     assert largest_folders({"a.py": 1}) == [(".", 1)]
     sizes = {"src/p/a/x.py": 5, "src/p/b/y.py": 7, "src/p/b/c/z.py": 1, "src/p/m.py": 2}

@@ -29,7 +29,7 @@ from aggregate.compose.assemble import PromptStream
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import open_project, redaction_for, request_for
 from aggregate.compose.request import Request
-from aggregate.index.store import open_index
+from aggregate.index.store import Index, open_index
 
 
 @click.command()
@@ -103,7 +103,7 @@ def run(
         path = _write(request, meter.pieces(stream), to_stdout=to_stdout)
     if path and not as_json:
         write_path(path)
-    _report(path, stream, meter, request, as_json=as_json, quiet=quiet)
+    _report(path, stream, meter, request, index, as_json=as_json, quiet=quiet)
     index.flush()
     if index.warning and not quiet:
         warn(index.warning)
@@ -114,6 +114,7 @@ def _report(
     stream: PromptStream,
     meter: PromptMeter,
     request: Request,
+    index: Index,
     *,
     as_json: bool,
     quiet: bool,
@@ -125,7 +126,7 @@ def _report(
         return
     tokens = lazy.PromptTokens.of(meter.places, meter.counts)
     prefix = log_written_prompt(path, meter.fingerprint(tokens.segments), request) if path else None
-    warnings = report_warnings(stream, tokens)
+    warnings = report_warnings(stream, tokens, index)
     if as_json:
         data = report_data(path, stream, tokens, warnings) | timings_data()
         write_result(json.dumps(data, indent=2))

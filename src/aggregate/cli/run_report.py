@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from aggregate.cli import lazy
 from aggregate.cli.output import say, warn, warn_all
 from aggregate.compose.assemble import PromptStream
+from aggregate.index.store import Index
 
 if TYPE_CHECKING:
     from aggregate.tokens.count import PromptTokens
@@ -18,12 +19,12 @@ _ALWAYS_FITS = 1_000_000
 """Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load."""
 
 
-def report_warnings(stream: PromptStream, tokens: "PromptTokens") -> list[str]:
+def report_warnings(stream: PromptStream, tokens: "PromptTokens", index: Index) -> list[str]:
     """Return what was left out or is doubtful, and whether no model that is known takes the prompt."""
     warnings = list(stream.warnings)
     if tokens.document <= _ALWAYS_FITS:
         return warnings
-    window = lazy.exceeded_window(tokens.document)
+    window = lazy.exceeded_window(tokens.document, index)
     if window is None:
         return warnings
     folders = ", ".join(
