@@ -63,7 +63,9 @@ class WrittenBy(NamedTuple):
     @classmethod
     def of(cls, path: str, text: str) -> "WrittenBy":
         """Return what the text of the file at ``path`` says."""
-        return cls(generated_reason(path, text), len(text.encode(errors="replace")))
+        # Encoding a text only to measure it takes as long as reading it; most are ASCII.
+        size = len(text) if text.isascii() else len(text.encode(errors="replace"))
+        return cls(generated_reason(path, text), size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ ALLOW = 'trust the project ("aggregate trust"), or allow it with --allow-outside
 """What a user does who wants a project to reach out of its own folder."""
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 """Modes of what we write for ourselves: prompts and records hold what nobody else on the machine should read."""
+_WRITE_BYTES = 1 << 20
+"""What is collected of many pieces before it is written: with the usual 8 KB each piece is a call of the system."""
 TEMPORARY_SUFFIX = ".tmp"
 """What the names of files end with that are not whole yet."""
 _STEM_CHARACTERS = 50
@@ -73,7 +75,7 @@ def write_to_free(paths: Iterable[Path], pieces: Iterable[bytes], temporary: Pat
     """
     private_folder(temporary.parent)
     try:
-        with os.fdopen(create_private(temporary), "wb") as file:
+        with os.fdopen(create_private(temporary), "wb", _WRITE_BYTES) as file:
             file.writelines(pieces)
         return next(path for path in paths if _take_name(temporary, path))
     finally:
