@@ -15,8 +15,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from simulation.processes import Cost
+
+if TYPE_CHECKING:
+    from aggregate.compose.live_prompt import LivePrompt
 
 EDITS = 5
 RUNS = 3
@@ -102,24 +106,23 @@ def skeletons_after_an_edit(tree: Path, suffix: str) -> Iterator[Cost]:
 
 def _after_edits(tree: Path, suffix: str, pattern: str, view_mode: str) -> Iterator[Cost]:
     files = sorted(path for path in tree.rglob(f"*{suffix}") if path.is_file())
-    compose = _composer(tree, pattern, view_mode)
-    compose()
+    prompt = _live_prompt(tree, pattern, view_mode)
+    prompt.compose()
     for edit in range(EDITS):
         path = files[edit * len(files) // EDITS]
         path.write_bytes(path.read_bytes() + b"\n" * (edit + 1))
-        yield _cost_of(compose)
+        changed = [path.relative_to(tree).as_posix()]
+        yield _cost_of(partial(prompt.compose, changed))
 
 
-def _composer(tree: Path, pattern: str, view_mode: str) -> Callable[[], object]:
-    """Return what composes the prompt anew, again and again: here stands whatever a program that goes on would call."""
-    from aggregate import compose_prompt
+def _live_prompt(tree: Path, pattern: str, view_mode: str) -> "LivePrompt":
+    """Return the prompt as a program holds it that watches the folder."""
+    from aggregate.compose.live_prompt import LivePrompt
     from aggregate.compose.project import open_project, request_for
 
     paths = [{"path": pattern, "view_mode": view_mode}]
-    project = open_project(
-        {"project": {"name": "benchmark"}, "files": {"base_dir": str(tree), "paths": paths}}
-    )
-    return lambda: compose_prompt(request_for(project))
+    files = {"base_dir": str(tree), "paths": paths, "generated": "full"}
+    return LivePrompt(request_for(open_project({"files": files})))
 
 
 def lay_down_tickets(_tree: Path, _suffix: str) -> Iterator[Cost]:

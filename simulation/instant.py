@@ -116,6 +116,7 @@ class Workshop:
         """Write our configuration ``kind``; ``paths`` is TOML."""
         (self.root / f"{kind}.toml").write_text(
             f'[project]\nname = "benchmark"\n[files]\nbase_dir = "{base_dir}"\npaths = [{paths}]\n'
+            'generated = "full"\n'  # rivals show generated files too
             f'[output]\noutput_dir = "out/{kind}"\n',
             encoding="utf-8",
         )
