@@ -9,9 +9,12 @@ exact without counting the document again.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from aggregate.index.shared import user_index
+from aggregate.index.store import Index
 from aggregate.models.prompt import SEPARATOR, Prompt, Section
 from aggregate.monitor import get_monitor
 from aggregate.tokens.counter import TokenCounter
+from aggregate.tokens.segment_counter import SegmentCounter
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class PromptTokens:
 
 def count(text: str) -> int:
     """Return the number of o200k tokens of ``text``; special tokens in it count as the plain text that they are."""
-    return count_all([text])[0]
+    return count_all([text])[0] if text else 0
 
 
 def count_all(texts: Iterable[str]) -> list[int]:
@@ -56,11 +59,20 @@ def count_all(texts: Iterable[str]) -> list[int]:
 
 
 @get_monitor().scope("count_prompt")
-def count_prompt(prompt: Prompt) -> PromptTokens:
-    """Return the exact counts of a prompt, its sections and its files."""
+def count_prompt(prompt: Prompt, *, index: Index | None = None) -> PromptTokens:
+    """Return the exact counts of a prompt, its sections and its files.
+
+    Args:
+        prompt: What to count.
+        index: Keeps counts from run to run; by default the user's.
+
+    Raises:
+        TokenizerError: The bundled vocabulary is missing or damaged.
+    """
+    counter = SegmentCounter(index or user_index())
     last = len(prompt.segments) - 1
-    counts = count_all(
-        segment.text + (SEPARATOR if i < last else "") for i, segment in enumerate(prompt.segments)
-    )
+    for i, segment in enumerate(prompt.segments):
+        data = segment.text.encode("utf-8", "surrogatepass")
+        counter.add(segment.text, data, SEPARATOR if i < last else "")
     places = ((segment.section, segment.source) for segment in prompt.segments)
-    return PromptTokens.of(places, counts)
+    return PromptTokens.of(places, counter.counts())
