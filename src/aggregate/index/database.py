@@ -31,6 +31,8 @@ _APPLICATION: Final = 0x41474958
 _SCHEMA_VERSION: Final = 1
 _PAGE_BYTES: Final = 16_384
 """Views of a few kilobytes lie several to a page; with SQLite's own 4,096 a third of the file was empty."""
+_TRIES: Final = 5
+"""How often a new index is moved to its place, where other processes make and remove theirs at the same moment."""
 _HEADER_BYTES: Final = 100
 _MAGIC: Final = b"SQLite format 3\0"
 _OPEN_TO_OTHERS: Final = 0o077
@@ -95,14 +97,21 @@ def create_database(path: Path) -> None:
     temporary.mkdir(mode=PRIVATE_FOLDER)
     try:
         _write_schema(temporary / path.name)
-        if not os.path.lexists(path):
-            put_aside(path)  # a log without its database
-        with suppress(OSError):
-            temporary.rename(folder)
-        if not path.exists():
+        if not any(_take_place(temporary, path) for _ in range(_TRIES)):
             raise UnusableError(f"{folder} cannot be replaced")
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _take_place(temporary: Path, path: Path) -> bool:
+    """Move a new index to its place, and tell whether there is one now: this, or another process's."""
+    if not os.path.lexists(path):
+        put_aside(path)  # a log without its database
+    try:
+        temporary.rename(path.parent)
+    except OSError:
+        return path.exists()
+    return True
 
 
 def put_aside(path: Path, *, inode: int | None = None) -> None:
