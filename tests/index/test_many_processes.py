@@ -36,7 +36,9 @@ def test_kills_and_damage_show_nothing_wrong(tmp_path: Path, kills: int) -> None
     """Also where the index is cleared, deleted and damaged meanwhile; the next run has a whole one (rule I-2)."""
     told = kill_loop(tmp_path, kills, disturbs=True)
     assert [what for what in trouble(told) if not what.startswith("warning")] == []
-    assert [what for what in trouble(told) if not what.endswith("it is made anew")] == []
+    # A file that is cut while it is read can also look as if the disk had failed.
+    known = ("it is made anew", "nothing is kept for the next run")
+    assert [what for what in trouble(told) if not any(part in what for part in known)] == []
     for seed in (1, 1, 1):
         told = Counter(use_once(tmp_path / "cache", random.Random(seed)))
     assert trouble(told) == []
