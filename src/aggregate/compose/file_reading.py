@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from aggregate.compose.generated_files import GeneratedFiles, WrittenBy
 from aggregate.compose.missing_grammars import missing_grammar_notes
 from aggregate.compose.selection import Note, ResolvedFile, omission_note
+from aggregate.index.file_states import FileState, file_state
+from aggregate.index.store import Index
 from aggregate.models.generated import GeneratedPolicy
 from aggregate.sources.file_content import UTF_8, SourceFile, read_file
 from aggregate.text.invisible import find_invisible
@@ -113,6 +115,22 @@ class FileReader:
         shown, source, secrets = redact_file(asked, source, self._redaction)
         self.notes.add(file.path, NoteKind.SECRET, secrets)
         return Reading(source, shown, asked)
+
+    def read_and_remember(
+        self, file: ResolvedFile, state: FileState | None, index: Index
+    ) -> Reading:
+        """Read a file, and let the index note what it held: it is known then, until it changes.
+
+        Args:
+            file: What to read.
+            state: The file as it was just before, ``None`` where there is none.
+            index: Notes it.
+        """
+        reading = self.read(file, hashed=index.is_used)
+        source = reading.source
+        if state and source.info and source.content_hash:
+            index.remember(file_state(source.info, seen_ns=state.seen_ns), source.content_hash)
+        return reading
 
     def shown(self, file: ResolvedFile, written_by: Callable[[], WrittenBy]) -> ResolvedFile | None:
         """Return a file as it is to be shown, ``None`` where it is only remarked on as generated."""

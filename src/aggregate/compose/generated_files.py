@@ -93,7 +93,7 @@ class GeneratedFiles:
             file: A file that can be shown.
             written_by: Returns what its text says; called only where that decides.
         """
-        if self.policy.view is GeneratedView.FULL or not file.by_glob:
+        if file.generated_view(self.policy.view) is GeneratedView.FULL:
             return file
         mark = self.policy.marks.get(file.path)
         if mark is False:

@@ -11,11 +11,10 @@ from typing import Any
 from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
-from aggregate.models.generated import GeneratedPolicy
+from aggregate.models.generated import GeneratedPolicy, GeneratedView
 from aggregate.models.scope import ALLOW_SECRETS
 from aggregate.models.view import ViewMode
 from aggregate.paths.ignore_rules import IgnoreRules, TooManyRulesError
-from aggregate.sources.file_content import SourceFile
 from aggregate.sources.path_resolution import FolderListing, ResolvedPath
 from aggregate.text.fences import heading_text
 from aggregate.views.dispatch import is_the_text
@@ -55,6 +54,11 @@ class ResolvedFile:
         return self.entry.item
 
     @property
+    def name(self) -> str:
+        """The last part of its path, which tells of its language and whether a program has written it."""
+        return self.path[self.path.rfind("/") + 1 :]
+
+    @property
     def view_mode(self) -> ViewMode:
         """Its view."""
         return self.entry.view_mode
@@ -68,6 +72,10 @@ class ResolvedFile:
     def with_slices(self, slices: list[dict[str, Any]]) -> "ResolvedFile":
         """Return the file with other slices for the custom view."""
         return self._with_item(replace(self.item, custom_slices=slices))
+
+    def generated_view(self, asked: GeneratedView) -> GeneratedView:
+        """Return what is shown of it if it is generated: ``asked``, but in full where it is named."""
+        return asked if self.by_glob else GeneratedView.FULL
 
     def with_view(self, mode: ViewMode) -> "ResolvedFile":
         """Return the file with another view."""
@@ -87,8 +95,6 @@ class ResolvedFile:
         return replace(self, entry=replace(self.entry, item=item))
 
 
-ReadFile = tuple[ResolvedFile, SourceFile]
-"""A file and what reading it gave."""
 Note = tuple[str, str]
 """A place, and what is doubtful there."""
 
