@@ -102,9 +102,8 @@ class PromptStream:
         if request.redaction is None:
             yield from segments
             return
-        from aggregate.compose.redact_prompt import (
-            PromptRedaction,
-        )  # its rules take time to compile
+        # Its rules take time to compile.
+        from aggregate.compose.redact_prompt import PromptRedaction
 
         self._redaction = PromptRedaction(request.redaction, self._files.paths)
         yield from map(self._redaction.clean, segments)

@@ -214,9 +214,8 @@ class WorkerContexts:
         redaction = self._request(TIER3).redaction
         if redaction is None:
             return segments
-        from aggregate.compose.redact_prompt import (
-            PromptRedaction,  # its rules take time to compile
-        )
+        # Its rules take time to compile.
+        from aggregate.compose.redact_prompt import PromptRedaction
 
         return map(PromptRedaction(redaction, (each.source for each in segments)).clean, segments)
 
