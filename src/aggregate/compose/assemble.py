@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from aggregate.compose.file_rendering import RenderedFiles, check_refused
+from aggregate.compose.file_messages import check_refused
+from aggregate.compose.file_rendering import RenderedFiles
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import files_segments, section_segments
 from aggregate.compose.request import Request

@@ -6,15 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from aggregate.compose.assemble import Composition, assemble
+from aggregate.compose.file_messages import error_sentence, file_warnings, refusals
 from aggregate.compose.file_reading import FileReader
-from aggregate.compose.file_rendering import (
-    FileStream,
-    RenderedFiles,
-    error_sentence,
-    file_warnings,
-    refusals,
-    select_files,
-)
+from aggregate.compose.file_rendering import FileStream, RenderedFiles, select_files
 from aggregate.compose.request import Request
 from aggregate.compose.selection import ResolvedFile, Selection
 from aggregate.index.file_states import RACY_NS

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from aggregate.compose.file_rendering import view_error_text
+from aggregate.compose.file_messages import view_error_text
 from aggregate.compose.focus import FOCUS_TIER, FocusIndex, is_named, named_paths
 from aggregate.compose.view_pool import render_all
 from aggregate.models.prompt import Section, Segment, Stability

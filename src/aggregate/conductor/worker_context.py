@@ -6,7 +6,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from aggregate.compose.assemble import assemble, with_references
-from aggregate.compose.file_rendering import RenderedFiles, check_refused, render_files
+from aggregate.compose.file_messages import check_refused
+from aggregate.compose.file_rendering import RenderedFiles, render_files
 from aggregate.compose.focus import FOCUS_TIER
 from aggregate.compose.layout import files_segments
 from aggregate.compose.project import find_persona, redaction_for, request_for
