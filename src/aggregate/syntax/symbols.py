@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
+from aggregate.syntax.compiled_queries import prepare_query
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.definition_captures import TEXTS, DefinitionCaptures
 from aggregate.syntax.definitions import Definition, Module
@@ -15,7 +16,6 @@ from aggregate.syntax.nesting import nest, with_sections
 from aggregate.syntax.parsing import (
     macros_by_end,
     parse_source,
-    prepare_query,
     query_matches,
     without_macros,
 )
