@@ -21,9 +21,9 @@ def check_refused(refused: Sequence[str]) -> None:
         raise ScopeError(f"{refused[0].removeprefix('ERROR: ')}{more}")
 
 
-def error_text(path: str, reason: str, *, is_note: bool = False) -> str:
+def error_text(path: str, reason: str, *, is_remark: bool = False) -> str:
     """Return the text in place of a file that was not read; a missing file's is fixed (rule M-5)."""
-    return f"{'NOTE' if is_note else 'ERROR'}: {reason}: {heading_text(path)}"
+    return f"{'NOTE' if is_remark else 'ERROR'}: {reason}: {heading_text(path)}"
 
 
 def file_warnings(selection: Selection, notes: FileNotes, errors: Iterable[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aggregate.compose.generated_files import GeneratedFiles, WrittenBy
 from aggregate.compose.missing_grammars import missing_grammar_notes
-from aggregate.compose.selection import Note, ResolvedFile, omission_note
+from aggregate.compose.selection import Note, ResolvedFile, omission_remark
 from aggregate.index.file_states import FileState, file_state
 from aggregate.index.store import Index
 from aggregate.models.generated import GeneratedPolicy
@@ -98,7 +98,7 @@ class FileReader:
             hashed: Whether to hash what it holds.
         """
         source = unread(file) if file.problem else read_file(file.file, hashed=hashed)
-        if file.is_note:
+        if file.is_remark:
             return Reading(source)
         if file.by_glob and source.is_binary:
             self._binary.add(file.path)
@@ -138,18 +138,18 @@ class FileReader:
 
     def remarks(self, files: Sequence[ResolvedFile]) -> list[ResolvedFile]:
         """Return a remark for each glob that met secrets, binary or generated files among ``files``, all read."""
-        remarks = {file.item.path: file for file in files if file.is_note}
+        remarks = {file.item.path: file for file in files if file.is_remark}
         binary: dict[str, list[ResolvedFile]] = {}
         for file in files:
-            if file.path in self._binary and not file.is_note:
+            if file.path in self._binary and not file.is_remark:
                 binary.setdefault(file.item.path, []).append(file)
         omitted = [
-            omission_note(group[0].entry, "binary", [file.path for file in group])
+            omission_remark(group[0].entry, "binary", [file.path for file in group])
             for group in binary.values()
         ]
-        for remark in (*omitted, *self._generated.notes(files)):
+        for remark in (*omitted, *self._generated.remarks(files)):
             glob = remark.path
-            remarks[glob] = remarks[glob].with_note(remark) if glob in remarks else remark
+            remarks[glob] = remarks[glob].with_remark(remark) if glob in remarks else remark
         return list(remarks.values())
 
     def forget(self, file: ResolvedFile) -> None:

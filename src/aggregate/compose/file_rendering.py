@@ -282,7 +282,7 @@ def _shown(file: ResolvedFile, source: SourceFile, view: View | str | None) -> V
         return view
     language = fence_tag(file.path, source.text)
     if source.error:
-        problem = error_text(file.path, source.error, is_note=file.is_note)
+        problem = error_text(file.path, source.error, is_remark=file.is_remark)
         return View("\n".join((problem, *file.details)), language=language)
     if isinstance(view, str):
         return View(view_error_text(file.path, file.view_mode, view), language=language)

@@ -93,8 +93,10 @@ def measure_files(
     for measured in _measured(_read(unknown, reader, index, selection.generated), index, on_done):
         sizes[measured.path] = measured
     remarks = reader.remarks(files)
-    notes = [FileSizes(file.path, 0, 0, (0,) * len(MEASURED), file.problem) for file in remarks]
-    return [*(sizes[file.path] for file in files if file.path in sizes), *notes]
+    unmeasured = [
+        FileSizes(file.path, 0, 0, (0,) * len(MEASURED), file.problem) for file in remarks
+    ]
+    return [*(sizes[file.path] for file in files if file.path in sizes), *unmeasured]
 
 
 class _ReadFile(NamedTuple):

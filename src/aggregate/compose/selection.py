@@ -35,8 +35,8 @@ class ResolvedFile:
         by_glob: Whether a glob stands for it.
         problem: Why it is not read, or not whole, ``""`` for a file to read.
         refused: Whether it is not read because the scope does not allow it.
-        is_note: Whether the problem is a remark about a glob that stands for other files.
-        details: What a note lists below its first line, one line each.
+        is_remark: Whether it is no file, but tells what a glob matches that is not shown.
+        details: What a remark lists below its first line, one line each.
     """
 
     path: str
@@ -45,7 +45,7 @@ class ResolvedFile:
     by_glob: bool = False
     problem: str = ""
     refused: bool = False
-    is_note: bool = False
+    is_remark: bool = False
     details: tuple[str, ...] = ()
 
     @property
@@ -83,12 +83,12 @@ class ResolvedFile:
             replace(self.item, view_mode=mode, ast_signatures=False, ast_definitions=False)
         )
 
-    def with_note(self, note: "ResolvedFile") -> "ResolvedFile":
-        """Return this note with what another one says of the same glob."""
+    def with_remark(self, remark: "ResolvedFile") -> "ResolvedFile":
+        """Return this remark with what another one says of the same glob."""
         return replace(
             self,
-            problem=f"{self.problem}; {note.problem}",
-            details=(*self.details, *note.details),
+            problem=f"{self.problem}; {remark.problem}",
+            details=(*self.details, *remark.details),
         )
 
     def _with_item(self, item: FileItem) -> "ResolvedFile":
@@ -186,7 +186,7 @@ class _SelectionBuilder:
             prefix + name for name in resolved.secrets if not self.is_left_out(prefix + name)
         ]
         if secrets:
-            self.files[glob] = omission_note(entry, "secret-looking", secrets, hint=_NAME_SECRETS)
+            self.files[glob] = omission_remark(entry, "secret-looking", secrets, hint=_NAME_SECRETS)
         elif resolved.refused:
             self.files[glob] = ResolvedFile(glob, "", entry, problem=resolved.refused, refused=True)
         elif not names:
@@ -200,7 +200,9 @@ class _SelectionBuilder:
         return f"all files that match this pattern are ignored or excluded, such as {ignored[0]}; name one to take it"
 
 
-def omission_note(entry: Entry, kind: str, paths: Sequence[str], *, hint: str = "") -> ResolvedFile:
+def omission_remark(
+    entry: Entry, kind: str, paths: Sequence[str], *, hint: str = ""
+) -> ResolvedFile:
     """Return the remark that files of one kind which a glob matches are not shown.
 
     It tells how many they are, the names of the first ones, and what to do.
@@ -210,7 +212,7 @@ def omission_note(entry: Entry, kind: str, paths: Sequence[str], *, hint: str = 
     if len(paths) > MOST_NAMED:
         names += f" and {len(paths) - MOST_NAMED:,} more"
     problem = f"{len(paths):,} matching file{plural} left out as {kind} ({names}){hint}"
-    return ResolvedFile(entry.item.path, "", entry, problem=problem, is_note=True)
+    return ResolvedFile(entry.item.path, "", entry, problem=problem, is_remark=True)
 
 
 def display_path(file: str | Path, base_dir: str | Path) -> str:
