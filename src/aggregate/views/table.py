@@ -38,7 +38,7 @@ class _Record:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _ReadTable:
     """A table as far as it was read.
 
     Attributes:
@@ -79,7 +79,7 @@ def table_digest(text: str, tag: str) -> list[DigestRow]:
     ]
 
 
-def _read_table(text: str, delimiters: str) -> _Table | None:
+def _read_table(text: str, delimiters: str) -> _ReadTable | None:
     """Read the first rows of a table, ``None`` where there are too few.
 
     Raises:
@@ -96,11 +96,13 @@ def _read_table(text: str, delimiters: str) -> _Table | None:
         return None
     first = records[0].cells
     if not _is_header(first):
-        return _Table(delimiter, [], records, len(first), number)
-    return _Table(delimiter, first, records[1:], len(first), None if number is None else number - 1)
+        return _ReadTable(delimiter, [], records, len(first), number)
+    return _ReadTable(
+        delimiter, first, records[1:], len(first), None if number is None else number - 1
+    )
 
 
-def _shape(table: _Table, *, names_delimiter: bool) -> Iterator[str]:
+def _shape(table: _ReadTable, *, names_delimiter: bool) -> Iterator[str]:
     """Yield how large a table is and what is odd about it."""
     yield counted(table.width, "column")
     yield "rows not counted" if table.total is None else counted(table.total, "row")
