@@ -52,12 +52,12 @@ class FileNotes:
 
     def in_order(self, paths: Iterable[str]) -> list[Note]:
         """Return all notes, kind by kind, and of each kind in the order of ``paths``."""
-        found = [note for path in paths for note in self._by_file.get(path, ())]
-        told: list[Note] = []
+        unordered = [note for path in paths for note in self._by_file.get(path, ())]
+        ordered: list[Note] = []
         for kind in NoteKind:
-            notes = [note for noted, note in found if noted is kind]
-            told += missing_grammar_notes(notes) if kind is NoteKind.GRAMMAR else notes
-        return told
+            notes = [note for noted, note in unordered if noted is kind]
+            ordered += missing_grammar_notes(notes) if kind is NoteKind.GRAMMAR else notes
+        return ordered
 
 
 class Reading(NamedTuple):

@@ -188,8 +188,8 @@ def _unpacked(path: str, row: bytes) -> FileSizes:
 
 def _key(file: ResolvedFile, content_hash: bytes, generated: GeneratedPolicy) -> bytes:
     """Return what a file's sizes are kept under: its name tells of its language, and whether it counts as generated."""
-    shown = f"{file.name}\0{file.generated_view(generated.view).value}"
-    return sha256(content_hash + shown.encode("utf-8", "surrogatepass")).digest()
+    asked = f"{file.name}\0{file.generated_view(generated.view).value}"
+    return sha256(content_hash + asked.encode("utf-8", "surrogatepass")).digest()
 
 
 @cache

@@ -106,8 +106,8 @@ class LivePrompt:
 
     def _files(self) -> RenderedFiles:
         """Return all files in order, with what is doubtful about them."""
-        shown = [self._rendered[path] for path in self._known if path in self._rendered]
-        files = (*shown, *self._remarks)
+        present = [self._rendered[path] for path in self._known if path in self._rendered]
+        files = (*present, *self._remarks)
         errors = (error_sentence(file) for file in files if file.error)
         warnings = file_warnings(self._selection, self._reader.notes, errors)
         return RenderedFiles(files, (*self._request.doubts, *warnings), refusals(self._selection))

@@ -132,7 +132,7 @@ class _PreparedPortion:
 
     def _with_views(self, group: Sequence[PreparedFile]) -> Iterator[PreparedFile]:
         """Yield files that were read with their views, where earlier runs have made these of the same content."""
-        found = self._views.get([prepared.key for prepared in group])
-        for prepared, known in zip(group, found, strict=True):
+        known_views = self._views.get([prepared.key for prepared in group])
+        for prepared, known in zip(group, known_views, strict=True):
             is_known = prepared.key and known and known.is_made
             yield prepared._replace(known=known) if is_known else prepared

@@ -69,20 +69,20 @@ class KnownView(NamedTuple):
         line, sentence = self.invisible or (0, "")
         reason, size = self.written_by
         fields = (self.language, self.encoding, str(line), sentence, reason, str(size))
-        told = "\0".join(fields).encode()
+        facts = "\0".join(fields).encode()
         spans = PackedSpans.of(self.spans).data
         text = b"" if self.text is None else self.text.encode("utf-8", "surrogatepass")
-        header = _HEADER.pack(self.text is None, self.is_made, len(told), len(spans))
-        return header + told + spans + text
+        header = _HEADER.pack(self.text is None, self.is_made, len(facts), len(spans))
+        return header + facts + spans + text
 
     @classmethod
     def unpack(cls, data: bytes) -> "KnownView":
         """Return what ``pack`` made bytes."""
-        is_whole, is_made, told_size, spans_size = _HEADER.unpack_from(data)
-        spans_start = _HEADER.size + told_size
+        is_whole, is_made, facts_size, spans_size = _HEADER.unpack_from(data)
+        spans_start = _HEADER.size + facts_size
         text_start = spans_start + spans_size
-        told = data[_HEADER.size : spans_start].decode()
-        language, encoding, line, sentence, reason, size = told.split("\0")
+        facts = data[_HEADER.size : spans_start].decode()
+        language, encoding, line, sentence, reason, size = facts.split("\0")
         text = None if is_whole else data[text_start:].decode("utf-8", "surrogatepass")
         spans = PackedSpans(data[spans_start:text_start])
         invisible = (int(line), sentence) if sentence else None
@@ -125,8 +125,8 @@ class ViewIndex:
     def get(self, keys: Sequence[bytes | None]) -> list[KnownView | None]:
         """Return the view under each key, ``None`` where none is known."""
         wanted = [key for key in keys if key]
-        found = dict(zip(wanted, self.index.get_many(_kind(), wanted), strict=True))
-        rows = (found.get(key) if key else None for key in keys)
+        row_by_key = dict(zip(wanted, self.index.get_many(_kind(), wanted), strict=True))
+        rows = (row_by_key.get(key) if key else None for key in keys)
         return [KnownView.unpack(row) if row else None for row in rows]
 
     def _digest(self, file: ResolvedFile) -> bytes:
