@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from aggregate.compose.file_rendering import RenderedFiles, check_refused
+from aggregate.compose.file_messages import check_refused
+from aggregate.compose.file_rendering import RenderedFiles
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import files_segments, section_segments
 from aggregate.compose.request import Request
@@ -102,9 +103,8 @@ class PromptStream:
         if request.redaction is None:
             yield from segments
             return
-        from aggregate.compose.redact_prompt import (
-            PromptRedaction,
-        )  # its rules take time to compile
+        # Its rules take time to compile.
+        from aggregate.compose.redact_prompt import PromptRedaction
 
         self._redaction = PromptRedaction(request.redaction, self._files.paths)
         yield from map(self._redaction.clean, segments)

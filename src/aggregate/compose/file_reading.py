@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aggregate.compose.generated_files import GeneratedFiles, WrittenBy
 from aggregate.compose.missing_grammars import missing_grammar_notes
-from aggregate.compose.selection import Note, ResolvedFile, omission_note
+from aggregate.compose.selection import Note, ResolvedFile, omission_remark
+from aggregate.index.file_states import FileState, file_state
+from aggregate.index.store import Index
 from aggregate.models.generated import GeneratedPolicy
 from aggregate.sources.file_content import UTF_8, SourceFile, read_file
 from aggregate.text.invisible import find_invisible
@@ -50,12 +52,12 @@ class FileNotes:
 
     def in_order(self, paths: Iterable[str]) -> list[Note]:
         """Return all notes, kind by kind, and of each kind in the order of ``paths``."""
-        found = [note for path in paths for note in self._by_file.get(path, ())]
-        told: list[Note] = []
+        unordered = [note for path in paths for note in self._by_file.get(path, ())]
+        ordered: list[Note] = []
         for kind in NoteKind:
-            notes = [note for noted, note in found if noted is kind]
-            told += missing_grammar_notes(notes) if kind is NoteKind.GRAMMAR else notes
-        return told
+            notes = [note for noted, note in unordered if noted is kind]
+            ordered += missing_grammar_notes(notes) if kind is NoteKind.GRAMMAR else notes
+        return ordered
 
 
 class Reading(NamedTuple):
@@ -96,7 +98,7 @@ class FileReader:
             hashed: Whether to hash what it holds.
         """
         source = unread(file) if file.problem else read_file(file.file, hashed=hashed)
-        if file.is_note:
+        if file.is_remark:
             return Reading(source)
         if file.by_glob and source.is_binary:
             self._binary.add(file.path)
@@ -114,24 +116,40 @@ class FileReader:
         self.notes.add(file.path, NoteKind.SECRET, secrets)
         return Reading(source, shown, asked)
 
+    def read_and_remember(
+        self, file: ResolvedFile, state: FileState | None, index: Index
+    ) -> Reading:
+        """Read a file, and let the index note what it held: it is known then, until it changes.
+
+        Args:
+            file: What to read.
+            state: The file as it was just before, ``None`` where there is none.
+            index: Notes it.
+        """
+        reading = self.read(file, hashed=index.is_used)
+        source = reading.source
+        if state and source.info and source.content_hash:
+            index.remember(file_state(source.info, seen_ns=state.seen_ns), source.content_hash)
+        return reading
+
     def shown(self, file: ResolvedFile, written_by: Callable[[], WrittenBy]) -> ResolvedFile | None:
         """Return a file as it is to be shown, ``None`` where it is only remarked on as generated."""
         return self._generated.shown(file, written_by)
 
     def remarks(self, files: Sequence[ResolvedFile]) -> list[ResolvedFile]:
         """Return a remark for each glob that met secrets, binary or generated files among ``files``, all read."""
-        remarks = {file.item.path: file for file in files if file.is_note}
+        remarks = {file.item.path: file for file in files if file.is_remark}
         binary: dict[str, list[ResolvedFile]] = {}
         for file in files:
-            if file.path in self._binary and not file.is_note:
+            if file.path in self._binary and not file.is_remark:
                 binary.setdefault(file.item.path, []).append(file)
         omitted = [
-            omission_note(group[0].entry, "binary", [file.path for file in group])
+            omission_remark(group[0].entry, "binary", [file.path for file in group])
             for group in binary.values()
         ]
-        for remark in (*omitted, *self._generated.notes(files)):
+        for remark in (*omitted, *self._generated.remarks(files)):
             glob = remark.path
-            remarks[glob] = remarks[glob].with_note(remark) if glob in remarks else remark
+            remarks[glob] = remarks[glob].with_remark(remark) if glob in remarks else remark
         return list(remarks.values())
 
     def forget(self, file: ResolvedFile) -> None:

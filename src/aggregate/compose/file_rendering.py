@@ -1,11 +1,19 @@
 """From a request's entries to rendered files: resolve, read, replace secrets, render, one file after another."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aggregate.compose.file_reading import FileNotes, FileReader, NoteKind, invisible_in
+from aggregate.compose.file_messages import (
+    error_sentence,
+    error_text,
+    file_warnings,
+    problem_text,
+    refusals,
+    view_error_text,
+)
+from aggregate.compose.file_reading import FileReader, NoteKind, invisible_in
 from aggregate.compose.generated_files import WrittenBy, with_generated_policy
 from aggregate.compose.missing_grammars import missing_grammar
 from aggregate.compose.prepared_files import PreparedFile, prepare_files
@@ -19,7 +27,7 @@ from aggregate.compose.selection import (
 )
 from aggregate.compose.view_index import KnownView, ViewIndex
 from aggregate.compose.view_pool import render_all
-from aggregate.errors import ConfigError, ScopeError
+from aggregate.errors import ConfigError
 from aggregate.index.store import Index
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import View, ViewMode, ViewRequest
@@ -27,7 +35,6 @@ from aggregate.monitor import get_monitor
 from aggregate.sources.file_content import SourceFile
 from aggregate.sources.path_resolution import FolderListing
 from aggregate.syntax.languages import fence_tag
-from aggregate.text.fences import heading_text
 
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
@@ -136,7 +143,7 @@ class FileStream:
         elif not file.is_rendered or source.error:
             return _rendered_file(file, source, None)
         elif isinstance(view, View):
-            problems = [_problem_text(problem, file.path) for problem in view.problems]
+            problems = [problem_text(problem, file.path) for problem in view.problems]
             notes = ((file.path, problem) for problem in problems)
             self._reader.notes.add(file.path, NoteKind.VIEW, notes)
             missing = missing_grammar(_view_request(prepared))
@@ -222,50 +229,6 @@ def select_files(request: Request) -> Selection:
     return with_generated_policy(selection, request)
 
 
-def check_refused(refused: Sequence[str]) -> None:
-    """Make sure that nothing was refused.
-
-    Raises:
-        ScopeError: Something was; the message is the first reason.
-    """
-    if refused:
-        more = f" (and {len(refused) - 1:,} more)" if len(refused) > 1 else ""
-        raise ScopeError(f"{refused[0].removeprefix('ERROR: ')}{more}")
-
-
-def error_text(path: str, reason: str, *, is_note: bool = False) -> str:
-    """Return the text in place of a file that was not read; a missing file's is fixed (rule M-5)."""
-    return f"{'NOTE' if is_note else 'ERROR'}: {reason}: {heading_text(path)}"
-
-
-def file_warnings(selection: Selection, notes: FileNotes, errors: Iterable[str]) -> tuple[str, ...]:
-    """Return what is told of files: what was left out, what is doubtful, and which are not shown."""
-    paths = (file.path for file in selection.files)
-    doubtful = (*selection.skipped, *notes.in_order(paths))
-    return (*(f"{place}: {problem}" for place, problem in doubtful), *errors)
-
-
-def refusals(selection: Selection) -> tuple[str, ...]:
-    """Return a sentence for each file that the scope does not allow."""
-    refused = (file for file in selection.files if file.refused)
-    return tuple(error_text(file.path, file.problem) for file in refused)
-
-
-def error_sentence(file: RenderedFile) -> str:
-    """Return why a file is not shown, in one line."""
-    return file.content.splitlines()[0]
-
-
-def view_error_text(path: str, mode: ViewMode, reason: str) -> str:
-    """Return the text in place of a view that could not be made."""
-    return f"ERROR in {mode.value} view mode for {path}:\n{reason}"
-
-
-def _problem_text(problem: str, path: str) -> str:
-    """Return a view's problem as a note says it, behind the file's path."""
-    return problem.removeprefix("ERROR: ").removesuffix(f" in {path}")
-
-
 def _view_request(prepared: PreparedFile) -> ViewRequest:
     """Return the view to make; where none is, one that costs nothing, with the text that waits meanwhile."""
     file, source, known = prepared.file, prepared.source, prepared.known
@@ -319,7 +282,7 @@ def _shown(file: ResolvedFile, source: SourceFile, view: View | str | None) -> V
         return view
     language = fence_tag(file.path, source.text)
     if source.error:
-        problem = error_text(file.path, source.error, is_note=file.is_note)
+        problem = error_text(file.path, source.error, is_remark=file.is_remark)
         return View("\n".join((problem, *file.details)), language=language)
     if isinstance(view, str):
         return View(view_error_text(file.path, file.view_mode, view), language=language)

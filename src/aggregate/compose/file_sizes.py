@@ -13,10 +13,10 @@ from aggregate.compose.file_reading import FileReader
 from aggregate.compose.selection import ResolvedFile, Selection
 from aggregate.compose.view_index import view_version
 from aggregate.compose.view_pool import render_all
-from aggregate.index.file_states import FileState, file_state
+from aggregate.index.file_states import FileState
 from aggregate.index.kinds import Kind
 from aggregate.index.store import Index
-from aggregate.models.generated import GeneratedPolicy, GeneratedView
+from aggregate.models.generated import GeneratedPolicy
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.file_content import SourceFile
 from aggregate.syntax.languages import LanguageKind, language_of
@@ -93,8 +93,10 @@ def measure_files(
     for measured in _measured(_read(unknown, reader, index, selection.generated), index, on_done):
         sizes[measured.path] = measured
     remarks = reader.remarks(files)
-    notes = [FileSizes(file.path, 0, 0, (0,) * len(MEASURED), file.problem) for file in remarks]
-    return [*(sizes[file.path] for file in files if file.path in sizes), *notes]
+    unmeasured = [
+        FileSizes(file.path, 0, 0, (0,) * len(MEASURED), file.problem) for file in remarks
+    ]
+    return [*(sizes[file.path] for file in files if file.path in sizes), *unmeasured]
 
 
 class _ReadFile(NamedTuple):
@@ -130,13 +132,11 @@ def _read(
     generated: GeneratedPolicy,
 ) -> Iterator[_ReadFile]:
     for file, state in files:
-        source, shown, _ = reader.read(file, hashed=index.is_used)
+        source, shown, _ = reader.read_and_remember(file, state, index)
         if shown is None:
             continue
-        key = None
-        if state and source.content_hash and source.info and not source.error:
-            key = _key(file, source.content_hash, generated)
-            index.remember(file_state(source.info, seen_ns=state.seen_ns), source.content_hash)
+        is_kept = state and source.content_hash and not source.error
+        key = _key(file, source.content_hash, generated) if is_kept else None
         yield _ReadFile(file, source, key)
 
 
@@ -188,9 +188,8 @@ def _unpacked(path: str, row: bytes) -> FileSizes:
 
 def _key(file: ResolvedFile, content_hash: bytes, generated: GeneratedPolicy) -> bytes:
     """Return what a file's sizes are kept under: its name tells of its language, and whether it counts as generated."""
-    name = file.path[file.path.rfind("/") + 1 :]
-    view = generated.view if file.by_glob else GeneratedView.FULL
-    return sha256(content_hash + f"{name}\0{view.value}".encode("utf-8", "surrogatepass")).digest()
+    asked = f"{file.name}\0{file.generated_view(generated.view).value}"
+    return sha256(content_hash + asked.encode("utf-8", "surrogatepass")).digest()
 
 
 @cache

@@ -89,13 +89,13 @@ class GeneratedFiles:
     _listed: dict[str, _Listed] = field(default_factory=dict)
 
     def shown(self, file: ResolvedFile, written_by: Callable[[], WrittenBy]) -> ResolvedFile | None:
-        """Return the file as it is to be shown, ``None`` where it is only listed in a note.
+        """Return the file as it is to be shown, ``None`` where it is only listed in a remark.
 
         Args:
             file: A file that can be shown.
             written_by: Returns what its text says; called only where that decides.
         """
-        if self.policy.view is GeneratedView.FULL or not file.by_glob:
+        if file.generated_view(self.policy.view) is GeneratedView.FULL:
             return file
         mark = self.policy.marks.get(file.path)
         if mark is False:
@@ -109,13 +109,13 @@ class GeneratedFiles:
         self._listed[file.path] = _Listed(file, reason, said.size)
         return None
 
-    def notes(self, files: Iterable[ResolvedFile]) -> list[ResolvedFile]:
-        """Return a note for each glob that has met such files among ``files``: how many, and their names and sizes."""
+    def remarks(self, files: Iterable[ResolvedFile]) -> list[ResolvedFile]:
+        """Return a remark for each glob that met such files among ``files``: how many, their names and their sizes."""
         groups: dict[str, list[_Listed]] = {}
         for file in files:
             if listed := self._listed.get(file.path):
                 groups.setdefault(file.item.path, []).append(listed)
-        return [_note(group[0].file.entry, group) for group in groups.values()]
+        return [_remark(group[0].file.entry, group) for group in groups.values()]
 
     def forget(self, path: str) -> None:
         """Drop what was decided of a file, which is read again or gone."""
@@ -135,7 +135,7 @@ class GeneratedFiles:
         )
 
 
-def _note(entry: Entry, listed: Sequence[_Listed]) -> ResolvedFile:
+def _remark(entry: Entry, listed: Sequence[_Listed]) -> ResolvedFile:
     plural = "s" if len(listed) > 1 else ""
     size = sum(each.size for each in listed)
     problem = (
@@ -143,7 +143,7 @@ def _note(entry: Entry, listed: Sequence[_Listed]) -> ResolvedFile:
         f"({size:,} bytes; the prompt lists their names and sizes), to take one name it"
     )
     return ResolvedFile(
-        entry.item.path, "", entry, problem=problem, is_note=True, details=tuple(_lines(listed))
+        entry.item.path, "", entry, problem=problem, is_remark=True, details=tuple(_lines(listed))
     )
 
 

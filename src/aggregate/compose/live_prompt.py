@@ -3,40 +3,17 @@
 import os
 import time
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from aggregate.compose.assemble import Composition, assemble
+from aggregate.compose.file_messages import error_sentence, file_warnings, refusals
 from aggregate.compose.file_reading import FileReader
-from aggregate.compose.file_rendering import (
-    FileStream,
-    RenderedFiles,
-    error_sentence,
-    file_warnings,
-    refusals,
-    select_files,
-)
+from aggregate.compose.file_rendering import FileStream, RenderedFiles, select_files
 from aggregate.compose.request import Request
 from aggregate.compose.selection import ResolvedFile, Selection
-from aggregate.index.file_states import RACY_NS
+from aggregate.index.file_states import FileState, file_state
 from aggregate.index.shared import user_index
 from aggregate.index.store import Index
 from aggregate.models.rendered_file import RenderedFile
-
-
-class _Look(NamedTuple):
-    """What the system says of a file, and when it was asked, both times in nanoseconds of Unix time."""
-
-    device: int
-    inode: int
-    size: int
-    mtime: int
-    ctime: int
-    seen: int
-
-    def is_surely(self, now: "_Look") -> bool:
-        """Tell whether a file that is as ``now`` holds what it held when this was seen (rule I-4)."""
-        is_settled = max(self.mtime, self.ctime) < self.seen - RACY_NS
-        return is_settled and self[:-1] == now[:-1]
 
 
 class LivePrompt:
@@ -54,7 +31,7 @@ class LivePrompt:
         self._index = index or user_index()
         self._selection = Selection(())
         self._reader = FileReader(request.redaction, self._selection.generated)
-        self._known: dict[str, tuple[ResolvedFile, _Look | None]] = {}
+        self._known: dict[str, tuple[ResolvedFile, FileState | None]] = {}
         self._rendered: dict[str, RenderedFile] = {}
         self._remarks: Sequence[RenderedFile] = ()
 
@@ -92,12 +69,12 @@ class LivePrompt:
     def _changed(self, files: Sequence[ResolvedFile]) -> list[ResolvedFile]:
         """Return those of the selected files that are not as they were rendered, and forget those that are gone."""
         changed: list[ResolvedFile] = []
-        present: dict[str, tuple[ResolvedFile, _Look | None]] = {}
+        present: dict[str, tuple[ResolvedFile, FileState | None]] = {}
         for file in files:
             known, before = self._known.get(file.path, (file, None))
             present[file.path] = known, before
             now = _look_at(file.file)
-            if not (before and now and before.is_surely(now)) or known != file:
+            if not (before and now and before.still_holds(now)) or known != file:
                 changed.append(file)
         for path in self._known.keys() - present.keys():
             self._reader.forget(self._known[path][0])
@@ -129,18 +106,18 @@ class LivePrompt:
 
     def _files(self) -> RenderedFiles:
         """Return all files in order, with what is doubtful about them."""
-        shown = [self._rendered[path] for path in self._known if path in self._rendered]
-        files = (*shown, *self._remarks)
+        present = [self._rendered[path] for path in self._known if path in self._rendered]
+        files = (*present, *self._remarks)
         errors = (error_sentence(file) for file in files if file.error)
         warnings = file_warnings(self._selection, self._reader.notes, errors)
         return RenderedFiles(files, (*self._request.doubts, *warnings), refusals(self._selection))
 
 
-def _look_at(path: str) -> _Look | None:
+def _look_at(path: str) -> FileState | None:
     """Return what the system says of a file, ``None`` where there is none."""
-    seen = time.time_ns()
+    seen_ns = time.time_ns()
     try:
         info = os.stat(path)  # noqa: PTH116 - a str is not made a Path, this runs for each file
     except (OSError, ValueError):
         return None
-    return _Look(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, seen)
+    return file_state(info, seen_ns=seen_ns)

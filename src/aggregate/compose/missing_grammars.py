@@ -23,12 +23,12 @@ def missing_grammar_notes(files: Iterable[tuple[str, str]]) -> list[Note]:
     Args:
         files: The paths of such files, each with its language.
     """
-    first: dict[str, str] = {}
-    number: Counter[str] = Counter()
+    first_paths: dict[str, str] = {}
+    counts: Counter[str] = Counter()
     for path, language in files:
-        first.setdefault(language, path)
-        number[language] += 1
-    return [(path, _sentence(language, number[language])) for language, path in first.items()]
+        first_paths.setdefault(language, path)
+        counts[language] += 1
+    return [(path, _sentence(language, counts[language])) for language, path in first_paths.items()]
 
 
 def _sentence(language: str, files: int) -> str:

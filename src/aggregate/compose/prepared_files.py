@@ -7,7 +7,7 @@ from aggregate.compose.file_reading import FileReader, unread
 from aggregate.compose.generated_files import WrittenBy
 from aggregate.compose.selection import ResolvedFile
 from aggregate.compose.view_index import KnownView, ViewIndex
-from aggregate.index.file_states import FileState, file_state
+from aggregate.index.file_states import FileState
 from aggregate.sources.file_content import SourceFile
 
 _LOOKED_AT = 2_000
@@ -43,7 +43,7 @@ def prepare_files(
         views: Knows views of earlier runs.
         with_texts: Whether all are read, also those whose views are known.
     """
-    if any(file.is_rendered for file in files) and views.is_used:
+    if any(file.is_rendered for file in files) and views.index.is_used:
         for start in range(0, len(files), _LOOKED_AT):
             portion = files[start : start + _LOOKED_AT]
             yield from _PreparedPortion(portion, reader, views, with_texts=with_texts)
@@ -119,10 +119,7 @@ class _PreparedPortion:
         self, file: ResolvedFile, state: FileState | None, known: KnownView | None
     ) -> PreparedFile | None:
         """Return a file that was read, with the view that is known of its state if it still is in that."""
-        source, shown, asked = self._reader.read(file, hashed=True)
-        if state and source.info and source.content_hash:
-            read_state = file_state(source.info, seen_ns=state.seen_ns)
-            self._views.remember(read_state, source.content_hash)
+        source, shown, asked = self._reader.read_and_remember(file, state, self._views.index)
         if source.error or not source.content_hash:
             return PreparedFile(shown, source) if shown else None
         key = self._views.key(asked or file, source.content_hash)
@@ -135,7 +132,7 @@ class _PreparedPortion:
 
     def _with_views(self, group: Sequence[PreparedFile]) -> Iterator[PreparedFile]:
         """Yield files that were read with their views, where earlier runs have made these of the same content."""
-        found = self._views.get([prepared.key for prepared in group])
-        for prepared, known in zip(group, found, strict=True):
+        known_views = self._views.get([prepared.key for prepared in group])
+        for prepared, known in zip(group, known_views, strict=True):
             is_known = prepared.key and known and known.is_made
             yield prepared._replace(known=known) if is_known else prepared

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _MESSAGE = re.compile(r"[^\n]*\n\n`{3,}text\n(?:ERROR|NOTE): ")
 """The beginning of a file's block that holds a message of ours in place of its content."""
-_REMARKS = ("tag", "comment")
+_LABELS = ("tag", "comment")
 """What is said of a slice."""
 MOST_NOTES = 20
 """Findings of one file that each have a warning; a file of test keys may have thousands."""
@@ -32,7 +32,7 @@ def redact_file(
         of a text that has changed are taken by their lines; its hash is gone, as it is another
         text.
     """
-    clean_file = _with_clean_remarks(file, redaction)
+    clean_file = _with_clean_labels(file, redaction)
     result = redact(source.text, redaction)
     if not result.findings:
         return clean_file, source, []
@@ -96,15 +96,15 @@ def _notes(place: str, findings: Sequence[Finding]) -> list[Note]:
     return notes
 
 
-def _with_clean_remarks(file: ResolvedFile, redaction: Redaction) -> ResolvedFile:
-    """Return the file without secrets in what is said of its slices: a remark often repeats a line."""
+def _with_clean_labels(file: ResolvedFile, redaction: Redaction) -> ResolvedFile:
+    """Return the file without secrets in what is said of its slices: a label often repeats a line."""
     item = file.item
-    remarks = [str(piece.get(key) or "") for piece in item.custom_slices for key in _REMARKS]
-    if not redact("\n".join(remarks), redaction).findings:
+    labels = [str(piece.get(key) or "") for piece in item.custom_slices for key in _LABELS]
+    if not redact("\n".join(labels), redaction).findings:
         return file
     slices = [dict(piece) for piece in item.custom_slices]
     for piece in slices:
-        for key in _REMARKS:
+        for key in _LABELS:
             if piece.get(key):
                 piece[key] = redact(str(piece[key]), redaction).text
     return file.with_slices(slices)
@@ -125,5 +125,5 @@ def _with_fixed_slices(file: ResolvedFile, text: str) -> ResolvedFile:
 def _fixed(piece: Mapping[str, Any], lines: "Resolution") -> dict[str, Any]:
     if not lines.found:
         return dict(piece)
-    remarks = {key: piece.get(key) for key in _REMARKS}
-    return {**remarks, "start_line": lines.start_line, "end_line": lines.end_line}
+    labels = {key: piece.get(key) for key in _LABELS}
+    return {**labels, "start_line": lines.start_line, "end_line": lines.end_line}

@@ -11,11 +11,10 @@ from typing import Any
 from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
-from aggregate.models.generated import GeneratedPolicy
+from aggregate.models.generated import GeneratedPolicy, GeneratedView
 from aggregate.models.scope import ALLOW_SECRETS
 from aggregate.models.view import ViewMode
 from aggregate.paths.ignore_rules import IgnoreRules, TooManyRulesError
-from aggregate.sources.file_content import SourceFile
 from aggregate.sources.path_resolution import FolderListing, ResolvedPath
 from aggregate.text.fences import heading_text
 from aggregate.views.dispatch import is_the_text
@@ -36,8 +35,8 @@ class ResolvedFile:
         by_glob: Whether a glob stands for it.
         problem: Why it is not read, or not whole, ``""`` for a file to read.
         refused: Whether it is not read because the scope does not allow it.
-        is_note: Whether the problem is a remark about a glob that stands for other files.
-        details: What a note lists below its first line, one line each.
+        is_remark: Whether it is no file, but tells what a glob matches that is not shown.
+        details: What a remark lists below its first line, one line each.
     """
 
     path: str
@@ -46,13 +45,18 @@ class ResolvedFile:
     by_glob: bool = False
     problem: str = ""
     refused: bool = False
-    is_note: bool = False
+    is_remark: bool = False
     details: tuple[str, ...] = ()
 
     @property
     def item(self) -> FileItem:
         """How it is shown; its path is still the caller's path or glob."""
         return self.entry.item
+
+    @property
+    def name(self) -> str:
+        """The last part of its path, which tells of its language and whether a program has written it."""
+        return self.path[self.path.rfind("/") + 1 :]
 
     @property
     def view_mode(self) -> ViewMode:
@@ -69,26 +73,28 @@ class ResolvedFile:
         """Return the file with other slices for the custom view."""
         return self._with_item(replace(self.item, custom_slices=slices))
 
+    def generated_view(self, asked: GeneratedView) -> GeneratedView:
+        """Return what is shown of it if it is generated: ``asked``, but in full where it is named."""
+        return asked if self.by_glob else GeneratedView.FULL
+
     def with_view(self, mode: ViewMode) -> "ResolvedFile":
         """Return the file with another view."""
         return self._with_item(
             replace(self.item, view_mode=mode, ast_signatures=False, ast_definitions=False)
         )
 
-    def with_note(self, note: "ResolvedFile") -> "ResolvedFile":
-        """Return this note with what another one says of the same glob."""
+    def with_remark(self, remark: "ResolvedFile") -> "ResolvedFile":
+        """Return this remark with what another one says of the same glob."""
         return replace(
             self,
-            problem=f"{self.problem}; {note.problem}",
-            details=(*self.details, *note.details),
+            problem=f"{self.problem}; {remark.problem}",
+            details=(*self.details, *remark.details),
         )
 
     def _with_item(self, item: FileItem) -> "ResolvedFile":
         return replace(self, entry=replace(self.entry, item=item))
 
 
-ReadFile = tuple[ResolvedFile, SourceFile]
-"""A file and what reading it gave."""
 Note = tuple[str, str]
 """A place, and what is doubtful there."""
 
@@ -180,7 +186,7 @@ class _SelectionBuilder:
             prefix + name for name in resolved.secrets if not self.is_left_out(prefix + name)
         ]
         if secrets:
-            self.files[glob] = omission_note(entry, "secret-looking", secrets, hint=_NAME_SECRETS)
+            self.files[glob] = omission_remark(entry, "secret-looking", secrets, hint=_NAME_SECRETS)
         elif resolved.refused:
             self.files[glob] = ResolvedFile(glob, "", entry, problem=resolved.refused, refused=True)
         elif not names:
@@ -194,7 +200,9 @@ class _SelectionBuilder:
         return f"all files that match this pattern are ignored or excluded, such as {ignored[0]}; name one to take it"
 
 
-def omission_note(entry: Entry, kind: str, paths: Sequence[str], *, hint: str = "") -> ResolvedFile:
+def omission_remark(
+    entry: Entry, kind: str, paths: Sequence[str], *, hint: str = ""
+) -> ResolvedFile:
     """Return the remark that files of one kind which a glob matches are not shown.
 
     It tells how many they are, the names of the first ones, and what to do.
@@ -204,7 +212,7 @@ def omission_note(entry: Entry, kind: str, paths: Sequence[str], *, hint: str = 
     if len(paths) > MOST_NAMED:
         names += f" and {len(paths) - MOST_NAMED:,} more"
     problem = f"{len(paths):,} matching file{plural} left out as {kind} ({names}){hint}"
-    return ResolvedFile(entry.item.path, "", entry, problem=problem, is_note=True)
+    return ResolvedFile(entry.item.path, "", entry, problem=problem, is_remark=True)
 
 
 def display_path(file: str | Path, base_dir: str | Path) -> str:

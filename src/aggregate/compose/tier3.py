@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from aggregate.compose.file_rendering import view_error_text
+from aggregate.compose.file_messages import view_error_text
 from aggregate.compose.focus import FOCUS_TIER, FocusIndex, is_named, named_paths
 from aggregate.compose.view_pool import render_all
 from aggregate.models.prompt import Section, Segment, Stability
@@ -67,8 +67,10 @@ class Tier3Files:
         ]
         self._make_raw(sorted(raw - self._raw.keys()))
         self._make_context([place for place in context if place not in self._context])
-        shown = sorted([*raw, *context])
-        segments = [self._raw[place] if place in raw else self._context[place] for place in shown]
+        in_prompt = sorted([*raw, *context])
+        segments = [
+            self._raw[place] if place in raw else self._context[place] for place in in_prompt
+        ]
         title = Segment(Section.FILES, FILES_TIER3, Stability.STABLE)
         return (title, *segments) if segments else ()
 

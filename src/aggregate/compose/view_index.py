@@ -69,20 +69,20 @@ class KnownView(NamedTuple):
         line, sentence = self.invisible or (0, "")
         reason, size = self.written_by
         fields = (self.language, self.encoding, str(line), sentence, reason, str(size))
-        told = "\0".join(fields).encode()
+        facts = "\0".join(fields).encode()
         spans = PackedSpans.of(self.spans).data
         text = b"" if self.text is None else self.text.encode("utf-8", "surrogatepass")
-        header = _HEADER.pack(self.text is None, self.is_made, len(told), len(spans))
-        return header + told + spans + text
+        header = _HEADER.pack(self.text is None, self.is_made, len(facts), len(spans))
+        return header + facts + spans + text
 
     @classmethod
     def unpack(cls, data: bytes) -> "KnownView":
         """Return what ``pack`` made bytes."""
-        is_whole, is_made, told_size, spans_size = _HEADER.unpack_from(data)
-        spans_start = _HEADER.size + told_size
+        is_whole, is_made, facts_size, spans_size = _HEADER.unpack_from(data)
+        spans_start = _HEADER.size + facts_size
         text_start = spans_start + spans_size
-        told = data[_HEADER.size : spans_start].decode()
-        language, encoding, line, sentence, reason, size = told.split("\0")
+        facts = data[_HEADER.size : spans_start].decode()
+        language, encoding, line, sentence, reason, size = facts.split("\0")
         text = None if is_whole else data[text_start:].decode("utf-8", "surrogatepass")
         spans = PackedSpans(data[spans_start:text_start])
         invisible = (int(line), sentence) if sentence else None
@@ -97,63 +97,54 @@ class ViewIndex:
         index: Where they are kept.
         redaction: Which secrets are replaced before, ``None`` for none.
         generated: What is shown of generated files that a glob stands for.
+
+    Attributes:
+        index: Where they are kept, and what is known of files.
     """
 
     def __init__(
         self, index: "Index", redaction: "Redaction | None", generated: GeneratedView
     ) -> None:
-        self._index = index
+        self.index = index
         self._generated = generated
         self._replaced = None if redaction is None else sorted(redaction.allow)
         # By entry and name, since a glob stands for thousands of files; the entry stays, so that its id is its own.
         self._asked: dict[tuple[int, str], tuple[Entry, bytes]] = {}
 
-    @property
-    def is_used(self) -> bool:
-        """Whether anything is kept at all."""
-        return self._index.is_used
-
     def states(self, files: Sequence[ResolvedFile]) -> "list[FileState | None]":
         """Return what is known of the files that are rendered, without reading them."""
-        return self._index.known([file.file if file.is_rendered else "" for file in files])
+        return self.index.known([file.file if file.is_rendered else "" for file in files])
 
     def key(self, file: ResolvedFile, content_hash: bytes) -> bytes:
         """Return what a file's view is kept under."""
-        # All of the name tells whether a program has written the file.
-        name = file.path[file.path.rfind("/") + 1 :]
-        place = id(file.entry), name
+        place = id(file.entry), file.name
         if place not in self._asked:
-            self._asked[place] = (file.entry, self._digest(file, name))
+            self._asked[place] = (file.entry, self._digest(file))
         return sha256(content_hash + self._asked[place][1]).digest()
 
     def get(self, keys: Sequence[bytes | None]) -> list[KnownView | None]:
         """Return the view under each key, ``None`` where none is known."""
         wanted = [key for key in keys if key]
-        found = dict(zip(wanted, self._index.get_many(_kind(), wanted), strict=True))
-        rows = (found.get(key) if key else None for key in keys)
+        row_by_key = dict(zip(wanted, self.index.get_many(_kind(), wanted), strict=True))
+        rows = (row_by_key.get(key) if key else None for key in keys)
         return [KnownView.unpack(row) if row else None for row in rows]
 
-    def _digest(self, file: ResolvedFile, name: str) -> bytes:
+    def _digest(self, file: ResolvedFile) -> bytes:
         """Return a digest of all that decides on a view besides the content."""
         item = file.item
-        generated = self._generated if file.by_glob else GeneratedView.FULL
         asked = [
             file.view_mode.value,
-            name,
+            file.name,
             item.ast_mask,
             item.custom_slices,
-            generated.value,
+            file.generated_view(self._generated).value,
             self._replaced,
         ]
         return sha256(json.dumps(asked, default=str).encode()).digest()
 
     def put(self, key: bytes, known: KnownView) -> None:
         """Keep a view for later runs."""
-        self._index.put_many(_kind(), [(key, known.pack())])
-
-    def remember(self, state: "FileState", content_hash: bytes) -> None:
-        """Note what a file held when it was read."""
-        self._index.remember(state, content_hash)
+        self.index.put_many(_kind(), [(key, known.pack())])
 
 
 @cache

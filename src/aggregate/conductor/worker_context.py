@@ -6,7 +6,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from aggregate.compose.assemble import assemble, with_references
-from aggregate.compose.file_rendering import RenderedFiles, check_refused, render_files
+from aggregate.compose.file_messages import check_refused
+from aggregate.compose.file_rendering import RenderedFiles, render_files
 from aggregate.compose.focus import FOCUS_TIER
 from aggregate.compose.layout import files_segments
 from aggregate.compose.project import find_persona, redaction_for, request_for
@@ -214,9 +215,8 @@ class WorkerContexts:
         redaction = self._request(TIER3).redaction
         if redaction is None:
             return segments
-        from aggregate.compose.redact_prompt import (
-            PromptRedaction,  # its rules take time to compile
-        )
+        # Its rules take time to compile.
+        from aggregate.compose.redact_prompt import PromptRedaction
 
         return map(PromptRedaction(redaction, (each.source for each in segments)).clean, segments)
 

@@ -17,6 +17,8 @@ _SUM: Final = struct.Struct("<I")
 _HASH_AT: Final = _NUMBERS.size + _SEEN.size
 _SUM_AT: Final = _HASH_AT + 32
 _ROW_BYTES: Final = _SUM_AT + _SUM.size
+_DESCRIBED: Final = 5
+"""The first fields of a state, by which a file is known again."""
 _MASK: Final = (1 << 64) - 1
 _SPREAD: Final = 0x9E3779B97F4A7C15
 """An odd number without a pattern, so that two devices' inodes do not fall together."""
@@ -42,6 +44,15 @@ class FileState(NamedTuple):
     ctime_ns: int
     seen_ns: int
     content_hash: bytes | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether its times would show a later change: it was not changed shortly before it was seen."""
+        return max(self.mtime_ns, self.ctime_ns) <= self.seen_ns - RACY_NS
+
+    def still_holds(self, now: "FileState") -> bool:
+        """Tell whether the file, as it is ``now``, surely holds what it held when this was seen (rule I-4)."""
+        return self.is_settled and self[:_DESCRIBED] == now[:_DESCRIBED]
 
 
 def file_state(
@@ -107,11 +118,10 @@ def file_row(state: FileState, content_hash: bytes) -> tuple[int, bytes] | None:
 
     They do not if it was changed shortly before it was read, or in the future.
     """
-    newest = state.seen_ns - RACY_NS
-    if state.mtime_ns > newest or state.ctime_ns > newest:
+    if not state.is_settled:
         return None
     try:
-        row = _NUMBERS.pack(*state[:5]) + _SEEN.pack(state.seen_ns) + content_hash
+        row = _NUMBERS.pack(*state[:_DESCRIBED]) + _SEEN.pack(state.seen_ns) + content_hash
     except struct.error:
         return None  # a file that is dated centuries back
     return _row_id(state.device, state.inode), row + _SUM.pack(crc32(row))

@@ -111,23 +111,17 @@ class View:
 
     def pack(self) -> "PackedView":
         """Return the view as plain values, which cross to another process ten times as fast as objects do."""
-        return (
-            self.text,
-            tuple(number for span in self.spans for number in span),
-            self.language,
-            self.problems,
-        )
+        return self.text, PackedSpans.of(self.spans).data, self.language, self.problems
 
     @classmethod
     def unpack(cls, packed: "PackedView") -> "View":
         """Return the view that ``pack`` made plain."""
-        text, numbers, language, problems = packed
-        spans = tuple(map(Span, numbers[::4], numbers[1::4], numbers[2::4], numbers[3::4]))
-        return cls(text, spans, language, problems)
+        text, spans, language, problems = packed
+        return cls(text, PackedSpans(spans), language, problems)
 
 
-PackedView = tuple[str, tuple[int, ...], str, tuple[str, ...]]
-"""Text, the four numbers of each span, language, problems."""
+PackedView = tuple[str, bytes, str, tuple[str, ...]]
+"""Text, spans as ``PackedSpans`` holds them, language, problems."""
 
 
 @dataclass(frozen=True, slots=True)

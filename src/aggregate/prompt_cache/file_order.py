@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from aggregate.models.prompt import Prompt, Section
 from aggregate.prompt_cache.breakpoints import SELDOM, default_change_weight
 from aggregate.prompt_cache.fingerprint import digest
-from aggregate.prompt_cache.hashed_prompt import HashedPrompt, HashedSegment, TokenCounter
+from aggregate.prompt_cache.hashed_prompt import CountTokens, HashedPrompt, HashedSegment
 from aggregate.prompt_cache.policy import CachePolicy
 from aggregate.prompt_cache.retention import (
     CachedPrompt,
@@ -52,7 +52,7 @@ def order_for_sending(
     *,
     earlier: CachedPrompt | None,
     changes: Mapping[str, float],
-    count: TokenCounter,
+    count: CountTokens,
 ) -> OrderedPrompt:
     """Return the prompt in the order for sending.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from aggregate.models.prompt import SEPARATOR, Prompt, Section, Segment
 from aggregate.prompt_cache.fingerprint import SYSTEM, PromptFingerprint, SegmentHash
 
-TokenCounter = Callable[[str], int]
+CountTokens = Callable[[str], int]
 """Returns the o200k tokens of a text."""
 
 
@@ -26,7 +26,7 @@ class HashedSegment:
         )
 
     @classmethod
-    def counted(cls, segment: Segment, count: TokenCounter) -> "HashedSegment":
+    def counted(cls, segment: Segment, count: CountTokens) -> "HashedSegment":
         """Return a segment that others follow."""
         return cls.of(segment, count(segment.text + SEPARATOR))
 

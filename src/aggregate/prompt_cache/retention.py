@@ -12,7 +12,7 @@ from itertools import accumulate, takewhile
 
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, SegmentHash
-from aggregate.prompt_cache.hashed_prompt import HashedSegment, TokenCounter
+from aggregate.prompt_cache.hashed_prompt import CountTokens, HashedSegment
 from aggregate.prompt_cache.policy import CachePolicy
 from aggregate.sections.changed_files import changed_segment
 
@@ -83,7 +83,7 @@ def retained_files(
     policy: CachePolicy,
     *,
     behind: int,
-    count: TokenCounter,
+    count: CountTokens,
 ) -> list[RetainedFile]:
     """Return the files that stay where they stand, so that this turn and those after it cost least.
 
@@ -132,7 +132,7 @@ def _candidates(
     old: Sequence[tuple[int, SegmentHash]],
     earlier: CachedPrompt,
     files: Mapping[str, HashedSegment],
-    count: TokenCounter,
+    count: CountTokens,
 ) -> Iterator[RetainedFile]:
     """Yield the old files, up to one that is no longer there or whose older version is not to be had."""
     for number, base in old:

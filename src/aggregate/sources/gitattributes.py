@@ -38,12 +38,12 @@ class AttributesReader:
         in_force: dict[str, tuple[str, GeneratedMarks] | None] = {}
         for path in paths:
             end = path.rfind("/") + 1
-            shown = path[:end]
-            if shown not in in_force:
-                in_force[shown] = self._in_force(base + shown)
-            found = in_force[shown]
-            if found is not None:
-                folder, rules = found
+            parent = path[:end]
+            if parent not in in_force:
+                in_force[parent] = self._in_force(base + parent)
+            marks_here = in_force[parent]
+            if marks_here is not None:
+                folder, rules = marks_here
                 decided = rules.decide(folder + path[end:])
                 if decided is not None:
                     marks[path] = decided

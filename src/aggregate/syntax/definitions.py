@@ -62,6 +62,7 @@ class Definition:
             self.items,
             self.remarks,
             self.aliases,
+            self.is_embedded_code,
         )
 
 

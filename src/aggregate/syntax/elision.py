@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 from aggregate.errors import DeadlineError
 from aggregate.models.view import Span
+from aggregate.syntax.compiled_queries import prepare_query
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.embedded import Block, EmbeddedCaptures
 from aggregate.syntax.languages import Language
 from aggregate.syntax.parsing import (
     parse_source,
-    prepare_query,
     query_matches,
     unwrapped_body,
 )

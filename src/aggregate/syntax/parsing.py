@@ -3,29 +3,21 @@
 tree-sitter parsers are not safe to share between threads, so each thread has its own.
 """
 
-import re
 import threading
 from collections.abc import Iterator, Mapping
-from functools import cache
-from importlib import import_module
 from itertools import groupby
-from pkgutil import get_data  # ``importlib.resources`` takes 10 ms to import
 
-from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from aggregate.errors import DeadlineError
+from aggregate.syntax.compiled_queries import grammar_of, query_of
 from aggregate.syntax.deadline import Deadline
 from aggregate.syntax.languages import Language
 from aggregate.syntax.parser_hazards import check_shape
 from aggregate.syntax.preprocessor import without
 from aggregate.syntax.shared_parse import computed_once
 
-_CAPTURE = re.compile(r"@([\w.]+)")
-_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
-_INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
 _OF_BODIES = frozenset({"body", "body.first", "body.until", "statement", "keep", "lead", "doc"})
-_FAMILIES = ("definition", "level", "embedded")
 
 # Texts below this size are parsed without being asked how far that is, which costs 2 % of a parse and a copy of
 # ``_CHUNK`` for each predicate: hostile ones end within a second there. Progress is asked between the parser's steps
@@ -73,7 +65,7 @@ def _parse(
     parsers: dict[str, Parser] = _local.__dict__.setdefault("parsers", {})
     parser = parsers.get(language.name)
     if parser is None:
-        parser = parsers[language.name] = Parser(_grammar(language))
+        parser = parsers[language.name] = Parser(grammar_of(language))
     text = without_macros(source, macros_by_end(source, language) if macros is None else macros)
     if len(text) < _WATCHED_FROM:
         return parser.parse(text)
@@ -104,11 +96,6 @@ def without_macros(source: bytes, macros: Mapping[int, int]) -> bytes:
     return text.replace(b"\0", b" ")
 
 
-def prepare_query(language: Language, wanted: frozenset[str]) -> None:
-    """Compile what ``query_matches`` uses, which takes up to half a second: not from the first text's time."""
-    _query(language, wanted)
-
-
 def query_matches(
     tree: Tree, language: Language, wanted: frozenset[str], deadline: Deadline
 ) -> Iterator[dict[str, list[Node]]]:
@@ -126,7 +113,7 @@ def query_matches(
     Raises:
         DeadlineError: The deadline has passed, or a part of the text can hardly be searched.
     """
-    query, scoped, private = _query(language, wanted)
+    query, scoped, private = query_of(language, wanted)
     if not scoped:
         _check_regions(tree, language)
     stack = [tree.root_node]
@@ -162,7 +149,7 @@ def _bodies(
     node: Node, language: Language, wanted: frozenset[str], deadline: Deadline
 ) -> Iterator[dict[str, list[Node]]]:
     """Yield those matches in all of ``node`` that are about bodies."""
-    query, _, _ = _query(language, wanted & _OF_BODIES)
+    query, _, _ = query_of(language, wanted & _OF_BODIES)
     for match in _all_matches(query, node, deadline):
         found = {name: nodes for name, nodes in match.items() if name in _OF_BODIES}
         if found:
@@ -235,75 +222,3 @@ def _is_unreadable(node: Node, language: Language) -> bool:
     else:
         return False
     return sum(sum(1 for _ in run) ** 2 for is_run, run in runs if is_run) > _LONGEST_RUN**2
-
-
-@cache
-def _grammar(language: Language) -> Grammar:
-    return Grammar(_capsule(getattr(import_module(language.module), language.function)()))
-
-
-def _capsule(grammar: object) -> object:
-    """Return a grammar as the runtime takes it: some wheels give its bare address, which is deprecated."""
-    if not isinstance(grammar, int):
-        return grammar
-    import ctypes  # seldom needed, and slow to load
-
-    new_capsule = ctypes.pythonapi.PyCapsule_New
-    new_capsule.restype = ctypes.py_object
-    new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new_capsule(grammar, b"tree_sitter.Language", None)
-
-
-@cache
-def _query(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, bool]:
-    """Return the language's query, cut down to ``wanted``, and whether it names scopes and private captures.
-
-    Only the wanted patterns are compiled: a hundred patterns over a large grammar take a quarter of a second.
-    """
-    kept: set[str] = set()
-    patterns: list[str] = []
-    for pattern in _patterns(_query_text(language.name)):
-        names = set(_CAPTURE.findall(pattern))
-        if any(_is_wanted(name, wanted) for name in names):
-            kept |= names
-            patterns.append(pattern)
-    query = Query(_grammar(language), "\n".join(patterns))
-    for name in kept:
-        if not _is_wanted(name, wanted) and name[0] != "_":
-            query.disable_capture(name)
-    return query, "scope" in kept, any(name[0] == "_" for name in kept)
-
-
-def _patterns(text: str) -> Iterator[str]:
-    """Yield the patterns of a query's text, each with its captures and without comments."""
-    pieces: list[str] = []
-    depth = 0
-    for piece in _PIECE.findall(text):
-        if piece in ("(", "["):
-            if not depth and pieces:
-                yield " ".join(pieces)
-                pieces = []
-            depth += 1
-        depth -= piece[0] in ")]"
-        if piece[0] != ";":
-            pieces.append(piece)
-    if pieces:
-        yield " ".join(pieces)
-
-
-def _query_text(name: str) -> str:
-    """Return a query file's text, behind those that its lines ``; inherits: <name>`` name."""
-    data = get_data("aggregate.syntax", f"queries/{name}.scm")
-    if data is None:
-        raise FileNotFoundError(f"aggregate/syntax/queries/{name}.scm")
-    text = data.decode()
-    return "".join(_query_text(inherited) for inherited in _INHERITS.findall(text)) + text
-
-
-def _is_wanted(name: str, wanted: frozenset[str]) -> bool:
-    family, _, member = name.partition(".")
-    return (
-        name in wanted
-        or family == "scope"
-        or bool(member and family in _FAMILIES and family in wanted)
-    )

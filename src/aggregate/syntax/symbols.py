@@ -2,92 +2,34 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from dataclasses import replace
 
 from tree_sitter import Node
 
+from aggregate.syntax.compiled_queries import prepare_query
 from aggregate.syntax.deadline import Deadline
+from aggregate.syntax.definition_captures import TEXTS, DefinitionCaptures
 from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.embedded import EmbeddedCaptures, with_embedded
 from aggregate.syntax.languages import Language
+from aggregate.syntax.nesting import nest, with_sections
 from aggregate.syntax.parsing import (
     macros_by_end,
     parse_source,
-    prepare_query,
     query_matches,
-    unwrapped_body,
     without_macros,
 )
 from aggregate.syntax.shared_parse import computed_once, is_shared, shared_parse
-from aggregate.syntax.symbol_names import split_symbol, without_arguments
+from aggregate.syntax.symbol_names import split_symbol
 
-_DEFINITION = "definition."
-_LEVEL = "level."
 _NOTICE = re.compile(r"copyright|licen[cs]e|spdx-|all rights reserved", re.IGNORECASE)
 _NOTICE_WITHIN = 400
 """Characters of a comment in which a notice says what it is; a text that documents a file may name a licence later."""
-_MOST_ITEMS_READ = 10_000
-"""Children of a list or mapping up to which each is looked at; reading more takes longer than the rest of the view."""
-_MOST_NAMES = 100
-"""Names of a path, the inner ones: in a text that nests ten thousand levels all of them would take gigabytes."""
-_MOST_COMMENTS = 1_000
-"""Comments at the beginning of a file that are searched for what documents it; notices of licences have dozens."""
 _NAMING = {"definition", "level", "name", "title", "alias", "receiver", "items"}
-_TEXTS = ("import", "constant", "constant.member", "package")
 _OF_DEFINITIONS = frozenset(
     {*_NAMING, "body", "body.first", "body.until", "members", "header", "keep", "embedded"}
 )
-_OF_THE_FILE = frozenset({"doc.module", "doc.leading", *_TEXTS})
-# What begins a comment in one language or another, also those of fixed columns: a signature without it holds none.
-_COMMENT_MARK = re.compile(rb"[#%;!'\"]|//|/\*|--|\(\*|\{-|<!|^[cC*=]", re.MULTILINE)
-
-
-@dataclass(slots=True)
-class _DefinitionCaptures:
-    """What the query found.
-
-    Attributes:
-        text: The bytes that were parsed.
-        definitions: By where their signature ends, which tells apart those that several patterns match.
-        texts: For each capture in ``_TEXTS``, the texts by their first byte.
-        docs: Comments and strings that may document the file, by their first byte.
-        bodies: First byte and end of what no definition inside is told of, ``kept`` ones excepted.
-        embedded: Parts in other languages.
-    """
-
-    text: bytes
-    definitions: dict[int, Definition] = field(default_factory=dict)
-    texts: dict[str, dict[int, str]] = field(default_factory=lambda: {name: {} for name in _TEXTS})
-    docs: dict[int, Node] = field(default_factory=dict)
-    bodies: set[tuple[int, int]] = field(default_factory=set)
-    kept: set[tuple[int, int]] = field(default_factory=set)
-    embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
-
-    def add(self, match: dict[str, list[Node]]) -> None:
-        """Add the nodes of one match."""
-        self.embedded.add(match)
-        if "body.first" in match:
-            self.bodies.add(unwrapped_body(self.text, match))
-        for capture, nodes in match.items():
-            if capture.startswith(_DEFINITION):
-                kind = capture.removeprefix(_DEFINITION)
-                _add(self.definitions, _definition(kind, nodes, match, self.text))
-            elif capture == "body":
-                self.bodies.update([(node.start_byte, node.end_byte) for node in nodes])
-            elif capture == "keep":
-                self.kept.update([(node.start_byte, node.end_byte) for node in nodes])
-            elif capture in self.texts:
-                self.texts[capture].update(
-                    [(node.start_byte, _words(self.text, node)) for node in nodes]
-                )
-            elif capture == "doc.module":
-                self.docs.update([(node.start_byte, node) for node in nodes])
-            elif capture == "doc.leading":
-                self.docs.update(
-                    (comment.start_byte, comment) for node in nodes for comment in _run_of(node)
-                )
+_OF_THE_FILE = frozenset({"doc.module", "doc.leading", *TEXTS})
 
 
 def read_module(text: str, language: Language) -> Module:
@@ -140,7 +82,7 @@ def _read_own(
     macros = macros_by_end(source, language)
     parsed = without_macros(source, macros)
     tree = parse_source(parsed, language, {}, deadline=deadline)
-    captured = _DefinitionCaptures(parsed)
+    captured = DefinitionCaptures(parsed)
     for match in query_matches(tree, language, wanted, deadline):
         captured.add(match)
     found = list(captured.definitions.values())
@@ -152,7 +94,7 @@ def _read_own(
             _without_conditions(_with_macros(each, source, macros), conditions) for each in found
         ]
     found.sort(key=lambda definition: (definition.start, -definition.end, definition.header_end))
-    definitions = _nest(_with_sections(found, source), sorted(captured.bodies - captured.kept))
+    definitions = nest(with_sections(found, source), sorted(captured.bodies - captured.kept))
     texts = captured.texts
     module = Module(
         source,
@@ -163,58 +105,6 @@ def _read_own(
         package=tuple(name for text in texts["package"].values() for name in split_symbol(text)),
     )
     return module, captured.embedded
-
-
-def _definition(
-    kind: str, nodes: list[Node], match: dict[str, list[Node]], text: bytes
-) -> Definition:
-    """Return the definition that ``nodes`` make up together, with its own names only and no depth yet.
-
-    ``@name`` is a name or a path of names, ``@title`` one name whatever stands in it, ``@items`` the node whose
-    children are counted. This runs for each definition of a project.
-    """
-    path: list[str] = []
-    for node in (*match.get("receiver", ()), *match.get("name", ())[:1]):
-        name = _words(text, node)
-        path += (name,) if name.isidentifier() else split_symbol(without_arguments(name))
-    if "title" in match:
-        path.append(_words(text, match["title"][0]))
-    first, last = nodes[0], nodes[-1]
-    start, end = first.start_byte, last.end_byte
-    inside = (*match.get("body", ()), *match.get("body.first", ()), *match.get("members", ()))
-    if inside:
-        header_end = min([node.start_byte for node in inside])
-    else:
-        header_end = max([node.end_byte for node in match.get("header", ())], default=end)
-    first_line = first.start_point.row + 1
-    end_row, end_column = last.end_point
-    last_line = max(first_line, end_row + (end_column > 0))
-    may_have_remarks = (
-        first_line < last_line
-        and header_end < end
-        and _COMMENT_MARK.search(text, last.start_byte, header_end)
-    )
-    return Definition(
-        kind,
-        tuple(path),
-        start,
-        end,
-        header_end,
-        depth=0,
-        first_line=first_line,
-        last_line=last_line,
-        level=_level(match),
-        items=_items(match["items"][0]) if "items" in match else None,
-        remarks=tuple(_remarks(last, header_end)) if may_have_remarks else (),
-        aliases=tuple([_words(text, node) for node in match.get("alias", ())]),
-    )
-
-
-def _level(match: dict[str, list[Node]]) -> int:
-    for name in match:
-        if name.startswith(_LEVEL):
-            return int(name.removeprefix(_LEVEL))
-    return 0
 
 
 def _with_macros(definition: Definition, source: bytes, macros: dict[int, int]) -> Definition:
@@ -246,44 +136,6 @@ def _end_before(source: bytes, position: int) -> int:
     return position
 
 
-def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
-    """Yield where comments stand in ``node`` before the byte ``end``, in order."""
-    stack = [node]
-    while stack:
-        node = stack.pop()
-        if node.type.endswith("comment"):
-            yield node.start_byte, node.end_byte
-        else:
-            stack += reversed(
-                list(takewhile(lambda child: child.start_byte < end, node.named_children))
-            )
-
-
-def _run_of(first: Node) -> Iterator[Node]:
-    """Yield a comment and those that follow it directly.
-
-    A query could take them all, by ``(comment)+``, in time that grows with the square of their number.
-    """
-    if first.parent is None:
-        return
-    cursor = first.parent.walk()
-    following = cursor.goto_first_child()
-    while following and cursor.node is not None and cursor.node.start_byte < first.start_byte:
-        following = cursor.goto_next_sibling()
-    for _ in range(_MOST_COMMENTS):
-        if not following or cursor.node is None or cursor.node.type != first.type:
-            return
-        yield cursor.node
-        following = cursor.goto_next_sibling()
-
-
-def _items(node: Node) -> int:
-    """Return how many children a list or mapping has; comments are told apart only where that is quick."""
-    if node.named_child_count > _MOST_ITEMS_READ:
-        return node.named_child_count
-    return sum(not child.is_extra and not child.is_error for child in node.named_children)
-
-
 def _doc(docs: dict[int, Node], source: bytes, parsed: bytes) -> str:
     """Return the first run of touching comments, or what else documents the file, that is no notice of copyright."""
     runs: list[list[str]] = []
@@ -298,88 +150,6 @@ def _doc(docs: dict[int, Node], source: bytes, parsed: bytes) -> str:
         row = node.start_point.row + text.count("\n")
     texts = ["\n".join(run) for run in runs]
     return next((text for text in texts if not _NOTICE.search(text[:_NOTICE_WITHIN])), "")
-
-
-def _with_sections(definitions: list[Definition], source: bytes) -> list[Definition]:
-    """Return the definitions, each heading reaching to the next of its level or above or to its container's end."""
-    if not any(definition.level for definition in definitions):
-        return definitions
-    ends: dict[int, int] = {}
-    # The end of each, and the headings open in it.
-    containers: list[tuple[int, list[int]]] = [(len(source), [])]
-    for index, definition in enumerate(definitions):
-        while containers[-1][0] <= definition.start:
-            end, headings = containers.pop()
-            ends.update(dict.fromkeys(headings, end))
-        headings = containers[-1][1]
-        if not definition.level:
-            containers.append((definition.end, []))
-            continue
-        while headings and definitions[headings[-1]].level >= definition.level:
-            ends[headings.pop()] = definition.start
-        headings.append(index)
-    for end, headings in containers:
-        ends.update(dict.fromkeys(headings, end))
-    return [
-        _section(definition, ends[index], source) if definition.level else definition
-        for index, definition in enumerate(definitions)
-    ]
-
-
-def _section(heading: Definition, end: int, source: bytes) -> Definition:
-    """Return a heading's definition that ends at ``end``, without the blank lines there."""
-    while end > heading.start and source[end - 1] in b" \t\r\n":
-        end -= 1
-    last_line = heading.first_line + source.count(b"\n", heading.start, end)
-    return replace(heading, end=end, header_end=min(heading.header_end, end), last_line=last_line)
-
-
-def _add(definitions: dict[int, Definition], new: Definition) -> None:
-    """Keep one definition per signature: the widest, which has the decorators; of two as wide, the one with a name.
-
-    Names that are declared together, as in ``int *f(int), g(int);``, are one definition with aliases.
-    """
-    known = definitions.get(new.header_end)
-    if known is None or (new.start, not new.path) < (known.start, not known.path):
-        definitions[new.header_end] = new
-    elif (new.kind, new.start, new.end) == (
-        known.kind,
-        known.start,
-        known.end,
-    ) and new.path != known.path:
-        aliases = dict.fromkeys((*known.aliases, *new.path[-1:], *new.aliases))
-        others = tuple(name for name in aliases if name not in known.path)
-        definitions[new.header_end] = replace(known, aliases=others)
-
-
-def _nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple[Definition, ...]:
-    """Return the definitions outside of bodies, each with its full path and depth."""
-    nested: list[Definition] = []
-    around: list[Definition] = []
-    upcoming = iter(bodies)
-    body = next(upcoming, None)
-    bodies_end = 0
-    for definition in definitions:
-        while body and body[0] <= definition.start:
-            bodies_end = max(bodies_end, body[1])
-            body = next(upcoming, None)
-        if definition.start < bodies_end:
-            continue
-        while around and around[-1].end <= definition.start:
-            around.pop()
-        if around and (around[-1].start, around[-1].path[-1:]) == (
-            definition.start,
-            definition.path,
-        ):
-            continue  # the head of a definition, which some grammars take for a declaration
-        if around:
-            path = (around[-1].path + definition.path)[-_MOST_NAMES:]
-            definition = definition.placed(path, len(around))  # noqa: PLW2901
-        elif len(definition.path) > _MOST_NAMES:
-            definition = definition.placed(definition.path[-_MOST_NAMES:], 0)  # noqa: PLW2901
-        nested.append(definition)
-        around.append(definition)
-    return tuple(nested)
 
 
 def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> dict[int, str]:
@@ -397,9 +167,3 @@ def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> dict
 def _once(texts: dict[int, str]) -> tuple[str, ...]:
     """Return the texts in order of their places, each once."""
     return tuple(dict.fromkeys(text for _, text in sorted(texts.items())))
-
-
-def _words(text: bytes, node: Node) -> str:
-    """Return a node's text with one blank for each run of white space."""
-    words = text[node.start_byte : node.end_byte].decode(errors="surrogatepass")
-    return words if words.isidentifier() else " ".join(words.split())

@@ -43,7 +43,7 @@ def column_types(rows: Iterable[Sequence[str]], width: int) -> list[Column]:
                 empty[column] += 1
             elif "text" not in types[column]:
                 types[column].add(cell_type(cell))
-    return [Column(_common(found), number) for found, number in zip(types, empty, strict=True)]
+    return [Column(_common(kinds), number) for kinds, number in zip(types, empty, strict=True)]
 
 
 def cell_type(cell: str) -> str:

@@ -84,8 +84,7 @@ def _outline(script: Script) -> View:
     module = _code(script)
     rows: list[str] = []
     definitions: list[Definition] = []
-    every = notebook_definitions(script, module)
-    for definition, row in _rows(script, module, every):
+    for definition, row in _rows(script, module, notebook_definitions(script, module)):
         marker = definition.kind == "cell" and definition.first_line < definition.last_line
         first_line, last_line = script.origin(definition.first_line + marker, definition.last_line)
         definitions.append(replace(definition, first_line=first_line, last_line=last_line))

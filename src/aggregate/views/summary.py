@@ -132,9 +132,8 @@ _DIRECTIVE = re.compile(
     r"eslint|jshint|jslint|prettier-|biome-|istanbul|@ts-|@flow|@format|@jsx|global |frozen_string_literal:|rubocop:"
     r"|shellcheck |-\*-|encoding:|coding[:=]|vim?:|pylint:|mypy:|ruff:|flake8|clang-format|go:build|\+build|#region"
 )
-_TAGS = re.compile(
-    r"</?(?:summary|remarks|para|p)\s*/?>"
-)  # of paragraphs, in Java's and C#'s comments
+# Of paragraphs, in Java's and C#'s comments.
+_TAGS = re.compile(r"</?(?:summary|remarks|para|p)\s*/?>")
 _TYPES = frozenset(
     {
         *("actor", "class", "enum", "interface", "mixin", "object", "protocol", "record", "struct"),

@@ -37,6 +37,25 @@ class _Record:
     last_line: int
 
 
+@dataclass(frozen=True, slots=True)
+class _ReadTable:
+    """A table as far as it was read.
+
+    Attributes:
+        delimiter: What parts its cells.
+        header: The names of its columns, none where the first row holds values.
+        rows: The first rows behind the header.
+        width: The cells of the first row.
+        total: All rows behind the header, ``None`` where they were not counted.
+    """
+
+    delimiter: str
+    header: list[str]
+    rows: list[_Record]
+    width: int
+    total: int | None
+
+
 def table_digest(text: str, tag: str) -> list[DigestRow]:
     """Return the columns of a table with their types, its number of rows and the first ones.
 
@@ -47,37 +66,55 @@ def table_digest(text: str, tag: str) -> list[DigestRow]:
     Returns:
         Nothing where the text is no table.
     """
-    is_whole = len(text) <= _READ_CHARACTERS
-    head = text if is_whole else text[: text.rfind("\n", 0, _READ_CHARACTERS) + 1]
     try:
-        delimiter = _delimiter(head, _DELIMITERS[tag])
-        records = list(islice(_records(head, delimiter), _READ_ROWS + 1))
-        if not is_whole and len(records) <= _READ_ROWS:
-            records = records[:-1]  # which may go on behind the head
-        rows = _row_count(text, delimiter)
+        table = _read_table(text, _DELIMITERS[tag])
     except csv.Error:
         return []
-    if len(records) < (1 if is_whole else 2):
+    if table is None:
         return []
-    has_header = _is_header(records[0].cells)
-    sampled = records[1:] if has_header else records
-    width = len(records[0].cells)
-    total = None if rows is None else rows - has_header
-    size = [
-        counted(width, "column"),
-        "rows not counted" if total is None else counted(total, "row"),
-    ]
-    size += [f"parted by {_NAMES[delimiter]}"] if tag == "csv" and delimiter != "," else []
-    size += [] if has_header else ["no header"]
-    if total is None or len(sampled) < total:
-        size.append(f"types from the first {len(sampled)}")
-    ragged = sum(len(record.cells) != width for record in sampled)
-    size += [f"{counted(ragged, 'row')} with fewer or more cells"] if ragged else []
     return [
-        DigestRow(", ".join(size)),
-        *_columns(records[0].cells if has_header else [], sampled, width),
-        *(_sample(record, delimiter) for record in sampled[:_SAMPLES]),
+        DigestRow(", ".join(_shape(table, names_delimiter=tag == "csv"))),
+        *_columns(table.header, table.rows, table.width),
+        *(_sample(row, table.delimiter) for row in table.rows[:_SAMPLES]),
     ]
+
+
+def _read_table(text: str, delimiters: str) -> _ReadTable | None:
+    """Read the first rows of a table, ``None`` where there are too few.
+
+    Raises:
+        csv.Error: It is no table.
+    """
+    is_whole = len(text) <= _READ_CHARACTERS
+    head = text if is_whole else text[: text.rfind("\n", 0, _READ_CHARACTERS) + 1]
+    delimiter = _delimiter(head, delimiters)
+    records = list(islice(_records(head, delimiter), _READ_ROWS + 1))
+    if not is_whole and len(records) <= _READ_ROWS:
+        records = records[:-1]  # which may go on behind the head
+    number = _row_count(text, delimiter)
+    if len(records) < (1 if is_whole else 2):
+        return None
+    first = records[0].cells
+    if not _is_header(first):
+        return _ReadTable(delimiter, [], records, len(first), number)
+    return _ReadTable(
+        delimiter, first, records[1:], len(first), None if number is None else number - 1
+    )
+
+
+def _shape(table: _ReadTable, *, names_delimiter: bool) -> Iterator[str]:
+    """Yield how large a table is and what is odd about it."""
+    yield counted(table.width, "column")
+    yield "rows not counted" if table.total is None else counted(table.total, "row")
+    if names_delimiter and table.delimiter != ",":
+        yield f"parted by {_NAMES[table.delimiter]}"
+    if not table.header:
+        yield "no header"
+    if table.total is None or len(table.rows) < table.total:
+        yield f"types from the first {len(table.rows)}"
+    ragged = sum(len(row.cells) != table.width for row in table.rows)
+    if ragged:
+        yield f"{counted(ragged, 'row')} with fewer or more cells"
 
 
 def _records(text: str, delimiter: str) -> Iterator[_Record]:

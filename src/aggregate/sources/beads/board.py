@@ -26,7 +26,7 @@ class BeadsReader(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class FileReader:
+class BeadsFileReader:
     """A file and the function that reads it."""
 
     path: Path
@@ -86,14 +86,14 @@ def first_readable(readers: Sequence[BeadsReader]) -> Board:
     )
 
 
-def _file_readers(files: BeadsFiles) -> list[FileReader]:
+def _file_readers(files: BeadsFiles) -> list[BeadsFileReader]:
     """Return the readers of the files, the newest file first and JSONL before a database of the same time."""
     parsers = (
         (files.jsonl, read_jsonl),
         (files.database, read_sqlite),
         (files.mock, read_json_list),
     )
-    readers = [FileReader(path, parse) for path, parse in parsers if path]
+    readers = [BeadsFileReader(path, parse) for path, parse in parsers if path]
     return sorted(readers, key=lambda reader: -_changed(reader.path))
 
 
