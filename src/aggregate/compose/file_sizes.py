@@ -10,13 +10,14 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 from aggregate.compose.file_reading import FileReader
+from aggregate.compose.generated_files import GeneratedFiles
 from aggregate.compose.selection import ResolvedFile, Selection
-from aggregate.compose.view_index import view_version
+from aggregate.compose.view_index import NameTraits, view_version
 from aggregate.compose.view_pool import render_all
 from aggregate.index.file_states import FileState, file_state
-from aggregate.index.kinds import Kind
+from aggregate.index.kinds import Kind, code_version
 from aggregate.index.store import Index
-from aggregate.models.generated import GeneratedPolicy, GeneratedView
+from aggregate.models.generated import GeneratedPolicy
 from aggregate.models.view import View, ViewMode, ViewRequest
 from aggregate.sources.file_content import SourceFile
 from aggregate.syntax.languages import LanguageKind, language_of
@@ -135,7 +136,8 @@ def _read(
             continue
         key = None
         if state and source.content_hash and source.info and not source.error:
-            key = _key(file, source.content_hash, generated)
+            if file.path not in generated.marks:
+                key = _key(file, source.content_hash, generated)
             index.remember(file_state(source.info, seen_ns=state.seen_ns), source.content_hash)
         yield _ReadFile(file, source, key)
 
@@ -187,15 +189,15 @@ def _unpacked(path: str, row: bytes) -> FileSizes:
 
 
 def _key(file: ResolvedFile, content_hash: bytes, generated: GeneratedPolicy) -> bytes:
-    """Return what a file's sizes are kept under: its name tells of its language, and whether it counts as generated."""
-    name = file.path[file.path.rfind("/") + 1 :]
-    view = generated.view if file.by_glob else GeneratedView.FULL
-    return sha256(content_hash + f"{name}\0{view.value}".encode("utf-8", "surrogatepass")).digest()
+    """Return what a file's sizes are kept under: its path tells of its language, and whether it counts as generated."""
+    view = GeneratedFiles(generated).policy_for(file)
+    asked = "\0".join((*NameTraits.of(file.path), view.value))
+    return sha256(content_hash + asked.encode("utf-8", "surrogatepass")).digest()
 
 
 @cache
 def _kind() -> Kind:
-    versions = view_version(), token_version()
+    versions = view_version(), token_version(), code_version(("compose.file_sizes",))
     return Kind("sizes", ":".join(versions) if all(versions) else "")
 
 

@@ -15,6 +15,7 @@ from aggregate.models.generated import GeneratedView
 from aggregate.models.view import PackedSpans, Span, View
 from aggregate.sources.file_content import UTF_8
 from aggregate.syntax.languages import LANGUAGES
+from aggregate.text.generated import generated_reason
 
 if TYPE_CHECKING:
     from aggregate.index.file_states import FileState
@@ -90,6 +91,23 @@ class KnownView(NamedTuple):
         return cls(text, is_made, written_by, spans, language, encoding, invisible)
 
 
+class NameTraits(NamedTuple):
+    """All of a file's path that decides on its views and its sizes.
+
+    Attributes:
+        name: Its last part.
+        generated: Why that and the folders above show that a program has written the file, ``""`` where they do not.
+    """
+
+    name: str
+    generated: str
+
+    @classmethod
+    def of(cls, path: str) -> "NameTraits":
+        """Return those of a path."""
+        return cls(path[path.rfind("/") + 1 :], generated_reason(path, ""))
+
+
 class ViewIndex:
     """Finds views by what a file holds, how it is shown and which secrets are replaced.
 
@@ -106,7 +124,7 @@ class ViewIndex:
         self._generated = generated
         self._replaced = None if redaction is None else sorted(redaction.allow)
         # By entry and name, since a glob stands for thousands of files; the entry stays, so that its id is its own.
-        self._asked: dict[tuple[int, str], tuple[Entry, bytes]] = {}
+        self._asked: dict[tuple[int, NameTraits], tuple[Entry, bytes]] = {}
 
     @property
     def is_used(self) -> bool:
@@ -119,8 +137,7 @@ class ViewIndex:
 
     def key(self, file: ResolvedFile, content_hash: bytes) -> bytes:
         """Return what a file's view is kept under."""
-        # All of the name tells whether a program has written the file.
-        name = file.path[file.path.rfind("/") + 1 :]
+        name = NameTraits.of(file.path)
         place = id(file.entry), name
         if place not in self._asked:
             self._asked[place] = (file.entry, self._digest(file, name))
@@ -133,7 +150,7 @@ class ViewIndex:
         rows = (found.get(key) if key else None for key in keys)
         return [KnownView.unpack(row) if row else None for row in rows]
 
-    def _digest(self, file: ResolvedFile, name: str) -> bytes:
+    def _digest(self, file: ResolvedFile, name: "NameTraits") -> bytes:
         """Return a digest of all that decides on a view besides the content."""
         item = file.item
         generated = self._generated if file.by_glob else GeneratedView.FULL
