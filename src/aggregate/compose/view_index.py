@@ -22,10 +22,15 @@ if TYPE_CHECKING:
     from aggregate.index.store import Index
     from aggregate.redaction.redact import Redaction
 
-_CODE = (
+VIEW_CODE = (
     "anchors",
+    "compose.file_reading",
+    "compose.file_rendering",
     "compose.generated_files",
+    "compose.prepared_files",
+    "compose.redact_prompt",
     "compose.view_index",
+    "disk.reading",
     "errors",
     "models.view",
     "redaction",
@@ -34,7 +39,9 @@ _CODE = (
     "text",
     "views",
 )
-"""Whose code takes part in making a view of a file's bytes."""
+"""Whose code takes part in making a view of a file's bytes, and decides which are kept."""
+VIEW_LIBRARIES = ("charset_normalizer", "rapidfuzz", "re2", "tree_sitter")
+"""What others have made of that: encodings are guessed, slices found again, secrets and definitions found by them."""
 _HEADER = struct.Struct("<??II")
 """Whether there is no text, and a view; the bytes of what is told of the file, and of the spans."""
 
@@ -177,7 +184,7 @@ class ViewIndex:
 def view_version() -> str:
     """Return a version of all that makes views, ``""`` where it cannot be told."""
     grammars = {language.module for language in LANGUAGES if language.is_installed}
-    return code_version(_CODE, installed=("tree_sitter", *sorted(grammars)))
+    return code_version(VIEW_CODE, installed=(*VIEW_LIBRARIES, *sorted(grammars)))
 
 
 @cache
