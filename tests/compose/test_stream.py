@@ -1,5 +1,6 @@
 """A prompt as a stream: the same as the one that is kept, whatever the index knows of its files."""
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -33,6 +34,12 @@ FILES = {
     "c.py": "def five():\n    return 5\n",
 }
 MODES = ("skeleton", "outline", "summary", "full", "none", "masked", "custom")
+
+
+def _notebook(code: str) -> str:
+    """Return a notebook with one cell."""
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": [code]}
+    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 def made(folder: Path, mode: str, **tables: Mapping[str, object]) -> Request:
@@ -137,3 +144,35 @@ def test_no_index_holds_a_whole_text(tmp_path: Path) -> None:
     stored = b"".join(path.read_bytes() for path in (tmp_path / "index").iterdir())
     assert b"UNCOMMON_LIMIT" not in stored
     assert b"def one" in stored
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "mode"),
+    [
+        ("a.py", "UNCOMMON_LIMIT = 31415926\n", "custom"),
+        ("a.py", "UNCOMMON_LIMIT = 31415926\r\nB = 2", "custom"),
+        ("a.py", "\n\nclass Uncommon:\n    UNCOMMON_LIMIT = 31415926\n", "masked"),
+        ("a.ipynb", _notebook("UNCOMMON_LIMIT = 31415926"), "full"),
+    ],
+)
+def test_no_index_holds_a_whole_text_in_other_words(
+    name: str, text: str, mode: str, tmp_path: Path
+) -> None:
+    """Nor a view that shows all of it: slices and masks that leave out nothing, a notebook's cells (I-5)."""
+    folder = project(tmp_path / "p", {name: text})
+    entry = {
+        "path": name,
+        "view_mode": mode,
+        "ast_mask": {"Uncommon": "def"} if mode == "masked" else {},
+        "custom_slices": [{"start_line": 1, "end_line": 9}] if mode == "custom" else [],
+    }
+    request = request_for(
+        open_project({"files": {"base_dir": str(folder), "paths": [entry, "gone.py"]}})
+    )
+    index = in_index(tmp_path)
+    kept = compose_prompt(request, index=kept_nothing())
+    assert "UNCOMMON_LIMIT = 31415926" in kept.prompt.markdown
+    for _ in range(2):
+        assert streamed(request, index) == (kept.prompt, kept.warnings)
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "index").iterdir())
+    assert b"UNCOMMON_LIMIT" not in stored
