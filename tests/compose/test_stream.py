@@ -12,7 +12,9 @@ import pytest
 from aggregate.compose.api import compose_prompt, stream_prompt
 from aggregate.compose.project import open_project, request_for
 from aggregate.compose.request import Request
+from aggregate.disk.writing import temporary_name
 from aggregate.index.file_states import FileState
+from aggregate.index.settings import INDEX_FILE, INDEX_FOLDER
 from aggregate.index.store import Index
 from aggregate.models.prompt import Prompt
 from aggregate.redaction.redact import Redaction
@@ -101,6 +103,20 @@ def test_a_folder_that_tells_of_a_generated_file_counts(tmp_path: Path) -> None:
     later = in_index(tmp_path)
     for index in (later, later):
         assert streamed(request, index) == (kept.prompt, kept.warnings)
+
+
+def test_an_index_in_the_project_is_no_file_of_it(tmp_path: Path) -> None:
+    """The user may keep the index there: the first prompt and later ones are the same, also beside leftovers (I-2)."""
+    folder = project(tmp_path / "p", {"a.py": FILES["a.py"]})
+    request = made(folder, "skeleton")
+    kept = compose_prompt(request, index=kept_nothing())
+    path = folder / "cache" / INDEX_FOLDER / INDEX_FILE
+    index = Index(path, limit=10**8, now=lambda: 2 * 10**18)
+    for _ in range(2):
+        assert streamed(request, index) == (kept.prompt, kept.warnings)
+        assert path.is_file()
+    path.parent.rename(temporary_name(path.parents[1], INDEX_FOLDER))
+    assert streamed(request, kept_nothing()) == (kept.prompt, kept.warnings)
 
 
 def test_what_is_known_is_not_read(tmp_path: Path) -> None:
