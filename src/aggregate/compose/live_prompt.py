@@ -94,7 +94,7 @@ class LivePrompt:
         base = real_path(self._request.base_dir)
         return bool(self._known) and all(
             path in self._known
-            and os.path.basename(path) not in _DECIDING
+            and path.rpartition("/")[2] not in _DECIDING
             and is_file(self._known[path][0].file)
             and _is_no_link(os.path.join(base, path))
             for path in paths
