@@ -2,6 +2,7 @@
 
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,67 @@ def test_edits_are_seen_at_once(tmp_path: Path) -> None:
     for round_number in range(6):
         (folder / "m3.py").write_text(CODE.format(round_number + 10), encoding="utf-8")
         assert_fresh(live, request, ["m3.py"] if round_number % 2 else None)
+
+
+def _ignore(folder: Path) -> str:
+    (folder / ".gitignore").write_text("b.py\n", encoding="utf-8")
+    return ".gitignore"
+
+
+def _mark(folder: Path) -> str:
+    (folder / ".gitattributes").write_text("b.py linguist-generated\n", encoding="utf-8")
+    return ".gitattributes"
+
+
+def _link_out(folder: Path) -> str:
+    (folder / "b.py").unlink()
+    (folder / "b.py").symlink_to(folder.parent / "outside.py")
+    return "b.py"
+
+
+def _link_folder_out(folder: Path) -> str:
+    (folder / "d").rename(folder.parent / "e")
+    (folder / "d").symlink_to(folder.parent / "e")
+    return "d/c.py"
+
+
+def _link_elsewhere(folder: Path) -> str:
+    (folder / "named.py").unlink()
+    (folder / "named.py").symlink_to("b.py")
+    return "named.py"
+
+
+def _make_folder(folder: Path) -> str:
+    (folder / "b.py").unlink()
+    project(folder, {"b.py/x.py": "x = 1\n"})
+    return "b.py"
+
+
+def _make_pipe(folder: Path) -> str:
+    (folder / "b.py").unlink()
+    os.mkfifo(folder / "b.py")
+    return "b.py"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [_ignore, _mark, _link_out, _link_folder_out, _link_elsewhere, _make_folder, _make_pipe],
+)
+def test_a_change_that_is_no_edit_lists_the_files_again(
+    change: Callable[[Path], str], tmp_path: Path
+) -> None:
+    """Also where a file of the prompt is told of: one that decides on others, or that a link or a folder has replaced."""
+    files = {"a.py": CODE.format(1), "b.py": CODE.format(2), "d/c.py": CODE.format(3)}
+    folder = project(tmp_path / "p", {**files, ".gitignore": "", ".gitattributes": ""})
+    project(tmp_path, {"outside.py": "OUTSIDE = 1\n"})
+    (folder / "named.py").symlink_to("a.py")
+    config = '[files]\npaths = [{ path = "**", view_mode = "skeleton" }, "named.py"]\n'
+    project(folder, {"manual_slop.toml": config})
+    request = request_for(open_project(folder / "manual_slop.toml"))
+    live = LivePrompt(request, index=Index(None, limit=1))
+    assert_fresh(live, request)
+    assert_fresh(live, request, [change(folder)])
+    assert "OUTSIDE" not in live.compose([]).prompt.markdown
 
 
 @pytest.mark.parametrize("seed", range(6))

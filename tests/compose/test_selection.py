@@ -110,6 +110,20 @@ def test_notes_of_one_glob_are_one_item(tmp_path: Path) -> None:
     )
 
 
+def test_an_odd_name_breaks_no_message(tmp_path: Path) -> None:
+    """A name that is no UTF-8 or holds a line break stands escaped in the sentence on a symbol that is gone."""
+    names = ["a\udcff.py", "b\nc.py"]
+    folder = project(tmp_path, dict.fromkeys(names, "x = 1\n"))
+    entry = {"path": "*.py", "view_mode": "masked", "ast_mask": {"nope": "def"}}
+    composed = made(folder, {"paths": [entry]})
+    assert [warning.rpartition(": ")[2] for warning in composed.warnings] == ["nope", "nope"]
+    lines = composed.prompt.markdown.encode().decode().splitlines()
+    assert [line for line in lines if line.startswith("ERROR")] == [
+        "ERROR: symbol not found: nope in a\\udcff.py",
+        "ERROR: symbol not found: nope in b\\x0ac.py",
+    ]
+
+
 def test_a_symbol_or_slice_that_is_gone_is_a_warning(tmp_path: Path) -> None:
     """A mistyped symbol of a mask and an orphaned slice are visible in the prompt and warnings of the run."""
     folder = project(tmp_path, {"a.py": "def f():\n    pass\n", "b.py": "x = 1\n"})

@@ -1,5 +1,6 @@
 """A prompt as a stream: the same as the one that is kept, whatever the index knows of its files."""
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +12,9 @@ import pytest
 from aggregate.compose.api import compose_prompt, stream_prompt
 from aggregate.compose.project import open_project, request_for
 from aggregate.compose.request import Request
+from aggregate.disk.writing import temporary_name
 from aggregate.index.file_states import FileState
+from aggregate.index.settings import INDEX_FILE, INDEX_FOLDER
 from aggregate.index.store import Index
 from aggregate.models.prompt import Prompt
 from aggregate.redaction.redact import Redaction
@@ -33,6 +36,12 @@ FILES = {
     "c.py": "def five():\n    return 5\n",
 }
 MODES = ("skeleton", "outline", "summary", "full", "none", "masked", "custom")
+
+
+def _notebook(code: str) -> str:
+    """Return a notebook with one cell."""
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": [code]}
+    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 def made(folder: Path, mode: str, **tables: Mapping[str, object]) -> Request:
@@ -84,6 +93,32 @@ def test_the_index_changes_nothing(mode: str, redaction: Redaction | None, tmp_p
     assert compose_prompt(request, index=later).files == kept.files
 
 
+def test_a_folder_that_tells_of_a_generated_file_counts(tmp_path: Path) -> None:
+    """A text is a snapshot in one folder and none in another: what is known of one is not said of the other (I-2)."""
+    names = ["__snapshots__/x.snap", "data/x.snap", "data/__snapshots__/x.snap"]
+    folder = project(tmp_path / "p", dict.fromkeys(names, "exports[`x`] = 1\n"))
+    request = made(folder, "summary")
+    kept = compose_prompt(request, index=kept_nothing())
+    assert [file.path for file in kept.files if file.path in names] == ["data/x.snap"]
+    later = in_index(tmp_path)
+    for index in (later, later):
+        assert streamed(request, index) == (kept.prompt, kept.warnings)
+
+
+def test_an_index_in_the_project_is_no_file_of_it(tmp_path: Path) -> None:
+    """The user may keep the index there: the first prompt and later ones are the same, also beside leftovers (I-2)."""
+    folder = project(tmp_path / "p", {"a.py": FILES["a.py"]})
+    request = made(folder, "skeleton")
+    kept = compose_prompt(request, index=kept_nothing())
+    path = folder / "cache" / INDEX_FOLDER / INDEX_FILE
+    index = Index(path, limit=10**8, now=lambda: 2 * 10**18)
+    for _ in range(2):
+        assert streamed(request, index) == (kept.prompt, kept.warnings)
+        assert path.is_file()
+    path.parent.rename(temporary_name(path.parents[1], INDEX_FOLDER))
+    assert streamed(request, kept_nothing()) == (kept.prompt, kept.warnings)
+
+
 def test_what_is_known_is_not_read(tmp_path: Path) -> None:
     """A view of an unchanged file comes from the index alone: the file may even be unreadable by then (I-4)."""
     folder = project(tmp_path / "p", {"a.py": FILES["a.py"]})
@@ -125,3 +160,35 @@ def test_no_index_holds_a_whole_text(tmp_path: Path) -> None:
     stored = b"".join(path.read_bytes() for path in (tmp_path / "index").iterdir())
     assert b"UNCOMMON_LIMIT" not in stored
     assert b"def one" in stored
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "mode"),
+    [
+        ("a.py", "UNCOMMON_LIMIT = 31415926\n", "custom"),
+        ("a.py", "UNCOMMON_LIMIT = 31415926\r\nB = 2", "custom"),
+        ("a.py", "\n\nclass Uncommon:\n    UNCOMMON_LIMIT = 31415926\n", "masked"),
+        ("a.ipynb", _notebook("UNCOMMON_LIMIT = 31415926"), "full"),
+    ],
+)
+def test_no_index_holds_a_whole_text_in_other_words(
+    name: str, text: str, mode: str, tmp_path: Path
+) -> None:
+    """Nor a view that shows all of it: slices and masks that leave out nothing, a notebook's cells (I-5)."""
+    folder = project(tmp_path / "p", {name: text})
+    entry = {
+        "path": name,
+        "view_mode": mode,
+        "ast_mask": {"Uncommon": "def"} if mode == "masked" else {},
+        "custom_slices": [{"start_line": 1, "end_line": 9}] if mode == "custom" else [],
+    }
+    request = request_for(
+        open_project({"files": {"base_dir": str(folder), "paths": [entry, "gone.py"]}})
+    )
+    index = in_index(tmp_path)
+    kept = compose_prompt(request, index=kept_nothing())
+    assert "UNCOMMON_LIMIT = 31415926" in kept.prompt.markdown
+    for _ in range(2):
+        assert streamed(request, index) == (kept.prompt, kept.warnings)
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "index").iterdir())
+    assert b"UNCOMMON_LIMIT" not in stored

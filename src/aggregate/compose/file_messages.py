@@ -46,9 +46,9 @@ def error_sentence(file: RenderedFile) -> str:
 
 def view_error_text(path: str, mode: ViewMode, reason: str) -> str:
     """Return the text in place of a view that could not be made."""
-    return f"ERROR in {mode.value} view mode for {path}:\n{reason}"
+    return f"ERROR in {mode.value} view mode for {heading_text(path)}:\n{reason}"
 
 
 def problem_text(problem: str, path: str) -> str:
     """Return a view's problem as a note says it, behind the file's path."""
-    return problem.removeprefix("ERROR: ").removesuffix(f" in {path}")
+    return problem.removeprefix("ERROR: ").removesuffix(f" in {heading_text(path)}")

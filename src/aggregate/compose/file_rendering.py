@@ -149,7 +149,7 @@ class FileStream:
             missing = missing_grammar(_view_request(prepared))
             if missing:
                 self._reader.notes.add(file.path, NoteKind.GRAMMAR, [(file.path, missing)])
-            elif prepared.key and not problems:
+            elif prepared.key and not problems and not _tells_all(file, source, view):
                 self._views.put(prepared.key, _known_view(file, source, view))
         return _rendered_file(file, source, view)
 
@@ -239,6 +239,19 @@ def _view_request(prepared: PreparedFile) -> ViewRequest:
     return ViewRequest(
         file.path, source.text, file.view_mode, item.ast_mask, tuple(item.custom_slices)
     )
+
+
+def _tells_all(file: ResolvedFile, source: SourceFile, view: View) -> bool:
+    """Tell whether a view that is not the text itself holds all of it, which is not to be kept (rule I-5)."""
+    if file.view_mode is ViewMode.FULL:
+        return True  # the cells of a notebook
+    text = _plain_lines(source.text)
+    return bool(text) and view.text != source.text and text in _plain_lines(view.text)
+
+
+def _plain_lines(text: str) -> str:
+    """Return ``text`` without what differs between two texts of equal lines."""
+    return text.replace("\r\n", "\n").strip()
 
 
 def _known_view(file: ResolvedFile, source: SourceFile, view: View) -> KnownView:

@@ -10,11 +10,12 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 from aggregate.compose.file_reading import FileReader
+from aggregate.compose.generated_files import GeneratedFiles
 from aggregate.compose.selection import ResolvedFile, Selection
-from aggregate.compose.view_index import view_version
+from aggregate.compose.view_index import NameTraits, view_version
 from aggregate.compose.view_pool import render_all
 from aggregate.index.file_states import FileState
-from aggregate.index.kinds import Kind
+from aggregate.index.kinds import Kind, code_version
 from aggregate.index.store import Index
 from aggregate.models.generated import GeneratedPolicy
 from aggregate.models.view import View, ViewMode, ViewRequest
@@ -136,6 +137,8 @@ def _read(
         if shown is None:
             continue
         is_kept = state and source.content_hash and not source.error
+        if is_kept and file.path in generated.marks:
+            is_kept = False
         key = _key(file, source.content_hash, generated) if is_kept else None
         yield _ReadFile(file, source, key)
 
@@ -187,14 +190,15 @@ def _unpacked(path: str, row: bytes) -> FileSizes:
 
 
 def _key(file: ResolvedFile, content_hash: bytes, generated: GeneratedPolicy) -> bytes:
-    """Return what a file's sizes are kept under: its name tells of its language, and whether it counts as generated."""
-    asked = f"{file.name}\0{file.generated_view(generated.view).value}"
+    """Return what a file's sizes are kept under: its path tells of its language, and whether it counts as generated."""
+    view = GeneratedFiles(generated).policy_for(file)
+    asked = "\0".join((*NameTraits.of(file.path), view.value))
     return sha256(content_hash + asked.encode("utf-8", "surrogatepass")).digest()
 
 
 @cache
 def _kind() -> Kind:
-    versions = view_version(), token_version()
+    versions = view_version(), token_version(), code_version(("compose.file_sizes",))
     return Kind("sizes", ":".join(versions) if all(versions) else "")
 
 

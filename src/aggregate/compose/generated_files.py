@@ -95,19 +95,25 @@ class GeneratedFiles:
             file: A file that can be shown.
             written_by: Returns what its text says; called only where that decides.
         """
-        if file.generated_view(self.policy.view) is GeneratedView.FULL:
+        view = self.policy_for(file)
+        if view is GeneratedView.FULL:
             return file
         mark = self.policy.marks.get(file.path)
         if mark is False:
             return file
         said = written_by()
         reason = MARKED if mark else said.reason
-        if not reason or self._is_asked_for(file):
+        if not reason:
             return file
-        if self.policy.view is GeneratedView.OUTLINE:
+        if view is GeneratedView.OUTLINE:
             return file.with_view(ViewMode.OUTLINE) if file.view_mode in _OUTLINED else file
         self._listed[file.path] = _Listed(file, reason, said.size)
         return None
+
+    def policy_for(self, file: ResolvedFile) -> GeneratedView:
+        """Return what is shown of a file if it is generated: what was asked for itself is shown as asked."""
+        is_asked_for = not file.by_glob or self._is_asked_for(file)
+        return GeneratedView.FULL if is_asked_for else self.policy.view
 
     def remarks(self, files: Iterable[ResolvedFile]) -> list[ResolvedFile]:
         """Return a remark for each glob that met such files among ``files``: how many, their names and their sizes."""

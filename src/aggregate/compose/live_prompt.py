@@ -10,10 +10,16 @@ from aggregate.compose.file_reading import FileReader
 from aggregate.compose.file_rendering import FileStream, RenderedFiles, select_files
 from aggregate.compose.request import Request
 from aggregate.compose.selection import ResolvedFile, Selection
+from aggregate.disk.reading import is_file
+from aggregate.disk.roots import real_path
 from aggregate.index.file_states import FileState, file_state
 from aggregate.index.shared import user_index
 from aggregate.index.store import Index
 from aggregate.models.rendered_file import RenderedFile
+from aggregate.paths.dependency_names import MARKERS
+
+_DECIDING = frozenset({".gitignore", ".gitattributes", *MARKERS})
+"""Names of files that decide on others."""
 
 
 class LivePrompt:
@@ -62,8 +68,13 @@ class LivePrompt:
 
     def _are_only_edits(self, paths: Sequence[str]) -> bool:
         """Tell whether the listing of files is as before."""
+        base = real_path(self._request.base_dir)
         return bool(self._known) and all(
-            path in self._known and _look_at(self._known[path][0].file) for path in paths
+            path in self._known
+            and path.rpartition("/")[2] not in _DECIDING
+            and is_file(self._known[path][0].file)
+            and _is_no_link(os.path.join(base, path))
+            for path in paths
         )
 
     def _changed(self, files: Sequence[ResolvedFile]) -> list[ResolvedFile]:
@@ -111,6 +122,11 @@ class LivePrompt:
         errors = (error_sentence(file) for file in files if file.error)
         warnings = file_warnings(self._selection, self._reader.notes, errors)
         return RenderedFiles(files, (*self._request.doubts, *warnings), refusals(self._selection))
+
+
+def _is_no_link(path: str) -> bool:
+    """Tell whether no link leads to the file; one that has come may lead out of the project."""
+    return real_path(path) == os.path.normpath(path)
 
 
 def _look_at(path: str) -> FileState | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aggregate.errors import ConfigError
+from aggregate.index.settings import INDEX_FILE, INDEX_FOLDER
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.generated import GeneratedPolicy, GeneratedView
@@ -244,8 +245,8 @@ def own_output_filter(
 
     Below the output folder: numbered prompts with their records and replies, also those of another
     namespace if their record lies there, and the folders of a track's runs. Below the
-    configuration's ``folder``: states and caches in ``state/``. Anywhere: what a killed run has
-    left half written.
+    configuration's ``folder``: states and caches in ``state/``. Anywhere: the index, which a user may keep in the
+    project, and what a killed run has left half written.
     """
     output = re.escape(display_prefix(output_dir, base_dir))
     state = re.escape(display_prefix(folder / "state", base_dir))
@@ -255,6 +256,8 @@ def own_output_filter(
         rf"{output}[^/]+_[0-9]{{3,}}/(?:report|[0-9]{{3,}}_[^/]+)\.md",
         rf"{state}data_cache/.*",
         rf"{state}(?:conductor\.sqlite|state\.db)(?:-wal|-shm|-journal)?",
+        rf"(?:.*/)?{INDEX_FOLDER}/{re.escape(INDEX_FILE)}(?:-wal|-shm|-journal)?",
+        rf"(?:.*/)?\.{INDEX_FOLDER}-[0-9a-f]{{16}}\.tmp/.*",
         r"(?:.*/)?\.[^/]+-[0-9a-f]{16}\.tmp",
     )
     ours = re.compile("|".join(own_files), re.DOTALL)

@@ -15,16 +15,22 @@ from aggregate.models.generated import GeneratedView
 from aggregate.models.view import PackedSpans, Span, View
 from aggregate.sources.file_content import UTF_8
 from aggregate.syntax.languages import LANGUAGES
+from aggregate.text.generated import generated_reason
 
 if TYPE_CHECKING:
     from aggregate.index.file_states import FileState
     from aggregate.index.store import Index
     from aggregate.redaction.redact import Redaction
 
-_CODE = (
+VIEW_CODE = (
     "anchors",
+    "compose.file_reading",
+    "compose.file_rendering",
     "compose.generated_files",
+    "compose.prepared_files",
+    "compose.redact_prompt",
     "compose.view_index",
+    "disk.reading",
     "errors",
     "models.view",
     "redaction",
@@ -33,7 +39,9 @@ _CODE = (
     "text",
     "views",
 )
-"""Whose code takes part in making a view of a file's bytes."""
+"""Whose code takes part in making a view of a file's bytes, and decides which are kept."""
+VIEW_LIBRARIES = ("charset_normalizer", "rapidfuzz", "re2", "tree_sitter")
+"""What others have made of that: encodings are guessed, slices found again, secrets and definitions found by them."""
 _HEADER = struct.Struct("<??II")
 """Whether there is no text, and a view; the bytes of what is told of the file, and of the spans."""
 
@@ -90,6 +98,23 @@ class KnownView(NamedTuple):
         return cls(text, is_made, written_by, spans, language, encoding, invisible)
 
 
+class NameTraits(NamedTuple):
+    """All of a file's path that decides on its views and its sizes.
+
+    Attributes:
+        name: Its last part.
+        generated: Why that and the folders above show that a program has written the file, ``""`` where they do not.
+    """
+
+    name: str
+    generated: str
+
+    @classmethod
+    def of(cls, path: str) -> "NameTraits":
+        """Return those of a path."""
+        return cls(path[path.rfind("/") + 1 :], generated_reason(path, ""))
+
+
 class ViewIndex:
     """Finds views by what a file holds, how it is shown and which secrets are replaced.
 
@@ -109,7 +134,7 @@ class ViewIndex:
         self._generated = generated
         self._replaced = None if redaction is None else sorted(redaction.allow)
         # By entry and name, since a glob stands for thousands of files; the entry stays, so that its id is its own.
-        self._asked: dict[tuple[int, str], tuple[Entry, bytes]] = {}
+        self._asked: dict[tuple[int, NameTraits], tuple[Entry, bytes]] = {}
 
     def states(self, files: Sequence[ResolvedFile]) -> "list[FileState | None]":
         """Return what is known of the files that are rendered, without reading them."""
@@ -117,9 +142,10 @@ class ViewIndex:
 
     def key(self, file: ResolvedFile, content_hash: bytes) -> bytes:
         """Return what a file's view is kept under."""
-        place = id(file.entry), file.name
+        name = NameTraits.of(file.path)
+        place = id(file.entry), name
         if place not in self._asked:
-            self._asked[place] = (file.entry, self._digest(file))
+            self._asked[place] = (file.entry, self._digest(file, name))
         return sha256(content_hash + self._asked[place][1]).digest()
 
     def get(self, keys: Sequence[bytes | None]) -> list[KnownView | None]:
@@ -129,12 +155,12 @@ class ViewIndex:
         rows = (row_by_key.get(key) if key else None for key in keys)
         return [KnownView.unpack(row) if row else None for row in rows]
 
-    def _digest(self, file: ResolvedFile) -> bytes:
+    def _digest(self, file: ResolvedFile, name: "NameTraits") -> bytes:
         """Return a digest of all that decides on a view besides the content."""
         item = file.item
         asked = [
             file.view_mode.value,
-            file.name,
+            name,
             item.ast_mask,
             item.custom_slices,
             file.generated_view(self._generated).value,
@@ -151,7 +177,7 @@ class ViewIndex:
 def view_version() -> str:
     """Return a version of all that makes views, ``""`` where it cannot be told."""
     grammars = {language.module for language in LANGUAGES if language.is_installed}
-    return code_version(_CODE, installed=("tree_sitter", *sorted(grammars)))
+    return code_version(VIEW_CODE, installed=(*VIEW_LIBRARIES, *sorted(grammars)))
 
 
 @cache

