@@ -34,10 +34,13 @@ if (
     from aggregate.compose.api import build_tier3_context as build_tier3_context
     from aggregate.compose.api import compose_prompt as compose_prompt
     from aggregate.compose.api import run as run
+    from aggregate.compose.api import stream_prompt as stream_prompt
     from aggregate.compose.assemble import Composition as Composition
+    from aggregate.compose.assemble import PromptStream as PromptStream
     from aggregate.compose.beads_reading import build_beads_section as build_beads_section
     from aggregate.compose.file_stats import compute_file_stats as compute_file_stats
     from aggregate.compose.file_stats import group_files_by_dir as group_files_by_dir
+    from aggregate.compose.live_prompt import LivePrompt as LivePrompt
     from aggregate.compose.numbered_output import find_next_increment as find_next_increment
     from aggregate.compose.project import open_project as open_project
     from aggregate.compose.project import request_for as request_for
@@ -122,13 +125,18 @@ _HOMES = {
         "build_tier3_context",
         "compose_prompt",
         "run",
+        "stream_prompt",
     ),
-    "aggregate.compose.assemble": ("Composition",),
+    "aggregate.compose.assemble": (
+        "Composition",
+        "PromptStream",
+    ),
     "aggregate.compose.beads_reading": ("build_beads_section",),
     "aggregate.compose.file_stats": (
         "compute_file_stats",
         "group_files_by_dir",
     ),
+    "aggregate.compose.live_prompt": ("LivePrompt",),
     "aggregate.compose.numbered_output": ("find_next_increment",),
     "aggregate.compose.project": (
         "open_project",

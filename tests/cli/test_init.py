@@ -38,6 +38,19 @@ def test_the_first_configuration_is_one_that_a_run_accepts(tmp_path: Path) -> No
     ]
 
 
+def test_components_and_notebooks_are_code(tmp_path: Path) -> None:
+    """What has a skeleton is taken, whether its suffix is that of a language or not; data and prose are not."""
+    files = dict.fromkeys(["App.vue", "Page.svelte", "data.json", "notes.md", "study.ipynb"], "")
+    folder = project(tmp_path, files)
+    assert start(folder, "init").code == 0
+    config = (folder / "manual_slop.toml").read_text(encoding="utf-8")
+    taken = [line for line in config.splitlines() if 'view_mode = "skeleton"' in line]
+    assert taken == [
+        f'  {{ path = "*{suffix}", view_mode = "skeleton" }},'
+        for suffix in (".ipynb", ".svelte", ".vue")
+    ]
+
+
 def test_a_configuration_that_is_there_is_left_alone(tmp_path: Path) -> None:
     """A second ``init`` refuses and does not touch a byte."""
     path = project(tmp_path, {"manual_slop.toml": "# mine\n"}) / "manual_slop.toml"

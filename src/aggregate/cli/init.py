@@ -18,6 +18,7 @@ from aggregate.sources.gitignore import append_folders, unignored
 from aggregate.sources.path_resolution import FolderListing
 from aggregate.syntax.languages import LANGUAGES, LanguageKind
 from aggregate.tokens.count import count_prompt
+from aggregate.views.dispatch import NOTEBOOK_SUFFIX
 
 _COUNTED = 2000
 """Files up to which tokens are counted at once; more take as long as a run."""
@@ -46,8 +47,9 @@ def _first_config(folder: Path) -> str:
     exclude = dependency_folders(str(folder), files)
     is_excluded = IgnoreRules().below("", exclude).hides
     own_files = [file for file in files if not is_excluded(file)]
-    code = [language for language in LANGUAGES if language.kind is LanguageKind.CODE]
+    code = [language for language in LANGUAGES if language.kind is not LanguageKind.DATA]
     suffixes = [suffix for language in code for suffix in language.suffixes]
+    suffixes.append(NOTEBOOK_SUFFIX)
     return first_config(folder.resolve().name, own_files, suffixes, exclude)
 
 

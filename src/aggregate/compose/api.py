@@ -275,7 +275,7 @@ def compose_prompt(
 def stream_prompt(
     request: Request,
     *,
-    index: Index,
+    index: Index | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> PromptStream:
@@ -283,6 +283,7 @@ def stream_prompt(
 
     Files are read while the segments are iterated; the arguments are those of ``compose_prompt``.
     """
+    index = index or user_index()
     needs_texts = request.is_tier3 or is_summarized(
         request.strategy, summary_only=request.summary_only
     )

@@ -146,7 +146,7 @@ def _remark(entry: Entry, listed: Sequence[_Listed]) -> ResolvedFile:
     size = sum(each.size for each in listed)
     problem = (
         f"{len(listed):,} matching file{plural} left out as generated "
-        f"({size:,} bytes; the prompt lists their names and sizes), to take one name it"
+        f"({size:,} bytes, listed by name), to take one name it"
     )
     return ResolvedFile(
         entry.item.path, "", entry, problem=problem, is_remark=True, details=tuple(_lines(listed))

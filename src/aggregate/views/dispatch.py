@@ -10,6 +10,7 @@ PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMo
 """The views that parse the file: those worth a process of their own when there are many."""
 _OF_CELLS = PARSED | {ViewMode.FULL}
 """The views that show a notebook by its cells; slices are picked from the lines of its file."""
+NOTEBOOK_SUFFIX = ".ipynb"
 
 
 def render(request: ViewRequest) -> View:
@@ -28,7 +29,7 @@ def is_the_text(path: str, mode: ViewMode) -> bool:
 
 
 def _is_notebook(path: str) -> bool:
-    return path[-6:].lower() == ".ipynb"
+    return path[-len(NOTEBOOK_SUFFIX) :].lower() == NOTEBOOK_SUFFIX
 
 
 @cache
