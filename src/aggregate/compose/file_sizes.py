@@ -61,6 +61,8 @@ class FileSizes:
         return {**named, "error": self.error} if self.error else named
 
 
+_READ_AT_ONCE = 64
+"""Files that are read before the index is asked for their sizes."""
 _ROW = Struct(f"<{2 + len(MEASURED)}Q")
 """Lines, elements, and tokens in each view, as the index keeps them."""
 
@@ -91,7 +93,8 @@ def measure_files(
     unknown = [
         (file, state) for file, state in zip(files, states, strict=True) if file.path not in sizes
     ]
-    for measured in _measured(_read(unknown, reader, index, selection.generated), index, on_done):
+    reads = _read(unknown, reader, index, selection.generated)
+    for measured in _measured(_of_new_content(reads, index, sizes), index, on_done):
         sizes[measured.path] = measured
     remarks = reader.remarks(files)
     unmeasured = [
@@ -141,6 +144,20 @@ def _read(
             is_kept = False
         key = _key(file, source.content_hash, generated) if is_kept else None
         yield _ReadFile(file, source, key)
+
+
+def _of_new_content(
+    files: Iterator[_ReadFile], index: Index, sizes: dict[str, FileSizes]
+) -> Iterator[_ReadFile]:
+    """Yield the files whose content was never measured; the sizes of the others, such as clones', go to ``sizes``."""
+    while some_files := list(islice(files, _READ_AT_ONCE)):
+        rows = iter(index.get_many(_kind(), [read.key for read in some_files if read.key]))
+        for read in some_files:
+            row = next(rows) if read.key else None
+            if row is None:
+                yield read
+            else:
+                sizes[read.file.path] = _unpacked(read.file.path, row)
 
 
 def _measured(

@@ -96,6 +96,8 @@ def script_of(notebook: Notebook, text: str) -> Script:
     name = _VERSION.sub("", notebook.language) or "python"
     tag = _NAMES.get(name, name)
     language = language_named(tag)
+    if language is not None and not language.is_installed:
+        language = None
     comment = _COMMENT.get(tag, "#")
     lines: list[str] = []
     origins: list[tuple[int, int]] = []
