@@ -117,3 +117,10 @@ def test_comments_for_tools_are_no_documentation() -> None:
     """A digest quotes what a file says of itself, not what it says to linters (M-32)."""
     source = "#!/usr/bin/env ruby\n# frozen_string_literal: true\n# Draws shapes.\n#\n# Slowly.\n\n# Not this.\nputs 1\n"
     assert summary_of("a.rb", source) == "ruby, 8 lines\nDraws shapes."
+
+
+@pytest.mark.parametrize("opening", ['!!! note "Differences"', "(*this* is new)"])
+def test_prose_keeps_what_programs_would_take_for_marks_of_comments(opening: str) -> None:
+    """The first paragraph of a Markdown file is shown as written, also where it begins like a comment."""
+    text = f"# Title\n\n{opening}\n\n" + "More of it follows here.\n\n" * 9
+    assert summary_of("a.md", text).splitlines()[1] == opening

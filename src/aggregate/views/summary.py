@@ -122,8 +122,11 @@ def _holder_row(holder: Definition, members: Sequence[str], module: Module) -> s
     return _joined(shortened("  " * holder.depth + title), list(dict.fromkeys(members)))
 
 
-# What opens a comment or a documentation string, and what opens, continues and closes one on each of its lines.
-_OPENING = re.compile(r"""\s*(?:/\*|//|\#|--|;|<!--|\(\*|\{-|![ !<>]|[rRuUbBfF]{0,2}["'])""")
+# What opens a comment or a documentation string, and what opens, continues and closes one on each of its lines. In
+# Markdown "!!! note" opens a remark and "(*so*" begins with an emphasis.
+_OPENING = re.compile(
+    r"""\s*(?:/\*|//|\#|--|;|<!--|\(\*+(?:\s|$)|\{-|!(?!!! [a-z])[ !<>]|[rRuUbBfF]{0,2}["'])"""
+)
 _MARKS = re.compile(
     r"""^\s*(?:/\*+!?|<!--|//+!?|\#+|(?:--+|\{-)(?:\s*\|)?|\(\*+|;+|![!<>]?|\*++(?!/)|[rRuUbBfF]{0,2}(?:\"{3}|'{3}|\"|'))|(?:(?<!\*)\*+/|(?<=\s)\*+\)|-->|-\}|\"{3}|'{3}|\"|')\s*$"""
 )
