@@ -1,10 +1,12 @@
 """Processes that have their next request before they have answered the last one."""
 
+import signal
 import subprocess
 import sys
 import time
 
 from aggregate.concurrency.message_stream import StreamingProcess, wait_for_any
+from aggregate.concurrency.pipes import frame
 
 ECHO = """
 from aggregate.concurrency.pipes import serve_requests
@@ -65,3 +67,20 @@ def test_waiting_ends_at_the_deadline() -> None:
         assert process.transfer() == []
     finally:
         process.kill()
+
+
+def test_a_child_whose_answers_nobody_takes_says_nothing() -> None:
+    """Where the parent has left, or the terminal interrupts both, no traceback of the child is shown."""
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", ECHO]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0) as child:
+        assert child.stdin
+        assert child.stdout
+        assert child.stdout.read(len(frame(b"hello"))) == frame(b"hello")
+        child.send_signal(signal.SIGINT)
+        child.stdout.close()
+        child.stdin.write(frame(b"x" * 10_000))
+        child.stdin.close()
+        assert child.stderr
+        assert child.stderr.read() == b""
+    assert child.returncode == 0

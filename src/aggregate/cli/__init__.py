@@ -2,7 +2,7 @@
 
 Standard output carries the result only; everything else goes to standard error. Exit codes: ``0`` done, ``1`` the work
 failed (a file cannot be written), ``2`` a mistake in the command or the configuration, ``70`` an error that nobody
-foresaw, ``130`` interrupted.
+foresaw, ``130`` interrupted, 128 and a signal's number where that ended ``run``.
 """
 
 import os

@@ -23,6 +23,7 @@ from aggregate.cli.output import say, warn, write_path, write_pieces, write_resu
 from aggregate.cli.path_arguments import from_here
 from aggregate.cli.progress import progress
 from aggregate.cli.run_report import print_report, report_data, report_warnings
+from aggregate.cli.termination import orderly_termination
 from aggregate.cli.timings import timings_data, timings_option
 from aggregate.compose.api import stream_prompt
 from aggregate.compose.assemble import PromptStream
@@ -98,7 +99,7 @@ def run(
     request = replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
     index = open_index(use=not no_cache, verify=verify)
     meter = PromptMeter(lazy.SegmentCounter(index) if as_json or not quiet else None)
-    with progress("Rendering files", hidden=quiet) as bar:
+    with orderly_termination(), progress("Rendering files", hidden=quiet) as bar:
         stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
         path = _write(request, meter.pieces(stream), to_stdout=to_stdout)
     if path and not as_json:

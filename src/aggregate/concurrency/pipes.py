@@ -7,6 +7,7 @@ a size. The child trusts its parent and waits.
 import math
 import os
 import select
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -33,7 +34,10 @@ def serve_requests(answer: Callable[[bytes], bytes], *, greeting: bytes | None =
     """Answer the messages on standard input until it ends: the whole life of a child process.
 
     What a library prints meanwhile goes to standard error, not between the answers. A ``greeting`` goes out first.
+    Where nobody takes the answers any more the process ends without a word, and an interrupt of the terminal, which
+    reaches all its processes, is the parent's to handle.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -43,8 +47,12 @@ def serve_requests(answer: Callable[[bytes], bytes], *, greeting: bytes | None =
         answers.flush()
     while header := requests.read(HEADER_BYTES):
         request = requests.read(int.from_bytes(header, "big"))
-        answers.write(frame(answer(request)))
-        answers.flush()
+        data = frame(answer(request))
+        try:
+            answers.write(data)
+            answers.flush()
+        except BrokenPipeError:
+            os._exit(0)  # Python would try to write the rest once more, and tell of that
 
 
 def send_message(pipe: int, data: bytes, deadline: float) -> None:
