@@ -254,10 +254,10 @@ def test_a_damaged_notebook_says_so(cut: int) -> None:
     "text",
     [
         '{"cells": ' + "[" * 20_000,
-        '{"cells": [' + '{"cell_type": "code", "outputs": ' + "[" * 100_000 + "]" * 100_000 + "}]}",
+        '{"cells": [' + '{"cell_type": "code", "outputs": ' + "[" * 20_000 + "]" * 20_000 + "}]}",
         '{"cells": [{"source": "' + "\\u0061" * 300_000 + '"}]}',
         '{"cells": [{"source": [' + '"a",' * 20_000 + '"b"]}]}',
-        '{"cells": [' + '{"source": "x"},' * 20_000 + "{}]}",
+        '{"cells": [' + '{"source": "x"},' * 2_000 + "{}]}",
         '{"cells": [{"source": "' + "\\" * 400_000,
         '{"cells": [{"source": "def f():\\n' + "  if a:\\n" * 5_000 + '"}]}',
     ],
