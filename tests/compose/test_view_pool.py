@@ -12,6 +12,7 @@ from textwrap import dedent
 import pytest
 
 from aggregate.compose.view_pool import render_all
+from aggregate.compose.view_processes import render_in_processes
 from aggregate.models.view import View, ViewMode, ViewRequest
 from tests.project import project
 
@@ -153,6 +154,24 @@ def test_much_to_parse_starts_processes_on_its_way() -> None:
     assert bool(set(children()) - before) is (len(os.sched_getaffinity(0)) > 1)
     assert list(views) == list(render_all(wanted[1:], workers=1))
     assert set(children()) <= before
+
+
+def test_workers_are_renewed_and_nothing_is_lost() -> None:
+    """After so many characters another process goes on with the jobs; views and their order stay."""
+    wanted = [
+        ViewRequest(f"m{i}.py", SOURCE.format(i) + f"X = '{'x' * 50_000}'\n", ViewMode.SKELETON)
+        for i in range(60)
+    ]
+    started: set[str] = set()
+    views: list[View | str] = []
+    rendered = render_in_processes(
+        iter(wanted), workers=2, on_done=None, patience=60, renewed_after=400_000
+    )
+    for view in rendered:
+        started |= set(children())
+        views.append(view)
+    assert views == list(render_all(wanted, workers=1))
+    assert len(started) > 2
 
 
 def test_views_of_one_text_are_those_of_each_alone() -> None:

@@ -29,6 +29,9 @@ _MOST_CHARACTERS: Final = 4_000_000
 """Of all requests whose views are not out yet: one large file at the front stops nobody for half a second."""
 _START_SECONDS: Final = 60.0
 """A start takes 0.1: even on a slow, busy machine only a process that cannot start is given up."""
+_MOST_RENDERED: Final = 50_000_000
+"""Characters after which a worker is renewed: tree-sitter 0.26.1 for Python never frees what its parser was given to
+read in pieces, as texts from 8 KB on are."""
 _JOBS_AHEAD: Final = 2
 """Batches that a worker has: the one it is at, and the next."""
 _AT_ONCE: Final = frozenset({ViewMode.FULL, ViewMode.NONE})
@@ -70,9 +73,13 @@ def render_in_processes(
     workers: int,
     on_done: Callable[[int], None] | None,
     patience: float,
+    renewed_after: int = _MOST_RENDERED,
 ) -> Iterator[View | str]:
-    """Yield the views of ``requests`` as ``render_all`` does, made by ``workers`` processes, two or more."""
-    lanes = [_Lane(patience) for _ in range(workers)]
+    """Yield the views of ``requests`` as ``render_all`` does, made by ``workers`` processes, two or more.
+
+    After ``renewed_after`` characters a process is replaced by a new one.
+    """
+    lanes = [_Lane(patience, renewed_after) for _ in range(workers)]
     upcoming = _batches(requests)
     pending: deque[_Batch] = deque()
     is_at_end = False
@@ -146,13 +153,15 @@ def _advance(lanes: Iterable["_Lane"]) -> None:
 class _Lane:
     """One worker, replaced when it dies, and the jobs that it has, in order."""
 
-    def __init__(self, patience: float) -> None:
+    def __init__(self, patience: float, renewed_after: int) -> None:
         self.jobs: deque[_Job] = deque()
         self.process: StreamingProcess | None = None
         self.patience_left = patience
         """Seconds of waiting that the worker has for its first job; who reads the views may take longer over them."""
         self._patience = patience
         self._is_ready = False
+        self._rendered = 0
+        self._renewed_after = renewed_after
 
     def add(self, job: _Job) -> None:
         """Ask the worker for one more job; where no process can be started, it is done here."""
@@ -160,6 +169,7 @@ class _Lane:
             if self.process is None:
                 self.process = _start_worker()
                 self._is_ready = False
+                self._rendered = 0
         except OSError:
             requests = (job.batch.requests[place] for place in job.places)
             job.settle(view for views in views_by_file(requests) for view in views)
@@ -184,17 +194,27 @@ class _Lane:
             self.patience_left = self._patience
         if self.process.has_ended or self.patience_left <= 0:
             self._replace()
+        elif self._rendered > self._renewed_after:
+            self._renew()
 
     def _settle(self, answer: bytes) -> None:
         packed: list[PackedView | str] = pickle.loads(answer)  # noqa: S301 - a private pipe from our own child
         self.jobs[0].settle(view if isinstance(view, str) else View.unpack(view) for view in packed)
-        self.jobs.popleft()
+        self._rendered += self.jobs.popleft().batch.size
 
     def close(self) -> None:
         """End the worker."""
         if self.process is not None:
             self.process.kill()
             self.process = None
+
+    def _renew(self) -> None:
+        """End the worker, and let a new one go on with its jobs."""
+        self.close()
+        jobs = list(self.jobs)
+        self.jobs.clear()
+        for job in jobs:
+            self.add(job)
 
     def _replace(self) -> None:
         """End the worker and ask a new one: for each file of the first job alone, to find the one at fault."""
