@@ -90,7 +90,8 @@ def test_a_parser_of_it_says_so(tmp_path: Path) -> None:
     """A host that asks for the language by name gets one sentence."""
     script = _WITHOUT_RUBY.partition("from")[0] + (
         "from aggregate import ASTParser\n"
-        "try:\n    ASTParser('ruby')\nexcept Exception as error:\n    print(error)\n"
+        "from aggregate.errors import AggregateError\n"
+        "try:\n    ASTParser('ruby')\nexcept AggregateError as error:\n    print(error)\n"
     )
     said = subprocess.check_output([sys.executable, "-P", "-c", script], cwd=tmp_path, text=True)
     assert said == "the grammar of ruby is not installed: pip install 'manual-slop[languages]'\n"

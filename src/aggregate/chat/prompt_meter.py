@@ -27,9 +27,8 @@ class PromptMeter:
         """The section and the source of each segment."""
         return [(Section(measured.section), measured.source) for measured in self._hashes]
 
-    @property
     def counts(self) -> list[int]:
-        """The tokens of each segment, with the separator behind it; none where nobody asked for these."""
+        """Return the tokens of each segment, with the separator behind it; none where nobody asked for these."""
         return self._counter.counts() if self._counter else []
 
     def pieces(self, segments: Iterable[Segment]) -> Iterator[bytes]:

@@ -125,7 +125,7 @@ def _report(
         if path:
             log_written_prompt(path, meter.fingerprint(), request)
         return
-    tokens = lazy.PromptTokens.of(meter.places, meter.counts)
+    tokens = lazy.PromptTokens.of(meter.places, meter.counts())
     prefix = log_written_prompt(path, meter.fingerprint(tokens.segments), request) if path else None
     warnings = report_warnings(stream, tokens, index)
     if as_json:

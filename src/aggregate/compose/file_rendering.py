@@ -116,7 +116,7 @@ class FileStream:
         return refusals(self._selection)
 
     def __iter__(self) -> Iterator[RenderedFile]:
-        """Yield the files in the selection's order, behind them one for each glob that met secrets or binary files."""
+        """Yield the files in the selection's order, behind them a remark for each glob that met what is not shown."""
         waiting: deque[PreparedFile] = deque()
         views = render_all(self._requests(waiting), workers=self._workers, on_done=self._on_done)
         # Reading the files is a part of it.

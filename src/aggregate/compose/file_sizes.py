@@ -94,7 +94,7 @@ def measure_files(
         (file, state) for file, state in zip(files, states, strict=True) if file.path not in sizes
     ]
     reads = _read(unknown, reader, index, selection.generated)
-    for measured in _measured(_of_new_content(reads, index, sizes), index, on_done):
+    for measured in _measured(_of_new_content(reads, index, sizes, on_done), index, on_done):
         sizes[measured.path] = measured
     remarks = reader.remarks(files)
     unmeasured = [
@@ -139,15 +139,18 @@ def _read(
         source, shown, _ = reader.read_and_remember(file, state, index)
         if shown is None:
             continue
-        is_kept = state and source.content_hash and not source.error
-        if is_kept and file.path in generated.marks:
-            is_kept = False
-        key = _key(file, source.content_hash, generated) if is_kept else None
+        key = None
+        # What .gitattributes say may change without the content.
+        if state and source.content_hash and not source.error and file.path not in generated.marks:
+            key = _key(file, source.content_hash, generated)
         yield _ReadFile(file, source, key)
 
 
 def _of_new_content(
-    files: Iterator[_ReadFile], index: Index, sizes: dict[str, FileSizes]
+    files: Iterator[_ReadFile],
+    index: Index,
+    sizes: dict[str, FileSizes],
+    on_done: Callable[[int], None] | None,
 ) -> Iterator[_ReadFile]:
     """Yield the files whose content was never measured; the sizes of the others, such as clones', go to ``sizes``."""
     while some_files := list(islice(files, _READ_AT_ONCE)):
@@ -158,6 +161,8 @@ def _of_new_content(
                 yield read
             else:
                 sizes[read.file.path] = _unpacked(read.file.path, row)
+                if on_done:
+                    on_done(len(MEASURED))
 
 
 def _measured(

@@ -62,11 +62,10 @@ def nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple[
             definition.path,
         ):
             continue  # the head of a definition, which some grammars take for a declaration
-        if around:
-            path = (around[-1].path + definition.path)[-_MOST_NAMES:]
-            definition = definition.placed(path, len(around))  # noqa: PLW2901
-        elif len(definition.path) > _MOST_NAMES:
-            definition = definition.placed(definition.path[-_MOST_NAMES:], 0)  # noqa: PLW2901
-        nested.append(definition)
-        around.append(definition)
+        outer = around[-1].path if around else ()
+        placed = definition
+        if around or len(definition.path) > _MOST_NAMES:
+            placed = definition.placed((outer + definition.path)[-_MOST_NAMES:], len(around))
+        nested.append(placed)
+        around.append(placed)
     return tuple(nested)
