@@ -98,6 +98,18 @@ class ScopeError(AggregateError):
     """A project asks for a file outside of it, or for one that looks like a secret, without permission."""
 
 
+class BudgetError(AggregateError):
+    """What must be shown does not fit into the budget.
+
+    Attributes:
+        smallest: The smallest budget with which the same request succeeds, in tokens.
+    """
+
+    def __init__(self, message: str, *, smallest: int) -> None:
+        super().__init__(message)
+        self.smallest = smallest
+
+
 class OutputError(AggregateError):
     """A result cannot be written."""
 

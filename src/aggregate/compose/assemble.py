@@ -12,6 +12,7 @@ from aggregate.compose.layout import files_segments, section_segments
 from aggregate.compose.request import Request
 from aggregate.compose.tier3 import is_focus, tier3_segments
 from aggregate.config.schema import BEADS_MODE
+from aggregate.models.choice import Cut, FileChoice, Missing
 from aggregate.models.file_item import FileRecord
 from aggregate.models.prompt import Prompt, Segment
 from aggregate.models.reference import THRESHOLD
@@ -139,12 +140,18 @@ class Composition:
         files: The files, rendered.
         warnings: What was left out or is doubtful, one sentence each.
         refused: Those of the warnings that say what the scope does not allow.
+        choices: With a task or a budget: what was decided about each candidate, in the order of the configuration.
+        cut: What else was shortened or left out for the budget.
+        missing: Evidence that there was none of.
     """
 
     prompt: Prompt
     files: tuple[RenderedFile, ...]
     warnings: tuple[str, ...]
     refused: tuple[str, ...] = ()
+    choices: tuple[FileChoice, ...] = ()
+    cut: tuple[Cut, ...] = ()
+    missing: tuple[Missing, ...] = ()
 
     @property
     def records(self) -> tuple[FileRecord, ...]:

@@ -13,10 +13,12 @@ from aggregate.config.schema import BEADS_MODE, Config, PersonaTable, RedactionT
 from aggregate.config.user import global_config_path, is_trusted
 from aggregate.disk.roots import is_inside, project_root, real_path
 from aggregate.errors import ConfigError, ScopeError
+from aggregate.models.budget import Budget
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.generated import GeneratedView
 from aggregate.models.scope import Scope
+from aggregate.models.task import Task
 from aggregate.sources.history_reader import find_history_file, load_history
 from aggregate.sources.path_resolution import OUTSIDE
 from aggregate.text.suggestions import did_you_mean, short_list
@@ -93,6 +95,8 @@ def request_for(
     tier: int | None = None,
     with_history: bool = True,
     generated: str | None = None,
+    task: Task | None = None,
+    budget: Budget | None = None,
 ) -> Request:
     """Return what a project's configuration asks for; a preset replaces its files and screenshots.
 
@@ -104,6 +108,8 @@ def request_for(
         tier: ``3`` for a Tier 3 prompt.
         with_history: Whether the discussion is part of it.
         generated: What is shown of generated files; by default what ``[files] generated`` says.
+        task: What the prompt is for.
+        budget: The most tokens that it may have.
 
     Raises:
         ConfigError: The history's file cannot be used.
@@ -141,6 +147,8 @@ def request_for(
         scope=scope,
         doubts=_doubts(config, strategy or config.project.aggregation_strategy),
         generated=GeneratedView(generated or config.files.generated),
+        task=task,
+        budget=budget,
     )
 
 

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aggregate.compose.layout import Strategy
+from aggregate.models.budget import Budget
 from aggregate.models.entry import Entry
 from aggregate.models.generated import GeneratedView
 from aggregate.models.scope import Scope
+from aggregate.models.task import Task
 
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
@@ -42,6 +44,8 @@ class Request:
         scope: Which files may be read.
         redaction: Which secrets are replaced in all of this, ``None`` for none.
         generated: What is shown of generated files that a glob stands for.
+        task: What the prompt is for, ``None`` where nobody said so.
+        budget: The most tokens that the prompt may have, ``None`` for no limit.
     """
 
     base_dir: Path
@@ -63,6 +67,8 @@ class Request:
     scope: Scope = field(default_factory=Scope)
     redaction: "Redaction | None" = None
     generated: GeneratedView = GeneratedView.NAME
+    task: Task | None = None
+    budget: Budget | None = None
 
     @property
     def written_in(self) -> Path | None:

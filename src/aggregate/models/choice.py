@@ -1,0 +1,97 @@
+"""What was decided about each file of a prompt, and why; the audit is made of these."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Level(StrEnum):
+    """How much of a file is shown, from most to least (rule B-2); ``none``, ``masked``, ``custom`` as configured."""
+
+    FULL = "full"
+    CUSTOM = "custom"
+    MASKED = "masked"
+    FOCUSED = "focused"
+    SKELETON = "skeleton"
+    OUTLINE = "outline"
+    SUMMARY = "summary"
+    NAME = "name"
+    LEFT_OUT = "left out"
+    NONE = "none"
+
+
+class Reason(NamedTuple):
+    """Why a file is relevant, in part.
+
+    Attributes:
+        kind: Of the evidence, such as ``"definition text"``, ``"named in the task"``, ``"changed together"``.
+        weight: What it added to the file's score, comparable among all reasons of a prompt.
+        matched: Terms, a symbol, ``imports X``, ``tested by Y``, ``changed together with Z in 3 commits``.
+    """
+
+    kind: str
+    weight: float
+    matched: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileChoice:
+    """What was decided about one file.
+
+    Attributes:
+        path: As the prompt shows it.
+        entry: The path or glob of the configuration that it belongs to.
+        level: How much of it is shown.
+        most: The most that its entry allows.
+        pinned: Whether it is shown whatever it costs.
+        tokens: Of its segment in the prompt, with the separator behind it; ``0`` where it has none.
+        score: How likely the task touches it, ``0`` to ``1`` (all files together ``1``); ``None`` without a task.
+        rank: 1-based place by score; ``None`` without a task.
+        reasons: Why, the strongest first.
+        definitions: Names of the definitions that are shown in full.
+        next: The level that another tenth of the budget would buy, ``None`` where that changes nothing.
+        content_hash: SHA-256 of the file's bytes in hexadecimal digits, ``""`` where it was not read.
+        size: Tokens of the whole file, as far as they are known or estimated from its characters.
+    """
+
+    path: str
+    entry: str
+    level: Level
+    most: Level
+    pinned: bool = False
+    tokens: int = 0
+    score: float | None = None
+    rank: int | None = None
+    reasons: tuple[Reason, ...] = ()
+    definitions: tuple[str, ...] = ()
+    next: Level | None = None
+    content_hash: str = ""
+    size: int = 0
+
+
+class Cut(NamedTuple):
+    """Something else than a file that was shortened or left out for the budget (rule A-4).
+
+    Attributes:
+        section: ``"history"``, ``"results"``, ``"beads"`` or ``"screenshots"``.
+        what: Which turn, result or list.
+        tokens: How many tokens that saved.
+        reason: Why, in a sentence.
+    """
+
+    section: str
+    what: str
+    tokens: int
+    reason: str
+
+
+class Missing(NamedTuple):
+    """Evidence that there was none of (rule T-5).
+
+    Attributes:
+        evidence: Its kind.
+        reason: Why, in a sentence.
+    """
+
+    evidence: str
+    reason: str
