@@ -1,6 +1,6 @@
 """From rendered files and everything else that a request names to the prompt."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -19,6 +19,7 @@ from aggregate.models.reference import THRESHOLD
 from aggregate.models.rendered_file import FileRow, RenderedFile
 from aggregate.models.screenshot import Screenshot
 from aggregate.monitor import get_monitor
+from aggregate.sections.discussion import OmittedTurns
 from aggregate.sections.screenshots import screenshots_section
 from aggregate.sources.path_resolution import FolderListing
 
@@ -56,13 +57,24 @@ class PromptStream:
     Args:
         request: What to compose.
         files: The request's files.
+        lay_out: Makes the Files section of them; by default as the request's strategy says.
+        omitted: The turns before those of the request, which are left out.
 
     Attributes:
         rows: What is told of each file; complete once all segments were made.
     """
 
-    def __init__(self, request: Request, files: FileSource) -> None:
+    def __init__(
+        self,
+        request: Request,
+        files: FileSource,
+        *,
+        lay_out: Callable[[Iterable[RenderedFile]], Iterable[Segment]] | None = None,
+        omitted: OmittedTurns | None = None,
+    ) -> None:
         self.rows: list[FileRow] = []
+        self._lay_out = lay_out
+        self._omitted = omitted
         self._request = request
         self._files = files
         self._images: Sequence[Screenshot] = ()
@@ -100,6 +112,7 @@ class PromptStream:
             beads=_request_beads(request),
             results=request.results,
             history=request.history,
+            omitted=self._omitted,
         )
         if request.redaction is None:
             yield from segments
@@ -110,8 +123,10 @@ class PromptStream:
         self._redaction = PromptRedaction(request.redaction, self._files.paths)
         yield from map(self._redaction.clean, segments)
 
-    def _files_section(self) -> Iterator[Segment]:
+    def _files_section(self) -> Iterable[Segment]:
         request = self._request
+        if self._lay_out is not None:
+            return self._lay_out(self._noted_files())
         if request.is_tier3:
             return iter(tier3_segments(self._noted_files(), request.focus_files))
         return files_segments(
@@ -152,6 +167,15 @@ class Composition:
     choices: tuple[FileChoice, ...] = ()
     cut: tuple[Cut, ...] = ()
     missing: tuple[Missing, ...] = ()
+
+    @property
+    def rows(self) -> list[FileRow]:
+        """What is told of each file."""
+        return [file.row for file in self.files]
+
+    def __iter__(self) -> Iterator[Segment]:
+        """Yield the prompt's segments."""
+        return iter(self.prompt.segments)
 
     @property
     def records(self) -> tuple[FileRecord, ...]:
