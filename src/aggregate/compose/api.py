@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aggregate.compose.assemble import (
+    ComposedPrompt,
     Composition,
     PromptStream,
     assemble,
@@ -281,7 +282,7 @@ def stream_prompt(
     index: Index | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
-) -> PromptStream | Composition:
+) -> ComposedPrompt:
     """Return the prompt that ``request`` names, for a program that writes it and keeps none of its texts.
 
     One with a budget is composed at once, since it is small.

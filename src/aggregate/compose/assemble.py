@@ -51,6 +51,29 @@ class FileSource(Protocol):
         ...
 
 
+class ComposedPrompt(Protocol):
+    """A prompt as its writers see it, composed already or while its segments are iterated."""
+
+    @property
+    def rows(self) -> list[FileRow]:
+        """What is told of each file, once all segments were made."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out or is doubtful, one sentence each, once all segments were made."""
+        ...
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Those of the warnings that say what the scope does not allow."""
+        ...
+
+    def __iter__(self) -> Iterator[Segment]:
+        """Yield the prompt's segments, in order."""
+        ...
+
+
 class PromptStream:
     """A prompt while it is composed: its segments are made one after another, and it keeps none of their texts.
 
@@ -60,8 +83,6 @@ class PromptStream:
         lay_out: Makes the Files section of them; by default as the request's strategy says.
         omitted: The turns before those of the request, which are left out.
 
-    Attributes:
-        rows: What is told of each file; complete once all segments were made.
     """
 
     def __init__(
@@ -72,13 +93,18 @@ class PromptStream:
         lay_out: Callable[[Iterable[RenderedFile]], Iterable[Segment]] | None = None,
         omitted: OmittedTurns | None = None,
     ) -> None:
-        self.rows: list[FileRow] = []
+        self._rows: list[FileRow] = []
         self._lay_out = lay_out
         self._omitted = omitted
         self._request = request
         self._files = files
         self._images: Sequence[Screenshot] = ()
         self._redaction: PromptRedaction | None = None
+
+    @property
+    def rows(self) -> list[FileRow]:
+        """What is told of each file; complete once all segments were made."""
+        return self._rows
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -136,13 +162,13 @@ class PromptStream:
     def _noted_files(self) -> Iterator[RenderedFile]:
         """Yield the files, and keep a row of each."""
         for file in self._files:
-            self.rows.append(file.row)
+            self._rows.append(file.row)
             yield file
 
     def _unknown_focus(self) -> Iterator[str]:
         """Yield a warning for each focus file that names no file of the prompt."""
         for focus in self._request.focus_files:
-            if not any(is_focus(row, [focus]) for row in self.rows):
+            if not any(is_focus(row, [focus]) for row in self._rows):
                 yield f"focus file {focus}: no file of the project matches it; name it under [files] paths too"
 
 

@@ -45,7 +45,9 @@ class Pins:
         focus = request.task.focus if request.task else ()
         for place in (*focus, *map(Place, request.focus_files)):
             paths = [files[number].path for number in index.places(place.path)]
-            if not paths and place in focus:  # of a Tier 3 prompt's focus files the prompt itself tells
+            if (
+                not paths and place in focus
+            ):  # of a Tier 3 prompt's focus files the prompt itself tells
                 unknown.append(place.path)
             for path in paths:
                 if place.first:
