@@ -12,6 +12,8 @@ from aggregate.compose.assemble import (
     beads_text,
     with_references,
 )
+from aggregate.compose.audit import audit_of, is_audited
+from aggregate.compose.audit_file import write_audit
 from aggregate.compose.file_rendering import FileStream, render_files, stream_files
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import Strategy, files_segments, is_summarized, section_segments
@@ -246,7 +248,18 @@ def run(
     composition = compose_prompt(request)
     pieces = composition.prompt.pieces()
     path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
+    if is_audited(request):
+        _write_audit(path, request, composition)
     return composition.prompt.markdown, path, list(composition.records)
+
+
+def _write_audit(path: Path, request: Request, composition: Composition) -> None:
+    from aggregate.tokens.count import count_prompt  # other prompts are not counted here
+
+    size = sum(len(piece) for piece in composition.prompt.pieces())
+    tokens = count_prompt(composition.prompt)
+    audit = audit_of(request, composition, tokens, size=size, source_map=composition.source_map)
+    write_audit(path, audit)
 
 
 def compose_prompt(
@@ -284,8 +297,10 @@ def stream_prompt(
     Files are read while the segments are iterated; the arguments are those of ``compose_prompt``.
     """
     index = index or user_index()
-    needs_texts = request.is_tier3 or is_summarized(
-        request.strategy, summary_only=request.summary_only
+    needs_texts = (
+        request.is_tier3
+        or is_summarized(request.strategy, summary_only=request.summary_only)
+        or is_audited(request)  # which lines are as in the file is told by comparing them
     )
     files = stream_files(
         request, index=index, with_texts=needs_texts, on_start=on_start, on_done=on_done

@@ -2,7 +2,7 @@
 
 Each run has five numbers: its lines, its label, the place of its source, the first line of the file, and how many more
 or fewer lines that are than its own. All runs' numbers of one kind stand together, since they are alike: the source as
-the difference to the run before, the first line as the difference to where the run before of the same source ended.
+the difference to the run before, of those that have one, the first line as the difference to where the run before of the same source ended.
 Numbers are written in groups of seven bits, signs folded in, then compressed by zlib and written as base 85, of which
 JSON needs to escape nothing.
 """
@@ -12,7 +12,7 @@ from array import array
 from base64 import b85decode, b85encode
 from collections.abc import Iterable, Iterator, Sequence
 
-from aggregate.models.source_map import Label, PackedRuns, SourceMap
+from aggregate.models.source_map import WITHOUT_SOURCE, Label, PackedRuns, SourceMap
 
 _COLUMNS = 5
 _MOST_BYTES = 1 << 28
@@ -26,19 +26,21 @@ def pack_map(source_map: SourceMap, known: Sequence[str] = ()) -> tuple[list[str
 
     Args:
         source_map: The map.
-        known: Sources that the reader of the map knows from elsewhere, in order; none twice.
+        known: Sources that the reader of the map knows from elsewhere, in order.
 
     Returns:
         The other sources, which follow on ``known``, and the runs.
     """
-    places = {source: place for place, source in enumerate(known)}
+    places: dict[str, int] = {}
+    for place, source in enumerate(known):
+        places.setdefault(source, place)
     others: list[str] = []
     table: list[int] = []
     for source in source_map.runs.sources:
-        if source not in places:
-            places[source] = len(places)
+        if source and source not in places:
+            places[source] = len(known) + len(others)
             others.append(source)
-        table.append(places[source])
+        table.append(places[source] if source else 0)
     data = bytearray()
     for column in _columns(source_map.runs.numbers, table):
         data += _varints(column)
@@ -65,7 +67,8 @@ def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
     if not inflater.eof or len(numbers) != count * _COLUMNS:
         raise ValueError("is not a map of sources")
     columns = [numbers[column * count : (column + 1) * count] for column in range(_COLUMNS)]
-    return SourceMap(PackedRuns(tuple(sources), _rows(columns, len(sources))))
+    table = ("", *sources)
+    return SourceMap(PackedRuns(table, _rows(columns, len(sources))))
 
 
 def _columns(numbers: "array[int]", table: Sequence[int]) -> list[list[int]]:
@@ -78,8 +81,9 @@ def _columns(numbers: "array[int]", table: Sequence[int]) -> list[list[int]]:
         source = table[place]
         columns[0].append(lines)
         columns[1].append(label)
-        columns[2].append(_folded(source - before))
-        before = source
+        has_source = label not in WITHOUT_SOURCE
+        columns[2].append(_folded(source - before) if has_source else 0)
+        before = source if has_source else before
         columns[3].append(_folded(first - ends.get(source, 0) - 1) + 1 if first else 0)
         columns[4].append(_folded(last - first + 1 - lines) if first else 0)
         if first:
@@ -102,11 +106,11 @@ def _rows(columns: Sequence[Sequence[int]], sources: int) -> "array[int]":
         if start:
             first = _unfolded(start - 1) + ends.get(source, 0) + 1
             last = ends[source] = first + lines - 1 + _unfolded(difference)
-        Label(label)
-        is_possible = 0 < lines <= _MOST and 0 <= source < sources and 0 <= first <= last <= _MOST
-        if not is_possible:
+        place = 0 if Label(label) in WITHOUT_SOURCE else source + 1
+        is_possible = 0 < lines <= _MOST and source >= 0 and place <= sources
+        if not is_possible or not 0 <= first <= last <= _MOST:
             raise ValueError("is not a map of sources")
-        numbers.extend((lines, label, source, first, last))
+        numbers.extend((lines, label, place, first, last))
     return numbers
 
 

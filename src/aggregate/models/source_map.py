@@ -67,6 +67,10 @@ _MEANINGS: dict[Label, tuple[OriginKind, str]] = {
 }
 
 
+WITHOUT_SOURCE = frozenset({Label.BLANK, Label.REMAINDER, Label.RULE})
+"""What belongs to nothing: its source is ``""``."""
+
+
 class Origin(NamedTuple):
     """Where one line of a prompt comes from.
 
@@ -242,6 +246,11 @@ class SourceMap:
                 return start + offset
             stand_in = stand_in or start + offset
         return stand_in
+
+    def verbatim_lines(self, path: str) -> frozenset[int]:
+        """Return the lines of a file that the prompt shows as they were."""
+        runs = (run for _, run in self.runs_of(path) if run.label is Label.VERBATIM)
+        return frozenset(line for run in runs for line in range(run.first, run.last + 1))
 
     def runs_of(self, path: str) -> Iterator[tuple[int, Run]]:
         """Yield the runs that belong to a file, each with its first line in the prompt."""
