@@ -4,9 +4,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from aggregate.chat.audit_recorder import AuditRecorder
 from aggregate.chat.prompt_meter import PromptMeter
 from aggregate.chat.request_log import log_written_prompt
 from aggregate.cli import lazy
@@ -31,6 +33,9 @@ from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import open_project, redaction_for, request_for
 from aggregate.compose.request import Request
 from aggregate.index.store import Index, open_index
+
+if TYPE_CHECKING:
+    from aggregate.tokens.count import PromptTokens
 
 
 @click.command()
@@ -98,13 +103,18 @@ def run(
     )
     request = replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
     index = open_index(use=not no_cache, verify=verify)
-    meter = PromptMeter(lazy.SegmentCounter(index) if as_json or not quiet else None)
+    recorder = AuditRecorder(request, is_wanted=not to_stdout)
+    is_counted = as_json or not quiet or recorder.is_recording
+    meter = PromptMeter(lazy.SegmentCounter(index) if is_counted else None)
     with orderly_termination(), progress("Rendering files", hidden=quiet) as bar:
         stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-        path = _write(request, meter.pieces(stream), to_stdout=to_stdout)
+        path = _write(request, meter.pieces(recorder.watch(stream)), to_stdout=to_stdout)
     if path and not as_json:
         write_path(path)
-    _report(path, stream, meter, request, index, as_json=as_json, quiet=quiet)
+    tokens = lazy.PromptTokens.of(meter.places, meter.counts()) if is_counted else None
+    if path and tokens:
+        recorder.write(path, stream, tokens)
+    _report(path, stream, meter, tokens, request, index, as_json=as_json, quiet=quiet)
     index.flush()
     if index.warning and not quiet:
         warn(index.warning)
@@ -114,6 +124,7 @@ def _report(
     path: Path | None,
     stream: ComposedPrompt,
     meter: PromptMeter,
+    tokens: "PromptTokens | None",
     request: Request,
     index: Index,
     *,
@@ -121,11 +132,10 @@ def _report(
     quiet: bool,
 ) -> None:
     """Record the prompt that was written, and tell of it what was asked for."""
-    if quiet and not as_json:
+    if tokens is None or (quiet and not as_json):
         if path:
-            log_written_prompt(path, meter.fingerprint(), request)
+            log_written_prompt(path, meter.fingerprint(tokens.segments if tokens else ()), request)
         return
-    tokens = lazy.PromptTokens.of(meter.places, meter.counts())
     prefix = log_written_prompt(path, meter.fingerprint(tokens.segments), request) if path else None
     warnings = report_warnings(stream, tokens, index)
     if as_json:
