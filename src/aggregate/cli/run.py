@@ -10,7 +10,13 @@ import click
 from aggregate.chat.prompt_meter import PromptMeter
 from aggregate.chat.request_log import log_written_prompt
 from aggregate.cli import lazy
-from aggregate.cli.asking import open_asked_project, read_task, task_options, typed_places
+from aggregate.cli.asking import (
+    open_asked_project,
+    read_task,
+    task_argument,
+    task_options,
+    typed_places,
+)
 from aggregate.cli.options import (
     cache_options,
     config_option,
@@ -68,6 +74,7 @@ _KEEP = (
 @json_option
 @quiet_option
 def run(
+    sentence: str | None,
     task: str | None,
     budget: Amount | None,
     focus: tuple[str, ...],
@@ -91,16 +98,16 @@ def run(
 ) -> None:
     """Compose the prompt and write it to the next numbered file; print its path.
 
-    With a task it is known which files matter, and with a budget these are shown as far as they fit:
+    A TASK says which files matter, and with a budget these are shown as far as they fit:
 
-      aggregate run --task "fix the timeout in the retry loop" --budget 32k
+      aggregate run "fix the timeout in the retry loop" --budget 32k
 
     A folder without a configuration stands for all files in it that git would take.
     """
     if to_stdout and (as_json or explain):
         other = "--json" if as_json else "--explain"
         raise click.UsageError(f"--stdout and {other} exclude each other: take one of them")
-    asked = read_task(task, symbols=symbol, since=since)
+    asked = read_task(task_argument(sentence, task), symbols=symbol, since=since)
     project, bare = open_asked_project(
         config,
         is_asked=asked is not None or budget is not None,
