@@ -88,6 +88,18 @@ def test_without_task_and_budget_a_configuration_is_needed(clone: Path) -> None:
         assert said.startswith("manual_slop.toml: there is no manual_slop.toml here: write it with")
 
 
+def test_a_home_folder_is_no_project(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sentence typed in the wrong place does not read all that somebody has; a repository there is one (T-6)."""
+    monkeypatch.setenv("HOME", str(clone))
+    monkeypatch.chdir(clone)
+    assert run_program(["fix it now", "-q"]) == 0
+    (clone / ".git").rename(clone / "git")
+    assert run_program(["fix it now", "-q"]) == 2
+    assert "this folder holds all that you have" in capsys.readouterr().err
+
+
 def test_a_word_that_is_no_command_is_no_task(clone: Path) -> None:
     """One word is a mistyped command, and is answered with the nearest (rule T-1)."""
     ended = start(clone, "sned")

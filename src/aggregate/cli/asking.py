@@ -17,6 +17,8 @@ from aggregate.compose.asking import parse_place
 from aggregate.compose.project import open_project
 from aggregate.config.load import Project, unconfigured
 from aggregate.disk.reading import read_text
+from aggregate.disk.roots import real_path
+from aggregate.errors import ConfigError
 from aggregate.models.amounts import AUTO, Amount, parse_amount
 from aggregate.models.task import Place, Task
 
@@ -218,12 +220,30 @@ def open_asked_project(
         ConfigError: The configuration is missing or cannot be used.
     """
     bare = is_asked and not config.exists() and not _is_named("config")
+    if bare:
+        _check_is_a_project(config.parent)
     project = open_project(
         unconfigured(config) if bare else config,
         allow_outside=allow_outside,
         allow_secrets=allow_secrets,
     )
     return project, bare
+
+
+def _check_is_a_project(folder: Path) -> None:
+    """Make sure that a folder without a configuration is none that holds all that somebody has.
+
+    Raises:
+        ConfigError: It is the home folder or the top of a disk, and no repository.
+    """
+    here = folder.absolute()
+    is_everything = here.parent == here or real_path(here) == real_path(os.path.expanduser("~"))  # noqa: PTH111 - no error without a home
+    if is_everything and not os.path.lexists(here / ".git"):
+        raise ConfigError(
+            "this folder holds all that you have, and no manual_slop.toml: go to a project, or write one with "
+            '"aggregate init"',
+            path=str(here),
+        )
 
 
 def _is_named(parameter: str) -> bool:
