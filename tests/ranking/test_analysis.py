@@ -14,13 +14,22 @@ from tests.ranking.test_pieces import LINES, PYTHON
 
 
 def lines_of(text: str, first: int, last: int) -> str:
+    """Return the lines of a text from ``first`` to ``last``."""
     return "\n".join(text.split("\n")[first - 1 : last])
 
 
 def test_definitions_tell_signature_and_body() -> None:
     """A definition has its comments above, its decorators in the signature, and a body behind that (rule B-2)."""
     rows = [
-        (".".join(each.path), each.kind, each.first, each.signature, each.body, each.last, each.outer)
+        (
+            ".".join(each.path),
+            each.kind,
+            each.first,
+            each.signature,
+            each.body,
+            each.last,
+            each.outer,
+        )
         for each in analyse("a.py", PYTHON).definitions
     ]
     assert rows == [
@@ -66,7 +75,12 @@ def test_packed_it_is_the_same(lines: list[str], path: str) -> None:
     assert kept.pack() == made.pack()
 
 
-@given(st.lists(st.sampled_from(["getUser", "retry", "x", "\n", " ", "设置", "def f():", "a.b("]), max_size=300))
+@given(
+    st.lists(
+        st.sampled_from(["getUser", "retry", "x", "\n", " ", "设置", "def f():", "a.b("]),
+        max_size=300,
+    )
+)
 def test_terms_are_found_in_the_pieces_that_hold_them(parts: list[str]) -> None:
     """A term's pieces and counts are those that counting each piece's own lines gives (rule T-4)."""
     text = " ".join(parts)
@@ -85,7 +99,9 @@ def test_counts_of_a_piece_end_at_255() -> None:
 
 def _random_lines() -> str:
     chance = random.Random(7)
-    return "\n".join("".join(chance.choices("abcdef {}()[]:;\"'\\#*/<>\t", k=60)) for _ in range(400))
+    return "\n".join(
+        "".join(chance.choices("abcdef {}()[]:;\"'\\#*/<>\t", k=60)) for _ in range(400)
+    )
 
 
 @pytest.mark.parametrize(

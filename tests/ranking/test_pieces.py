@@ -95,13 +95,34 @@ def test_comments_above_are_found_in_other_languages() -> None:
 
 LINES = st.lists(
     st.sampled_from(
-        ["", "", "def f():", "    def g(self):", "class A:", "    x = 1", "        return x", "# c", "@d", '"""', "# H", "## I", "}", "{"]
+        [
+            "",
+            "",
+            "def f():",
+            "    def g(self):",
+            "class A:",
+            "    x = 1",
+            "        return x",
+            "# c",
+            "@d",
+            '"""',
+            "# H",
+            "## I",
+            "}",
+            "{",
+        ]
     ),
     max_size=90,
 )
 
 
-@given(LINES, st.sampled_from(["a.py", "a.md", "a.txt", "a.js", "a.yaml", "a.c", "a.rs", "a.vue", "a.ipynb", ""]), st.booleans())
+@given(
+    LINES,
+    st.sampled_from(
+        ["a.py", "a.md", "a.txt", "a.js", "a.yaml", "a.c", "a.rs", "a.vue", "a.ipynb", ""]
+    ),
+    st.booleans(),
+)
 def test_pieces_are_all_lines_once_and_in_order(lines: list[str], path: str, ends: bool) -> None:
     """Whatever a text holds, its pieces are its lines, none twice, none longer than allowed (rule L-1)."""
     text = "\n".join(lines) + ("\n" if ends else "")
@@ -120,7 +141,9 @@ def test_pieces_are_all_lines_once_and_in_order(lines: list[str], path: str, end
         )
 
 
-@pytest.mark.parametrize("text", ["\r", "a\rb\r\nc", "\x0c\n\x0b\u2028\n", "\ufeff", "\0\0\n\0", "\n\n\n", "\ud800\n"])
+@pytest.mark.parametrize(
+    "text", ["\r", "a\rb\r\nc", "\x0c\n\x0b\u2028\n", "\ufeff", "\0\0\n\0", "\n\n\n", "\ud800\n"]
+)
 def test_only_line_feeds_end_lines(text: str) -> None:
     """Other line ends are characters like any other, as they are for the source map (rule L-1)."""
     count = len(text.removesuffix("\n").split("\n"))

@@ -9,12 +9,22 @@ from aggregate.ranking.analysis import Analysis, analyse
 from aggregate.ranking.term_groups import MOST_MEMBERS, TermGroup, pack_group
 from aggregate.ranking.terms import term_hash, terms_in
 
-PARTS = ["class Shape:", "def area():", "    retry(Shape)", "import os", "x = 1", "", "getUser = 2", "# 设置"]
+PARTS = [
+    "class Shape:",
+    "def area():",
+    "    retry(Shape)",
+    "import os",
+    "x = 1",
+    "",
+    "getUser = 2",
+    "# 设置",
+]
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=60).map("\n".join)
 FILES = st.lists(st.one_of(st.none(), TEXTS), max_size=8)
 
 
 def found_with(analysis: Analysis | None, term: str) -> tuple[int, int]:
+    """Return how often an analysis finds a term, and in how many pieces."""
     pieces = analysis.pieces_with(term) if analysis else ()
     return min(sum(count for _, count in pieces), 255), min(len(pieces), 255)
 

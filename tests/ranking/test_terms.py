@@ -71,7 +71,15 @@ def test_parts_are_the_identifier_without_underscores(name: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a" * 1_000_000, "aB" * 500_000, "a_" * 500_000, "漢" * 300_000, "ñÑ" * 300_000, "word " * 40_000, "\ud800" * 9],
+    [
+        "a" * 1_000_000,
+        "aB" * 500_000,
+        "a_" * 500_000,
+        "漢" * 300_000,
+        "ñÑ" * 300_000,
+        "word " * 40_000,
+        "\ud800" * 9,
+    ],
     ids=["letters", "camel", "snake", "han", "capitals", "words", "surrogates"],
 )
 def test_a_huge_text_takes_no_time(text: str) -> None:
