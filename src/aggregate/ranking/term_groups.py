@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from aggregate.ranking.analysis import Analysis
 from aggregate.ranking.columns import column, numbers
@@ -15,20 +15,6 @@ MOST_MEMBERS: Final = 128
 _MOST_COUNT: Final = 255
 _HEADER: Final = 4
 """Numbers at the beginning: terms, files with terms, defined names, referred names."""
-
-
-class Posting(NamedTuple):
-    """A file of the group that holds a term.
-
-    Attributes:
-        member: The file's place in the group.
-        occurrences: How often, ``255`` where it is more.
-        pieces: In how many pieces, ``255`` where it is more.
-    """
-
-    member: int
-    occurrences: int
-    pieces: int
 
 
 class TermGroup:
@@ -73,15 +59,15 @@ class TermGroup:
         self._referred = numbers("I", parts[6])
         self._referring = parts[7]
 
-    def files_with(self, term: int) -> Sequence[Posting]:
-        """Return the files that hold a term, given by its hash, in order."""
+    def files_with(self, term: int) -> Iterable[tuple[int, int, int]]:
+        """Yield ``(place of the file, how often, in how many pieces)`` for a term, given by its hash; at most 255."""
         terms = self._terms
         place = bisect_left(terms, term)
         if place == len(terms) or terms[place] != term:
             return ()
         start = 3 * self._ends[place - 1] if place else 0
-        found = self._postings[start : 3 * self._ends[place]].tolist()
-        return list(map(Posting, found[::3], found[1::3], found[2::3]))
+        postings = bytes(self._postings[start : 3 * self._ends[place]])
+        return zip(postings[::3], postings[1::3], postings[2::3], strict=True)
 
     def files_defining(self, name: int) -> Sequence[tuple[int, int]]:
         """Return ``(place of the file, place of the definition)`` for a name, given by its hash."""
