@@ -45,6 +45,8 @@ _NOT_CODE: Final = frozenset(
     {"csv", "diff", "gitattributes", "gitignore", "ini", "rst", "text", "tsv", "xml"}
 )
 """Tags of plain files that are no programs."""
+_ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
+"""``json.dumps`` makes an encoder for each call that asks for this form."""
 _PIECE_COLUMNS: Final = 4
 """Last lines, definitions, terms and characters; first lines follow from the last ones."""
 _MOST_COUNT: Final = 255
@@ -181,10 +183,10 @@ def analyse(path: str, text: str) -> Analysis:
     )
     return Analysis(
         [
-            deflated(json.dumps(traits).encode()),
-            deflated(json.dumps(_definition_rows(definitions), separators=(",", ":")).encode()),
+            deflated(_ENCODE(traits).encode()),
+            deflated(_ENCODE(_definition_rows(definitions)).encode()),
             deflated(_piece_columns(pieces)),
-            deflated(json.dumps(references, separators=(",", ":")).encode()),
+            deflated(_ENCODE(references).encode()),
             deflated(postings),
         ]
     )
