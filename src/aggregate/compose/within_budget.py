@@ -81,7 +81,11 @@ class _Composing:
         self._ranking = ranked.ranking
         self._pins = Pins.of(request, self._selection.files)
         self._candidates = Candidates(
-            self._corpus, self._ranking.files, mode_of=self._mode, count=self._count
+            self._corpus,
+            self._ranking.files,
+            mode_of=self._mode,
+            count=self._count,
+            by_structure=self._question.is_empty,
         )
         self._pinned = self._pinned_runs()
         self._unreadable = self._messages()
