@@ -1,6 +1,6 @@
 """A prompt within a number of tokens: what enters is chosen by a ranking, and all that was decided is told."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -54,26 +54,33 @@ _PINS_NAMED = 3
 
 
 @get_monitor().scope("compose_within_budget")
-def compose_within_budget(request: Request, *, index: Index) -> Composition:
+def compose_within_budget(
+    request: Request, *, index: Index, weights: Mapping[str, float] = WEIGHTS
+) -> Composition:
     """Compose the prompt that ``request`` asks for within its budget (rules B-1 to B-8).
+
+    Args:
+        request: What to compose.
+        index: Where what follows from files is kept from run to run.
+        weights: How much each kind of evidence counts.
 
     Raises:
         BudgetError: What must be shown has more tokens.
         ConfigError: The base directory, the rules of what to leave out, or a revision cannot be used.
     """
-    return _Composing(request, index).composition()
+    return _Composing(request, index, weights).composition()
 
 
 class _Composing:
     """One prompt within a budget, from its files to its text."""
 
-    def __init__(self, request: Request, index: Index) -> None:
+    def __init__(self, request: Request, index: Index, weights: Mapping[str, float]) -> None:
         if request.budget is None:
             raise ValueError("a prompt without a budget is not fitted")
         self._request = request
         self._budget: Budget = request.budget
         self._count = SavedCounts(index)
-        ranked = rank_files(request, index=index)
+        ranked = rank_files(request, index=index, weights=weights)
         self._selection = ranked.selection
         self._reader = ranked.reader
         self._corpus = ranked.corpus
