@@ -31,6 +31,7 @@ from aggregate.models.prompt import SEPARATOR, Prompt, Section, Segment
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import ViewMode
 from aggregate.monitor import get_monitor
+from aggregate.ranking.weights import WEIGHTS
 from aggregate.sections.files import (
     FILES,
     FILES_SUMMARY,
