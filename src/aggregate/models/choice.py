@@ -52,6 +52,7 @@ class FileChoice:
         next: The level that another tenth of the budget would buy, ``None`` where that changes nothing.
         content_hash: SHA-256 of the file's bytes in hexadecimal digits, ``""`` where it was not read.
         size: Tokens of the whole file, as far as they are known or estimated from its characters.
+        lines: The runs of its lines that a focused view shows in full, first and last line, 1-based and inclusive.
     """
 
     path: str
@@ -67,6 +68,7 @@ class FileChoice:
     next: Level | None = None
     content_hash: str = ""
     size: int = 0
+    lines: tuple[tuple[int, int], ...] = ()
 
 
 class Cut(NamedTuple):

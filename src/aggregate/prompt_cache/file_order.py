@@ -63,7 +63,7 @@ def order_for_sending(
         changes: How often each file changes, by its path.
         count: Returns the tokens of a text.
     """
-    headings = [part for part in prompt.segments if part.section is Section.FILES and not part.path]
+    headings, remainder = _headings_and_remainder(prompt.segments)
     files = {
         part.path: part for part in prompt.segments if part.section is Section.FILES and part.path
     }
@@ -71,9 +71,8 @@ def order_for_sending(
 
     retained: list[RetainedFile] = []
     if earlier and earlier.begins_with(headings):
-        retained = retained_files(
-            earlier, files, policy, behind=sum(part.tokens for part in rest), count=count
-        )
+        behind = sum(part.tokens for part in (*remainder, *rest))
+        retained = retained_files(earlier, files, policy, behind=behind, count=count)
     retained_paths = {file.path for file in retained}
     written = [part for path, part in files.items() if path not in retained_paths]
     diffs = {file.path: file.diff for file in retained if file.diff}
@@ -86,6 +85,7 @@ def order_for_sending(
         *([HashedSegment.counted(changed_heading(), count)] if diffs else []),
         *(diffs[path] for path in reused),
         *_by_change(new_diffs, files, changes),
+        *remainder,
         *rest,
     )
     in_order = replace(prompt, segments=ordered)
@@ -120,6 +120,18 @@ def file_digests(prompt: Prompt) -> dict[str, str]:
     return {file.source: digest(file.text) for file in files}
 
 
+def _headings_and_remainder(
+    parts: Sequence[HashedSegment],
+) -> tuple[list[HashedSegment], list[HashedSegment]]:
+    """Return what of the Files section is no file: its headings, and what stands behind its files.
+
+    The latter names what is not shown, which differs from turn to turn, so that it stands behind all that may stay.
+    """
+    section = [part for part in parts if part.section is Section.FILES]
+    first = next((place for place, part in enumerate(section) if part.path), len(section))
+    return section[:first], [part for part in section[first:] if not part.path]
+
+
 def _by_change(
     parts: Iterable[HashedSegment], files: Mapping[str, HashedSegment], changes: Mapping[str, float]
 ) -> list[HashedSegment]:
@@ -144,6 +156,8 @@ def _weights(
     for number, part in enumerate(ordered[:end]):
         if part.section is Section.CHANGED:
             weights[number] += _often(part, changes)
+        elif not part.path and number and part.section is Section.FILES and ordered[number - 1].path:
+            weights[number] = 1.0  # what is not shown, and new files before it: in nearly each turn
         elif part.path and part.path not in older:
             weights[behind_files if changes_show_behind else number] += _often(part, changes)
     return tuple(weights)
