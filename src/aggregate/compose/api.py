@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aggregate.compose.asking import AskedBudget, AskedTask
 from aggregate.compose.assemble import (
     Composition,
     PromptStream,
@@ -30,6 +31,7 @@ from aggregate.models.prompt import Prompt
 from aggregate.models.reference import CACHE_DIR, THRESHOLD
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.scope import Scope
+from aggregate.models.task import Place
 from aggregate.monitor import get_monitor
 from aggregate.sections.screenshots import screenshots_section
 from aggregate.sources.path_resolution import FolderListing
@@ -203,21 +205,30 @@ def run(
     config: Mapping[str, Any] | Project | str | Path,
     aggregation_strategy: str | None = None,
     *,
-    focus_files: Sequence[str] = (),
+    focus_files: Sequence[str | Path | Place] = (),
     tier: int | None = None,
+    task: AskedTask | None = None,
+    budget: AskedBudget | None = None,
     results: "Results | Sequence[Results]" = (),
     allow_outside: bool | None = None,
     allow_secrets: bool | None = None,
     results_threshold: int = THRESHOLD,
 ) -> tuple[str, Path, list[FileRecord]]:
-    """Run the whole pipeline and write the prompt to the next numbered file (rule M-14).
+    """Run the whole pipeline and write the prompt to the next numbered file (rules M-14, T-1).
+
+    With a task or a budget and no files in ``config`` it is about all files that git would take (rule T-6).
 
     Args:
         config: A project's configuration: the tables as a mapping (folders relative to the working directory), a loaded
             project, or the path of a ``manual_slop.toml``.
         aggregation_strategy: ``auto``, ``summarize`` or ``full``; by default the configuration's.
-        focus_files: Files to show in full in a Tier 3 context (rule M-X6).
+        focus_files: Files to show in full in a Tier 3 context (rule M-X6); with a task or a budget, and without a
+            tier, files or lines of them to show in any case, from which ranking starts (rule T-2).
         tier: ``3`` makes a Tier 3 context also without focus files.
+        task: What the prompt is for: a text, or a ``Task`` with places, symbols and a revision; by default what
+            ``[task] text`` says.
+        budget: The most tokens of the markdown: ``32000``, ``"32k"``, ``"auto"`` or a ``Budget``; by default what the
+            preset says, then ``[budget]``.
         results: What sub-agents found: a session's ``subagent_results``, a mapping of names to results, an answer, a
             compiled report, or a list of these. Large values are kept in ``state/data_cache`` beside the configuration.
         allow_outside: Whether files outside the project may be read; by default a mapping may ask for them, a file
@@ -231,12 +242,18 @@ def run(
         The markdown, the file that holds it, and the record of every file.
 
     Raises:
+        BudgetError: What must be shown does not fit into the budget; nothing is written.
         ConfigError: The configuration cannot be used.
         OutputError: The file cannot be written.
     """
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     request = request_for(
-        project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier
+        project,
+        strategy=aggregation_strategy,
+        focus_files=focus_files,
+        tier=tier,
+        task=task,
+        budget=budget,
     )
     request = replace(
         request,
