@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from aggregate.chat.last_request import LastRequest, find_last_request
 from aggregate.clients.token_ratios import OWN_COUNT, TokenRatio
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.assemble import Composition
+from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.errors import BudgetError
 from aggregate.models.budget import Budget
@@ -19,13 +19,9 @@ from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import NO_CACHE, CachePolicy
 from aggregate.tokens.count import count, count_prompt
 
-AUTO = "auto"
-"""The budget that follows from the model's window."""
-BudgetChoice = int | Literal["auto"] | None
-"""What the user says of the budget: a provider's tokens, ``"auto"``, or nothing."""
 _FITS = 3
-"""How often a prompt is fitted anew where older versions of changed files take tokens of their own: each fit is a little
-shorter, and mostly the second one is right."""
+"""How often a prompt is fitted anew where older versions of changed files take tokens of their own: each fit is a
+little shorter, and mostly the second one is right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +45,16 @@ class Recipient:
     ratio: TokenRatio = OWN_COUNT
 
     def own_budget(self, budget: Budget) -> Budget:
-        """Return the budget of the markdown by our count, for one of the whole request by the provider's."""
-        tokens = self.ratio.own_tokens(budget.tokens) - self.system_tokens
-        return replace(budget, tokens=max(tokens, 1))
+        """Return the budget of the markdown by our count, for one of the whole request by both counts."""
+        whole = min(self.ratio.own_tokens(budget.tokens), budget.tokens)
+        return replace(budget, tokens=max(whole - self.system_tokens, 1))
 
     def budget_error(self, error: BudgetError) -> BudgetError:
         """Return the error of a fit in the provider's tokens, with those of the instructions."""
         if not self.system_tokens and self.ratio.thousandths == OWN_COUNT.thousandths:
             return error
-        smallest = self.ratio.provider_tokens(error.smallest + self.system_tokens)
+        own = error.smallest + self.system_tokens
+        smallest = max(self.ratio.provider_tokens(own), own)
         return BudgetError(
             f"{error}; with {self.system_tokens:,} tokens of instructions and by {self.provider}'s count "
             f"({self.ratio.value:g} for each of o200k, {self.ratio.source}), {smallest:,} would do",
@@ -129,8 +126,12 @@ def compose_turn(
 
 
 def task_of(request: Request, message: str) -> Task:
-    """Return the task that a message is, with the places that the request's own task points at (rule T-1)."""
-    return replace(request.task or Task(), text=message)
+    """Return the task that a message is, with what the request's own task points at (rule T-1).
+
+    What is replaced in the prompt is replaced in the task too, since that is recorded.
+    """
+    text, _ = redact_text(message, "message", request.redaction)
+    return replace(request.task or Task(), text=text)
 
 
 def _within(budget: Budget, turn: ComposedTurn, recipient: Recipient) -> ComposedTurn:

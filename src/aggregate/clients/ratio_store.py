@@ -54,9 +54,7 @@ def token_ratio(provider: str, model: str) -> TokenRatio:
     sums = _read(path).get((provider, model)) if path and provider not in _UNTOLD else None
     if sums is None:
         return shipped_ratio(provider, model)
-    return reported_ratio(
-        provider, sent=sums.sent, reported=sums.reported, requests=sums.requests
-    )
+    return reported_ratio(provider, sent=sums.sent, reported=sums.reported, requests=sums.requests)
 
 
 def record_usage(provider: str, model: str, *, sent: int, usage: Usage) -> tuple[str, ...]:

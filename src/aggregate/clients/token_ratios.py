@@ -82,7 +82,9 @@ def shipped_ratio(provider: str, model: str) -> TokenRatio:
         known = "gemini"  # it chooses a model by itself
     if not known:
         return TokenRatio(_WHOLE, "no ratio is known of this model, so by o200k")
-    return TokenRatio(_BY_MODEL[known], f"an estimate of {AS_OF}, until {provider} has reported its own")
+    return TokenRatio(
+        _BY_MODEL[known], f"an estimate of {AS_OF}, until {provider} has reported its own"
+    )
 
 
 def reported_ratio(provider: str, *, sent: int, reported: int, requests: int) -> TokenRatio:

@@ -29,7 +29,7 @@ def state_folder(project: Path) -> Path:
 
 
 def user_state_folder() -> Path | None:
-    """Return the folder of what the program knows about the user's own use of it, whatever the project; nothing is made.
+    """Return the folder of what outlives a run and belongs to no project; nothing is made.
 
     ``None`` where the user has no home folder.
     """

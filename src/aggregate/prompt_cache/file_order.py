@@ -156,7 +156,9 @@ def _weights(
     for number, part in enumerate(ordered[:end]):
         if part.section is Section.CHANGED:
             weights[number] += _often(part, changes)
-        elif not part.path and number and part.section is Section.FILES and ordered[number - 1].path:
+        elif (
+            not part.path and number and part.section is Section.FILES and ordered[number - 1].path
+        ):
             weights[number] = 1.0  # what is not shown, and new files before it: in nearly each turn
         elif part.path and part.path not in older:
             weights[behind_files if changes_show_behind else number] += _often(part, changes)
