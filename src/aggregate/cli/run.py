@@ -27,7 +27,7 @@ from aggregate.cli.sections import SectionedCommand
 from aggregate.cli.termination import orderly_termination
 from aggregate.cli.timings import timings_data, timings_option
 from aggregate.compose.api import compose_prompt, stream_prompt
-from aggregate.compose.assemble import PromptStream
+from aggregate.compose.assemble import ComposedPrompt
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import redaction_for, request_for
 from aggregate.compose.request import Request
@@ -157,7 +157,7 @@ def _explain(request: Request, index: Index, *, as_json: bool, quiet: bool) -> N
 
 def _report(
     path: Path | None,
-    stream: PromptStream,
+    stream: ComposedPrompt,
     meter: PromptMeter,
     request: Request,
     index: Index,

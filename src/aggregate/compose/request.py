@@ -48,6 +48,7 @@ class Request:
         task: What the prompt is for, ``None`` where nobody said so.
         budget: The most tokens that the prompt may have, ``None`` for no limit.
         kept: With a budget: the files of the discussion's last prompt, in the order in which they were sent (rule B-9).
+        results_dir: Where values of results are written that fold to references, ``None`` where none may.
     """
 
     base_dir: Path
@@ -72,6 +73,7 @@ class Request:
     task: Task | None = None
     budget: Budget | None = None
     kept: tuple[SentFile, ...] = ()
+    results_dir: Path | None = None
 
     @property
     def written_in(self) -> Path | None:
