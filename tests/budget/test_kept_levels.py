@@ -103,11 +103,12 @@ def test_files_that_are_gone_leave() -> None:
 @pytest.mark.parametrize(
     ("level", "lines", "content_hash", "left"),
     [
-        (Level.SKELETON, (), "x", "ab"),  # it shows less than what was sent
         (Level.FOCUSED, ((11, 14),), "x", "ab"),  # its lines were sent
         (Level.FOCUSED, ((11, 30),), "x", "a"),  # ten of twenty lines are new
+        (Level.FULL, ((1, 100),), "x", "a"),
         (Level.FOCUSED, ((11, 30),), "y", "ab"),  # the lines of another text cannot be compared
-        (Level.FULL, (), "x", "a"),
+        (Level.SKELETON, ((1, 90),), "y", "ab"),  # it shows less than what was sent
+        (Level.FULL, ((1, 10),), "y", "a"),
     ],
 )  # fmt: skip
 def test_more_of_a_file_that_stays(

@@ -37,7 +37,7 @@ class WantedFile(NamedTuple):
         level: How much of it.
         tokens: Of its block; ``0`` where it would have none.
         score: How likely the question touches it, ``0`` to ``1``.
-        lines: The runs of lines that a focused view would show in full.
+        lines: The runs of lines that would be shown, as ``SentFile.lines``.
         content_hash: SHA-256 of its bytes in hexadecimal digits.
         pinned: Whether it is shown whatever it costs.
     """
@@ -139,23 +139,21 @@ def _additions(staying: _Staying) -> Iterator[tuple[WantedFile, int]]:
 
 def _shows(old: SentFile, file: WantedFile) -> bool:
     """Tell whether a file as it was sent shows all that is wanted of it."""
-    if old.level is Level.FOCUSED is file.level:
+    if old.content_hash == file.content_hash:
         return not _new_lines(old, file)
     return _AMOUNTS[old.level] >= _AMOUNTS[file.level]
 
 
 def _more_tokens(old: SentFile, file: WantedFile) -> int:
     """Return about how many tokens it takes to show behind a file what more is wanted of it."""
-    if old.level is Level.FOCUSED is file.level:
+    if old.content_hash == file.content_hash:
         lines = sum(last - first + 1 for first, last in file.lines)
         return _HUNK_TOKENS + file.tokens * _new_lines(old, file) // max(lines, 1)
     return _HUNK_TOKENS + max(file.tokens - old.tokens, 0)
 
 
 def _new_lines(old: SentFile, file: WantedFile) -> int:
-    """Return how many of the wanted lines were not shown; those of another content cannot be compared, and stay."""
-    if old.content_hash != file.content_hash:
-        return 0
+    """Return how many of the wanted lines were not shown; the file's bytes are the same."""
     return sum(
         last - first + 1 - sum(_shared((first, last), run) for run in old.lines)
         for first, last in file.lines

@@ -11,7 +11,7 @@ class SentFile(NamedTuple):
     Attributes:
         path: As the prompt shows it.
         level: How much of it was shown.
-        lines: The runs of lines that a focused view showed in full, first and last line, 1-based and inclusive.
+        lines: The runs of lines that were shown, as ``FileChoice.lines``.
         content_hash: SHA-256 of the file's bytes then, in hexadecimal digits, ``""`` where it was not known. With
             another one ``lines`` name other lines now.
         tokens: Of its block in the prompt, with the separator behind it.
