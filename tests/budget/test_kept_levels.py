@@ -119,7 +119,7 @@ def test_more_of_a_file_that_stays(
         SentFile("a", Level.FOCUSED, ((1, 20),), "x", 400),
         SentFile("b", Level.FULL, tokens=500),
     ]
-    wanted = [WantedFile("a", level, 800, 0.9, lines, content_hash), lowered("b", 0.0)]
+    wanted = [WantedFile("a", level, 600, 0.9, lines, content_hash), lowered("b", 0.0)]
     assert names(keep_levels(before, wanted, room=ROOM)) == left
 
 

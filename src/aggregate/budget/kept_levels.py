@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from aggregate.models.choice import Level
+from aggregate.models.choice import FileChoice, Level
 from aggregate.models.sent_file import SentFile
 
 BELOW: Final = 0.5
@@ -103,6 +103,27 @@ def keep_levels(sent: Sequence[SentFile], wanted: Sequence[WantedFile], *, room:
     return Keeping(tuple(staying.files), _left(staying, room))
 
 
+def grown_files(sent: Iterable[SentFile], now: Iterable[FileChoice]) -> frozenset[str]:
+    """Return the paths of the files of which all that was sent is shown still.
+
+    Of a file whose bytes have changed that is known only where all of it was shown and is: its lines have other
+    numbers now.
+    """
+    choices = {choice.path: choice for choice in now}
+    return frozenset(
+        file.path
+        for file in sent
+        if (choice := choices.get(file.path)) is not None and _is_grown(file, choice)
+    )
+
+
+def _is_grown(old: SentFile, now: FileChoice) -> bool:
+    if old.content_hash != now.content_hash:
+        return old.level is Level.FULL is now.level
+    lines = sum(last - first + 1 for first, last in old.lines)
+    return lines == _shared_lines(old.lines, now.lines)
+
+
 def _by_worth(file: WantedFile) -> tuple[bool, float, str]:
     return not file.pinned, -file.score, file.path
 
@@ -154,14 +175,20 @@ def _more_tokens(old: SentFile, file: WantedFile) -> int:
 
 def _new_lines(old: SentFile, file: WantedFile) -> int:
     """Return how many of the wanted lines were not shown; the file's bytes are the same."""
-    return sum(
-        last - first + 1 - sum(_shared((first, last), run) for run in old.lines)
-        for first, last in file.lines
-    )
+    lines = sum(last - first + 1 for first, last in file.lines)
+    return lines - _shared_lines(old.lines, file.lines)
 
 
-def _shared(one: tuple[int, int], other: tuple[int, int]) -> int:
-    return max(min(one[1], other[1]) - max(one[0], other[0]) + 1, 0)
+def _shared_lines(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> int:
+    """Return how many lines two ascending sequences of runs have in common."""
+    shared = i = j = 0
+    while i < len(some) and j < len(others):
+        shared += max(min(some[i][1], others[j][1]) - max(some[i][0], others[j][0]) + 1, 0)
+        if some[i][1] < others[j][1]:
+            i += 1
+        else:
+            j += 1
+    return shared
 
 
 def _enter(staying: _Staying, file: WantedFile, tokens: int, *, room: int) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from aggregate.budget.kept_levels import grown_files
 from aggregate.chat.last_request import LastRequest, find_last_request
 from aggregate.clients.token_ratios import OWN_COUNT, TokenRatio
 from aggregate.compose.api import compose_prompt
@@ -11,7 +12,7 @@ from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.errors import BudgetError
 from aggregate.models.budget import Budget
-from aggregate.models.prompt import Prompt, Section
+from aggregate.models.prompt import Section
 from aggregate.models.sent_file import SentFile
 from aggregate.models.task import Task
 from aggregate.prompt_cache.file_order import OrderedPrompt, order_for_sending
@@ -151,7 +152,11 @@ def _within(budget: Budget, turn: ComposedTurn, recipient: Recipient) -> Compose
             break
     # Every file as it is now, in one piece: just what was fitted.
     plain = _ordered(
-        first.composition.prompt, replace(recipient, policy=NO_CACHE), first.last, first.changes
+        first.request,
+        first.composition,
+        replace(recipient, policy=NO_CACHE),
+        first.last,
+        first.changes,
     )
     return replace(first, ordered=plain)
 
@@ -167,13 +172,18 @@ def _composed(
     composition = compose_prompt(request, on_start=on_start, on_done=on_done)
     composition.check_scope()
     changes = last.changes(composition.prompt, request)
-    ordered = _ordered(composition.prompt, recipient, last, changes)
+    ordered = _ordered(request, composition, recipient, last, changes)
     return ComposedTurn(request, composition, ordered, last, changes)
 
 
 def _ordered(
-    prompt: Prompt, recipient: Recipient, last: LastRequest, changes: dict[str, float]
+    request: Request,
+    composition: Composition,
+    recipient: Recipient,
+    last: LastRequest,
+    changes: dict[str, float],
 ) -> OrderedPrompt:
+    prompt = composition.prompt
     hashed = HashedPrompt.of(
         prompt,
         count_prompt(prompt).segments,
@@ -186,4 +196,5 @@ def _ordered(
         earlier=last.cached_prompt(recipient.policy),
         changes=changes,
         count=count,
+        grown=grown_files(last.shown, composition.choices) if request.budget else None,
     )

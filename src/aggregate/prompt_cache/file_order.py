@@ -8,7 +8,7 @@ some of them in older versions (see ``retention``), with diffs of these behind t
 All of it follows from what is recorded: the last prompt that was sent, and how often each file has changed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aggregate.models.prompt import Prompt, Section
@@ -53,6 +53,7 @@ def order_for_sending(
     earlier: CachedPrompt | None,
     changes: Mapping[str, float],
     count: CountTokens,
+    grown: Collection[str] | None = None,
 ) -> OrderedPrompt:
     """Return the prompt in the order for sending.
 
@@ -62,6 +63,8 @@ def order_for_sending(
         earlier: The last prompt that was sent, if a cache may still hold it.
         changes: How often each file changes, by its path.
         count: Returns the tokens of a text.
+        grown: With a budget, by which more or less of a file may be shown than before: the files of which all that was
+            shown is shown still. No other may stand there in an older version.
     """
     headings, remainder = _headings_and_remainder(prompt.segments)
     files = {
@@ -72,7 +75,7 @@ def order_for_sending(
     retained: list[RetainedFile] = []
     if earlier and earlier.begins_with(headings):
         behind = sum(part.tokens for part in (*remainder, *rest))
-        retained = retained_files(earlier, files, policy, behind=behind, count=count)
+        retained = retained_files(earlier, files, policy, behind=behind, count=count, grown=grown)
     retained_paths = {file.path for file in retained}
     written = [part for path, part in files.items() if path not in retained_paths]
     diffs = {file.path: file.diff for file in retained if file.diff}
@@ -82,7 +85,11 @@ def order_for_sending(
         *headings,
         *(file.base for file in retained),
         *_by_change(written, files, changes),
-        *([HashedSegment.counted(changed_heading(), count)] if diffs else []),
+        *(
+            [HashedSegment.counted(changed_heading(or_more=grown is not None), count)]
+            if diffs
+            else []
+        ),
         *(diffs[path] for path in reused),
         *_by_change(new_diffs, files, changes),
         *remainder,
