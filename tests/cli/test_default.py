@@ -70,7 +70,7 @@ def test_help_and_version_are_still_the_programs_own(demo: Path) -> None:
     assert "Without a command: run, whose options work without its name too" in shown
     assert shown.count("...") == 1  # in the usage
     assert aggregate("--version").out.startswith("aggregate, version ")
-    assert aggregate("-q", "--help").out.startswith("Usage: aggregate run [OPTIONS]\n")
+    assert aggregate("-q", "--help").out.startswith("Usage: aggregate run [OPTIONS] [TASK]\n")
 
 
 @pytest.mark.parametrize(

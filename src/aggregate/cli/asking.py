@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from aggregate.cli import lazy
+from aggregate.cli.commands import is_sentence
 from aggregate.cli.path_arguments import from_here
 from aggregate.cli.sections import section
 from aggregate.cli.stdin import read_input
@@ -16,6 +17,8 @@ from aggregate.compose.asking import parse_place
 from aggregate.compose.project import open_project
 from aggregate.config.load import Project, unconfigured
 from aggregate.disk.reading import read_text
+from aggregate.disk.roots import real_path
+from aggregate.errors import ConfigError
 from aggregate.models.amounts import AUTO, Amount, parse_amount
 from aggregate.models.task import Place, Task
 
@@ -24,36 +27,47 @@ if TYPE_CHECKING:
 
 _FILE = "@"
 _STDIN = "-"
+_SHOWN = 100
+"""Characters of a mistaken value that an error shows."""
 _USUAL_BUDGETS = (AUTO, "8k", "16k", "32k", "60k", "120k")
 _option = section("Task and budget")
 
 
-class _BudgetType(click.ParamType):
-    """A number of tokens as people write it, or ``auto``."""
+def budget_option(
+    text: str, *, option: Callable[..., Callable[..., Any]] = click.option
+) -> Callable[..., Any]:
+    """Return the option ``--budget``: a number of tokens as people write it, or ``auto``.
 
-    name = "tokens"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> "list[CompletionItem]":
-        """Offer usual budgets."""
-        return [
-            lazy.CompletionItem(usual) for usual in _USUAL_BUDGETS if usual.startswith(incomplete)
-        ]
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - as click has it
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Amount:
-        try:
-            return parse_amount(value)
-        except ValueError as error:
-            self.fail(f"it {error}, not {str(value)[:100]!r}", param, ctx)
+    Args:
+        text: What its help says.
+        option: What makes it, such as one below a heading.
+    """
+    return option(
+        "--budget",
+        metavar="N|auto",
+        callback=_amount,
+        shell_complete=_usual_budgets,
+        help=text,
+    )
 
 
-BUDGET = _BudgetType()
+def _amount(context: click.Context, parameter: click.Parameter, value: str | None) -> Amount | None:
+    if value is None:
+        return None
+    try:
+        return parse_amount(value)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"it {error}, not {value[:_SHOWN]!r}", ctx=context, param=parameter
+        ) from None
+
+
+def _usual_budgets(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> "list[CompletionItem]":
+    return [lazy.CompletionItem(usual) for usual in _USUAL_BUDGETS if usual.startswith(incomplete)]
+
+
 _PLACE = click.Path()
 """A path, so that a shell completes it; it may name lines besides."""
 
@@ -62,19 +76,16 @@ task_option = _option(
     metavar="TEXT",
     help="Compose for this task: in your words, or @FILE that holds it, or - for standard input.",
 )
-budget_option = _option(
-    "--budget",
-    metavar="N|auto",
-    type=BUDGET,
-    help=f"Show what matters most in at most so many tokens, such as 32000, 32k or {AUTO}.",
-)
 
 
 def task_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``task``, ``budget``, ``focus``, ``symbol``, ``since`` and ``explain``."""
+    """Add ``sentence``, ``task``, ``budget``, ``focus``, ``symbol``, ``since`` and ``explain``."""
     options = (
         task_option,
-        budget_option,
+        budget_option(
+            f"Show what matters most in at most so many tokens, such as 32000, 32k or {AUTO}.",
+            option=_option,
+        ),
         _option(
             "--focus",
             metavar="PATH[:LINE[-LINE]]",
@@ -103,31 +114,45 @@ def task_options(command: Callable[..., None]) -> Callable[..., None]:
     )
     for option in reversed(options):
         command = option(command)
-    return command
+    return click.argument("sentence", metavar="[TASK]", required=False)(command)
 
 
-def read_task(
-    argument: str | None,
-    *,
-    focus: Sequence[Place] = (),
-    symbols: Sequence[str] = (),
-    since: str = "",
-) -> Task | None:
-    """Return the task that the options name, ``None`` where they name none.
+def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str = "") -> Task | None:
+    """Return the task that the options name, ``None`` where they name none; places alone make none.
 
     Args:
         argument: The text, ``@FILE`` or ``-``; ``None`` for none.
-        focus: Places, which alone make no task: they go with a budget, or make a Tier 3 context.
         symbols: Names of definitions.
         since: A git revision.
 
     Raises:
-        UsageError: The text cannot be read.
+        UsageError: The text cannot be read, or a symbol has no name.
     """
     if argument is None and not symbols and not since:
         return None
+    if any(not symbol.strip() for symbol in symbols):
+        raise click.UsageError("--symbol names nothing: give it the name of a definition")
     text = "" if argument is None else _read_text(argument)
-    return Task(text, tuple(focus), tuple(symbols), since)
+    return Task(text, symbols=tuple(symbols), since=since)
+
+
+def task_argument(sentence: str | None, task: str | None) -> str | None:
+    """Return the task's text as it was named: by ``--task``, or by a sentence alone.
+
+    Raises:
+        UsageError: Both name one, or the sentence is a single word, which may be meant for something else.
+    """
+    if sentence is None:
+        return task
+    if task is not None:
+        raise click.UsageError(
+            f"the task is named twice: leave out --task or {sentence[:_SHOWN]!r}"
+        )
+    if not is_sentence(sentence):
+        raise click.UsageError(
+            f"got unexpected extra argument {sentence[:_SHOWN]!r}: to make it the task, write --task before it"
+        )
+    return sentence
 
 
 def _read_text(argument: str) -> str:
@@ -195,12 +220,30 @@ def open_asked_project(
         ConfigError: The configuration is missing or cannot be used.
     """
     bare = is_asked and not config.exists() and not _is_named("config")
+    if bare:
+        _check_is_a_project(config.parent)
     project = open_project(
         unconfigured(config) if bare else config,
         allow_outside=allow_outside,
         allow_secrets=allow_secrets,
     )
     return project, bare
+
+
+def _check_is_a_project(folder: Path) -> None:
+    """Make sure that a folder without a configuration is none that holds all that somebody has.
+
+    Raises:
+        ConfigError: It is the home folder or the top of a disk, and no repository.
+    """
+    here = folder.absolute()
+    is_everything = here.parent == here or real_path(here) == real_path(os.path.expanduser("~"))  # noqa: PTH111 - no error without a home
+    if is_everything and not os.path.lexists(here / ".git"):
+        raise ConfigError(
+            "this folder holds all that you have, and no manual_slop.toml: go to a project, or write one with "
+            '"aggregate init"',
+            path=str(here),
+        )
 
 
 def _is_named(parameter: str) -> bool:

@@ -162,8 +162,8 @@ class Commands(LazyGroup):
 
         So it does where that is a sentence, which no command's name is: the task (rule T-1).
         """
-        if args and _is_sentence(args[0]):
-            args = [DEFAULT, "--task", *args]
+        if args and is_sentence(args[0]):
+            args = [DEFAULT, *args]
         completing = ctx.resilient_parsing
         own = {name for parameter in self.get_params(ctx) for name in parameter.opts}
         if (not args and not completing) or (
@@ -187,7 +187,7 @@ class Commands(LazyGroup):
             ]
 
 
-def _is_sentence(argument: str) -> bool:
+def is_sentence(argument: str) -> bool:
     """Tell whether an argument is a sentence and no word: it holds a blank, or is of a script that writes without."""
     return not argument.startswith("-") and _BETWEEN_WORDS.search(argument.strip()) is not None
 

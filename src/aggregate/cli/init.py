@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from aggregate.cli.asking import BUDGET
+from aggregate.cli.asking import budget_option
 from aggregate.cli.options import new_config_option
 from aggregate.cli.output import say, write_path
 from aggregate.compose.api import compose_prompt
@@ -35,11 +35,8 @@ _COUNTED = 2000
     default=None,
     help="Add the folders that runs write to .gitignore; by default you are asked on a terminal.",
 )
-@click.option(
-    "--budget",
-    metavar="N|auto",
-    type=BUDGET,
-    help="Take all files, and let prompts have at most so many tokens; by default code is shown by its skeleton.",
+@budget_option(
+    "Take all files, and let prompts have at most so many tokens; by default code is shown by its skeleton."
 )
 def init(config: Path, ignore: bool | None, budget: Amount | None) -> None:
     """Write a commented manual_slop.toml for the project in this folder."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from aggregate.cli.asking import BUDGET
+from aggregate.cli.asking import budget_option
 from aggregate.cli.commands import Described
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, warn_all, write_result, write_rows
@@ -48,12 +48,7 @@ def show(name: str, config: Path) -> None:
 @click.argument("name")
 @click.argument("paths", nargs=-1)
 @config_option
-@click.option(
-    "--budget",
-    metavar="N|auto",
-    type=BUDGET,
-    help="Let prompts with this preset have at most so many tokens.",
-)
+@budget_option("Let prompts with this preset have at most so many tokens.")
 @click.option("--description", default="", help="Describe it in one line, for lists.")
 @click.option(
     "--global",

@@ -4,13 +4,21 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from aggregate.chat.audit_recorder import AuditRecorder
 from aggregate.chat.prompt_meter import PromptMeter
 from aggregate.chat.request_log import log_written_prompt
 from aggregate.cli import lazy
-from aggregate.cli.asking import open_asked_project, read_task, task_options, typed_places
+from aggregate.cli.asking import (
+    open_asked_project,
+    read_task,
+    task_argument,
+    task_options,
+    typed_places,
+)
 from aggregate.cli.options import (
     cache_options,
     config_option,
@@ -38,6 +46,9 @@ _KEEP = (
     "no manual_slop.toml here: all files below this folder that git would take are candidates; "
     "to keep or narrow this choice: aggregate init --budget 32k"
 )
+
+if TYPE_CHECKING:
+    from aggregate.tokens.count import PromptTokens
 
 
 @click.command(cls=SectionedCommand)
@@ -68,6 +79,7 @@ _KEEP = (
 @json_option
 @quiet_option
 def run(
+    sentence: str | None,
     task: str | None,
     budget: Amount | None,
     focus: tuple[str, ...],
@@ -91,16 +103,16 @@ def run(
 ) -> None:
     """Compose the prompt and write it to the next numbered file; print its path.
 
-    With a task it is known which files matter, and with a budget these are shown as far as they fit:
+    A TASK says which files matter, and with a budget these are shown as far as they fit:
 
-      aggregate run --task "fix the timeout in the retry loop" --budget 32k
+      aggregate run "fix the timeout in the retry loop" --budget 32k
 
     A folder without a configuration stands for all files in it that git would take.
     """
     if to_stdout and (as_json or explain):
         other = "--json" if as_json else "--explain"
         raise click.UsageError(f"--stdout and {other} exclude each other: take one of them")
-    asked = read_task(task, symbols=symbol, since=since)
+    asked = read_task(task_argument(sentence, task), symbols=symbol, since=since)
     project, bare = open_asked_project(
         config,
         is_asked=asked is not None or budget is not None,
@@ -125,13 +137,18 @@ def run(
     if explain:
         _explain(request, index, as_json=as_json, quiet=quiet)
         return
-    meter = PromptMeter(lazy.SegmentCounter(index) if as_json or not quiet else None)
+    recorder = AuditRecorder(request, is_wanted=not to_stdout)
+    is_counted = as_json or not quiet or recorder.is_recording
+    meter = PromptMeter(lazy.SegmentCounter(index) if is_counted else None)
     with orderly_termination(), progress("Rendering files", hidden=quiet) as bar:
         stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-        path = _write(request, meter.pieces(stream), to_stdout=to_stdout)
+        path = _write(request, meter.pieces(recorder.watch(stream)), to_stdout=to_stdout)
     if path and not as_json:
         write_path(path)
-    _report(path, stream, meter, request, index, as_json=as_json, quiet=quiet)
+    tokens = lazy.PromptTokens.of(meter.places, meter.counts()) if is_counted else None
+    if path and tokens:
+        recorder.write(path, stream, tokens)
+    _report(path, stream, meter, tokens, request, index, as_json=as_json, quiet=quiet)
     index.flush()
     if index.warning and not quiet:
         warn(index.warning)
@@ -159,6 +176,7 @@ def _report(
     path: Path | None,
     stream: ComposedPrompt,
     meter: PromptMeter,
+    tokens: "PromptTokens | None",
     request: Request,
     index: Index,
     *,
@@ -166,11 +184,10 @@ def _report(
     quiet: bool,
 ) -> None:
     """Record the prompt that was written, and tell of it what was asked for."""
-    if quiet and not as_json:
+    if tokens is None or (quiet and not as_json):
         if path:
-            log_written_prompt(path, meter.fingerprint(), request)
+            log_written_prompt(path, meter.fingerprint(tokens.segments if tokens else ()), request)
         return
-    tokens = lazy.PromptTokens.of(meter.places, meter.counts())
     prefix = log_written_prompt(path, meter.fingerprint(tokens.segments), request) if path else None
     warnings = report_warnings(stream, tokens, index)
     if as_json:

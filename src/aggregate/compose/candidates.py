@@ -2,18 +2,16 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from aggregate.budget.lines import FileLines, Run, ShownLines
 from aggregate.budget.steps import CHARACTERS_PER_TOKEN, Fittable, signature_run
-from aggregate.compose.prepared_files import PreparedFile
+from aggregate.compose.file_corpus import FileCorpus
 from aggregate.compose.selection import ResolvedFile
 from aggregate.compose.view_pool import render_all
 from aggregate.models.choice import Level
 from aggregate.models.prompt import SEPARATOR
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.ranking.corpus import Corpus
 from aggregate.ranking.file_analysis import FileAnalysis
 from aggregate.ranking.ranking import RankedFile
 from aggregate.sections.files import file_block
@@ -24,27 +22,6 @@ from aggregate.views.focused import focused
 
 _ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
 """Views that are shown as a whole: their lines were picked by the user, or are a digest."""
-
-
-class ReadCorpus(Corpus, Protocol):
-    """A corpus that knows the files it was read from."""
-
-    @property
-    def others(self) -> Sequence[PreparedFile]:
-        """What could not be read, with the reason, and remarks on what globs met."""
-        ...
-
-    def text(self, number: int) -> str:
-        """Return a file's text, secrets replaced as in the prompt."""
-        ...
-
-    def content_hash(self, number: int) -> bytes:
-        """Return the SHA-256 of a file's bytes."""
-        ...
-
-    def resolved(self, number: int) -> ResolvedFile:
-        """Return the file."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +81,7 @@ class Candidates:
 
     def __init__(
         self,
-        corpus: ReadCorpus,
+        corpus: FileCorpus,
         ranked: Sequence[RankedFile],
         *,
         mode_of: Callable[[ResolvedFile], ViewMode | None],
