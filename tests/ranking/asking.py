@@ -9,39 +9,47 @@ from aggregate.ranking.task_text import read_task
 from aggregate.ranking.terms import terms_in
 from tests.fakes.corpus import FakeCorpus
 
-ROUTER = """
+ROUTER = """\
     from routes import find_route
 
 
     class Router:
         def match(self, path):
-            return find_route(path)
+            checked = path
+            return find_route(checked)
 
         def register(self, route):
             self.routes.append(route)
+            return self
 """
-ROUTES = """
+ROUTES = """\
     def find_route(path):
         for segment in path:
             if segment:
                 return segment
 """
-SESSION = """
+SESSION = """\
     class Session:
         def send(self, request):
+            self.count += 1
             return request
 
         def close(self):
+            self.count = 0
             return None
+
+        def short(self):
+            return self.count
 """
-TEST_ROUTER = """
+TEST_ROUTER = """\
     from router import Router
 
 
     def test_match():
-        assert Router().match("x")
+        router = Router()
+        assert router.match("x")
 """
-README = """
+README = """\
     # Routing
 
     How to match a path with the router.

@@ -53,15 +53,15 @@ def test_definitions_are_found_by_name_and_by_what_they_stand_in() -> None:
     """``Router.match`` means the method of that class alone, and namesakes share a bare name (rule T-2)."""
     corpus = FakeCorpus(
         {
-            "a.py": "class Router:\n    def match(self):\n        return 1\n",
-            "b.py": "class Matcher:\n    def match(self):\n        return 2\n",
+            "a.py": "class Router:\n    def match(self):\n        x = 1\n        return x\n",
+            "b.py": "class Matcher:\n    def match(self):\n        x = 2\n        return x\n",
         }
     )
     put, candidates = inquiry(corpus, ask("`Router.match` is slow"))
     values = by_definition(corpus, named_definitions(put, candidates))
     assert values["a.py:Router.match"] == 1.0
     assert "b.py:Matcher.match" not in values
-    put, candidates = inquiry(corpus, ask("`match()` is slow"))
+    put, candidates = inquiry(corpus, ask("it is `match()` that is slow"))
     values = by_definition(corpus, named_definitions(put, candidates))
     assert values["a.py:Router.match"] == values["b.py:Matcher.match"] == 0.707
 

@@ -25,7 +25,7 @@ def test_a_rare_word_counts_more_than_a_common_one() -> None:
     put, _ = inquiry(corpus, ask("rare common"))
     values = by_path(corpus, file_text(put))
     assert values["a.py"] == 1.0
-    assert values["b.py"] == values["c.py"] < 0.6
+    assert max(values["b.py"], values["c.py"]) < 0.6
 
 
 def test_words_of_folders_and_names_count() -> None:
@@ -44,7 +44,9 @@ def test_a_definition_counts_by_its_text_its_name_and_what_it_stands_in() -> Non
     put, candidates = inquiry(corpus, ask("match a path in the router"))
     text, subject, names = piece_texts(put, candidates, read_postings(put, candidates))
     definitions = by_definition(corpus, text)
-    assert max(definitions, key=lambda name: definitions[name]) == "src/router.py:Router.match"
+    assert max(definitions, key=lambda name: definitions[name]) == "src/router.py:Router.match", (
+        definitions
+    )
     assert 0 < definitions["src/router.py:Router.register"] < 0.8
     assert matched(corpus, text)["src/router.py"].startswith("match")
     assert by_definition(corpus, subject)["src/router.py:Router.match"] > 0.5

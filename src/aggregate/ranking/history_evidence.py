@@ -151,11 +151,13 @@ class _NamedPieces:
 
 def _pieces_by_name(file: int, analysis: FileAnalysis) -> Mapping[str, Sequence[PieceKey]]:
     """Return a file's pieces by the last names of their definitions."""
-    names = [definition.path[-1] if definition.path else "" for definition in analysis.definitions]
-    table: dict[str, list[PieceKey]] = {}
+    own: dict[int, list[PieceKey]] = {}
     for place, piece in enumerate(analysis.pieces):
-        if piece.definition >= 0:
-            table.setdefault(names[piece.definition], []).append((file, place))
+        own.setdefault(piece.definition, []).append((file, place))
+    table: dict[str, list[PieceKey]] = {}
+    for number, definition in enumerate(analysis.definitions):
+        if definition.path and number in own:
+            table.setdefault(definition.path[-1], []).extend(own[number])
     return table
 
 

@@ -67,13 +67,20 @@ class Inquiry:
 
 
 def pieces_of(analysis: FileAnalysis, definition: int, *, inner: bool = False) -> Sequence[int]:
-    """Return the places of the pieces of a definition; with ``inner`` also of the definitions in it."""
+    """Return the places of the pieces of a definition; with ``inner`` also of the definitions in it.
+
+    A definition of a line or two has no pieces of its own: then they are those that its lines stand in.
+    """
     wanted = {definition}
     if inner:
         for place, defined in enumerate(analysis.definitions):
             if defined.outer in wanted:  # outer ones come before inner ones
                 wanted.add(place)
-    return [place for place, piece in enumerate(analysis.pieces) if piece.definition in wanted]
+    own = [place for place, piece in enumerate(analysis.pieces) if piece.definition in wanted]
+    if own or definition < 0:
+        return own
+    named = analysis.definitions[definition]
+    return pieces_over(analysis, named.first, named.last)
 
 
 def pieces_over(analysis: FileAnalysis, begin: int, end: int) -> Sequence[int]:
