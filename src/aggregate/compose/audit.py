@@ -92,9 +92,7 @@ def without_secrets(audit: Audit, redaction: "Redaction") -> Audit:
     if not result.findings:
         return audit
     lines = iter(result.text.split("\n"))
-    clean = {
-        text: "\n".join(next(lines) for _ in range(text.count("\n") + 1)) for text in texts
-    }
+    clean = {text: "\n".join(next(lines) for _ in range(text.count("\n") + 1)) for text in texts}
     return _rewritten(audit, clean.__getitem__)
 
 
@@ -120,9 +118,7 @@ def _rewritten(audit: Audit, clean: Callable[[str], str]) -> Audit:
         cut=tuple(
             cut._replace(what=clean(cut.what), reason=clean(cut.reason)) for cut in audit.cut
         ),
-        missing=tuple(
-            missing._replace(reason=clean(missing.reason)) for missing in audit.missing
-        ),
+        missing=tuple(missing._replace(reason=clean(missing.reason)) for missing in audit.missing),
         source_map=audit.source_map and _clean_map(audit.source_map, clean),
     )
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import RenderedFile
-from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.models.shown_text import ShownText
+from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.sections.discussion import discussion_segments
 from aggregate.sections.files import (
     FILES,

@@ -139,7 +139,9 @@ class _ContentRuns:
             has_spans = True
         self._add_uncovered(line, len(self._content), last, 0, is_view=has_spans)
 
-    def _add_uncovered(self, start: int, end: int, before: int, behind: int, *, is_view: bool) -> None:
+    def _add_uncovered(
+        self, start: int, end: int, before: int, behind: int, *, is_view: bool
+    ) -> None:
         """Note lines that come from no lines of the file, between those from ``before`` and from ``behind``."""
         if not is_view:
             self._runs.add(end - start + 1, Label.SUMMARY, self._path)
@@ -183,8 +185,8 @@ def _add_verbatim(
     runs: RunCollector, path: str, first: int, last: int, redacted: Sequence[tuple[int, int]]
 ) -> None:
     """Note lines that are as in the file, but for those in which secrets were replaced."""
-    for start, end in redacted:
-        start, end = max(start, first), min(end, last)
+    for run in redacted:
+        start, end = max(run[0], first), min(run[1], last)
         if start <= end:
             runs.add(start - first, Label.VERBATIM, path, first, start - 1)
             runs.add(end - start + 1, Label.REDACTED, path, start, end)

@@ -49,7 +49,11 @@ def turn_texts(history: Sequence[object]) -> list[str]:
 def fenced_lines(text: str) -> int:
     """Return in which line of a turn's text the fence begins that is around what was said, ``0`` for none."""
     opening = _FENCED.match(text)
-    return text.count("\n", 0, opening.end() - text[: opening.end()].endswith("\n")) + 1 if opening else 0
+    return (
+        text.count("\n", 0, opening.end() - text[: opening.end()].endswith("\n")) + 1
+        if opening
+        else 0
+    )
 
 
 def _turn(entry: object, roles: AbstractSet[str]) -> str:
