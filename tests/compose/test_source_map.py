@@ -13,10 +13,10 @@ from aggregate.compose.assemble import Composition
 from aggregate.compose.project import open_project, request_for
 from aggregate.compose.source_map import map_sources
 from aggregate.index.store import Index
+from aggregate.models.group import GroupStatus, MergeStrategy
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.result import AggregatedResult
-from aggregate.models.group import GroupStatus, MergeStrategy
 from aggregate.models.source_map import Origin, OriginKind
 from aggregate.models.view import Span, ViewMode
 from aggregate.redaction.redact import Redaction

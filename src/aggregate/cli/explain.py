@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from aggregate.cli.asking import open_project_here
 from aggregate.cli.audit_table import print_audit, print_rows
 from aggregate.cli.audited_prompts import audited_prompt, is_prompt, newest_prompt
 from aggregate.cli.options import config_option, json_option
@@ -13,7 +14,7 @@ from aggregate.cli.output import write_result
 from aggregate.cli.path_arguments import from_here
 from aggregate.compose.audit_file import audit_data, row_data
 from aggregate.compose.focus import is_named
-from aggregate.compose.project import open_project, request_for
+from aggregate.compose.project import request_for
 from aggregate.compose.request import Request
 from aggregate.errors import ConfigError
 from aggregate.models.audit import Audit
@@ -32,7 +33,7 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
     N is the number or path of a prompt that was written for a task or a budget, by default the newest; PATH, a file or
     a glob, tells everything about these, also about what was left out.
     """
-    project = open_project(config)
+    project = open_project_here(config)
     request = request_for(project, with_history=False)
     if number is not None and path is None and not is_prompt(number, request):
         number, path = None, number

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
+from aggregate.cli.asking import open_project_here
 from aggregate.cli.audited_prompts import audited_prompt, is_prompt, newest_prompt
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_rows
 from aggregate.cli.path_arguments import from_here
-from aggregate.compose.project import open_project, request_for
+from aggregate.compose.project import request_for
 from aggregate.compose.request import Request
 from aggregate.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.errors import ConfigError
@@ -35,7 +36,7 @@ def locate(place: str, config: Path) -> None:
     if match is None:
         raise click.UsageError(f"{place}: name a line, as in 3:120 or src/a.py:12")
     name, line = match[1], int(match[2])
-    request = request_for(open_project(config), with_history=False)
+    request = request_for(open_project_here(config), with_history=False)
     if is_prompt(name, request):
         _locate_in_prompt(name, line, request)
     else:

@@ -1,12 +1,14 @@
 """What ``run`` tells of a prompt: its tokens and files, and what was left out."""
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aggregate.cli import lazy
-from aggregate.cli.output import say, warn, warn_all
-from aggregate.compose.assemble import PromptStream
+from aggregate.cli.output import say, warn, warn_all, write_result, write_rows
+from aggregate.compose.assemble import ComposedPrompt, Composition
 from aggregate.index.store import Index
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ _ALWAYS_FITS = 1_000_000
 """Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load."""
 
 
-def report_warnings(stream: PromptStream, tokens: "PromptTokens", index: Index) -> list[str]:
+def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", index: Index) -> list[str]:
     """Return what was left out or is doubtful, and whether no model that is known takes the prompt."""
     warnings = list(stream.warnings)
     if tokens.document <= _ALWAYS_FITS:
@@ -37,7 +39,7 @@ def report_warnings(stream: PromptStream, tokens: "PromptTokens", index: Index) 
     return warnings
 
 
-def print_report(stream: PromptStream, tokens: "PromptTokens", warnings: Sequence[str]) -> None:
+def print_report(stream: ComposedPrompt, tokens: "PromptTokens", warnings: Sequence[str]) -> None:
     """Print to standard error the warnings, and the tokens of the document, its sections and largest files."""
     warn_all(warnings, more="--json")
     if not stream.rows:
@@ -55,7 +57,7 @@ def print_report(stream: PromptStream, tokens: "PromptTokens", warnings: Sequenc
 
 
 def report_data(
-    path: Path | None, stream: PromptStream, tokens: "PromptTokens", warnings: Sequence[str]
+    path: Path | None, stream: ComposedPrompt, tokens: "PromptTokens", warnings: Sequence[str]
 ) -> dict[str, Any]:
     """Return the report as JSON data."""
     return {
@@ -78,3 +80,14 @@ def report_data(
         ],
         "warnings": list(warnings),
     }
+
+
+def print_choices(composition: Composition, *, as_json: bool) -> None:
+    """Print what was decided about each file, the largest first."""
+    if as_json:
+        write_result(json.dumps([asdict(choice) for choice in composition.choices], indent=2))
+        return
+    ordered = sorted(composition.choices, key=lambda choice: (-choice.tokens, choice.path))
+    write_rows(
+        *(f"{choice.tokens:>9,} {choice.level.value:<9} {choice.path}" for choice in ordered)
+    )
