@@ -63,9 +63,9 @@ def made(folder: Path, **fields: Any) -> tuple[Request, Composition]:
     files = {"base_dir": str(folder), "paths": ["*.py"]}
     discussion = {"history": ["User: hello"]}
     config = {"project": {"name": "demo"}, "files": files, "discussion": discussion}
-    request = request_for(open_project(config), task=TASK, budget=BUDGET)
-    request = replace(request, **fields)
+    request = request_for(open_project(config))
     composition = compose_prompt(request, index=Index(None, limit=1))
+    request = replace(request, **{"task": TASK, "budget": BUDGET, **fields})
     return request, replace(composition, choices=CHOICES, cut=CUT, missing=MISSING)
 
 

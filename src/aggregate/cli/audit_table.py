@@ -151,7 +151,7 @@ def _footing(audit: Audit) -> Iterator[str]:
 def _details(audit: Audit, row: FileChoice) -> Iterator[str]:
     yield row.path
     yield f"  level        {_level(row)}"
-    size = f" of {row.size:,} in full" if row.size else ""
+    size = f" of about {row.size:,}" if row.size > row.tokens else ""
     yield f"  tokens       {row.tokens:,}{size}"
     if row.score is not None:
         rank = f", rank {row.rank:,} of {len(audit.rows):,}" if row.rank else ""
