@@ -4,9 +4,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from aggregate.chat.audit_recorder import AuditRecorder
 from aggregate.chat.prompt_meter import PromptMeter
 from aggregate.chat.request_log import log_written_prompt
 from aggregate.cli import lazy
@@ -44,6 +46,9 @@ _KEEP = (
     "no manual_slop.toml here: all files below this folder that git would take are candidates; "
     "to keep or narrow this choice: aggregate init --budget 32k"
 )
+
+if TYPE_CHECKING:
+    from aggregate.tokens.count import PromptTokens
 
 
 @click.command(cls=SectionedCommand)
@@ -132,13 +137,18 @@ def run(
     if explain:
         _explain(request, index, as_json=as_json, quiet=quiet)
         return
-    meter = PromptMeter(lazy.SegmentCounter(index) if as_json or not quiet else None)
+    recorder = AuditRecorder(request, is_wanted=not to_stdout)
+    is_counted = as_json or not quiet or recorder.is_recording
+    meter = PromptMeter(lazy.SegmentCounter(index) if is_counted else None)
     with orderly_termination(), progress("Rendering files", hidden=quiet) as bar:
         stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-        path = _write(request, meter.pieces(stream), to_stdout=to_stdout)
+        path = _write(request, meter.pieces(recorder.watch(stream)), to_stdout=to_stdout)
     if path and not as_json:
         write_path(path)
-    _report(path, stream, meter, request, index, as_json=as_json, quiet=quiet)
+    tokens = lazy.PromptTokens.of(meter.places, meter.counts()) if is_counted else None
+    if path and tokens:
+        recorder.write(path, stream, tokens)
+    _report(path, stream, meter, tokens, request, index, as_json=as_json, quiet=quiet)
     index.flush()
     if index.warning and not quiet:
         warn(index.warning)
@@ -166,6 +176,7 @@ def _report(
     path: Path | None,
     stream: ComposedPrompt,
     meter: PromptMeter,
+    tokens: "PromptTokens | None",
     request: Request,
     index: Index,
     *,
@@ -173,11 +184,10 @@ def _report(
     quiet: bool,
 ) -> None:
     """Record the prompt that was written, and tell of it what was asked for."""
-    if quiet and not as_json:
+    if tokens is None or (quiet and not as_json):
         if path:
-            log_written_prompt(path, meter.fingerprint(), request)
+            log_written_prompt(path, meter.fingerprint(tokens.segments if tokens else ()), request)
         return
-    tokens = lazy.PromptTokens.of(meter.places, meter.counts())
     prefix = log_written_prompt(path, meter.fingerprint(tokens.segments), request) if path else None
     warnings = report_warnings(stream, tokens, index)
     if as_json:

@@ -14,6 +14,8 @@ from aggregate.compose.assemble import (
     beads_text,
     with_references,
 )
+from aggregate.compose.audit import audit_of, is_audited
+from aggregate.compose.audit_file import write_audit
 from aggregate.compose.file_rendering import FileStream, render_files, stream_files
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import Strategy, files_segments, is_summarized, section_segments
@@ -26,6 +28,7 @@ from aggregate.config.load import Project
 from aggregate.disk.roots import project_root
 from aggregate.index.shared import user_index
 from aggregate.index.store import Index
+from aggregate.models.choice import FileChoice, Missing
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileRecord
 from aggregate.models.prompt import Prompt
@@ -264,7 +267,18 @@ def run(
     composition = compose_prompt(request)
     pieces = composition.prompt.pieces()
     path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
+    if is_audited(request):
+        _write_audit(path, request, composition)
     return composition.prompt.markdown, path, list(composition.records)
+
+
+def _write_audit(path: Path, request: Request, composition: Composition) -> None:
+    from aggregate.tokens.count import count_prompt  # other prompts are not counted here
+
+    size = sum(len(piece) for piece in composition.prompt.pieces())
+    tokens = count_prompt(composition.prompt)
+    audit = audit_of(request, composition, tokens, size=size, source_map=composition.source_map)
+    write_audit(path, audit)
 
 
 def compose_prompt(
@@ -290,7 +304,11 @@ def compose_prompt(
     rendered = render_files(
         request, index=index, workers=workers, on_start=on_start, on_done=on_done
     )
-    return assemble(request, rendered)
+    composition = assemble(request, rendered)
+    if request.task is None:
+        return composition
+    choices, missing = _scored_choices(request, index)
+    return replace(composition, choices=choices, missing=missing)
 
 
 def stream_prompt(
@@ -309,13 +327,18 @@ def stream_prompt(
     index = index or user_index()
     if request.budget is not None:
         return _within_budget(request, index)
-    needs_texts = request.is_tier3 or is_summarized(
-        request.strategy, summary_only=request.summary_only
+    needs_texts = (
+        request.is_tier3
+        or is_summarized(request.strategy, summary_only=request.summary_only)
+        or is_audited(request)  # which lines are as in the file is told by comparing them
     )
     files = stream_files(
         request, index=index, with_texts=needs_texts, on_start=on_start, on_done=on_done
     )
-    return PromptStream(request, files)
+    stream = PromptStream(request, files)
+    if request.task is not None:
+        stream.choices, stream.missing = _scored_choices(request, index)
+    return stream
 
 
 def _within_budget(request: Request, index: Index) -> Composition:
@@ -324,6 +347,14 @@ def _within_budget(request: Request, index: Index) -> Composition:
     from aggregate.compose.within_budget import compose_within_budget
 
     return compose_within_budget(request, index=index)
+
+
+def _scored_choices(
+    request: Request, index: Index
+) -> tuple[tuple[FileChoice, ...], tuple[Missing, ...]]:
+    from aggregate.compose.ranked_files import scored_choices  # as above
+
+    return scored_choices(request, index=index)
 
 
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
