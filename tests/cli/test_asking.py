@@ -33,9 +33,11 @@ KEEP = "no manual_slop.toml here: all files below this folder that git would tak
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A repository without a configuration."""
+    """A repository of one commit, without a configuration."""
     folder = project(tmp_path / "my clone", FILES)
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    author = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for command in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "Begin"]):
+        subprocess.run(["git", "-C", str(folder), *command], check=True)
     return folder
 
 
