@@ -23,13 +23,12 @@ from simulation.prompt_makers import (
     Ours,
     PromptMaker,
     WholeFiles,
-    diff_programs,
-    other_programs,
     recount,
 )
 from simulation.recall_asks import FORMS, Asked, asked
 from simulation.recall_metrics import recall
 from simulation.task_commits import COMMITS, Tree, task_commits
+from simulation.task_rivals import diff_programs, other_programs
 
 BUDGETS = (8_000, 27_000)
 """A question's worth of context, and an agent's."""
@@ -76,6 +75,7 @@ class Plan:
         budgets: The budgets.
         form: How a commit is asked for, of ``FORMS``.
         rivals: Whether other programs are asked too.
+        only: Names of the programs that take part, all where it is empty.
         aider: The interpreter that aider is installed for.
         left_out: Kinds of evidence that are left out, each for itself.
         work: Where trees lie.
@@ -89,6 +89,7 @@ class Plan:
     aider: Path | None
     left_out: tuple[str, ...]
     work: Path
+    only: tuple[str, ...] = ()
 
     def makers(self) -> list[PromptMaker]:
         """Return the programs, ours first."""
@@ -97,7 +98,7 @@ class Plan:
         if self.rivals:
             makers.append(WholeFiles())
             makers += diff_programs() if self.form == "since" else other_programs(self.aider)
-        return makers
+        return [maker for maker in makers if not self.only or maker.name in self.only]
 
 
 def main() -> None:
@@ -114,8 +115,11 @@ def main() -> None:
             aider=options.aider,
             left_out=tuple(options.leave_out),
             work=options.work or Path(folder),
+            only=tuple(options.only),
         )
         outcomes = list(measure(options.clones, plan, jobs=options.jobs))
+    for file in options.beside:
+        outcomes += [Outcome(**row) for row in json.loads(file.read_text(encoding="utf-8"))]
     if options.json:
         rows = [asdict(outcome) for outcome in outcomes]
         options.json.write_text(json.dumps(rows), encoding="utf-8")
@@ -145,7 +149,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--jobs", type=int, default=2, help="clones at once (2)")
     parser.add_argument("--work", type=Path, help="where trees are kept from run to run")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PROGRAM", help="repeatable; by its name"
+    )
     parser.add_argument("--json", type=Path, help="where every single outcome is written")
+    parser.add_argument(
+        "--beside", type=Path, action="append", default=[], help="outcomes of an earlier run"
+    )
     return parser
 
 

@@ -111,7 +111,8 @@ def _name_at(file: ChangedFile, line: int) -> str:
         for definition in read_definitions(file.text, language).definitions
         if definition.first_line <= line <= definition.last_line
     ]
-    return max(around, key=lambda definition: definition.depth).path[-1] if around else ""
+    innermost = max(around, key=lambda definition: definition.depth, default=None)
+    return "".join(innermost.path[-1:]) if innermost else ""
 
 
 _FRAMES: Mapping[str, Callable[..., str]] = {

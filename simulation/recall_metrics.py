@@ -126,7 +126,10 @@ def changed_definitions(file: ChangedFile) -> list[tuple[int, tuple[int, ...]]]:
             inside.setdefault(max(around), []).append(number)
     lines_of_file = file.text.split("\n")
     return [
-        (_signature(lines_of_file, first, module.definitions[place].path[-1]), tuple(lines))
+        (
+            _signature(lines_of_file, first, "".join(module.definitions[place].path[-1:])),
+            tuple(lines),
+        )
         for (_, first, place), lines in sorted(inside.items())
     ]
 

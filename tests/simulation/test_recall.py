@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from simulation.bm25_files import ranked, words_of
 from simulation.bootstrap import bootstrap, mean_of_means
-from simulation.prompt_makers import WholeFiles, read_fragments, read_headed, recount
+from simulation.prompt_makers import Ask, WholeFiles, recount
 from simulation.recall import Outcome, Plan, clone_name, measure, tables
 from simulation.recall_asks import FORMS, asked
 from simulation.recall_metrics import changed_definitions, read_blocks, recall, shown_lines
 from simulation.task_commits import ChangedFile, Kind, TaskCommit, Tree, kind_of, task_commits
+from simulation.task_rivals import AiderMap, read_fragments, read_headed
 
 from aggregate.sections.files import file_block
 from tests.project import project
@@ -226,8 +227,6 @@ def test_whole_files_fill_the_budget(tmp_path: Path) -> None:
     tree = project(tmp_path, {**files, "tests/test_retry.py": "def test_retry_loop():\n    ...\n"})
     git(tree, "init", "-q")
     git(tree, "add", "-A")
-    from simulation.prompt_makers import Ask
-
     prompt = WholeFiles().make(tree, Ask("why does the retry fail"), 300)
     assert recount(prompt) <= 300
     blocks = WholeFiles().read(prompt)
@@ -257,6 +256,11 @@ def test_formats_of_other_programs() -> None:
     )
     assert read_fragments(fragments) == {"a.py": ["x", "y", "z"]}
     assert read_fragments("no JSON") == {}
+    aider = "\nsrc/a.py:\n⋮\n│class A:\n│    def f(self):\n⋮\n\nREADME.md\n\nb.go:\n│func f() {\n"
+    assert AiderMap(Path()).read(aider) == {
+        "src/a.py": ["class A:", "    def f(self):", "⋮"],
+        "b.go": ["func f() {"],
+    }
 
 
 def test_intervals() -> None:
