@@ -26,7 +26,7 @@ from aggregate.cli.run_report import print_report, report_data, report_warnings
 from aggregate.cli.termination import orderly_termination
 from aggregate.cli.timings import timings_data, timings_option
 from aggregate.compose.api import stream_prompt
-from aggregate.compose.assemble import PromptStream
+from aggregate.compose.assemble import ComposedPrompt
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import open_project, redaction_for, request_for
 from aggregate.compose.request import Request
@@ -112,7 +112,7 @@ def run(
 
 def _report(
     path: Path | None,
-    stream: PromptStream,
+    stream: ComposedPrompt,
     meter: PromptMeter,
     request: Request,
     index: Index,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aggregate.compose.assemble import (
+    ComposedPrompt,
     Composition,
     PromptStream,
     assemble,
@@ -266,8 +267,11 @@ def compose_prompt(
         on_start: Called once with the number of files.
         on_done: Called with the number of views that have become ready.
     """
+    index = index or user_index()
+    if request.budget is not None:
+        return _within_budget(request, index)
     rendered = render_files(
-        request, index=index or user_index(), workers=workers, on_start=on_start, on_done=on_done
+        request, index=index, workers=workers, on_start=on_start, on_done=on_done
     )
     return assemble(request, rendered)
 
@@ -278,12 +282,16 @@ def stream_prompt(
     index: Index | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
-) -> PromptStream:
+) -> ComposedPrompt:
     """Return the prompt that ``request`` names, for a program that writes it and keeps none of its texts.
+
+    One with a budget is composed at once, since it is small.
 
     Files are read while the segments are iterated; the arguments are those of ``compose_prompt``.
     """
     index = index or user_index()
+    if request.budget is not None:
+        return _within_budget(request, index)
     needs_texts = request.is_tier3 or is_summarized(
         request.strategy, summary_only=request.summary_only
     )
@@ -291,6 +299,14 @@ def stream_prompt(
         request, index=index, with_texts=needs_texts, on_start=on_start, on_done=on_done
     )
     return PromptStream(request, files)
+
+
+def _within_budget(request: Request, index: Index) -> Composition:
+    """Return the prompt of a request with a budget."""
+    # Ranking is another half of the program, which most runs do without.
+    from aggregate.compose.within_budget import compose_within_budget
+
+    return compose_within_budget(request, index=index)
 
 
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:

@@ -1,6 +1,6 @@
 """From rendered files and everything else that a request names to the prompt."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -19,6 +19,7 @@ from aggregate.models.reference import THRESHOLD
 from aggregate.models.rendered_file import FileRow, RenderedFile
 from aggregate.models.screenshot import Screenshot
 from aggregate.monitor import get_monitor
+from aggregate.sections.discussion import OmittedTurns
 from aggregate.sections.screenshots import screenshots_section
 from aggregate.sources.path_resolution import FolderListing
 
@@ -50,23 +51,60 @@ class FileSource(Protocol):
         ...
 
 
+class ComposedPrompt(Protocol):
+    """A prompt as its writers see it, composed already or while its segments are iterated."""
+
+    @property
+    def rows(self) -> list[FileRow]:
+        """What is told of each file, once all segments were made."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out or is doubtful, one sentence each, once all segments were made."""
+        ...
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Those of the warnings that say what the scope does not allow."""
+        ...
+
+    def __iter__(self) -> Iterator[Segment]:
+        """Yield the prompt's segments, in order."""
+        ...
+
+
 class PromptStream:
     """A prompt while it is composed: its segments are made one after another, and it keeps none of their texts.
 
     Args:
         request: What to compose.
         files: The request's files.
+        lay_out: Makes the Files section of them; by default as the request's strategy says.
+        omitted: The turns before those of the request, which are left out.
 
-    Attributes:
-        rows: What is told of each file; complete once all segments were made.
     """
 
-    def __init__(self, request: Request, files: FileSource) -> None:
-        self.rows: list[FileRow] = []
+    def __init__(
+        self,
+        request: Request,
+        files: FileSource,
+        *,
+        lay_out: Callable[[Iterable[RenderedFile]], Iterable[Segment]] | None = None,
+        omitted: OmittedTurns | None = None,
+    ) -> None:
+        self._rows: list[FileRow] = []
+        self._lay_out = lay_out
+        self._omitted = omitted
         self._request = request
         self._files = files
         self._images: Sequence[Screenshot] = ()
         self._redaction: PromptRedaction | None = None
+
+    @property
+    def rows(self) -> list[FileRow]:
+        """What is told of each file; complete once all segments were made."""
+        return self._rows
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -100,6 +138,7 @@ class PromptStream:
             beads=_request_beads(request),
             results=request.results,
             history=request.history,
+            omitted=self._omitted,
         )
         if request.redaction is None:
             yield from segments
@@ -110,8 +149,10 @@ class PromptStream:
         self._redaction = PromptRedaction(request.redaction, self._files.paths)
         yield from map(self._redaction.clean, segments)
 
-    def _files_section(self) -> Iterator[Segment]:
+    def _files_section(self) -> Iterable[Segment]:
         request = self._request
+        if self._lay_out is not None:
+            return self._lay_out(self._noted_files())
         if request.is_tier3:
             return iter(tier3_segments(self._noted_files(), request.focus_files))
         return files_segments(
@@ -121,13 +162,13 @@ class PromptStream:
     def _noted_files(self) -> Iterator[RenderedFile]:
         """Yield the files, and keep a row of each."""
         for file in self._files:
-            self.rows.append(file.row)
+            self._rows.append(file.row)
             yield file
 
     def _unknown_focus(self) -> Iterator[str]:
         """Yield a warning for each focus file that names no file of the prompt."""
         for focus in self._request.focus_files:
-            if not any(is_focus(row, [focus]) for row in self.rows):
+            if not any(is_focus(row, [focus]) for row in self._rows):
                 yield f"focus file {focus}: no file of the project matches it; name it under [files] paths too"
 
 
@@ -152,6 +193,15 @@ class Composition:
     choices: tuple[FileChoice, ...] = ()
     cut: tuple[Cut, ...] = ()
     missing: tuple[Missing, ...] = ()
+
+    @property
+    def rows(self) -> list[FileRow]:
+        """What is told of each file."""
+        return [file.row for file in self.files]
+
+    def __iter__(self) -> Iterator[Segment]:
+        """Yield the prompt's segments."""
+        return iter(self.prompt.segments)
 
     @property
     def records(self) -> tuple[FileRecord, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import ViewMode, ViewRequest
-from aggregate.sections.discussion import discussion_segments
+from aggregate.sections.discussion import OmittedTurns, discussion_segments
 from aggregate.sections.files import FILES, FILES_SUMMARY, file_block, files_section, rendered_block
 from aggregate.views.dispatch import render
 
@@ -60,13 +60,14 @@ def section_segments(
     beads: str,
     history: Sequence[object],
     results: "Sequence[Results]" = (),
+    omitted: OmittedTurns | None = None,
 ) -> Iterator[Segment]:
     """Yield the segments of all sections in their order, each only if not empty (rule M-9)."""
     yield from files
     yield from _section_segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)
     yield from _section_segment(Section.BEADS, beads, Stability.SLOW)
     yield from _results_segments(results)
-    yield from discussion_segments(history)
+    yield from discussion_segments(history, omitted)
 
 
 def _summary_block(file: RenderedFile) -> str:

@@ -17,6 +17,7 @@ from aggregate.models.budget import Budget
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.generated import GeneratedView
+from aggregate.models.reference import CACHE_DIR
 from aggregate.models.scope import Scope
 from aggregate.models.task import Task
 from aggregate.sources.history_reader import find_history_file, load_history
@@ -149,6 +150,7 @@ def request_for(
         generated=GeneratedView(generated or config.files.generated),
         task=task,
         budget=budget,
+        results_dir=folder / CACHE_DIR,
     )
 
 

@@ -46,6 +46,7 @@ class Request:
         generated: What is shown of generated files that a glob stands for.
         task: What the prompt is for, ``None`` where nobody said so.
         budget: The most tokens that the prompt may have, ``None`` for no limit.
+        results_dir: Where values of results are written that fold to references, ``None`` where none may.
     """
 
     base_dir: Path
@@ -69,6 +70,7 @@ class Request:
     generated: GeneratedView = GeneratedView.NAME
     task: Task | None = None
     budget: Budget | None = None
+    results_dir: Path | None = None
 
     @property
     def written_in(self) -> Path | None:

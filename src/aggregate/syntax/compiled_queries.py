@@ -14,7 +14,9 @@ from aggregate.syntax.languages import Language
 _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
 _INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
-_FAMILIES = ("definition", "level", "embedded")
+_FAMILIES = ("definition", "level", "embedded", "reference")
+_ANYWHERE = frozenset({"reference"})
+"""Families of captures that are looked for in all of a text, bodies of functions included: by queries without scopes."""
 
 
 @cache
@@ -95,6 +97,6 @@ def _is_wanted(name: str, wanted: frozenset[str]) -> bool:
     family, _, member = name.partition(".")
     return (
         name in wanted
-        or family == "scope"
+        or (family == "scope" and not wanted & _ANYWHERE)
         or bool(member and family in _FAMILIES and family in wanted)
     )

@@ -18,3 +18,11 @@
   value: [(string) (raw_string) (number) (word)])))
 
 (program . (comment) @doc.leading)
+
+; References. A file that is run is called by its last part.
+(command name: (command_name (word) @reference.call))
+(command
+  name: (command_name (word) @_source)
+  .
+  argument: [(word) (string) (raw_string) (concatenation)] @reference.import
+  (#any-of? @_source "source" "."))

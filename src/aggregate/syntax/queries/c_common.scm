@@ -96,3 +96,24 @@
   value: (preproc_arg)? @members) @definition.macro
 (translation_unit . (comment) @doc.leading)
 (preproc_include path: (_) @import)
+
+; References.
+(call_expression function: (identifier) @reference.call)
+(call_expression
+  function: (field_expression argument: (_) @reference.scope field: (field_identifier) @reference.call))
+; Tables of functions.
+(initializer_list (identifier) @reference.attribute)
+(initializer_pair value: (identifier) @reference.attribute)
+
+; Names of types are types but where they are defined.
+(type_identifier) @reference.type
+(struct_specifier name: (type_identifier) @reference.defined body: (_))
+(union_specifier name: (type_identifier) @reference.defined body: (_))
+(enum_specifier name: (type_identifier) @reference.defined body: (_))
+(type_definition declarator: [
+  (type_identifier) @reference.defined
+  (_ declarator: (type_identifier) @reference.defined)
+  (_ declarator: (parenthesized_declarator (_ declarator: (type_identifier) @reference.defined)))
+])
+
+(preproc_include path: [(string_literal (string_content) @reference.import) (system_lib_string) @reference.import])

@@ -186,3 +186,45 @@
       (_ (identifier) @constant.member)
     ])
   (#any-of? @_const "const" "constexpr" "constinit"))
+
+; References.
+(call_expression function: [
+  (qualified_identifier scope: (_) @reference.scope name: (identifier) @reference.call)
+  (qualified_identifier scope: (_) @reference.scope name: (template_function name: (_) @reference.call))
+  (qualified_identifier
+    scope: (_) @reference.scope
+    name: (qualified_identifier name: [
+      (identifier) @reference.call
+      (template_function name: (_) @reference.call)
+      (qualified_identifier name: [(identifier) @reference.call (template_function name: (_) @reference.call)])
+    ]))
+  (template_function name: (identifier) @reference.call)
+  (field_expression
+    argument: (_) @reference.scope
+    field: (template_method name: (field_identifier) @reference.call))
+])
+(qualified_identifier scope: (_) @reference.scope name: [
+  (identifier) @reference.attribute
+  (type_identifier) @reference.type
+  (template_type name: (type_identifier) @reference.type)
+])
+; The class of a function that is defined outside of it.
+(qualified_identifier scope: [
+  (namespace_identifier) @reference.type
+  (template_type name: (type_identifier) @reference.type)
+])
+(class_specifier name: (type_identifier) @reference.defined body: (_))
+(alias_declaration name: (_) @reference.defined)
+(concept_definition name: (_) @reference.defined)
+(type_parameter_declaration (type_identifier) @reference.defined)
+
+(base_class_clause [
+  (type_identifier) @reference.inherit
+  (template_type name: (_) @reference.inherit)
+  (qualified_identifier scope: (_) @reference.scope name: (type_identifier) @reference.inherit)
+  (qualified_identifier scope: (_) @reference.scope name: (template_type name: (_) @reference.inherit))
+])
+
+(using_declaration (identifier) @reference.import)
+(using_declaration
+  (qualified_identifier scope: (_) @reference.scope name: (identifier) @reference.import))

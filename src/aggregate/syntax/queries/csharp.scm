@@ -71,3 +71,52 @@
   (modifier) @_static (modifier) @_readonly
   (variable_declaration (variable_declarator name: (identifier) @constant.member)))
   (#eq? @_static "static") (#eq? @_readonly "readonly"))
+
+; References.
+(invocation_expression function: [
+  (identifier) @reference.call
+  (generic_name . (identifier) @reference.call)
+  (member_access_expression name: (identifier) @reference.call)
+  (member_access_expression expression: (_) @reference.scope name: (identifier) @reference.call)
+  (member_access_expression name: (generic_name . (identifier) @reference.call))
+  (member_access_expression
+    expression: (_) @reference.scope
+    name: (generic_name . (identifier) @reference.call))
+  (conditional_access_expression
+    condition: (_) @reference.scope
+    (member_binding_expression name: (identifier) @reference.call))
+])
+(member_access_expression expression: (_) @reference.scope name: (identifier) @reference.attribute)
+
+; What stands in the place of a type: types are named like all else.
+(_ type: [
+  (identifier) @reference.type
+  (nullable_type type: (identifier) @reference.type)
+  (array_type type: (identifier) @reference.type)
+])
+(_ returns: [
+  (identifier) @reference.type
+  (nullable_type type: (identifier) @reference.type)
+  (array_type type: (identifier) @reference.type)
+])
+(generic_name . (identifier) @reference.type)
+(qualified_name qualifier: (_) @reference.scope name: (identifier) @reference.type)
+(type_argument_list (identifier) @reference.type)
+(tuple_element type: (identifier) @reference.type)
+(as_expression right: (identifier) @reference.type)
+(attribute name: (identifier) @reference.type)
+
+(base_list [
+  (identifier) @reference.inherit
+  (generic_name . (identifier) @reference.inherit)
+  (qualified_name qualifier: (_) @reference.scope name: (identifier) @reference.inherit)
+  (qualified_name
+    qualifier: (_) @reference.scope
+    name: (generic_name . (identifier) @reference.inherit))
+  (primary_constructor_base_type type: (identifier) @reference.inherit)
+])
+
+(using_directive (identifier) @reference.import .)
+(using_directive (qualified_name name: (identifier) @reference.import) @reference.scope .)
+(namespace_declaration name: (qualified_name name: (_) @reference.defined))
+(file_scoped_namespace_declaration name: (qualified_name name: (_) @reference.defined))

@@ -319,3 +319,49 @@
       value: [(string) (number) (true) (false) (null) (regex) (template_string) (unary_expression)]))))
 
 (program . (hash_bang_line)? . (comment) @doc.leading)
+
+; References. A module stands behind the names that are taken from it.
+(call_expression function: (identifier) @reference.call)
+(call_expression
+  function: (member_expression
+    object: (_) @reference.scope
+    property: [(property_identifier) (private_property_identifier)] @reference.call))
+(decorator [
+  (identifier) @reference.call
+  (member_expression object: (_) @reference.scope property: (property_identifier) @reference.call)
+])
+(new_expression constructor: [
+  (identifier) @reference.type
+  (member_expression object: (_) @reference.scope property: (property_identifier) @reference.type)
+])
+(member_expression object: (_) @reference.scope property: (property_identifier) @reference.attribute)
+
+(import_statement source: (string (string_fragment) @reference.scope)) @reference.within
+(export_statement source: (string (string_fragment) @reference.scope)) @reference.within
+(import_clause (identifier) @reference.member)
+(import_specifier name: (identifier) @reference.member)
+(export_specifier name: (identifier) @reference.member)
+(import_statement "import" . source: (string (string_fragment) @reference.import))
+(import_statement (import_clause (namespace_import)) source: (string (string_fragment) @reference.import))
+(export_statement ["*" (namespace_export)] source: (string (string_fragment) @reference.import))
+(call_expression
+  function: [(identifier) (import)] @_require
+  arguments: (arguments . (string (string_fragment) @reference.import))
+  (#any-of? @_require "require" "import"))
+(variable_declarator
+  name: (object_pattern)
+  value: [
+    (call_expression
+      function: (identifier) @_require
+      arguments: (arguments . (string (string_fragment) @reference.scope)))
+    (await_expression
+      (call_expression
+        function: (import) @_require
+        arguments: (arguments . (string (string_fragment) @reference.scope))))
+  ]
+  (#any-of? @_require "require" "import")) @reference.within
+(variable_declarator
+  name: (object_pattern [
+    (shorthand_property_identifier_pattern) @reference.member
+    (pair_pattern key: (property_identifier) @reference.member)
+  ]))

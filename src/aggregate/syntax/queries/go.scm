@@ -69,3 +69,33 @@
 (import_spec path: (interpreted_string_literal (interpreted_string_literal_content) @import))
 (const_spec name: (identifier) @constant)
 (var_spec name: (identifier) @constant)
+
+; References.
+(call_expression function: (identifier) @reference.call)
+(call_expression
+  function: (selector_expression operand: (_) @reference.scope field: (field_identifier) @reference.call))
+(selector_expression operand: (_) @reference.scope field: (field_identifier) @reference.attribute)
+
+; Names of types are types but where they are defined.
+(type_identifier) @reference.type
+(qualified_type package: (_) @reference.scope name: (_) @reference.type)
+(type_spec name: (_) @reference.defined)
+(type_alias name: (_) @reference.defined)
+
+(field_declaration
+  !name
+  type: [
+    (type_identifier) @reference.inherit
+    (qualified_type package: (_) @reference.scope name: (_) @reference.inherit)
+    (generic_type type: (type_identifier) @reference.inherit)
+    (generic_type type: (qualified_type package: (_) @reference.scope name: (_) @reference.inherit))
+  ])
+(interface_type (type_elem . [
+  (type_identifier) @reference.inherit
+  (qualified_type package: (_) @reference.scope name: (_) @reference.inherit)
+] .))
+
+(import_spec path: [
+  (interpreted_string_literal (interpreted_string_literal_content) @reference.import)
+  (raw_string_literal (raw_string_literal_content) @reference.import)
+])

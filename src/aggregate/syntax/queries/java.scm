@@ -52,3 +52,40 @@
   declarator: (variable_declarator name: (identifier) @constant.member))
   (#match? @_modifiers "static.*final|final.*static"))
 (constant_declaration declarator: (variable_declarator name: (identifier) @constant.member))
+
+; References.
+(method_invocation name: (identifier) @reference.call)
+(method_invocation object: (_) @reference.scope name: (identifier) @reference.call)
+(method_reference . (_) @reference.scope "::" (identifier) @reference.call)
+((field_access object: (identifier) @reference.scope field: (identifier) @reference.attribute)
+  (#match? @reference.scope "^[A-Z]"))
+
+; Names of types are types but where they are defined.
+(type_identifier) @reference.type
+(scoped_type_identifier . (_) @reference.scope (type_identifier) @reference.type .)
+(type_parameter . (type_identifier) @reference.defined)
+(marker_annotation name: (identifier) @reference.type)
+(annotation name: (identifier) @reference.type)
+
+(superclass [
+  (type_identifier) @reference.inherit
+  (scoped_type_identifier . (_) @reference.scope (type_identifier) @reference.inherit .)
+  (generic_type . (type_identifier) @reference.inherit)
+  (generic_type . (scoped_type_identifier . (_) @reference.scope (type_identifier) @reference.inherit .))
+])
+(super_interfaces (type_list [
+  (type_identifier) @reference.inherit
+  (scoped_type_identifier . (_) @reference.scope (type_identifier) @reference.inherit .)
+  (generic_type . (type_identifier) @reference.inherit)
+  (generic_type . (scoped_type_identifier . (_) @reference.scope (type_identifier) @reference.inherit .))
+]))
+(extends_interfaces (type_list [
+  (type_identifier) @reference.inherit
+  (scoped_type_identifier . (_) @reference.scope (type_identifier) @reference.inherit .)
+  (generic_type . (type_identifier) @reference.inherit)
+  (generic_type . (scoped_type_identifier . (_) @reference.scope (type_identifier) @reference.inherit .))
+]))
+
+(import_declaration (scoped_identifier scope: (_) @reference.scope name: (_) @reference.import) .)
+(import_declaration (scoped_identifier name: (_) @reference.import) @reference.scope . (asterisk))
+(import_declaration (identifier) @reference.import)

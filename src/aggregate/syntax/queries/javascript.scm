@@ -7,3 +7,18 @@
     (generator_function body: (_) @members)
     (arrow_function body: (_) @members)
   ]) @definition.method
+
+; References.
+(class_heritage [
+  (identifier) @reference.inherit
+  (member_expression object: (_) @reference.scope property: (property_identifier) @reference.inherit)
+  (call_expression function: (identifier) @reference.inherit)
+])
+(jsx_opening_element name: [
+  (identifier) @reference.call
+  (member_expression object: (_) @reference.scope property: (property_identifier) @reference.call)
+])
+(jsx_self_closing_element name: [
+  (identifier) @reference.call
+  (member_expression object: (_) @reference.scope property: (property_identifier) @reference.call)
+])

@@ -59,3 +59,51 @@
     (#eq? @_define "define"))))
 
 (program . (text)? . (php_tag) . (comment) @doc.leading)
+
+; References.
+(function_call_expression function: [
+  (name) @reference.call
+  (qualified_name prefix: (_) @reference.scope (name) @reference.call)
+])
+(member_call_expression object: (_) @reference.scope name: (name) @reference.call)
+(nullsafe_member_call_expression object: (_) @reference.scope name: (name) @reference.call)
+(scoped_call_expression scope: (_) @reference.scope name: (name) @reference.call)
+(class_constant_access_expression . (_) @reference.scope (name) @reference.attribute .)
+
+(named_type [
+  (name) @reference.type
+  (qualified_name prefix: (_) @reference.scope (name) @reference.type)
+])
+(object_creation_expression [
+  (name) @reference.type
+  (qualified_name prefix: (_) @reference.scope (name) @reference.type)
+])
+(scoped_call_expression scope: (name) @reference.type)
+(class_constant_access_expression . (name) @reference.type (_))
+(scoped_property_access_expression scope: (name) @reference.type)
+(attribute (name) @reference.type)
+(binary_expression operator: "instanceof" right: (name) @reference.type)
+
+(base_clause [
+  (name) @reference.inherit
+  (qualified_name prefix: (_) @reference.scope (name) @reference.inherit)
+])
+(class_interface_clause [
+  (name) @reference.inherit
+  (qualified_name prefix: (_) @reference.scope (name) @reference.inherit)
+])
+(use_declaration [
+  (name) @reference.inherit
+  (qualified_name prefix: (_) @reference.scope (name) @reference.inherit)
+])
+
+(namespace_use_declaration) @reference.within
+(namespace_use_declaration (namespace_name) @reference.scope body: (_)) @reference.within
+(namespace_use_clause . [
+  (name) @reference.member
+  (qualified_name prefix: (_) @reference.scope (name) @reference.member)
+])
+(include_expression [(string (string_content) @reference.import) (binary_expression right: (string (string_content) @reference.import))])
+(include_once_expression [(string (string_content) @reference.import) (binary_expression right: (string (string_content) @reference.import))])
+(require_expression [(string (string_content) @reference.import) (binary_expression right: (string (string_content) @reference.import))])
+(require_once_expression [(string (string_content) @reference.import) (binary_expression right: (string (string_content) @reference.import))])

@@ -53,3 +53,50 @@
 (future_import_statement "__future__" @import)
 
 (expression_statement (assignment left: (identifier) @constant))
+
+; References.
+(call function: (identifier) @reference.call)
+(call function: (attribute object: (_) @reference.scope attribute: (identifier) @reference.call))
+(decorator (identifier) @reference.call)
+(decorator (attribute object: (_) @reference.scope attribute: (identifier) @reference.call))
+(attribute object: (_) @reference.scope attribute: (identifier) @reference.attribute)
+
+(type [
+  (identifier) @reference.type
+  (string (string_content) @reference.type)
+  (attribute object: (_) @reference.scope attribute: (identifier) @reference.type)
+  (subscript subscript: (identifier) @reference.type)
+  (subscript value: (attribute object: (_) @reference.scope attribute: (identifier) @reference.type))
+])
+(generic_type (identifier) @reference.type)
+; Types are joined by bars, in expressions too.
+(binary_operator operator: "|" right: (identifier) @reference.type)
+(binary_operator left: (identifier) @reference.type operator: "|")
+(except_clause value: [(identifier) @reference.type (as_pattern . (identifier) @reference.type)])
+(except_clause value: [
+  (tuple (identifier) @reference.type)
+  (as_pattern . (tuple (identifier) @reference.type))
+])
+(raise_statement . (identifier) @reference.type)
+
+(class_definition superclasses: (argument_list [
+  (identifier) @reference.inherit
+  (attribute object: (_) @reference.scope attribute: (identifier) @reference.inherit)
+  (subscript value: (identifier) @reference.inherit)
+  (subscript value: (attribute object: (_) @reference.scope attribute: (identifier) @reference.inherit))
+  (keyword_argument value: (identifier) @reference.inherit)
+]))
+
+(import_statement name: (dotted_name (identifier) @reference.import .) @reference.scope)
+(import_statement
+  name: (aliased_import name: (dotted_name (identifier) @reference.import .) @reference.scope))
+(import_from_statement module_name: (_) @reference.scope name: (dotted_name) @reference.import)
+(import_from_statement
+  module_name: (_) @reference.scope
+  name: (aliased_import name: (dotted_name) @reference.import))
+(import_from_statement
+  module_name: [
+    (dotted_name (identifier) @reference.import .)
+    (relative_import (dotted_name (identifier) @reference.import .))
+  ] @reference.scope
+  (wildcard_import))

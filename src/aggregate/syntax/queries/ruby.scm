@@ -84,3 +84,32 @@
 (program (assignment left: (constant) @constant))
 
 (program . (comment) @doc.leading)
+
+; References. A name alone may be a variable; as a statement it is called.
+(call method: [(identifier) (constant)] @reference.call)
+(call receiver: (_) @reference.scope method: [(identifier) (constant)] @reference.call)
+(body_statement (identifier) @reference.call)
+
+; Names of classes and modules are constants, and so is what they are set to.
+(constant) @reference.type
+(scope_resolution scope: (_) @reference.scope name: (constant) @reference.type)
+(class name: [(constant) @reference.defined (scope_resolution name: (_) @reference.defined)])
+(module name: [(constant) @reference.defined (scope_resolution name: (_) @reference.defined)])
+(assignment left: (constant) @reference.defined)
+
+(superclass [
+  (constant) @reference.inherit
+  (scope_resolution scope: (_) @reference.scope name: (constant) @reference.inherit)
+])
+(call
+  method: (identifier) @_include
+  arguments: (argument_list [
+    (constant) @reference.inherit
+    (scope_resolution scope: (_) @reference.scope name: (constant) @reference.inherit)
+  ])
+  (#any-of? @_include "include" "extend" "prepend"))
+
+(call
+  method: (identifier) @_require
+  arguments: (argument_list . (simple_symbol)? . (string (string_content) @reference.import))
+  (#any-of? @_require "require" "require_relative" "load" "autoload"))

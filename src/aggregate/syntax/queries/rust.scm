@@ -73,3 +73,73 @@
 (source_file (extern_crate_declaration name: (identifier) @import))
 (const_item name: (identifier) @constant)
 (static_item name: (identifier) @constant)
+
+; References.
+(call_expression function: [
+  (identifier) @reference.call
+  (scoped_identifier path: (_) @reference.scope name: (identifier) @reference.call)
+  (field_expression value: (_) @reference.scope field: (field_identifier) @reference.call)
+  (generic_function function: (identifier) @reference.call)
+  (generic_function
+    function: (scoped_identifier path: (_) @reference.scope name: (identifier) @reference.call))
+  (generic_function
+    function: (field_expression value: (_) @reference.scope field: (field_identifier) @reference.call))
+])
+(macro_invocation macro: [
+  (identifier) @reference.call
+  (scoped_identifier path: (_) @reference.scope name: (identifier) @reference.call)
+])
+; What a macro is given is not parsed: a name before a parenthesis is called.
+(token_tree (identifier) @reference.call . (token_tree . "("))
+(scoped_identifier path: (_) @reference.scope name: (identifier) @reference.attribute)
+
+; Names of types are types but where they are defined.
+(type_identifier) @reference.type
+(scoped_type_identifier path: (_) @reference.scope name: (_) @reference.type)
+(scoped_identifier path: (identifier) @reference.type (#match? @reference.type "^[A-Z]"))
+(struct_item name: (_) @reference.defined)
+(union_item name: (_) @reference.defined)
+(enum_item name: (_) @reference.defined)
+(trait_item name: (_) @reference.defined)
+(type_item name: (_) @reference.defined)
+(associated_type name: (_) @reference.defined)
+(type_parameter name: (_) @reference.defined)
+
+(impl_item trait: [
+  (type_identifier) @reference.inherit
+  (scoped_type_identifier path: (_) @reference.scope name: (_) @reference.inherit)
+  (generic_type type: (type_identifier) @reference.inherit)
+  (generic_type
+    type: (scoped_type_identifier path: (_) @reference.scope name: (_) @reference.inherit))
+])
+(trait_item bounds: (trait_bounds [
+  (type_identifier) @reference.inherit
+  (scoped_type_identifier path: (_) @reference.scope name: (_) @reference.inherit)
+  (generic_type type: (type_identifier) @reference.inherit)
+]))
+((attribute
+  (identifier) @_derive
+  arguments: (token_tree (identifier) @reference.inherit))
+  (#eq? @_derive "derive"))
+
+; Lists of names may stand in one another, each with its own part of the path.
+(use_declaration) @reference.within
+(scoped_use_list path: (_) @reference.scope) @reference.within
+(use_declaration argument: [
+  (identifier) @reference.member
+  (scoped_identifier path: (_) @reference.scope name: (identifier) @reference.member)
+])
+(use_list [
+  (identifier) @reference.member
+  (scoped_identifier path: (_) @reference.scope name: (identifier) @reference.member)
+])
+(use_as_clause path: [
+  (identifier) @reference.member
+  (scoped_identifier path: (_) @reference.scope name: (identifier) @reference.member)
+])
+(use_wildcard [
+  (identifier) @reference.member @reference.scope
+  (scoped_identifier name: (identifier) @reference.member) @reference.scope
+])
+(extern_crate_declaration name: (identifier) @reference.import)
+(mod_item name: (identifier) @reference.import !body)

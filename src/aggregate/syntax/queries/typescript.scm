@@ -79,3 +79,35 @@
     (variable_declarator
       name: (identifier) @constant
       value: (as_expression . [(string) (number) (true) (false) (template_string)])))))
+
+; References. Names of types are types but where they are defined.
+(type_identifier) @reference.type
+(nested_type_identifier module: (_) @reference.scope name: (type_identifier) @reference.type)
+(class_declaration name: (_) @reference.defined)
+(abstract_class_declaration name: (_) @reference.defined)
+(class name: (_) @reference.defined)
+(interface_declaration name: (_) @reference.defined)
+(type_alias_declaration name: (_) @reference.defined)
+(type_parameter name: (_) @reference.defined)
+(mapped_type_clause name: (_) @reference.defined)
+(infer_type (type_identifier) @reference.defined)
+
+(extends_clause value: [
+  (identifier) @reference.inherit
+  (member_expression object: (_) @reference.scope property: (property_identifier) @reference.inherit)
+  (call_expression function: (identifier) @reference.inherit)
+])
+(implements_clause [
+  (type_identifier) @reference.inherit
+  (nested_type_identifier module: (_) @reference.scope name: (_) @reference.inherit)
+  (generic_type name: (type_identifier) @reference.inherit)
+  (generic_type name: (nested_type_identifier module: (_) @reference.scope name: (_) @reference.inherit))
+])
+(extends_type_clause type: [
+  (type_identifier) @reference.inherit
+  (nested_type_identifier module: (_) @reference.scope name: (_) @reference.inherit)
+  (generic_type name: (type_identifier) @reference.inherit)
+  (generic_type name: (nested_type_identifier module: (_) @reference.scope name: (_) @reference.inherit))
+])
+
+(import_require_clause source: (string (string_fragment) @reference.import))
