@@ -6,6 +6,7 @@ from typing import Protocol
 
 from aggregate.budget.lines import FileLines, Run, ShownLines
 from aggregate.budget.steps import CHARACTERS_PER_TOKEN, Fittable, signature_run
+from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.selection import ResolvedFile
 from aggregate.compose.view_pool import render_all
 from aggregate.models.choice import Level
@@ -27,6 +28,11 @@ _ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
 
 class ReadCorpus(Corpus, Protocol):
     """A corpus that knows the files it was read from."""
+
+    @property
+    def others(self) -> Sequence[PreparedFile]:
+        """What could not be read, with the reason, and remarks on what globs met."""
+        ...
 
     def text(self, number: int) -> str:
         """Return a file's text, secrets replaced as in the prompt."""
@@ -231,7 +237,9 @@ class Candidates:
     def definitions_in_full(self, number: int, marks: bytes) -> tuple[str, ...]:
         """Return the names of definitions of which all lines but blank ones are shown, each once."""
         opened = self._open.get(number)
-        if opened is None or opened.candidate.mode is not ViewMode.FULL or opened.lines.is_whole:
+        if opened is None or not any(marks):
+            return ()
+        if opened.candidate.mode is not ViewMode.FULL or opened.lines.is_whole:
             return ()
         texts = opened.lines.texts
         names: dict[str, None] = {}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from aggregate.compose.file_messages import error_sentence, file_warnings, refusals
 from aggregate.compose.file_reading import FileReader
-from aggregate.compose.selection import Selection
+from aggregate.compose.selection import ResolvedFile, Selection
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.sections.files import files_section, rendered_block
@@ -17,6 +17,7 @@ class FittedFiles:
         files: What is shown, in the order of the prompt.
         selection: All files that were asked for.
         reader: Has read them.
+        remarks: What is told of globs.
         doubts: What is odd about what was asked for.
     """
 
@@ -26,11 +27,13 @@ class FittedFiles:
         selection: Selection,
         *,
         reader: FileReader,
+        remarks: Sequence[ResolvedFile],
         doubts: Sequence[str],
     ) -> None:
         self._files = files
         self._selection = selection
         self._reader = reader
+        self._remarks = remarks
         self._doubts = doubts
 
     @property
@@ -41,10 +44,7 @@ class FittedFiles:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was left out or is doubtful, one sentence each."""
-        remarks = (
-            f"{remark.path}: {remark.problem}"
-            for remark in self._reader.remarks(self._selection.files)
-        )
+        remarks = (f"{remark.path}: {remark.problem}" for remark in self._remarks)
         errors = [error_sentence(file) for file in self._files if file.error]
         noted = file_warnings(self._selection, self._reader.notes, errors)
         return (*self._doubts, *noted, *remarks)

@@ -95,6 +95,7 @@ class _Composing:
         )
         self._pinned = self._pinned_runs()
         self._unreadable = self._messages()
+        self._remarks = [other.file for other in self._corpus.others if other.file.is_remark]
 
     def composition(self) -> Composition:
         """Return the prompt.
@@ -214,11 +215,10 @@ class _Composing:
 
     def _messages(self) -> list[RenderedFile]:
         """Return what is shown for files that are named and cannot be read, in the order of the configuration."""
-        readable = {facts.path for facts in self._corpus.files}
         return [
-            error_file(file, self._reader.read(file).source)
-            for file in self._selection.files
-            if file.path not in readable and not file.by_glob and not file.is_remark
+            error_file(other.file, other.source)
+            for other in self._corpus.others
+            if not other.file.is_remark
         ]
 
     def _composed(self, fit: Fit, others: "_Others", remainder: int) -> Composition:
@@ -235,7 +235,9 @@ class _Composing:
             self._request, history=others.history.turns, results=others.results.results
         )
         doubts = (*request.doubts, *self._pins.doubts)
-        source = FittedFiles(files, self._selection, reader=self._reader, doubts=doubts)
+        source = FittedFiles(
+            files, self._selection, reader=self._reader, remarks=self._remarks, doubts=doubts
+        )
         stream = PromptStream(
             request,
             source,
