@@ -12,7 +12,7 @@ from aggregate.budget.lines import Run
 
 CHARACTERS_PER_TOKEN = 4
 """For the order alone, where an estimate does: what is shown is counted."""
-_DENSITY = 0.9
+DENSITY = 0.9
 """Exponent of the tokens that a piece's probability is divided by; with 1 short pieces win too often (measured)."""
 WITH_TASK = 0.12
 """The part of signatures where a task says what matters (measured)."""
@@ -207,7 +207,7 @@ def _body_steps(files: Sequence[Fittable]) -> list[Step]:
         for place, (piece, chance) in enumerate(zip(file.pieces, file.chances, strict=True)):
             tokens = max(1, piece.characters / CHARACTERS_PER_TOKEN)
             step = Step(file.number, (*opening, *piece_runs(file, place)), is_body=True)
-            ranked.append((-chance / tokens**_DENSITY, position, place, step))
+            ranked.append((-chance / tokens**DENSITY, position, place, step))
     ranked.sort(key=lambda entry: entry[:3])
     return [step for *_, step in ranked]
 

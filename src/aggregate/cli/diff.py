@@ -5,9 +5,10 @@ from pathlib import Path
 import click
 
 from aggregate.chat.request_log import find_prompt, read_request
+from aggregate.cli.asking import open_project_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_rows
-from aggregate.compose.project import open_project, request_for
+from aggregate.compose.project import request_for
 from aggregate.errors import ConfigError
 from aggregate.prompt_cache.prefix_diff import compare_prefixes
 
@@ -21,7 +22,7 @@ def diff(earlier: str, later: str, config: Path) -> None:
 
     Both are numbers or paths of prompts that run or send has written.
     """
-    request = request_for(open_project(config), with_history=False)
+    request = request_for(open_project_here(config), with_history=False)
     fingerprints = []
     for name in (earlier, later):
         path = find_prompt(request.output_dir, request.namespace, name)

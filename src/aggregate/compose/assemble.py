@@ -1,7 +1,7 @@
 """From rendered files and everything else that a request names to the prompt."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,6 +10,7 @@ from aggregate.compose.file_rendering import RenderedFiles
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import files_segments, section_segments
 from aggregate.compose.request import Request
+from aggregate.compose.source_map import map_sources
 from aggregate.compose.tier3 import is_focus, tier3_segments
 from aggregate.config.schema import BEADS_MODE
 from aggregate.models.choice import Cut, FileChoice, Missing
@@ -18,9 +19,11 @@ from aggregate.models.prompt import Prompt, Segment
 from aggregate.models.reference import THRESHOLD
 from aggregate.models.rendered_file import FileRow, RenderedFile
 from aggregate.models.screenshot import Screenshot
+from aggregate.models.source_map import Origin, SourceMap
 from aggregate.monitor import get_monitor
 from aggregate.sections.discussion import OmittedTurns
 from aggregate.sections.screenshots import screenshots_section
+from aggregate.sources.file_content import read_file
 from aggregate.sources.path_resolution import FolderListing
 
 if TYPE_CHECKING:
@@ -69,6 +72,21 @@ class ComposedPrompt(Protocol):
         """Those of the warnings that say what the scope does not allow."""
         ...
 
+    @property
+    def choices(self) -> Sequence[FileChoice]:
+        """With a task or a budget: what was decided about each candidate, once all segments were made."""
+        ...
+
+    @property
+    def cut(self) -> Sequence[Cut]:
+        """What else was shortened or left out for the budget."""
+        ...
+
+    @property
+    def missing(self) -> Sequence[Missing]:
+        """Evidence that there was none of."""
+        ...
+
     def __iter__(self) -> Iterator[Segment]:
         """Yield the prompt's segments, in order."""
         ...
@@ -83,6 +101,10 @@ class PromptStream:
         lay_out: Makes the Files section of them; by default as the request's strategy says.
         omitted: The turns before those of the request, which are left out.
 
+    Attributes:
+        choices: With a task or a budget: what was decided about each candidate; complete as ``rows`` is.
+        cut: What else was shortened or left out for the budget.
+        missing: Evidence that there was none of.
     """
 
     def __init__(
@@ -93,6 +115,9 @@ class PromptStream:
         lay_out: Callable[[Iterable[RenderedFile]], Iterable[Segment]] | None = None,
         omitted: OmittedTurns | None = None,
     ) -> None:
+        self.choices: Sequence[FileChoice] = ()
+        self.cut: Sequence[Cut] = ()
+        self.missing: Sequence[Missing] = ()
         self._rows: list[FileRow] = []
         self._lay_out = lay_out
         self._omitted = omitted
@@ -184,6 +209,7 @@ class Composition:
         choices: With a task or a budget: what was decided about each candidate, in the order of the configuration.
         cut: What else was shortened or left out for the budget.
         missing: Evidence that there was none of.
+        base_dir: Where the files' paths begin.
     """
 
     prompt: Prompt
@@ -193,6 +219,46 @@ class Composition:
     choices: tuple[FileChoice, ...] = ()
     cut: tuple[Cut, ...] = ()
     missing: tuple[Missing, ...] = ()
+    base_dir: Path = Path()
+    _map: SourceMap | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def source_map(self) -> SourceMap:
+        """Where each line of the prompt comes from (rule L-1); made when it is first asked for."""
+        if self._map is None:
+            object.__setattr__(self, "_map", map_sources(self.prompt.segments))
+        assert self._map is not None  # noqa: S101 - for type checkers
+        return self._map
+
+    def origin(self, line: int) -> Origin | None:
+        """Return where the 1-based ``line`` of the prompt comes from, ``None`` where it has no such line."""
+        return self.source_map.origin(line)
+
+    def find(self, path: str, line: int) -> int | None:
+        """Return the first line of the prompt that shows a line of a file, else that stands for it, else ``None``.
+
+        Args:
+            path: The file, as the prompt shows its path.
+            line: The 1-based line of the file.
+        """
+        return self.source_map.find(path, line)
+
+    def shows(self, path: str, lines: Iterable[int]) -> bool:
+        """Tell whether the prompt shows lines of a file as the file has them now.
+
+        Args:
+            path: The file, as the prompt shows its path.
+            lines: 1-based lines, such as ``range(3, 9)``; none at all are not shown.
+        """
+        wanted = frozenset(lines)
+        shown = self.source_map.verbatim_lines(path)
+        file = next((file for file in self.files if file.path == path), None)
+        if file is None or not wanted or not wanted <= shown:
+            return False
+        then, now = (
+            text.split("\n") for text in (file.source, read_file(self.base_dir / path).text)
+        )
+        return all(line <= len(now) and then[line - 1] == now[line - 1] for line in wanted)
 
     @property
     def rows(self) -> list[FileRow]:
@@ -222,7 +288,16 @@ def assemble(request: Request, rendered: RenderedFiles) -> Composition:
     """Lay out the prompt that ``request`` asks for from files that were read before."""
     stream = PromptStream(request, rendered)
     prompt = Prompt(tuple(stream))
-    return Composition(prompt, rendered.files, stream.warnings, stream.refused)
+    return Composition(
+        prompt,
+        rendered.files,
+        stream.warnings,
+        stream.refused,
+        tuple(stream.choices),
+        tuple(stream.cut),
+        tuple(stream.missing),
+        base_dir=request.base_dir,
+    )
 
 
 def beads_text(execution_mode: str, base_dir: str | Path | None, *, root: str = "") -> str:

@@ -291,6 +291,7 @@ def _rendered_file(file: ResolvedFile, source: SourceFile, view: View | str | No
         custom_slices=[dict(piece) for piece in item.custom_slices],
         language=shown.language,
         spans=shown.spans,
+        redacted=source.redacted,
     )
 
 

@@ -7,7 +7,7 @@ from aggregate.compose.file_reading import FileReader
 from aggregate.compose.selection import ResolvedFile, Selection
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import RenderedFile
-from aggregate.sections.files import files_section, rendered_block
+from aggregate.sections.files import files_section, rendered_segment
 
 
 class FittedFiles:
@@ -64,7 +64,7 @@ def fitted_section(
 ) -> Iterator[Segment]:
     """Yield the Files section, at its end what is not shown."""
     is_empty = True
-    for segment in files_section(title, ((file.path, rendered_block(file)) for file in files)):
+    for segment in files_section(title, map(rendered_segment, files)):
         yield segment
         is_empty = False
     if remainder is not None:

@@ -1,6 +1,6 @@
 """A prompt within a number of tokens: what enters is chosen by a ranking, and all that was decided is told."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -8,15 +8,13 @@ from aggregate.budget.fit import Fit
 from aggregate.budget.lines import Run
 from aggregate.budget.steps import WITH_TASK, Fittable, StepOrder
 from aggregate.compose.assemble import Composition, PromptStream
-from aggregate.compose.candidates import Candidates, ReadCorpus
+from aggregate.compose.candidates import Candidates
 from aggregate.compose.choices import FitStates, choices_of
-from aggregate.compose.corpus_reading import read_corpus
-from aggregate.compose.file_reading import FileReader
-from aggregate.compose.file_rendering import error_file, select_files
+from aggregate.compose.file_rendering import error_file
 from aggregate.compose.fitted_files import FittedFiles, fitted_section
 from aggregate.compose.layout import is_summarized
 from aggregate.compose.pins import ALL_LINES, Pins, runs_around
-from aggregate.compose.questions import question_for
+from aggregate.compose.ranked_files import rank_files
 from aggregate.compose.request import Request
 from aggregate.compose.section_shares import (
     NO_RESULTS,
@@ -33,9 +31,7 @@ from aggregate.models.prompt import SEPARATOR, Prompt, Section, Segment
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import ViewMode
 from aggregate.monitor import get_monitor
-from aggregate.ranking.question import Question
-from aggregate.ranking.rank import rank
-from aggregate.ranking.ranking import Ranking
+from aggregate.ranking.weights import WEIGHTS
 from aggregate.sections.files import (
     FILES,
     FILES_SUMMARY,
@@ -59,39 +55,45 @@ _PINS_NAMED = 3
 
 
 @get_monitor().scope("compose_within_budget")
-def compose_within_budget(request: Request, *, index: Index) -> Composition:
+def compose_within_budget(
+    request: Request, *, index: Index, weights: Mapping[str, float] = WEIGHTS
+) -> Composition:
     """Compose the prompt that ``request`` asks for within its budget (rules B-1 to B-8).
+
+    Args:
+        request: What to compose.
+        index: Where what follows from files is kept from run to run.
+        weights: How much each kind of evidence counts.
 
     Raises:
         BudgetError: What must be shown has more tokens.
         ConfigError: The base directory, the rules of what to leave out, or a revision cannot be used.
     """
-    return _Composing(request, index).composition()
+    return _Composing(request, index, weights).composition()
 
 
 class _Composing:
     """One prompt within a budget, from its files to its text."""
 
-    def __init__(self, request: Request, index: Index) -> None:
+    def __init__(self, request: Request, index: Index, weights: Mapping[str, float]) -> None:
         if request.budget is None:
             raise ValueError("a prompt without a budget is not fitted")
         self._request = request
         self._budget: Budget = request.budget
         self._count = SavedCounts(index)
-        self._selection = select_files(request)
-        self._reader = FileReader(request.redaction, self._selection.generated)
-        self._corpus: ReadCorpus = read_corpus(
-            self._selection.files,
-            index=index,
-            redaction=request.redaction,
-            reader=self._reader,
-        )
-        paths = [facts.path for facts in self._corpus.files]
-        self._question: Question = question_for(request, index=index, paths=paths)
-        self._ranking: Ranking = rank(self._corpus, self._question)
+        ranked = rank_files(request, index=index, weights=weights)
+        self._selection = ranked.selection
+        self._reader = ranked.reader
+        self._corpus = ranked.corpus
+        self._question = ranked.question
+        self._ranking = ranked.ranking
         self._pins = Pins.of(request, self._selection.files)
         self._candidates = Candidates(
-            self._corpus, self._ranking.files, mode_of=self._mode, count=self._count
+            self._corpus,
+            self._ranking.files,
+            mode_of=self._mode,
+            count=self._count,
+            by_structure=self._question.is_empty,
         )
         self._pinned = self._pinned_runs()
         self._unreadable = self._messages()
@@ -245,7 +247,13 @@ class _Composing:
             omitted=others.history.omitted,
         )
         prompt = Prompt(tuple(stream))
-        return Composition(prompt, tuple(files), stream.warnings, stream.refused)
+        return Composition(
+            prompt,
+            tuple(files),
+            stream.warnings,
+            stream.refused,
+            base_dir=self._request.base_dir,
+        )
 
     def _rendered(self, fit: Fit) -> list[RenderedFile]:
         """Return the files that are shown, in the order of the budget's settings."""
