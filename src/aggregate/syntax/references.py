@@ -9,7 +9,7 @@ it where one stands in another. ``@reference.defined`` is a name that would be a
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from tree_sitter import Node
 
@@ -23,14 +23,20 @@ from aggregate.syntax.parsing import macros_by_end, parse_source, query_matches,
 _WANTED: Final = frozenset({"reference", "embedded"})
 _MEMBER: Final = "reference.member"
 _RANKS: Final = {
-    "reference.import": ("import", 0),
-    _MEMBER: ("import", 0),
-    "reference.inherit": ("inherit", 1),
-    "reference.call": ("call", 2),
-    "reference.type": ("type", 3),
-    "reference.attribute": ("attribute", 4),
+    "reference.import": 1,
+    _MEMBER: 1,
+    "reference.inherit": 3,
+    "reference.call": 5,
+    "reference.type": 7,
+    "reference.attribute": 9,
 }
-"""For each capture of a name the kind of the reference, and which counts where several patterns match one name."""
+"""Which capture counts where several patterns match one name, the lowest; one less with a scope."""
+_LAST_OF_IMPORTS = 1
+_PARTS: Final = frozenset({"reference.type", "reference.attribute"})
+"""What a part of a module's name looks like in an import."""
+_KINDS: Final = {capture: capture.removeprefix("reference.") for capture in _RANKS}
+_TIMES_AS_LONG = 3
+"""A text may have so many times more references than definitions: the densest take 3 seconds for a megabyte."""
 _LONGEST_SCOPE = 60
 """Bytes of what stands before a name: a longer one is no path of names that anything could be found by."""
 _LONGEST_NAME = 200
@@ -48,7 +54,7 @@ class SyntaxReference(NamedTuple):
     Attributes:
         name: The last part, such as ``area`` of ``shape.area()``; of a file that is imported its own name.
         kind: ``call``, ``type``, ``import``, ``inherit`` or ``attribute``.
-        start: First byte of the name in the text as UTF-8.
+        start: First byte of the name in the text as UTF-8, or of the path that it is the last part of.
         line: The line of that byte, 1-based.
         scope: What stands before the name where that is a path of names of at most 60 bytes; of an import the module
             that the name is taken from, or that is imported, as written. ``""`` for nothing.
@@ -73,7 +79,7 @@ def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...
     """
     prepare_query(language, _WANTED)
     source = text.encode(errors="surrogatepass")
-    references, blocks = _read_own(source, language, Deadline(len(source)))
+    references, blocks = _read_own(source, language, _deadline(len(source)))
     if blocks:
         references += _embedded(source, blocks)
         references.sort(key=_place)
@@ -85,7 +91,7 @@ def _embedded(source: bytes, blocks: list[Block]) -> Iterator[SyntaxReference]:
     for block in blocks:
         prepare_query(block.language, _WANTED)
     # All of them together have as long as one text of their size.
-    deadline = Deadline(sum(block.end - block.start for block in blocks))
+    deadline = _deadline(sum(block.end - block.start for block in blocks))
     line, counted = 0, 0
     for block in blocks:
         line += source.count(b"\n", counted, block.start)
@@ -98,6 +104,10 @@ def _embedded(source: bytes, blocks: list[Block]) -> Iterator[SyntaxReference]:
             yield reference._replace(
                 start=reference.start + block.start, line=reference.line + line
             )
+
+
+def _deadline(size: int) -> Deadline:
+    return Deadline(_TIMES_AS_LONG * size)
 
 
 def _read_own(
@@ -113,11 +123,23 @@ def _read_own(
 
 
 class _Module(NamedTuple):
-    """A statement of which all names are taken from one module, or a part of such a one."""
+    """A statement of which all names are taken from one module, or a part of such a one.
+
+    Attributes:
+        start: Its first byte.
+        end: The byte behind its last one.
+        name: Of the module, ``""`` where each name has its own.
+        joint: What stands between that and a further part of the name, if anything can.
+    """
 
     start: int
     end: int
-    name: str
+    name: str = ""
+    joint: str = ""
+
+
+_Name: TypeAlias = tuple[int, str, Node, Node | None]
+"""A name that was captured: its rank, the capture, the name and its scope. A ``NamedTuple`` takes longer."""
 
 
 @dataclass(slots=True)
@@ -126,114 +148,147 @@ class _Captured:
 
     Attributes:
         text: The bytes that were parsed.
-        names: By the first byte of a name: its rank, whether it is a member, and the reference.
+        names: By their first byte, of those that begin there the one with the lowest rank.
         defined: First bytes of names that are defined.
         modules: Statements that members are looked up in.
+        embedded: Parts in other languages.
     """
 
     text: bytes
-    names: dict[int, tuple[int, bool, SyntaxReference]] = field(default_factory=dict)
+    names: dict[int, _Name] = field(default_factory=dict)
     defined: set[int] = field(default_factory=set)
     modules: set[_Module] = field(default_factory=set)
     embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
 
     def add(self, match: dict[str, list[Node]]) -> None:
         """Add the nodes of one match; this runs for each reference of a project."""
+        names = self.names
         scopes = match.get("reference.scope")
-        for capture, nodes in match.items():
-            ranked = _RANKS.get(capture)
-            if ranked is not None:
-                kind, rank = ranked
-                for node in nodes:
-                    self._add_name(node, kind, rank, scopes, is_member=capture == _MEMBER)
-            elif capture == "reference.within":
-                self.modules.add(self._module(nodes[0], scopes))
+        scope = scopes[0] if scopes else None
+        for capture, (node, *_) in match.items():
+            rank = _RANKS.get(capture)
+            if rank is not None:
+                if scopes:
+                    rank -= 1
+                start = node.start_byte
+                if start not in names or rank < names[start][0]:
+                    names[start] = rank, capture, node, scope
             elif capture == "reference.defined":
-                self.defined.update([node.start_byte for node in nodes])
+                self.defined.add(node.start_byte)
+            elif capture == "reference.within":
+                self.modules.add(self._module(node, scope))
             elif capture == "embedded.tag":
                 self.embedded.add(match)
 
-    def _add_name(
-        self, node: Node, kind: str, rank: int, scopes: list[Node] | None, *, is_member: bool
-    ) -> None:
-        start, end = node.start_byte, node.end_byte
-        known = self.names.get(start)
-        if known is not None and (known[0] < rank or (known[0] == rank and known[2].scope)):
-            return
-        name = self._words(start, end, _LONGEST_NAME)
-        if kind == "import":
-            name = name.strip(_QUOTES)
-            scope = self._scope(scopes, _LONGEST_NAME).strip(_QUOTES) if scopes else ""
-            if not scope and not is_member:
-                scope = name
-            if "/" in name:
-                name = _last_part(name)
-        else:
-            scope = self._plain_scope(scopes) if scopes else ""
-            if "/" in name:
-                name = name.rstrip("/").rpartition("/")[2]
-        if name.isidentifier() or _NAME.fullmatch(name):
-            line = node.start_point.row + 1
-            self.names[start] = rank, is_member, SyntaxReference(name, kind, start, line, scope)
+    def references(self) -> list[SyntaxReference]:
+        """Return the references in order, each import with its module."""
+        references: list[SyntaxReference | None] = []
+        around = _Around(self.modules)
+        for start in sorted(self.names.keys() - self.defined):
+            rank, capture, node, scope = self.names[start]
+            if self.modules:
+                around.move_to(start)
+            module = around.module
+            if rank > _LAST_OF_IMPORTS:
+                if module is None or capture not in _PARTS:
+                    references.append(self._use(start, _KINDS[capture], node, scope))
+            elif capture != _MEMBER:
+                references.append(self._import(start, _Module(start, start), node, scope))
+            elif module is not None:
+                references.append(self._import(start, module, node, scope))
+        return [reference for reference in references if reference is not None]
+
+    def _use(
+        self, start: int, kind: str, node: Node, before: Node | None
+    ) -> SyntaxReference | None:
+        """Return what uses a name, or ``None`` for one that nothing could be called."""
+        name = self._words(start, node.end_byte, _LONGEST_NAME)
+        if not name.isidentifier():
+            name = name.rstrip("/").rpartition("/")[2]  # a program is called by its path
+            if not _NAME.fullmatch(name):
+                return None
+        scope = ""
+        if before is not None:
+            scope = self._words(before.start_byte, before.end_byte, _LONGEST_SCOPE)
+            if not scope.isidentifier() and not _PLAIN.fullmatch(scope):
+                scope = ""
+        return SyntaxReference(name, kind, start, node.start_point.row + 1, scope)
+
+    def _import(
+        self, start: int, module: _Module, node: Node, taken_from: Node | None
+    ) -> SyntaxReference | None:
+        """Return an import with its module, or ``None`` for a name that nothing could be called."""
+        written = self._words(start, node.end_byte, _LONGEST_NAME).strip(_QUOTES)
+        name = _last_part(written)
+        if not _NAME.fullmatch(name):
+            return None
+        scope = module.name or written
+        if taken_from is not None:
+            own = self._words(taken_from.start_byte, taken_from.end_byte, _LONGEST_NAME)
+            scope = module.name + module.joint + own.strip(_QUOTES)
+        if len(scope) > _LONGEST_NAME:
+            scope = ""
+        return SyntaxReference(name, "import", start, node.start_point.row + 1, scope)
 
     def _words(self, start: int, end: int, longest: int) -> str:
         """Return a part of the text, ``""`` where it is longer than ``longest`` bytes."""
         return self.text[start:end].decode(errors="surrogatepass") if end - start <= longest else ""
 
-    def _scope(self, scopes: list[Node], longest: int) -> str:
-        return self._words(scopes[0].start_byte, scopes[0].end_byte, longest)
-
-    def _plain_scope(self, scopes: list[Node]) -> str:
-        """Return what stands before a name if that is a path of names."""
-        scope = self._scope(scopes, _LONGEST_SCOPE)
-        return scope if scope.isidentifier() or _PLAIN.fullmatch(scope) else ""
-
-    def _module(self, node: Node, scopes: list[Node] | None) -> _Module:
+    def _module(self, node: Node, scope: Node | None) -> _Module:
         """Return a statement with its module, and with what joins that to a name where such may follow."""
-        if not scopes:
-            return _Module(node.start_byte, node.end_byte, "")
-        joint = _JOINT.match(self.text, scopes[0].end_byte)
-        name = self._scope(scopes, _LONGEST_NAME) + (joint[1].decode() if joint else "")
-        return _Module(node.start_byte, node.end_byte, name)
-
-    def references(self) -> list[SyntaxReference]:
-        """Return the references in order, each import with its module."""
-        named = [self.names[start] for start in sorted(self.names) if start not in self.defined]
-        if not self.modules:
-            return [reference for _, is_member, reference in named if not is_member]
-        return list(_with_modules(named, self.modules))
+        if scope is None:
+            return _Module(node.start_byte, node.end_byte)
+        name = self._words(scope.start_byte, scope.end_byte, _LONGEST_NAME)
+        joint = _JOINT.match(self.text, scope.end_byte)
+        return _Module(node.start_byte, node.end_byte, name, joint[1].decode() if joint else "")
 
 
-def _with_modules(
-    named: Iterable[tuple[int, bool, SyntaxReference]], modules: Iterable[_Module]
-) -> Iterator[SyntaxReference]:
-    """Yield references with the modules around them, without members that stand in none."""
-    waiting = sorted(modules, key=lambda module: (-module.start, module.end))
-    around: list[_Module] = []
-    for _, is_member, reference in named:
-        while waiting and waiting[-1].start <= reference.start:
-            module = waiting.pop()
-            while around and around[-1].end <= module.start:
-                around.pop()
-            outer = around[-1].name if around else ""
-            name = (outer + module.name)[: _LONGEST_NAME + 1]
-            around.append(module._replace(name=name))
-        while around and around[-1].end <= reference.start:
-            around.pop()
-        if is_member and around:
-            yield reference._replace(scope=_joined(around[-1].name, reference))
-        elif not is_member and not (around and reference.kind == "attribute"):
-            yield reference
+class _Around:
+    """The modules around a place that goes through a text from its beginning to its end.
+
+    Args:
+        modules: All of the text; one may stand in another, and has the names of those around it before its own.
+    """
+
+    __slots__ = ("_around", "_waiting")
+
+    def __init__(self, modules: Iterable[_Module]) -> None:
+        self._waiting = sorted(modules, key=lambda module: (-module.start, module.end, module.name))
+        self._around: list[_Module] = []
+
+    def move_to(self, place: int) -> None:
+        """Go on to the byte ``place``."""
+        while self._waiting and self._waiting[-1].start <= place:
+            module = self._waiting.pop()
+            self._leave(module.start)
+            outer = self.module
+            if outer is not None:
+                module = _inside(outer, module)
+            self._around.append(module)
+        self._leave(place)
+
+    def _leave(self, place: int) -> None:
+        while self._around and self._around[-1].end <= place:
+            self._around.pop()
+
+    @property
+    def module(self) -> _Module | None:
+        """The innermost module around the place, with the names of all around it; ``None`` for no module."""
+        return self._around[-1] if self._around else None
 
 
-def _joined(module: str, member: SyntaxReference) -> str:
-    """Return the module that a member is taken from; one by itself is taken from one of its own name."""
-    scope = module + member.scope if member.scope else module.rstrip(":\\.") or member.name
-    return scope if len(scope) <= _LONGEST_NAME else ""
+def _inside(outer: _Module, module: _Module) -> _Module:
+    """Return a module with the name of the one around it before its own."""
+    if not module.name:
+        return module._replace(name=outer.name, joint=outer.joint)
+    # Cut where it is too long to be told anyway: else deep nesting would take the square of its depth.
+    return module._replace(name=(outer.name + outer.joint + module.name)[: _LONGEST_NAME + 1])
 
 
 def _last_part(path: str) -> str:
     """Return the last part of a path, before a version that it ends with."""
+    if "/" not in path:
+        return path
     parts = [part for part in path.split("/") if part]
     if len(parts) > 1 and _VERSION.fullmatch(parts[-1]):
         parts.pop()
