@@ -1,12 +1,13 @@
 """What files are for: tests and what stands beside the source count less, unless the task speaks of them."""
 
+import re
 from collections.abc import Mapping
 
 from aggregate.ranking.evidence import Evidence
 from aggregate.ranking.inquiry import Inquiry
 from aggregate.ranking.path_kinds import PathKind
 from aggregate.ranking.question import TaskText
-from aggregate.ranking.terms import terms_in
+from aggregate.ranking.terms import term_list
 
 _WORDS: Mapping[PathKind, str] = {
     PathKind.TEST: "test tests testing spec specs fixture fixtures testcase pytest unittest coverage flaky",
@@ -18,8 +19,10 @@ _WORDS: Mapping[PathKind, str] = {
 }
 """Words by which a task speaks of files of a kind."""
 _TERMS: Mapping[PathKind, frozenset[str]] = {
-    kind: frozenset(terms_in(words)) for kind, words in _WORDS.items()
+    kind: frozenset(term_list(words)) for kind, words in _WORDS.items()
 }
+_PREFIX = re.compile(r"\s*+(?P<type>\w{2,20}+)(?:\([^()\n]{0,60}\))?!?:")
+"""What a conventional message begins with: ``docs: ...``, ``test(router): ...``."""
 _IN_SCOPE = 0.0
 """What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``."""
 _IN_SUBJECT = 0.3
@@ -50,7 +53,9 @@ def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
 def _penalty(kind: PathKind, task: TaskText) -> float:
     """Return how much it counts against a file to be of a kind, from 0 to 1."""
     words = _TERMS[kind]
-    if not words.isdisjoint(task.scopes):
+    prefix = _PREFIX.match(task.text)
+    scopes = [*task.scopes, *(term_list(prefix["type"]) if prefix else ())]
+    if not words.isdisjoint(scopes):
         return _IN_SCOPE
     if not words.isdisjoint(task.subject):
         return _IN_SUBJECT
