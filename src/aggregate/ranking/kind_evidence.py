@@ -65,17 +65,20 @@ def _penalty(kind: PathKind, task: TaskText) -> float:
 
 
 def language_share(inquiry: Inquiry) -> Evidence:
-    """Return the share that a file's language has of the project's source, scaled to the most used language."""
+    """Return the share that a file's language has of the project's source, scaled to the most used language.
+
+    Files of a kind that the task speaks of count as if they were in it, as far as they are not held back.
+    """
     characters: dict[str, int] = {}
     for facts, kind in zip(inquiry.files, inquiry.kinds, strict=True):
         if facts.is_code and kind is PathKind.SOURCE:
             characters[facts.language] = characters.get(facts.language, 0) + facts.characters
-    most = max(characters.values(), default=0)
-    if not most:
-        return Evidence("language")
-    values = {
-        file: characters[facts.language] / most
-        for file, facts in enumerate(inquiry.files)
-        if facts.is_code and characters.get(facts.language)
-    }
+    most = max(characters.values(), default=0) or 1
+    lifted = {kind: 1 - _penalty(kind, inquiry.question.task) for kind in _TERMS}
+    values: dict[int, float] = {}
+    for file, (facts, kind) in enumerate(zip(inquiry.files, inquiry.kinds, strict=True)):
+        share = characters.get(facts.language, 0) / most if facts.is_code else 0.0
+        value = max(share, lifted.get(kind, 0.0))
+        if value:
+            values[file] = value
     return Evidence("language", files=values)
