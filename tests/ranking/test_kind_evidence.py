@@ -24,10 +24,22 @@ def test_a_task_that_speaks_of_tests_or_documents_lifts_them(
     """What counts against tests and documents shrinks where the task speaks of them, most in its first line (T-1)."""
     corpus = project()
     put, _ = inquiry(corpus, ask(task))
-    tests, auxiliary = file_kinds(put)
+    tests, auxiliary, _ = file_kinds(put)
     assert by_path(corpus, tests).get("tests/test_router.py") == of_test
     assert by_path(corpus, auxiliary).get("README.md") == of_readme
     assert set(by_path(corpus, tests)) <= {"tests/test_router.py"}
+
+
+def test_a_kind_that_the_first_line_speaks_of_is_asked_for() -> None:
+    """Documents count where the first line speaks of them, most where it begins so (rule T-1)."""
+    corpus = project()
+    for task, value in (
+        ("docs: explain", {"README.md": 1.0}),
+        ("the docs", {"README.md": 0.7}),
+        ("explain", {}),
+    ):
+        put, _ = inquiry(corpus, ask(task))
+        assert by_path(corpus, file_kinds(put)[2]) == value
 
 
 def test_the_kind_is_told() -> None:

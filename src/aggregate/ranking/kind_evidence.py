@@ -31,21 +31,35 @@ _IN_TEXT = 0.75
 """What is left of it where only the rest does, which often just asks for tests as well."""
 
 
-def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
-    """Return which files are tests, and which are auxiliary: documents, examples, benchmarks, vendored, generated."""
+def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
+    """Return which files are tests, which are auxiliary, and which are of a kind that the first line speaks of.
+
+    Auxiliary are documents, examples, benchmarks, and what is vendored or generated.
+    """
     penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
     tests: dict[int, float] = {}
     auxiliary: dict[int, float] = {}
+    asked: dict[int, float] = {}
     for file, kind in enumerate(inquiry.kinds):
-        if kind is not PathKind.SOURCE and penalties[kind]:
+        if kind is PathKind.SOURCE:
+            continue
+        penalty = penalties[kind]
+        if penalty:
             values = tests if kind is PathKind.TEST else auxiliary
-            values[file] = penalties[kind]
+            values[file] = penalty
+        if penalty <= _IN_SUBJECT:
+            asked[file] = 1 - penalty
     return (
         Evidence("test", files=tests, matched=dict.fromkeys(tests, "a test")),
         Evidence(
             "auxiliary",
             files=auxiliary,
             matched={file: inquiry.kinds[file].value for file in auxiliary},
+        ),
+        Evidence(
+            "kind in the task",
+            files=asked,
+            matched={file: inquiry.kinds[file].value for file in asked},
         ),
     )
 
