@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import aggregate
+from aggregate.compose.commit_history import HISTORY_CODE, history_version
 from aggregate.compose.view_index import VIEW_CODE, VIEW_LIBRARIES, view_version
 from aggregate.tokens.segment_counter import TOKEN_CODE, TOKEN_LIBRARIES, token_version
 
@@ -18,6 +19,12 @@ VIEW_MAKERS = (
     "redaction.redact",
     "text.generated",
     "text.invisible",
+)
+HISTORY_MAKERS = (
+    "ranking.definition_lines",
+    "ranking.message_text",
+    "ranking.terms",
+    "sources.git_log",
 )
 TOKEN_MAKERS = ("tokens.batch", "tokens.counter", "tokens.vocabulary")
 
@@ -60,13 +67,14 @@ def closure(makers: Sequence[str]) -> tuple[set[str], set[str]]:
     [
         (VIEW_MAKERS, VIEW_CODE, VIEW_LIBRARIES),
         (TOKEN_MAKERS, TOKEN_CODE, TOKEN_LIBRARIES),
+        (HISTORY_MAKERS, HISTORY_CODE, ()),
     ],
-    ids=["views", "tokens"],
+    ids=["views", "tokens", "history"],
 )
 def test_all_that_computes_is_in_the_version(
     makers: Sequence[str], code: Sequence[str], libraries: Sequence[str]
 ) -> None:
-    """Each module that is imported where views are made or tokens counted changes what they are kept under (I-1)."""
+    """Each module that is imported where views are made, tokens counted or commits read changes what they are kept under (I-1)."""
     modules, imported = closure(makers)
     assert len(modules) > len(makers)
     assert [name for name in sorted(modules) if not f"{name}.".startswith(_prefixes(code))] == []
@@ -78,6 +86,7 @@ def _prefixes(code: Sequence[str]) -> tuple[str, ...]:
 
 
 def test_versions_are_known_where_all_is_installed() -> None:
-    """Views and counts are kept: no name of what computes them is mistyped."""
+    """Views, counts and commits are kept: no name of what computes them is mistyped."""
     assert view_version()
     assert token_version()
+    assert history_version()
