@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 
 import aggregate
+from aggregate.compose.analysis_index import (
+    ANALYSIS_CODE,
+    ANALYSIS_LIBRARIES,
+    analysis_version,
+)
 from aggregate.compose.commit_history import HISTORY_CODE, history_version
 from aggregate.compose.view_index import VIEW_CODE, VIEW_LIBRARIES, view_version
 from aggregate.tokens.segment_counter import TOKEN_CODE, TOKEN_LIBRARIES, token_version
@@ -25,6 +30,14 @@ HISTORY_MAKERS = (
     "ranking.message_text",
     "ranking.terms",
     "sources.git_log",
+)
+ANALYSIS_MAKERS = (
+    "ranking.analysis",
+    "ranking.term_groups",
+    "redaction.redact",
+    "sources.file_content",
+    "text.generated",
+    "text.invisible",
 )
 TOKEN_MAKERS = ("tokens.batch", "tokens.counter", "tokens.vocabulary")
 
@@ -66,10 +79,11 @@ def closure(makers: Sequence[str]) -> tuple[set[str], set[str]]:
     ("makers", "code", "libraries"),
     [
         (VIEW_MAKERS, VIEW_CODE, VIEW_LIBRARIES),
+        (ANALYSIS_MAKERS, ANALYSIS_CODE, ANALYSIS_LIBRARIES),
         (TOKEN_MAKERS, TOKEN_CODE, TOKEN_LIBRARIES),
         (HISTORY_MAKERS, HISTORY_CODE, ()),
     ],
-    ids=["views", "tokens", "history"],
+    ids=["views", "analyses", "tokens", "history"],
 )
 def test_all_that_computes_is_in_the_version(
     makers: Sequence[str], code: Sequence[str], libraries: Sequence[str]
@@ -88,5 +102,6 @@ def _prefixes(code: Sequence[str]) -> tuple[str, ...]:
 def test_versions_are_known_where_all_is_installed() -> None:
     """Views, counts and commits are kept: no name of what computes them is mistyped."""
     assert view_version()
+    assert analysis_version()
     assert token_version()
     assert history_version()
