@@ -21,6 +21,7 @@ from aggregate.sources.git_log import (
     HunkContext,
     LoggedCommit,
     commit_ids,
+    context_rules,
     find_head,
     read_commits,
     read_contexts,
@@ -38,6 +39,8 @@ _MOST_TERMS: Final = 400
 """Of a message; longer ones hold lists and logs."""
 HISTORY_CODE: Final = (
     "compose.commit_history",
+    "disk.programs",
+    "disk.roots",
     "ranking.definition_lines",
     "ranking.message_text",
     "ranking.terms",
@@ -213,5 +216,16 @@ def _key(what: str, prefix: str, ids: Sequence[str]) -> bytes:
 
 
 @cache
+def history_version() -> str:
+    """Return a version of all that decides on what is kept of a commit, ``""`` where it cannot be told."""
+    version = code_version(HISTORY_CODE)
+    try:
+        rules = sha256(context_rules()).hexdigest()
+    except OSError:
+        return ""
+    return version and f"{version}:{rules[:16]}"
+
+
+@cache
 def _kind(name: str) -> Kind:
-    return Kind(name, code_version(HISTORY_CODE))
+    return Kind(name, history_version())
