@@ -22,7 +22,7 @@ if (
     from aggregate.clients.context_window import exceeded_window as exceeded_window
     from aggregate.compose.audit_schema import audit_schema as audit_schema
     from aggregate.compose.file_stats import largest_folders as largest_folders
-    from aggregate.compose.scores import file_scores as file_scores
+    from aggregate.compose.ranked_files import file_scores as file_scores
     from aggregate.config.schema import json_schema as json_schema
     from aggregate.tokens.count import PromptTokens as PromptTokens
     from aggregate.tokens.count import count_prompt as count_prompt
@@ -38,7 +38,7 @@ HOMES = {
     "count_prompt": "aggregate.tokens.count",
     "draw_trace": "aggregate.cli.trace_tree",
     "exceeded_window": "aggregate.clients.context_window",  # one run in thousands is that large
-    "file_scores": "aggregate.compose.scores",  # most lists of files are for no task
+    "file_scores": "aggregate.compose.ranked_files",  # most lists of files are for no task
     "format_exception": "traceback",  # for who debugs
     "json_schema": "aggregate.config.schema",
     "largest_folders": "aggregate.compose.file_stats",
