@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aggregate.cli import lazy
 from aggregate.cli.output import say, warn, warn_all
+from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.assemble import ComposedPrompt
 from aggregate.index.store import Index
 
@@ -39,7 +40,8 @@ def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", index: Index
 
 def print_report(stream: ComposedPrompt, tokens: "PromptTokens", warnings: Sequence[str]) -> None:
     """Print to standard error the warnings, and the tokens of the document, its sections and largest files."""
-    warn_all(warnings, more="--json")
+    # The glob for all files is nobody's own: what is said of it is said of all.
+    warn_all([sentence.removeprefix(f"{ALL_FILES}: ") for sentence in warnings], more="--json")
     if not stream.rows:
         warn("no files: name some under [files] paths in the configuration")
     lines = [f"{tokens.document:>11,} tokens (o200k)"]

@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +80,7 @@ def stats(
     selection = select_files(request)
     with progress("Measuring files", hidden=False) as bar:
         sizes = measure_files(selection, index=index, on_start=bar.start, on_done=bar.advance)
-    scores = None if asked is None else lazy.file_scores(replace(request, budget=None), index=index)
+    scores = None if asked is None else lazy.file_scores(request, index=index)
     index.flush()
     if as_json:
         write_result(json.dumps([_data(file, scores) for file in sizes], indent=2))
