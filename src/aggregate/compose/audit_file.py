@@ -5,14 +5,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
+from aggregate.compose.audit import Decided, audit_of
 from aggregate.compose.numbered_output import audit_path, numbered_files
+from aggregate.compose.request import Request
+from aggregate.compose.source_map import map_sources
 from aggregate.disk.reading import CONTENT_BYTES, read_text
 from aggregate.disk.writing import replace_own
 from aggregate.models.audit import Audit, rounded
 from aggregate.models.budget import Budget, FileOrder
 from aggregate.models.choice import Cut, FileChoice, Level, Missing, Reason
 from aggregate.models.packed_map import pack_map, unpack_map
-from aggregate.models.prompt import Section
+from aggregate.models.prompt import Prompt, Section
 from aggregate.models.source_map import SourceMap
 from aggregate.models.task import Place, Task
 from aggregate.monitor import get_monitor
@@ -142,6 +145,26 @@ def write_audit(prompt: Path, audit: Audit) -> None:
         OutputError: The file cannot be written.
     """
     replace_own(audit_path(prompt), audit_text(audit))
+
+
+def record_audit(path: Path, request: Request, decided: Decided, prompt: Prompt) -> None:
+    """Make the account of a prompt that is kept whole, and write it beside that.
+
+    Args:
+        path: The prompt's file.
+        request: What was composed.
+        decided: What was decided.
+        prompt: As it was written.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    from aggregate.tokens.count import count_prompt  # other prompts are not counted here
+
+    size = sum(map(len, prompt.pieces()))
+    source_map = map_sources(prompt.segments)
+    audit = audit_of(request, decided, count_prompt(prompt), size=size, source_map=source_map)
+    write_audit(path, audit)
 
 
 def audit_text(audit: Audit) -> str:

@@ -95,8 +95,10 @@ def _add_file(runs: RunCollector, segment: Segment) -> None:
         runs.add(lines - 2, Label.NOTE, source)
         return
     runs.add(1, Label.FENCE, source)
-    shown = segment.shown or ShownText("", ())
-    if shown.is_message:
+    shown = segment.shown
+    if shown is None:  # as a cache stored it, or made by others
+        runs.add(lines - _AROUND_CONTENT, Label.EARLIER, source)
+    elif shown.is_message:
         runs.add(lines - _AROUND_CONTENT, Label.MESSAGE, source)
     elif shown.spans is None:
         _add_verbatim(runs, source, 1, lines - _AROUND_CONTENT, shown.redacted)

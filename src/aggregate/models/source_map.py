@@ -42,6 +42,7 @@ class Label(IntEnum):
     SCREENSHOT = 16
     RULE = 17
     SECTION_NOTE = 18
+    EARLIER = 19
 
 
 _MEANINGS: dict[Label, tuple[OriginKind, str]] = {
@@ -63,6 +64,7 @@ _MEANINGS: dict[Label, tuple[OriginKind, str]] = {
     Label.RESULT: (OriginKind.RESULT, ""),
     Label.SCREENSHOT: (OriginKind.SCREENSHOT, ""),
     Label.RULE: (OriginKind.GENERATED, "rule between two turns"),
+    Label.EARLIER: (OriginKind.FILE, "a text of the file whose lines are not known"),
     Label.SECTION_NOTE: (OriginKind.GENERATED, "note of the section {source}"),
 }
 
