@@ -135,7 +135,8 @@ class _ContentRuns:
                 continue
             if not 1 <= span.source_start <= span.source_end:
                 continue
-            self._add_uncovered(line, span.start - 1, last, span.source_start, is_view=True)
+            if line < span.start:
+                self._add_uncovered(line, span.start - 1, last, span.source_start, is_view=True)
             self._add_span(span)
             line, last = span.end + 1, span.source_end
             has_spans = True
