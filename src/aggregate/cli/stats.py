@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
 from aggregate.cli import lazy
 from aggregate.cli.asking import open_asked_project, read_task, task_option
+from aggregate.cli.columns import BAR, bar, fitted
 from aggregate.cli.options import (
     cache_options,
     config_option,
@@ -32,8 +33,6 @@ from aggregate.text.terminal import printable
 _TITLE = "tokens by view"
 _LEAST_NAME = 10
 """Columns of a name on the narrowest terminal."""
-_BAR = 16
-"""Characters of the longest bar."""
 _WIDE = 90
 """Columns from which there is room for bars beside names and numbers."""
 _PLAIN_WIDTH = 140
@@ -137,24 +136,18 @@ def _lines(rows: Sequence[FolderRow], width: int, *, has_scores: bool) -> Iterat
         for column, title in enumerate(titles)
     ]
     names = [printable("  " * row.depth + row.name + "/" * row.is_folder) for row in rows]
-    bar_width = _BAR + 1 if width >= _WIDE else 0
+    bar_width = BAR + 1 if width >= _WIDE else 0
     room = max(width - sum(widths) - len(widths) - bar_width, _LEAST_NAME)
     name_width = min(room, max(map(cell_len, [_TITLE, *names])))
     most = max((row.tokens[0] for row in rows if not row.is_folder), default=0)
     for name, texts, row in zip([_TITLE, *names], [titles, *numbers], [None, *rows], strict=True):
         cells = (text.rjust(widest) for text, widest in zip(texts, widths, strict=True))
-        bar = f" {_bar(row, most)}" if row and bar_width else ""
-        yield f"{_fitted(name, name_width)} {' '.join(cells)}{bar}".rstrip()
-
-
-def _fitted(name: str, width: int) -> str:
-    """Return a name that takes ``width`` columns of a terminal, where some characters take two."""
-    missing = width - cell_len(name)
-    return name + " " * missing if missing >= 0 else set_cell_size(name, width - 1) + "…"
+        size = f" {_bar(row, most)}" if row and bar_width else ""
+        yield f"{fitted(name, name_width)} {' '.join(cells)}{size}".rstrip()
 
 
 def _bar(row: FolderRow, most: int) -> str:
     """Return a bar for a file's tokens, none for a folder."""
     if row.is_folder or not most:
         return ""
-    return "█" * round(_BAR * row.tokens[0] / most) or "▏"
+    return bar(row.tokens[0] / most)
