@@ -16,12 +16,15 @@ from aggregate.models.sent_file import SentFile
 
 BELOW: Final = 0.5
 """A file stays unless its score is below this part of that of what would enter instead (rule B-9)."""
-REPLACED: Final = 0.1
+REPLACED: Final = 0.03
 """The part of the room that files of a low score may take from others in one turn. Each of them is worth little for the
 question, and together they would replace all files in each turn."""
-LIKELY: Final = 0.05
+MOVABLE: Final = 0.25
+"""The part of the room, at the end of the prompt, that they may take from: a file at the front is paid for with all that
+stands behind it."""
+LIKELY: Final = 0.1
 """A file with this part of all scores is what the question is about: it enters whatever it replaces, and it does not
-leave for lack of room while there is a less likely one. At most twenty files can be as likely."""
+leave for lack of room while there is a less likely one. At most ten files can be as likely."""
 _HUNK_TOKENS: Final = 40
 """What showing more of a file behind the others takes beyond the lines themselves: its heading, its fence, and three
 lines of context on each side."""
@@ -193,15 +196,18 @@ def _shared_lines(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, i
 
 def _enter(staying: _Staying, file: WantedFile, tokens: int, *, room: int) -> None:
     """Take the room for a file from what is left, and from files that stand last and score less than half as much."""
+    is_free_to_replace = file.pinned or file.score >= LIKELY
     going: list[SentFile] = []
-    gained = 0
+    gained = passed = 0
     for old in staying.movable():
+        passed += old.tokens
         if staying.left + gained >= tokens:
+            break
+        if passed > MOVABLE * room and not is_free_to_replace:
             break
         if old.path != file.path and staying.score(old) < BELOW * file.score:
             going.append(old)
             gained += old.tokens
-    is_free_to_replace = file.pinned or file.score >= LIKELY
     is_within = staying.replaced + gained <= REPLACED * room
     if staying.left + gained < tokens or not (is_free_to_replace or is_within):
         return
