@@ -166,7 +166,7 @@ class Fit:
             else:
                 high = middle - 1
         texts = state.lines.texts
-        while low and texts[numbers[low - 1] - 1].rstrip().endswith(_UNFINISHED):
+        while low and _is_no_end(texts[numbers[low - 1] - 1]):
             low -= 1
         return as_runs(numbers[:low])
 
@@ -178,3 +178,9 @@ class Fit:
             else:
                 self.shown[file] = ShownLines(lines)
         return self.shown.get(file)
+
+
+def _is_no_end(line: str) -> bool:
+    """Tell whether a text should not be cut behind a line: it is blank, or its statement goes on."""
+    text = line.rstrip()
+    return not text or text.endswith(_UNFINISHED)

@@ -71,15 +71,19 @@ class ShownLines:
             self.marks[first - 1 : last] = b"\1" * (last - first + 1)
 
     def runs(self) -> list[Run]:
-        """Return the runs of lines that are shown; a gap of nothing but blank lines is shown with them."""
-        numbers = [number for number, mark in enumerate(self.marks, start=1) if mark]
+        """Return the runs of lines that are shown; gaps of nothing but blank lines are shown too."""
+        texts = self.lines.texts
         joined: list[Run] = []
-        for first, last in as_runs(numbers):
-            between = self.lines.texts[joined[-1][1] : first - 1] if joined else ["?"]
-            if any(text.strip() for text in between):
-                joined.append((first, last))
+        behind = 1  # the first line behind the last run
+        for first, last in as_runs([n for n, mark in enumerate(self.marks, start=1) if mark]):
+            is_gap = any(text.strip() for text in texts[behind - 1 : first - 1])
+            if is_gap or not joined:
+                joined.append((first if is_gap else behind, last))
             else:
                 joined[-1] = joined[-1][0], last
+            behind = last + 1
+        if joined and not any(text.strip() for text in texts[behind - 1 :]):
+            joined[-1] = joined[-1][0], len(texts)
         return joined
 
 

@@ -20,7 +20,7 @@ if (
     from aggregate.cli.trace_tree import draw_trace as draw_trace
     from aggregate.clients.context_window import exceeded_window as exceeded_window
     from aggregate.compose.file_stats import largest_folders as largest_folders
-    from aggregate.compose.scores import file_scores as file_scores
+    from aggregate.compose.ranked_files import file_scores as file_scores
     from aggregate.tokens.count import PromptTokens as PromptTokens
     from aggregate.tokens.segment_counter import SegmentCounter as SegmentCounter
 
@@ -32,7 +32,7 @@ HOMES = {
     "SegmentCounter": "aggregate.tokens.segment_counter",
     "draw_trace": "aggregate.cli.trace_tree",
     "exceeded_window": "aggregate.clients.context_window",  # one run in thousands is that large
-    "file_scores": "aggregate.compose.scores",  # most lists of files are for no task
+    "file_scores": "aggregate.compose.ranked_files",  # most lists of files are for no task
     "format_exception": "traceback",  # for who debugs
     "largest_folders": "aggregate.compose.file_stats",
     "print_tracks": "aggregate.cli.conduct.track_list",  # so that the help of conduct is quick

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from aggregate.budget.lines import FileLines, Run, ShownLines
-from aggregate.budget.steps import CHARACTERS_PER_TOKEN, Fittable, signature_run
+from aggregate.budget.steps import CHARACTERS_PER_TOKEN, DENSITY, Fittable, signature_run
 from aggregate.compose.file_corpus import FileCorpus
 from aggregate.compose.selection import ResolvedFile
 from aggregate.compose.view_pool import render_all
@@ -12,7 +12,7 @@ from aggregate.models.choice import Level
 from aggregate.models.prompt import SEPARATOR
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.ranking.file_analysis import FileAnalysis
+from aggregate.ranking.file_analysis import FileAnalysis, Piece
 from aggregate.ranking.ranking import RankedFile
 from aggregate.sections.files import file_block
 from aggregate.syntax.languages import fence_tag
@@ -77,6 +77,7 @@ class Candidates:
         ranked: Their scores, the likeliest first.
         mode_of: Returns the most that may be shown of a file, ``None`` for a file that is no candidate.
         count: Returns the tokens of a text.
+        by_structure: Whether nothing is asked, so that files enter by their own scores and not by their pieces'.
     """
 
     def __init__(
@@ -84,11 +85,13 @@ class Candidates:
         corpus: FileCorpus,
         ranked: Sequence[RankedFile],
         *,
+        by_structure: bool = False,
         mode_of: Callable[[ResolvedFile], ViewMode | None],
         count: Callable[[str], int],
     ) -> None:
         self._corpus = corpus
         self._count = count
+        self._by_structure = by_structure
         self._open: dict[int, OpenCandidate | None] = {}
         self.in_rank_order: list[Candidate] = []
         for entry in ranked:
@@ -114,9 +117,11 @@ class Candidates:
         ranked = candidate.ranked
         pieces = analysis.pieces
         chances = ranked.pieces
-        if not chances:
+        if len(chances) != len(pieces):  # not looked at, or the file has changed meanwhile
             total = sum(piece.characters for piece in pieces) or 1
             chances = [ranked.score * piece.characters / total for piece in pieces]
+        if self._by_structure:
+            chances = _by_file(ranked.score, pieces, chances)
         is_prose = not self._corpus.files[candidate.number].is_code
         return Fittable(
             candidate.number, ranked.score, analysis.definitions, pieces, chances, is_prose
@@ -250,6 +255,15 @@ class _PlacesInView:
             else:
                 places.append((span.start, span.end))
         return places
+
+
+def _by_file(score: float, pieces: Sequence[Piece], chances: Sequence[float]) -> Sequence[float]:
+    """Return chances by which the pieces of likelier files enter first, however long they are."""
+    best = max(chances, default=0.0) or 1.0
+    return [
+        score * chance / best * max(1, piece.characters / CHARACTERS_PER_TOKEN) ** DENSITY
+        for piece, chance in zip(pieces, chances, strict=True)
+    ]
 
 
 def _itself(run: Run) -> Iterable[Run]:

@@ -18,6 +18,7 @@ from aggregate.monitor import get_monitor
 from aggregate.ranking.question import Question
 from aggregate.ranking.rank import rank
 from aggregate.ranking.ranking import RankedFile, Ranking
+from aggregate.ranking.weights import WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,15 @@ class RankedFiles:
 
 
 @get_monitor().scope("rank_files")
-def rank_files(request: Request, *, index: Index) -> RankedFiles:
+def rank_files(
+    request: Request, *, index: Index, weights: Mapping[str, float] = WEIGHTS
+) -> RankedFiles:
     """Rank the files of a request by its task.
+
+    Args:
+        request: Whose files and task.
+        index: Where what follows from files is kept from run to run.
+        weights: How much each kind of evidence counts.
 
     Raises:
         ConfigError: The base directory, the rules of what to leave out, or a revision cannot be used.
@@ -51,7 +59,7 @@ def rank_files(request: Request, *, index: Index) -> RankedFiles:
     corpus = read_corpus(selection.files, index=index, redaction=request.redaction, reader=reader)
     paths = [facts.path for facts in corpus.files]
     question = question_for(request, index=index, paths=paths)
-    return RankedFiles(selection, reader, corpus, question, rank(corpus, question))
+    return RankedFiles(selection, reader, corpus, question, rank(corpus, question, weights=weights))
 
 
 def file_scores(request: Request, *, index: Index | None = None) -> Mapping[str, float]:

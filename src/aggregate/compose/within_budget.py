@@ -1,6 +1,6 @@
 """A prompt within a number of tokens: what enters is chosen by a ranking, and all that was decided is told."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,6 +32,7 @@ from aggregate.models.prompt import SEPARATOR, Prompt, Section, Segment
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import ViewMode
 from aggregate.monitor import get_monitor
+from aggregate.ranking.weights import WEIGHTS
 from aggregate.sections.files import (
     FILES,
     FILES_SUMMARY,
@@ -55,26 +56,33 @@ _PINS_NAMED = 3
 
 
 @get_monitor().scope("compose_within_budget")
-def compose_within_budget(request: Request, *, index: Index) -> Composition:
+def compose_within_budget(
+    request: Request, *, index: Index, weights: Mapping[str, float] = WEIGHTS
+) -> Composition:
     """Compose the prompt that ``request`` asks for within its budget (rules B-1 to B-8).
+
+    Args:
+        request: What to compose.
+        index: Where what follows from files is kept from run to run.
+        weights: How much each kind of evidence counts.
 
     Raises:
         BudgetError: What must be shown has more tokens.
         ConfigError: The base directory, the rules of what to leave out, or a revision cannot be used.
     """
-    return _Composing(request, index).composition()
+    return _Composing(request, index, weights).composition()
 
 
 class _Composing:
     """One prompt within a budget, from its files to its text."""
 
-    def __init__(self, request: Request, index: Index) -> None:
+    def __init__(self, request: Request, index: Index, weights: Mapping[str, float]) -> None:
         if request.budget is None:
             raise ValueError("a prompt without a budget is not fitted")
         self._request = request
         self._budget: Budget = request.budget
         self._count = SavedCounts(index)
-        ranked = rank_files(request, index=index)
+        ranked = rank_files(request, index=index, weights=weights)
         self._selection = ranked.selection
         self._reader = ranked.reader
         self._corpus = ranked.corpus
@@ -82,7 +90,11 @@ class _Composing:
         self._ranking = ranked.ranking
         self._pins = Pins.of(request, self._selection.files)
         self._candidates = Candidates(
-            self._corpus, self._ranking.files, mode_of=self._mode, count=self._count
+            self._corpus,
+            self._ranking.files,
+            mode_of=self._mode,
+            count=self._count,
+            by_structure=self._question.is_empty,
         )
         self._pinned = self._pinned_runs()
         self._kept: dict[int, tuple[Run, ...]] = {}

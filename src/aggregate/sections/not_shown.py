@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.text.fences import heading_text
+from aggregate.text.lines import common_prefix
 
 HEADING = "### Not shown"
 _ASK = "To see more, name a file (--focus PATH) or allow more tokens (--budget N)."
@@ -58,10 +59,13 @@ def not_shown_segment(
 
 
 def _folder_lines(files: Sequence[HiddenFile]) -> Iterator[str]:
-    """Yield a line for each folder at the top, the largest first, and one for the smaller ones together."""
+    """Yield a line for each folder below the one that all share, the largest first, and one for the smaller ones together."""
     totals: dict[str, tuple[int, int]] = {}
+    shared = _shared_folder(files)
     for file in files:
-        folder = file.path.split("/", 1)[0] + "/" if "/" in file.path else "./"
+        below = file.path[len(shared) :]
+        folder = shared + (below.split("/", 1)[0] + "/" if "/" in below else "")
+        folder = folder or "./"
         number, tokens = totals.get(folder, (0, 0))
         totals[folder] = number + 1, tokens + file.tokens
     ordered = sorted(totals.items(), key=lambda total: (-total[1][1], total[0]))
@@ -72,6 +76,14 @@ def _folder_lines(files: Sequence[HiddenFile]) -> Iterator[str]:
         number = sum(number for number, _ in others)
         tokens = sum(tokens for _, tokens in others)
         yield f"- {len(others):,} more folders: {_files(number)}, about {tokens:,} tokens"
+
+
+def _shared_folder(files: Sequence[HiddenFile]) -> str:
+    """Return the folder that all files lie in, with a slash at its end; ``""`` for none but the base folder."""
+    folders = [file.path.split("/")[:-1] for file in files]
+    shortest, longest = min(folders), max(folders)  # what these two share all others share too
+    shared = shortest[: common_prefix(shortest, longest)]
+    return "".join(f"{name}/" for name in shared)
 
 
 def _files(number: int) -> str:
