@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from aggregate.budget.kept_levels import (
     BELOW,
     LIKELY,
+    MOVABLE,
     REPLACED,
     Keeping,
     WantedFile,
@@ -63,11 +64,19 @@ def test_only_as_many_leave_as_are_needed() -> None:
 def test_unlikely_files_replace_a_small_part_only() -> None:
     """Many files of a low score each, all scoring above twice what stands there, do not reshuffle (rule B-9)."""
     score = LIKELY * 0.9
-    new = [WantedFile(f"n{i}", Level.FULL, 50, score) for i in range(20)]
-    wanted = [*(lowered(path, 0.0) for path in "abcdefghij"), *new]
-    keeping = keep_levels(sent(*[100] * 10), wanted, room=ROOM)
-    assert names(keeping) == "abcdefghi"
-    assert keeping.left == REPLACED * ROOM
+    new = [WantedFile(f"n{i:02}", Level.FULL, 10, score) for i in range(50)]
+    before = [SentFile(f"a{i:02}", Level.FULL, tokens=10) for i in range(100)]
+    wanted = [*(lowered(file.path, 0.0) for file in before), *new]
+    keeping = keep_levels(before, wanted, room=ROOM)
+    assert keeping == Keeping(tuple(before[:97]), int(REPLACED * ROOM))
+
+
+def test_unlikely_files_take_from_the_end_only() -> None:
+    """What stands in the front stays, though it scores less than they do: all behind it would be lost (rule B-9)."""
+    entering = WantedFile("n", Level.FULL, 20, LIKELY * 0.9)
+    wanted = [lowered("a", 0.0), lowered("b", 0.0), lowered("c", LIKELY), entering]
+    assert names(keep_levels(sent(20, 680, 300), wanted, room=ROOM)) == "abc"
+    assert MOVABLE * ROOM < 300
 
 
 def test_what_the_question_is_about_enters_in_any_case() -> None:

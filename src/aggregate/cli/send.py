@@ -60,7 +60,9 @@ from aggregate.models.amounts import Amount
     show_default=True,
     help="Let the model write at most so many tokens.",
 )
-@budget_option
+@budget_option(
+    "Send at most so many tokens by the provider's count: what matters most for MESSAGE, such as 32k, or auto."
+)
 @redact_option(sending=True)
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
 @json_option
