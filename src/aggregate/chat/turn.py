@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from aggregate.chat.audit_recorder import write_account
 from aggregate.chat.model_selection import (
     ModelSelection as ModelSelection,
 )  # part of this module's interface
@@ -220,6 +221,8 @@ def send_turn(
     path = write_numbered(
         request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in
     )
+    if prepared.composition is not None:
+        write_account(path, request, prepared.prompt, prepared.composition)
     log = LoggedRequest(path, prepared.fingerprint, prepared.sent)
     with ReplyFile(path) as file:
         recorder = StreamRecorder(file, on_text)

@@ -61,7 +61,7 @@ from aggregate.models.amounts import Amount
     help="Let the model write at most so many tokens.",
 )
 @budget_option(
-    "Send at most so many tokens by the provider's count: what matters most for MESSAGE, such as 32k, or auto."
+    "Take MESSAGE as the task, and send what it needs in at most so many tokens of the whole request."
 )
 @redact_option(sending=True)
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
