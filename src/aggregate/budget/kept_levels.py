@@ -26,7 +26,7 @@ MOVABLE: Final = 0.25
 """The part of the room, at the end of the prompt, that files of a low score may take from: a file at the front is paid
 for with all that stands behind it."""
 LIKELY: Final = 0.1
-"""A file with this part of all scores is what the question is about: room for it is made anywhere, and it does not leave
+"""A file with this part of all scores is what the question is about: room for it is made anywhere, and it does not go
 for lack of room while there is a less likely one. At most ten files can be as likely."""
 _HUNK_TOKENS: Final = 40
 """What showing more of a file behind the others takes beyond the lines themselves: its heading, its fence, and three
