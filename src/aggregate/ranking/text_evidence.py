@@ -8,7 +8,7 @@ from aggregate.ranking.evidence import Evidence, PieceKey
 from aggregate.ranking.file_analysis import FileAnalysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
 from aggregate.ranking.piece_values import PieceValues
-from aggregate.ranking.scaling import best_keys, scaled_evidence, strongest_terms
+from aggregate.ranking.scaling import best_keys, scaled_evidence
 
 FILE_B = 0.3
 """Long files are hardly punished: the size of a file is an evidence of its own."""
@@ -60,7 +60,7 @@ def _terms_of_file(inquiry: Inquiry, file: int) -> str:
         if held is not None:
             gain = saturation(held.occurrences, length=1.0, b=0.0)
             worth[query.term] = query.weight * query.file_rarity * gain
-    return strongest_terms(worth)
+    return inquiry.told(worth)
 
 
 def path_words(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
@@ -96,7 +96,7 @@ def _path_text(inquiry: Inquiry, held: Mapping[int, Mapping[str, int]]) -> Evide
             if term in worth
         }
         values[file] = fsum(gains.values())
-        matched[file] = strongest_terms(gains)
+        matched[file] = inquiry.told(gains)
     return scaled_evidence("path words", files=values, matched=matched)
 
 
@@ -108,7 +108,7 @@ def _path_scope(inquiry: Inquiry, held: Mapping[int, Mapping[str, int]]) -> Evid
         named = [scope for scope in scopes if scope in counts]
         if named:
             values[file] = len(named) / len(scopes)
-            matched[file] = ", ".join(named[:3])
+            matched[file] = ", ".join(inquiry.words.get(scope, scope) for scope in named[:3])
     return scaled_evidence("scope in the path", files=values, matched=matched)
 
 
@@ -157,7 +157,7 @@ def _definition_text(
             if score > best.get(file, (0.0, {}))[0]:
                 best[file] = (score, gains)
         rows[file] = [scores[piece.definition] for piece in analysis.pieces]
-    matched = {file: strongest_terms(gains) for file, (_, gains) in best.items()}
+    matched = {file: inquiry.told(gains) for file, (_, gains) in best.items()}
     return Evidence("definition text", pieces=PieceValues(rows).scaled(), matched=matched)
 
 
@@ -230,7 +230,7 @@ def _subject_in_pieces(inquiry: Inquiry, candidates: Candidates, postings: Posti
     matched: dict[int, str] = {}
     for file, key in _best_pieces(values).items():
         rarities = {q.term: q.piece_rarity for q in subject if key in postings[q.term]}
-        matched[file] = strongest_terms(rarities)
+        matched[file] = inquiry.told(rarities)
     return scaled_evidence("subject", pieces=values, matched=matched)
 
 
