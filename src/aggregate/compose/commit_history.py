@@ -110,7 +110,7 @@ def _kept_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
     key = _key("ids", head.prefix, [head.commit])
     (kept,) = index.get_many(_kind("commit list"), [key])
     if kept is not None:
-        return tuple(kept.decode("ascii", "replace").split())
+        return tuple(kept.decode("ascii").split())
     ids = commit_ids(folder, head, most=MOST_COMMITS)
     index.put_many(_kind("commit list"), [(key, " ".join(ids).encode())])
     return ids

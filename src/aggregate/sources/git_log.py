@@ -4,6 +4,7 @@ A repository may hold commits of a million files and messages of gigabytes. What
 megabytes, and such a commit counts as one that tells nothing.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -30,6 +31,7 @@ and git matches some patterns for minutes."""
 _LARGE_FILE: Final = "core.bigFileThreshold=1m"
 """Git compares no larger files: they are data, and a comparison can take the square of their lines."""
 _ATTRIBUTES: Final = Path(__file__).with_name("function_context.gitattributes")
+_ID: Final = re.compile(r"^[0-9a-f]{40,64}$", re.MULTILINE)
 _AS_STORED: Final = "--no-replace-objects"
 """A commit's id stands for what it holds: no other object is taken in its place."""
 
@@ -106,7 +108,7 @@ def commit_ids(folder: str, head: Head, *, most: int) -> tuple[str, ...]:
         *within,
         most=_MOST_BYTES,
     )
-    return tuple(output.data.decode("ascii", "replace").split()) if output else ()
+    return tuple(_ID.findall(output.data.decode("ascii", "replace"))) if output else ()
 
 
 def read_commits(
