@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
+from aggregate import count
 from aggregate.cli.asking import read_task, typed_places
 from aggregate.cli.program import program, run_program
 from aggregate.config.discover import CONFIG_NAME
+from aggregate.models.amounts import parse_tokens
 from aggregate.models.task import Place, Task
 from tests.cli.command_line import mistake, start
 from tests.project import project
@@ -31,9 +33,11 @@ KEEP = "no manual_slop.toml here: all files below this folder that git would tak
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A repository without a configuration."""
+    """A repository of one commit, without a configuration."""
     folder = project(tmp_path / "my clone", FILES)
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    author = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for command in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "Begin"]):
+        subprocess.run(["git", "-C", str(folder), *command], check=True)
     return folder
 
 
@@ -235,7 +239,9 @@ def test_files_have_scores_with_a_task(clone: Path) -> None:
     table = start(clone, "stats", "--task", "retry").out.splitlines()
     assert table[0].split()[:5] == ["tokens", "by", "view", "score", "lines"]
     rows = json.loads(start(clone, "stats", "--task", "retry", "--json").out)
-    assert all(0 <= row["score"] <= 1 for row in rows)
+    scores = {row["path"]: row["score"] for row in rows}
+    assert max(scores, key=lambda path: scores[path]) == "src/a.py"
+    assert 0.999 < sum(scores.values()) < 1.001
     start(clone, "init", "--no-gitignore")
     assert "score" not in start(clone, "stats").out.splitlines()[0]
     assert "score" not in json.loads(start(clone, "stats", "--json").out)[0]
@@ -291,3 +297,33 @@ def test_a_sentence_may_stand_behind_options(clone: Path) -> None:
     assert [ended.code for ended in said] == [2, 2]
     assert "the task is named twice: leave out --task or 'fix it'" in said[0].err
     assert "got unexpected extra argument 'tests': to make it the task, write --task" in said[1].err
+
+
+def test_pins_that_exceed_the_budget_fail(clone: Path) -> None:
+    """The exit code is 1, nothing is written, and the budget that is named is the smallest that would do (rule B-4)."""
+    options = ["fix the loop", "--focus", "src/a.py", "-q"]
+    ended = start(clone, *options, "--budget", "5")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.startswith("aggregate: what must be shown has ")
+    assert ended.err.count("\n") == 1
+    smallest = int(ended.err.rpartition(" ")[2])
+    assert start(clone, *options, "--budget", str(smallest - 1)).code == 1
+    assert not (clone / "md_gen").exists()
+    assert start(clone, *options, "--budget", str(smallest)).code == 0
+
+
+@pytest.mark.parametrize("budget", ["40", "100", "1k"])
+def test_a_budget_is_a_maximum(clone: Path, budget: str) -> None:
+    """However small, the tokens of what is written do not exceed it (rule B-1)."""
+    report = json.loads(start(clone, "fix the loop", "--budget", budget, "--json", "-q").out)
+    text = Path(clone, report["path"]).read_text(encoding="utf-8")
+    assert count(text) == report["tokens"]["document"] <= parse_tokens(budget)
+
+
+def test_a_configured_budget_needs_no_option(clone: Path) -> None:
+    """``[budget]`` and ``[task]`` alone choose what a bare run shows, and options win (rules B-1 and T-1)."""
+    text = "[task]\ntext = 'the retry'\n[budget]\ntokens = 60\n[files]\npaths = ['src/*.py']\n"
+    project(clone, {"manual_slop.toml": text, "src/long.py": "y = 1\n" * 500})
+    runs = [start(clone, "--json", "-q", *options) for options in ([], ["--budget", "2k"])]
+    sizes = [json.loads(ended.out)["tokens"]["document"] for ended in runs]
+    assert sizes[0] <= 60 < sizes[1] <= 2_000

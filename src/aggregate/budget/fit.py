@@ -76,6 +76,20 @@ class Fit:
             step = Step(file, tuple(runs), is_body=True)
             self._take(step, state, state.new_runs(step.runs))
 
+    def keep(self, file: int, runs: Iterable[Run]) -> None:
+        """Show lines that were shown before, at no price: the caller knows what they take.
+
+        Args:
+            file: Its number.
+            runs: Of the lines that may be shown, not of the file's own.
+        """
+        state = self._state(file)
+        if state is not None:
+            last_line = len(state.marks)
+            state.show(
+                (first, min(last, last_line)) for first, last in runs if 1 <= first <= last_line
+            )
+
     def advance(self, limit: int) -> None:
         """Take steps until the next one would make ``spent`` exceed ``limit``, and of that one what fits."""
         if self._waiting is not None:

@@ -6,6 +6,8 @@ A larger budget goes further down the same order, so it never shows less of any 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import sqrt
+from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 from aggregate.budget.lines import Run
@@ -116,6 +118,14 @@ class Step(NamedTuple):
     is_body: bool
 
 
+class _Place(NamedTuple):
+    """A piece or a definition in the order; the step is made when it is due, since few of thousands ever are."""
+
+    worth: float
+    file: int  # its place among the files
+    place: int
+
+
 @dataclass(slots=True)
 class StepOrder:
     """The steps in order: bodies by how likely each of their tokens is to matter, among them signatures.
@@ -127,15 +137,12 @@ class StepOrder:
 
     groups: Iterable[Sequence[Fittable]]
     signatures: float = WITH_TASK
-    _coming: Iterator[Sequence[Fittable]] = field(init=False)
-    _bodies: deque[Step] = field(init=False, default_factory=deque)
-    _signatures: deque[Step] = field(init=False, default_factory=deque)
+    _bodies: deque[_Place] = field(init=False, default_factory=deque)
+    _signatures: deque[_Place] = field(init=False, default_factory=deque)
     _unseen: deque[Step] = field(init=False, default_factory=deque)
+    _opened: dict[int, tuple[Run, ...]] = field(init=False, default_factory=dict)
     _seen: set[int] = field(init=False, default_factory=set)
     _spent: dict[bool, int] = field(init=False, default_factory=lambda: {True: 0, False: 0})
-
-    def __post_init__(self) -> None:
-        self._coming = iter(self.groups)
 
     def spend(self, step: Step, tokens: int) -> None:
         """Note that a step was taken and what it cost."""
@@ -145,22 +152,36 @@ class StepOrder:
     def __iter__(self) -> Iterator[Step]:
         """Yield the steps; tell ``spend`` of each that was taken before asking for the next."""
         share = self.signatures / (1 - self.signatures)
-        for files in self._coming:
-            self._bodies.extend(_body_steps(files))
-            self._signatures.extend(_signature_steps(files))
-            self._unseen.extend(_likeliest_signatures(files[:_SEEN_FILES]))
+        for files in self.groups:
+            self._bodies = _bodies_in_order(files)
+            self._signatures = _signatures_in_order(files)
+            self._unseen = deque(_likeliest_signatures(files[:_SEEN_FILES]))
             while self._bodies or self._signatures:
                 wants_signature = self._spent[False] < share * self._spent[True]
                 if self._bodies and not (wants_signature and self._signatures):
-                    yield self._bodies.popleft()
+                    yield self._body(files)
                 else:
-                    yield self._next_signature()
+                    yield self._signature(files)
 
-    def _next_signature(self) -> Step:
+    def _body(self, files: Sequence[Fittable]) -> Step:
+        """Return the next piece's step; with the first of a file come the signatures that open it."""
+        _, number, place = self._bodies.popleft()
+        file = files[number]
+        if file.number not in self._opened:
+            self._opened[file.number] = opening_runs(file)
+        return Step(
+            file.number, (*self._opened[file.number], *piece_runs(file, place)), is_body=True
+        )
+
+    def _signature(self, files: Sequence[Fittable]) -> Step:
         """Return a signature of the likeliest file that shows nothing yet, else the best signature."""
         while self._unseen and self._unseen[0].file in self._seen:
             self._unseen.popleft()
-        return self._unseen.popleft() if self._unseen else self._signatures.popleft()
+        if self._unseen:
+            return self._unseen.popleft()
+        _, number, place = self._signatures.popleft()
+        file = files[number]
+        return Step(file.number, tuple(signatures_around(file, place)), is_body=False)
 
 
 def signature_run(definition: DefinitionLines) -> Run:
@@ -199,31 +220,33 @@ def opening_runs(file: Fittable) -> tuple[Run, ...]:
     return tuple(runs) if estimate <= most else ()
 
 
-def _body_steps(files: Sequence[Fittable]) -> list[Step]:
-    """Return a step for each piece, those with the highest probability for a token first."""
-    ranked: list[tuple[float, int, int, Step]] = []
-    for position, file in enumerate(files):
-        opening = opening_runs(file)
-        for place, (piece, chance) in enumerate(zip(file.pieces, file.chances, strict=True)):
-            tokens = max(1, piece.characters / CHARACTERS_PER_TOKEN)
-            step = Step(file.number, (*opening, *piece_runs(file, place)), is_body=True)
-            ranked.append((-chance / tokens**DENSITY, position, place, step))
-    ranked.sort(key=lambda entry: entry[:3])
-    return [step for *_, step in ranked]
+def _bodies_in_order(files: Sequence[Fittable]) -> deque[_Place]:
+    """Return all pieces, those with the highest probability for a token first."""
+    ranked = [
+        _Place(chance / max(1.0, piece.characters / CHARACTERS_PER_TOKEN) ** DENSITY, number, place)
+        for number, file in enumerate(files)
+        for place, (piece, chance) in enumerate(zip(file.pieces, file.chances, strict=True))
+    ]
+    return _best_first(ranked)
 
 
-def _signature_steps(files: Sequence[Fittable]) -> list[Step]:
-    """Return a step for each definition's signature, by its own probability and a part of its file's."""
-    ranked: list[tuple[float, int, int, Step]] = []
-    for position, file in enumerate(files):
+def _signatures_in_order(files: Sequence[Fittable]) -> deque[_Place]:
+    """Return all definitions, by their own probability and a part of their file's, for each line of a signature."""
+    ranked: list[_Place] = []
+    for number, file in enumerate(files):
         masses = _masses(file)
+        shared = _OF_ITS_FILE * file.score
         for place, definition in enumerate(file.definitions):
-            first, last = signature_run(definition)
-            worth = (masses.get(place, 0.0) + _OF_ITS_FILE * file.score) / (last - first + 1) ** 0.5
-            step = Step(file.number, tuple(signatures_around(file, place)), is_body=False)
-            ranked.append((-worth, position, place, step))
-    ranked.sort(key=lambda entry: entry[:3])
-    return [step for *_, step in ranked]
+            lines = min(max(1, definition.body - definition.signature), _LONGEST_SIGNATURE)
+            worth = (masses.get(place, 0.0) + shared) / sqrt(lines)
+            ranked.append(_Place(worth, number, place))
+    return _best_first(ranked)
+
+
+def _best_first(ranked: list[_Place]) -> deque[_Place]:
+    """Return places by their worth, equal ones in the order of the files."""
+    ranked.sort(key=itemgetter(0), reverse=True)  # stable also in reverse
+    return deque(ranked)
 
 
 def _likeliest_signatures(files: Sequence[Fittable]) -> Iterator[Step]:

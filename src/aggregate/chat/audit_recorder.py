@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aggregate.compose.audit import Decided, audit_of, is_audited
+from aggregate.compose.audit_file import write_audit
 from aggregate.compose.request import Request
+from aggregate.compose.source_map import SourceMapBuilder
 from aggregate.models.audit import Audit
 from aggregate.models.prompt import SEPARATOR, Segment
 
 if TYPE_CHECKING:
-    from aggregate.compose.source_map import SourceMapBuilder
     from aggregate.tokens.count import PromptTokens
 
 
@@ -24,14 +25,9 @@ class AuditRecorder:
 
     def __init__(self, request: Request, *, is_wanted: bool = True) -> None:
         self._request = request
-        self._builder: SourceMapBuilder | None = None
+        is_recording = is_wanted and is_audited(request)
+        self._builder = SourceMapBuilder() if is_recording else None
         self._size = 0
-        if is_wanted and is_audited(request):
-            from aggregate.compose.source_map import (
-                SourceMapBuilder,
-            )  # most prompts have no account
-
-            self._builder = SourceMapBuilder()
 
     @property
     def is_recording(self) -> bool:
@@ -60,6 +56,4 @@ class AuditRecorder:
         """
         if not self.is_recording:
             return
-        from aggregate.compose.audit_file import write_audit
-
         write_audit(path, self.audit(prompt, tokens))

@@ -44,6 +44,11 @@ COMMANDS: Mapping[str, Row] = {
         "diff",
         "Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it.",
     ),
+    "explain": Row("explain", "Show what was decided about each file of a prompt, and why."),
+    "locate": Row(
+        "locate",
+        "Print where a line of a prompt comes from, or where in the newest prompt a line of a file stands.",
+    ),
     "goal": Row("goal", "Reach GOAL step by step and print the answer."),
     "conduct": Row(
         "conduct.group", "Run the tickets of a track by many workers, and look after such runs."

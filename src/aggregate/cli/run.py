@@ -30,12 +30,14 @@ from aggregate.cli.options import (
 )
 from aggregate.cli.output import say, warn, warn_all, write_path, write_pieces, write_result
 from aggregate.cli.progress import progress
-from aggregate.cli.run_report import print_choices, print_report, report_data, report_warnings
+from aggregate.cli.run_report import print_report, report_data, report_warnings
 from aggregate.cli.sections import SectionedCommand
 from aggregate.cli.termination import orderly_termination
 from aggregate.cli.timings import timings_data, timings_option
 from aggregate.compose.api import compose_prompt, stream_prompt
 from aggregate.compose.assemble import ComposedPrompt
+from aggregate.compose.audit import audit_of
+from aggregate.compose.audit_file import audit_data
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import redaction_for, request_for
 from aggregate.compose.request import Request
@@ -166,10 +168,14 @@ def _explain(request: Request, index: Index, *, as_json: bool, quiet: bool) -> N
         )
     with progress("Rendering files", hidden=quiet) as bar:
         composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
+    audit = audit_of(request, composition, lazy.count_prompt(composition.prompt, index=index))
     index.flush()
     if not quiet:
         warn_all(composition.warnings, more="--json")
-    print_choices(composition, as_json=as_json)
+    if as_json:
+        write_result(json.dumps(audit_data(audit), indent=2))
+    else:
+        lazy.print_audit(audit)
 
 
 def _report(

@@ -1,14 +1,13 @@
 """What ``run`` tells of a prompt: its tokens and files, and what was left out."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aggregate.cli import lazy
-from aggregate.cli.output import say, warn, warn_all, write_result, write_rows
-from aggregate.compose.assemble import ComposedPrompt, Composition
+from aggregate.cli.output import say, warn, warn_all
+from aggregate.compose.asking import ALL_FILES
+from aggregate.compose.assemble import ComposedPrompt
 from aggregate.index.store import Index
 
 if TYPE_CHECKING:
@@ -41,7 +40,8 @@ def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", index: Index
 
 def print_report(stream: ComposedPrompt, tokens: "PromptTokens", warnings: Sequence[str]) -> None:
     """Print to standard error the warnings, and the tokens of the document, its sections and largest files."""
-    warn_all(warnings, more="--json")
+    # The glob for all files is nobody's own: what is said of it is said of all.
+    warn_all([sentence.removeprefix(f"{ALL_FILES}: ") for sentence in warnings], more="--json")
     if not stream.rows:
         warn("no files: name some under [files] paths in the configuration")
     lines = [f"{tokens.document:>11,} tokens (o200k)"]
@@ -80,14 +80,3 @@ def report_data(
         ],
         "warnings": list(warnings),
     }
-
-
-def print_choices(composition: Composition, *, as_json: bool) -> None:
-    """Print what was decided about each file, the largest first."""
-    if as_json:
-        write_result(json.dumps([asdict(choice) for choice in composition.choices], indent=2))
-        return
-    ordered = sorted(composition.choices, key=lambda choice: (-choice.tokens, choice.path))
-    write_rows(
-        *(f"{choice.tokens:>9,} {choice.level.value:<9} {choice.path}" for choice in ordered)
-    )

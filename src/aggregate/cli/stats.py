@@ -3,15 +3,15 @@
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
 from aggregate.cli import lazy
 from aggregate.cli.asking import open_asked_project, read_task, task_option
+from aggregate.cli.columns import BAR, bar, fitted
 from aggregate.cli.options import (
     cache_options,
     config_option,
@@ -33,8 +33,6 @@ from aggregate.text.terminal import printable
 _TITLE = "tokens by view"
 _LEAST_NAME = 10
 """Columns of a name on the narrowest terminal."""
-_BAR = 16
-"""Characters of the longest bar."""
 _WIDE = 90
 """Columns from which there is room for bars beside names and numbers."""
 _PLAIN_WIDTH = 140
@@ -82,7 +80,7 @@ def stats(
     selection = select_files(request)
     with progress("Measuring files", hidden=False) as bar:
         sizes = measure_files(selection, index=index, on_start=bar.start, on_done=bar.advance)
-    scores = None if asked is None else lazy.file_scores(replace(request, budget=None), index=index)
+    scores = None if asked is None else lazy.file_scores(request, index=index)
     index.flush()
     if as_json:
         write_result(json.dumps([_data(file, scores) for file in sizes], indent=2))
@@ -138,24 +136,18 @@ def _lines(rows: Sequence[FolderRow], width: int, *, has_scores: bool) -> Iterat
         for column, title in enumerate(titles)
     ]
     names = [printable("  " * row.depth + row.name + "/" * row.is_folder) for row in rows]
-    bar_width = _BAR + 1 if width >= _WIDE else 0
+    bar_width = BAR + 1 if width >= _WIDE else 0
     room = max(width - sum(widths) - len(widths) - bar_width, _LEAST_NAME)
     name_width = min(room, max(map(cell_len, [_TITLE, *names])))
     most = max((row.tokens[0] for row in rows if not row.is_folder), default=0)
     for name, texts, row in zip([_TITLE, *names], [titles, *numbers], [None, *rows], strict=True):
         cells = (text.rjust(widest) for text, widest in zip(texts, widths, strict=True))
-        bar = f" {_bar(row, most)}" if row and bar_width else ""
-        yield f"{_fitted(name, name_width)} {' '.join(cells)}{bar}".rstrip()
-
-
-def _fitted(name: str, width: int) -> str:
-    """Return a name that takes ``width`` columns of a terminal, where some characters take two."""
-    missing = width - cell_len(name)
-    return name + " " * missing if missing >= 0 else set_cell_size(name, width - 1) + "…"
+        size = f" {_bar(row, most)}" if row and bar_width else ""
+        yield f"{fitted(name, name_width)} {' '.join(cells)}{size}".rstrip()
 
 
 def _bar(row: FolderRow, most: int) -> str:
     """Return a bar for a file's tokens, none for a folder."""
     if row.is_folder or not most:
         return ""
-    return "█" * round(_BAR * row.tokens[0] / most) or "▏"
+    return bar(row.tokens[0] / most)

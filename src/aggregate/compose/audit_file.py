@@ -149,14 +149,14 @@ def write_audit(prompt: Path, audit: Audit) -> None:
 
 def audit_text(audit: Audit) -> str:
     """Return the text of an audit's file: JSON in ASCII, each key and each row on a line of its own."""
-    data = dict(audit_data(audit))
-    rows = data.pop("rows")
+    data = audit_data(audit)
+    rows = data["rows"]
     if audit.source_map:
-        paths = [row.path for row in audit.rows]
+        paths = [row["path"] for row in rows]
         sources, runs = pack_map(audit.source_map, paths)
         data["source_map"] = {"sources": sources, "runs": runs}
-    lines = [f"{_json(key)}:{_json(value)}" for key, value in data.items()]
-    table = ",\n".join(map(_json, rows))  # type: ignore[arg-type] # a list, as above
+    lines = [f"{_json(key)}:{_json(value)}" for key, value in data.items() if key != "rows"]
+    table = ",\n".join(map(_json, rows))
     return "{" + ",\n".join(lines) + f',\n"rows":[\n{table}\n]}}\n'
 
 

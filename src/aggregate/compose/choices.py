@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from aggregate.budget.lines import as_runs
 from aggregate.compose.candidates import Candidate, Candidates
 from aggregate.compose.selection import ResolvedFile
 from aggregate.models.choice import FileChoice, Level
@@ -62,6 +63,18 @@ def _choice(
     candidate: Candidate, candidates: Candidates, states: FitStates, *, rank: int | None
 ) -> FileChoice:
     number, path = candidate.number, candidate.file.path
+    if number not in states.later:  # as most are: nothing of them is shown
+        return FileChoice(
+            path,
+            candidate.file.item.path,
+            Level.NAME,
+            candidate.most,
+            score=None if rank is None else candidate.ranked.score,
+            rank=rank,
+            reasons=candidate.ranked.reasons,
+            content_hash=candidates.content_hash(number),
+            size=candidates.estimate(number),
+        )
     marks = states.shown.get(number, b"")
     level = candidates.level(number, marks)
     later = candidates.level(number, states.later.get(number, b""))
@@ -80,6 +93,7 @@ def _choice(
         next=later if grows else None,
         content_hash=candidates.content_hash(number),
         size=candidates.estimate(number),
+        lines=tuple(as_runs([line for line, mark in enumerate(marks, start=1) if mark])),
     )
 
 

@@ -101,8 +101,8 @@ def read_history(folder: str, *, index: "Index") -> CommitHistory:
 
 
 def _kept_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
-    """Return the ids of the commits; below a repository's root, where git takes long to find them, they are kept."""
-    if not head.prefix or head.is_shallow:  # more may be fetched without a new head
+    """Return the ids of the commits: they are kept too, since git takes a tenth of a second and more to list them."""
+    if head.is_shallow:  # older ones may be fetched without a new head
         return commit_ids(folder, head, most=MOST_COMMITS)
     key = _key("ids", head.prefix, [head.commit])
     (kept,) = index.get_many(_kind("commit list"), [key])

@@ -46,7 +46,7 @@ class FittedFiles:
         """What was left out or is doubtful, one sentence each."""
         remarks = (f"{remark.path}: {remark.problem}" for remark in self._remarks)
         errors = [error_sentence(file) for file in self._files if file.error]
-        noted = file_warnings(self._selection, self._reader.notes, errors)
+        noted = file_warnings(self._selection, self._reader.notes, errors, shown=self.paths)
         return (*self._doubts, *noted, *remarks)
 
     @property

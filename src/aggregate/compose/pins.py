@@ -41,9 +41,10 @@ class Pins:
         whole = set(forced)
         places: dict[str, tuple[Place, ...]] = {}
         unknown: list[str] = []
-        index = FocusIndex((file.path, file.item.path) for file in files)
         focus = request.task.focus if request.task else ()
-        for place in (*focus, *map(Place, request.focus_files)):
+        wanted = (*focus, *map(Place, request.focus_files))
+        index = FocusIndex((file.path, file.item.path) for file in files if wanted)
+        for place in wanted:
             paths = [files[number].path for number in index.places(place.path)]
             if (
                 not paths and place in focus

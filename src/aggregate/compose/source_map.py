@@ -185,8 +185,8 @@ def _add_verbatim(
     runs: RunCollector, path: str, first: int, last: int, redacted: Sequence[tuple[int, int]]
 ) -> None:
     """Note lines that are as in the file, but for those in which secrets were replaced."""
-    for start, end in redacted:
-        start, end = max(start, first), min(end, last)
+    for run in redacted:
+        start, end = max(run[0], first), min(run[1], last)
         if start <= end:
             runs.add(start - first, Label.VERBATIM, path, first, start - 1)
             runs.add(end - start + 1, Label.REDACTED, path, start, end)

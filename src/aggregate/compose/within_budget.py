@@ -12,6 +12,7 @@ from aggregate.compose.candidates import Candidates
 from aggregate.compose.choices import FitStates, choices_of
 from aggregate.compose.file_rendering import error_file
 from aggregate.compose.fitted_files import FittedFiles, fitted_section
+from aggregate.compose.kept_files import kept_lines
 from aggregate.compose.layout import is_summarized
 from aggregate.compose.pins import ALL_LINES, Pins, runs_around
 from aggregate.compose.ranked_files import rank_files
@@ -96,6 +97,7 @@ class _Composing:
             by_structure=self._question.is_empty,
         )
         self._pinned = self._pinned_runs()
+        self._kept: dict[int, tuple[Run, ...]] = {}
         self._unreadable = self._messages()
         self._remarks = [other.file for other in self._corpus.others if other.file.is_remark]
 
@@ -113,6 +115,9 @@ class _Composing:
         composed = self._within(least, room, 0)
         if composed is None:  # not even a line fits beside the pins
             return self._told(pinned, self._new_fit(), least)
+        if self._request.kept:
+            self._kept = self._kept_lines(*composed)
+            composed = self._within(least, room, 0) or composed
         composition, fit, others = composed
         left = self._budget.tokens - self._total(composition)
         if others.are_cut and left > 0 and fit.is_exhausted:
@@ -140,7 +145,7 @@ class _Composing:
         taken += min(int(room * budget.results) + more, others.results.needed)
         reserve = max(_LEAST_REMAINDER, int(budget.tokens * _REMAINDER))
         limit = room - taken - self._count(f"{FILES_TIER3}{SEPARATOR}")
-        target = limit - min(reserve, limit // 2)
+        target = limit - min(reserve, limit // 2) - self._kept_tokens(others)
         for _ in range(_ROUNDS):
             fit = self._new_fit()
             bare = self._total(self._composed(fit, others, 0))
@@ -173,13 +178,39 @@ class _Composing:
             composition = self._composed(fit, others, 0)
         return composition
 
-    def _new_fit(self) -> Fit:
-        """Return a fit in which only the pins are shown."""
+    def _kept_lines(
+        self, composition: Composition, fit: Fit, others: "_Others"
+    ) -> dict[int, tuple[Run, ...]]:
+        """Return the lines that stay of a discussion's last prompt, given what would be shown for this task alone."""
+        tokens = self._file_tokens(composition)
+        left = self._budget.tokens - self._total(composition)
+        return kept_lines(
+            self._request.kept,
+            self._candidates,
+            fit,
+            tokens=tokens,
+            pinned=frozenset(self._pinned),
+            room=sum(tokens.values()) + (left if fit.is_exhausted else 0),
+        )
+
+    def _kept_tokens(self, others: "_Others") -> int:
+        """Return the tokens of the lines that stay, beyond those of the pins."""
+        if not self._kept:
+            return 0
+        with_kept = self._total(self._composed(self._new_fit(), others, 0))
+        pins = self._total(self._composed(self._new_fit(keeping=False), others, 0))
+        return with_kept - pins
+
+    def _new_fit(self, *, keeping: bool = True) -> Fit:
+        """Return a fit in which only the pins are shown, and what stays of a discussion's last prompt."""
         share = _WITHOUT_TASK if self._question.is_empty else WITH_TASK
         fit = Fit(StepOrder(self._groups(), share), self._candidates.lines, self._count)
         for number, runs in self._pinned.items():
             fit.pin(number, runs)
         fit.spent = 0
+        if keeping:
+            for number, runs in self._kept.items():
+                fit.keep(number, runs)
         return fit
 
     def _groups(self) -> Iterator[Sequence[Fittable]]:
@@ -309,14 +340,18 @@ class _Composing:
             smallest=smallest,
         )
 
-    def _told(self, composition: Composition, fit: Fit, others: "_Others") -> Composition:
-        """Return the prompt with what was decided about each file and section."""
+    def _file_tokens(self, composition: Composition) -> dict[str, int]:
+        """Return the tokens of each file's block, by its path."""
         tokens = segment_tokens(composition.prompt, self._count)
-        tokens_by_path = {
+        return {
             segment.source: count
             for segment, count in zip(composition.prompt.segments, tokens, strict=True)
             if segment.section is Section.FILES and segment.source
         }
+
+    def _told(self, composition: Composition, fit: Fit, others: "_Others") -> Composition:
+        """Return the prompt with what was decided about each file and section."""
+        tokens_by_path = self._file_tokens(composition)
         states = {number: bytes(state.marks) for number, state in fit.shown.items()}
         fit.advance(fit.spent + int(self._budget.tokens * _NEXT))
         later = {number: bytes(state.marks) for number, state in fit.shown.items()}

@@ -2,9 +2,9 @@
 
 Each run has five numbers: its lines, its label, the place of its source, the first line of the file, and how many more
 or fewer lines that are than its own. All runs' numbers of one kind stand together, since they are alike: the source as
-the difference to the run before, of those that have one, the first line as the difference to where the run before of the same source ended.
-Numbers are written in groups of seven bits, signs folded in, then compressed by zlib and written as base 85, of which
-JSON needs to escape nothing.
+the difference to the run before, of those that have one, the first line as the difference to where the run before of
+the same source ended. Numbers are written in groups of seven bits, signs folded in, then compressed by zlib and written
+as base 85, of which JSON needs to escape nothing.
 """
 
 import zlib
@@ -126,10 +126,11 @@ def _unfolded(number: int) -> int:
 def _varints(numbers: Iterable[int]) -> bytes:
     data = bytearray()
     for number in numbers:
-        while number > 127:
-            data.append(number & 127 | 128)
-            number >>= 7
-        data.append(number)
+        rest = number
+        while rest > 127:
+            data.append(rest & 127 | 128)
+            rest >>= 7
+        data.append(rest)
     return bytes(data)
 
 

@@ -201,7 +201,7 @@ class RunCollector:
 
 @dataclass(frozen=True, slots=True)
 class SourceMap:
-    """The origin of every line of a prompt; its lines are those that ``\\n`` ends.
+    """The origin of every line of a prompt; its lines are those that a line feed ends.
 
     Attributes:
         runs: In the order of the prompt.

@@ -23,6 +23,8 @@ from aggregate.syntax.languages import (
     language_of,
     uninstalled_language_of,
 )
+from aggregate.syntax.references import SyntaxReference, read_references
+from aggregate.syntax.shared_parse import shared_parse
 from aggregate.syntax.symbols import read_definitions
 from aggregate.text.generated import generated_reason
 
@@ -38,6 +40,8 @@ _MOST_DEFINITIONS: Final = 5_000
 """Of a file; the rest, of tables in most cases, belongs to what stands around it."""
 _DEEPEST: Final = 30
 """Levels of definitions in one another; data are nested deeper, programs are not."""
+_MOST_REFERENCES: Final = 20_000
+"""Of a file: a hundred times what a long one has."""
 _NOT_CODE: Final = frozenset(
     {"csv", "diff", "gitattributes", "gitignore", "ini", "rst", "text", "tsv", "xml"}
 )
@@ -212,11 +216,36 @@ def _is_parsed(text: str, lines: Sequence[str], *, is_generated: bool) -> bool:
 def _read(
     text: str, lines: Sequence[str], language: Language
 ) -> tuple[Sequence[DefinedName], Sequence[Reference]]:
+    """Return what a text defines and uses, as far as the parser gets in its time."""
+    definitions: Sequence[DefinedName] = ()
     try:
-        module = read_definitions(text, language)
+        with shared_parse():
+            definitions = _defined_names(read_definitions(text, language), lines, language)
+            return definitions, _references(read_references(text, language), definitions)
     except DeadlineError:
-        return (), ()
-    return _defined_names(module, lines, language), ()
+        return definitions, ()
+
+
+def _references(
+    references: Sequence[SyntaxReference], definitions: Sequence[DefinedName]
+) -> list[Reference]:
+    """Return each name and kind once for each innermost definition that uses it, where it first does."""
+    known: dict[tuple[str, str, int], Reference] = {}
+    around: list[int] = []
+    upcoming = 0
+    for name, kind, _, line, scope in references:
+        while upcoming < len(definitions) and definitions[upcoming].first <= line:
+            around.append(upcoming)
+            upcoming += 1
+        while around and definitions[around[-1]].last < line:
+            around.pop()
+        owner = around[-1] if around else -1
+        key = name, kind, owner
+        if key not in known:
+            known[key] = Reference(name, kind, line, owner, scope)
+            if len(known) >= _MOST_REFERENCES:
+                break
+    return list(known.values())
 
 
 def _defined_names(module: Module, lines: Sequence[str], language: Language) -> list[DefinedName]:

@@ -9,9 +9,12 @@ _NAME: Final = r"[^\W\d][\w$]*+(?:(?:::|\.|\#)~?[^\W\d][\w$]*+)*+[!?]?"
 _BY_WORD: Final = re.compile(
     r"(?:^|[\s(])(?:class|def|defp|defmodule|defmacro|func|fn|fun|function\*?|struct|trait|interface|enum|record|module"
     r"|namespace|object|protocol|extension|mod|union|macro_rules!|sub|package|procedure|type|macro)\s++"
-    rf"(?:\([^()]*+\)\s*+)?(?:self\.)?(?P<name>{_NAME})"
+    rf"(?:\([^()]*+\)\s*+)?(?:self\.)?(?P<name>{_NAME})(?![\s*&]++\w++\()"
 )
-"""A word that languages define things by, and the receiver of a method of Go."""
+"""A word that languages define things by, and the receiver of a method of Go; no ``struct a *f()`` of C."""
+_VARIABLE: Final = re.compile(
+    rf"(?:^|\s)(?:const|let|var|val)\s++(?P<name>{_NAME})\s*+(?::[^=]*+)?="
+)
 _IMPLEMENTATION: Final = re.compile(
     rf"\bimpl\b\s*+(?:<[^<>]*+>)?\s*+(?:(?:[\w:]++(?:<[^<>]*+>)?)\s++for\s++)?&?(?P<name>{_NAME})"
 )
@@ -29,7 +32,7 @@ def definition_name(line: str) -> str:
     heading = _HEADING.match(line)
     if heading:
         return heading["name"].rstrip("# ")
-    for pattern in (_IMPLEMENTATION, _BY_WORD, _CALLED, _ASSIGNED):
+    for pattern in (_IMPLEMENTATION, _BY_WORD, _VARIABLE, _CALLED, _ASSIGNED):
         for match in pattern.finditer(line):
             name = match["name"]
             if name not in _NO_NAMES:

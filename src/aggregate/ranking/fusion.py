@@ -5,7 +5,7 @@ from math import exp, fsum, inf, log
 
 from aggregate.models.choice import Reason
 from aggregate.ranking.evidence import Evidence, PieceKey
-from aggregate.ranking.inquiry import Candidates
+from aggregate.ranking.piece_values import PieceValues
 from aggregate.ranking.ranking import RankedFile
 
 _MOST_REASONS = 6
@@ -16,47 +16,53 @@ _LEAST = 0.01
 """Below this a reason is none."""
 
 
-def file_sums(
-    evidences: Sequence[Evidence], weights: Mapping[str, float], *, files: int
+def add_to_files(
+    sums: Sequence[float], evidences: Sequence[Evidence], weights: Mapping[str, float]
 ) -> list[float]:
-    """Return for each file the weighted sum of what is said about it as a whole.
+    """Return the files' sums with what some evidences say about each as a whole.
 
     Args:
+        sums: For each file, what was said before.
         evidences: What was observed, always in the same order.
         weights: By kind.
-        files: How many files there are.
     """
-    sums = [0.0] * files
+    added = list(sums)
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)
         if weight:
             for file, value in evidence.files.items():
-                sums[file] += weight * value
-    return sums
+                added[file] += weight * value
+    return added
 
 
-def piece_sums(
+def add_to_pieces(
+    sums: Mapping[int, Sequence[float]],
     evidences: Sequence[Evidence],
     weights: Mapping[str, float],
-    *,
-    candidates: Candidates,
-    files: Sequence[float],
 ) -> Mapping[int, list[float]]:
-    """Return for each candidate the sums of its pieces: what is said about each, and about the file.
+    """Return the sums of the candidates' pieces with what some evidences say about them and about their files.
 
     Args:
+        sums: For each candidate, what was said before about each of its pieces.
         evidences: What was observed, always in the same order.
         weights: By kind.
-        candidates: The files whose pieces are scored.
-        files: The sums of all files.
     """
-    sums = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
+    added = {file: list(values) for file, values in sums.items()}
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)
-        if weight:
-            for (file, place), value in evidence.pieces.items():
-                sums[file][place] += weight * value
-    return sums
+        if not weight:
+            continue
+        for file, value in evidence.files.items():
+            if file in added:
+                added[file] = [total + weight * value for total in added[file]]
+        if isinstance(evidence.pieces, PieceValues):
+            for file, row in evidence.pieces.rows.items():
+                pairs = zip(added[file], row, strict=True)
+                added[file] = [total + weight * value for total, value in pairs]
+            continue
+        for (file, place), value in evidence.pieces.items():
+            added[file][place] += weight * value
+    return added
 
 
 def probabilities(

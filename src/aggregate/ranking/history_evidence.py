@@ -4,20 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import fsum, log1p
 
 from aggregate.models.choice import Missing
-from aggregate.ranking.bm25 import rarity, saturation
 from aggregate.ranking.evidence import Evidence, PieceKey
 from aggregate.ranking.file_analysis import FileAnalysis
-from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
+from aggregate.ranking.inquiry import Candidates, Inquiry
 from aggregate.ranking.question import Commit
-from aggregate.ranking.scaling import best_keys, scaled_evidence
+from aggregate.ranking.scaling import scaled_evidence
 
-MOST_SIMILAR = 40
-"""Changes that are taken as examples: more are hardly similar."""
 _OLD = 500
 """Changes newer than this many others count fully, older ones half: the code they changed has moved on."""
 _OLD_SHARE = 0.5
-_MESSAGE_B = 0.75
-"""The usual value: a long message says less by each word."""
 _MOST_RECENT = 120
 """Changes that count as recent."""
 _HALF_LIFE = 8
@@ -28,33 +23,15 @@ _FEWEST_TOGETHER = 2
 """Common changes below which it is chance."""
 
 
-def similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
-    """Return the places of the past changes whose messages resemble the task most, and how much; the most first.
+def _similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
+    """Return the places of the past changes whose messages resemble the task most, and how much each counts.
 
-    Similarity is BM25 over the messages, cubed, so that one that is twice as near counts eight times.
+    Similarity is cubed, so that a message that is twice as near counts eight times.
     """
-    commits = inquiry.question.commits
-    weights = {query.term: query.weight for query in inquiry.terms}
-    holding: dict[str, int] = {}
-    shared: dict[int, list[str]] = {}
-    for place, commit in enumerate(commits):
-        terms = sorted(commit.terms & weights.keys())
-        if terms and commit.paths:
-            shared[place] = terms
-        for term in terms:
-            holding[term] = holding.get(term, 0) + 1
-    average = max(1.0, sum(len(commit.terms) for commit in commits) / max(1, len(commits)))
-    values: dict[int, float] = {}
-    for place, terms in shared.items():
-        length = len(commits[place].terms) / average
-        likeness = fsum(
-            weights[term]
-            * rarity(len(commits), holding[term])
-            * saturation(1, length=length, b=_MESSAGE_B)
-            for term in terms
-        )
-        values[place] = likeness**3 * (_OLD_SHARE if place >= _OLD else 1.0)
-    return [(place, values[place]) for place in best_keys(values, MOST_SIMILAR)]
+    return [
+        (place, likeness**3 * (_OLD_SHARE if place >= _OLD else 1.0))
+        for place, likeness in inquiry.similar
+    ]
 
 
 def _recent_changes(commits: Sequence[Commit]) -> Iterator[tuple[int, float]]:
@@ -68,8 +45,7 @@ def changed_files(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
     if not inquiry.question.commits:
         missing = _no_history(inquiry)
         return Evidence("similar changes", missing=missing), Evidence("recent changes")
-    similar = similar_changes(inquiry)
-    similar_files, counts = _changed_files(inquiry, similar)
+    similar_files, counts = _changed_files(inquiry, _similar_changes(inquiry))
     recent_files, recent_counts = _changed_files(
         inquiry, tuple(_recent_changes(inquiry.question.commits))
     )
@@ -120,48 +96,69 @@ def _changed_files(
 
 def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
     """Return the pieces of the definitions that similar changes changed, and recent ones."""
-    commits = inquiry.question.commits
-    places: dict[tuple[str, str], Sequence[PieceKey]] = {}
-
-    def evidence(kind: str, changes: Sequence[tuple[int, float]]) -> Evidence:
-        values: dict[PieceKey, float] = {}
-        matched: dict[int, str] = {}
-        for place, worth in changes:
-            for path, name in commits[place].names:
-                if (path, name) not in places:
-                    places[(path, name)] = _definition_keys(inquiry, candidates, (path, name))
-                for key in places[(path, name)]:
-                    values[key] = values.get(key, 0.0) + worth
-                    matched.setdefault(key[0], name)
-        return scaled_evidence(kind, pieces=values, matched=matched)
-
+    places = _NamedPieces(inquiry, candidates)
     return (
-        evidence("definitions of similar changes", similar_changes(inquiry) if commits else ()),
-        evidence("recently changed definitions", tuple(_recent_changes(commits))),
+        _of_definitions(
+            "definitions of similar changes",
+            inquiry,
+            places=places,
+            changes=_similar_changes(inquiry),
+        ),
+        _of_definitions(
+            "recently changed definitions",
+            inquiry,
+            places=places,
+            changes=tuple(_recent_changes(inquiry.question.commits)),
+        ),
     )
 
 
-def _definition_keys(
-    inquiry: Inquiry, candidates: Candidates, named: tuple[str, str]
-) -> Sequence[PieceKey]:
-    """Return the pieces of the definitions of a name in a file."""
-    path, name = named
-    file = inquiry.paths.numbers.get(path, -1)
-    analysis = candidates.get(file)
-    if analysis is None:
-        return ()
-    return [
-        key
-        for place in _places_named(analysis, name)
-        for key in keys(file, pieces_of(analysis, place))
-    ]
+def _of_definitions(
+    kind: str,
+    inquiry: Inquiry,
+    *,
+    places: "_NamedPieces",
+    changes: Sequence[tuple[int, float]],
+) -> Evidence:
+    values: dict[PieceKey, float] = {}
+    matched: dict[int, str] = {}
+    for place, worth in changes:
+        for path, name in inquiry.question.commits[place].names:
+            for key in places.named(path, name):
+                values[key] = values.get(key, 0.0) + worth
+                matched.setdefault(key[0], name)
+    return scaled_evidence(kind, pieces=values, matched=matched)
 
 
-def _places_named(analysis: FileAnalysis, name: str) -> Iterator[int]:
-    last = name.rpartition(".")[2]
-    for place, definition in enumerate(analysis.definitions):
-        if definition.path and definition.path[-1] in (name, last):
-            yield place
+class _NamedPieces:
+    """The pieces of definitions by path and name; a file is looked through once."""
+
+    def __init__(self, inquiry: Inquiry, candidates: Candidates) -> None:
+        self._numbers = inquiry.paths.numbers
+        self._candidates = candidates
+        self._by_name: dict[int, Mapping[str, Sequence[PieceKey]]] = {}
+
+    def named(self, path: str, name: str) -> Sequence[PieceKey]:
+        """Return the pieces of the definitions of a name in a file, dots before it left out."""
+        file = self._numbers.get(path, -1)
+        if file not in self._candidates:
+            return ()
+        if file not in self._by_name:
+            self._by_name[file] = _pieces_by_name(file, self._candidates[file])
+        table = self._by_name[file]
+        return table.get(name) or table.get(name.rpartition(".")[2], ())
+
+
+def _pieces_by_name(file: int, analysis: FileAnalysis) -> Mapping[str, Sequence[PieceKey]]:
+    """Return a file's pieces by the last names of their definitions."""
+    own: dict[int, list[PieceKey]] = {}
+    for place, piece in enumerate(analysis.pieces):
+        own.setdefault(piece.definition, []).append((file, place))
+    table: dict[str, list[PieceKey]] = {}
+    for number, definition in enumerate(analysis.definitions):
+        if definition.path and number in own:
+            table.setdefault(definition.path[-1], []).extend(own[number])
+    return table
 
 
 def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence:

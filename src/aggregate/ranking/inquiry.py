@@ -10,6 +10,7 @@ from aggregate.ranking.path_kinds import PathKind, kind_of
 from aggregate.ranking.path_table import PathTable
 from aggregate.ranking.query_terms import QueryTerm, query_terms
 from aggregate.ranking.question import Question
+from aggregate.ranking.similar_commits import SimilarCommit, similar_commits
 from aggregate.ranking.term_matching import TermMatcher
 
 Candidates = Mapping[int, FileAnalysis]
@@ -27,6 +28,7 @@ class Inquiry:
         matcher: Finds them in names.
         paths: Look-ups of the files' paths.
         kinds: What each file is for.
+        similar: The past changes that the task resembles.
     """
 
     corpus: Corpus
@@ -35,6 +37,7 @@ class Inquiry:
     matcher: TermMatcher
     paths: PathTable
     kinds: Sequence[PathKind]
+    similar: Sequence[SimilarCommit]
 
     @classmethod
     def of(cls, corpus: Corpus, question: Question) -> "Inquiry":
@@ -42,7 +45,15 @@ class Inquiry:
         terms = query_terms(corpus, question.task)
         wanted = [*(term.term for term in terms), *question.task.scopes]
         kinds = [kind_of(facts.path, is_generated=facts.is_generated) for facts in corpus.files]
-        return cls(corpus, question, terms, TermMatcher(wanted), PathTable(corpus.files), kinds)
+        return cls(
+            corpus,
+            question,
+            terms,
+            TermMatcher(wanted),
+            PathTable(corpus.files),
+            kinds,
+            similar_commits(question.commits, question.task.terms),
+        )
 
     @property
     def files(self) -> Sequence[FileFacts]:
@@ -56,13 +67,20 @@ class Inquiry:
 
 
 def pieces_of(analysis: FileAnalysis, definition: int, *, inner: bool = False) -> Sequence[int]:
-    """Return the places of the pieces of a definition; with ``inner`` also of the definitions in it."""
+    """Return the places of the pieces of a definition; with ``inner`` also of the definitions in it.
+
+    A definition of a line or two has no pieces of its own: then they are those that its lines stand in.
+    """
     wanted = {definition}
     if inner:
         for place, defined in enumerate(analysis.definitions):
             if defined.outer in wanted:  # outer ones come before inner ones
                 wanted.add(place)
-    return [place for place, piece in enumerate(analysis.pieces) if piece.definition in wanted]
+    own = [place for place, piece in enumerate(analysis.pieces) if piece.definition in wanted]
+    if own or definition < 0:
+        return own
+    named = analysis.definitions[definition]
+    return pieces_over(analysis, named.first, named.last)
 
 
 def pieces_over(analysis: FileAnalysis, begin: int, end: int) -> Sequence[int]:

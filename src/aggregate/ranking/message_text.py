@@ -13,15 +13,15 @@ _TRAILER: Final = re.compile(
 _PICKED: Final = re.compile(
     r"^[ \t]*+\(?(?:cherry[- ]picked|backported) from [^\n]*+$", re.IGNORECASE | re.MULTILINE
 )
-_ADDRESS: Final = re.compile(r"\b(?:https?|ftp|ssh|git)://[^\s<>\"')\]]*+")
+_ADDRESS: Final = re.compile(r"(?:https?|ftp|ssh|git)://[^\s<>\"')\]]*+")
 _MAIL: Final = re.compile(r"<[^\s<>@]{1,100}@[^\s<>@]{1,100}>")
-_TICKET: Final = re.compile(r"(?<![\w&])(?:GH-|[\w.-]{1,60}/[\w.-]{1,60}#|#)\d{1,9}\b")
+_TICKET: Final = re.compile(r"#\d{1,9}\b")
 _REPLY: Final = re.compile(
-    r"^[^\n>]{0,200} (?:wrote|schrieb|a écrit|escribió):[ \t]*+$", re.MULTILINE
+    r"^(?=[^\n]{0,200}:[ \t]*+$)[^\n>]{0,200} (?:wrote|schrieb|a écrit|escribió):", re.MULTILINE
 )
 # Not what a test runner points at with ">" and several blanks.
 _QUOTED: Final = re.compile(r"^>(?:[ \t]?>)*+ ?(?![ \t])[^\n]*+$", re.MULTILINE)
-_ABOVE_FILE: Final = re.compile(r"(?<![\w.~/\\-])(?:[A-Za-z]:)?[\\/](?:[\w.@+~-]++[\\/]){2,}+")
+_ABOVE_FILE: Final = re.compile(r"[\\/](?<![\w.~/\\-][\\/])(?:[\w.@+~-]++[\\/]){2,}+")
 """The folders of an absolute path: they lie on somebody's machine."""
 _FOLDERS_KEPT: Final = 2
 
@@ -32,10 +32,16 @@ def own_words(text: str) -> str:
     Where all of it is quoted, the quotation stays.
     """
     without_addresses = _MAIL.sub(" ", _ADDRESS.sub(" ", text))
-    unquoted = _QUOTED.sub("", _REPLY.sub("", without_addresses))
-    words = unquoted if unquoted.strip() else without_addresses
-    words = _PICKED.sub("", _TRAILER.sub("", words)) if ":" in words or "picked" in words else words
+    words = _unquoted(without_addresses)
+    words = _PICKED.sub("", _TRAILER.sub("", words))
     return _ABOVE_FILE.sub(_last_folders, _TICKET.sub(" ", words))
+
+
+def _unquoted(text: str) -> str:
+    if not text.startswith(">") and "\n>" not in text:
+        return text
+    unquoted = _QUOTED.sub("", _REPLY.sub("", text))
+    return unquoted if unquoted.strip() else text
 
 
 def without_quotes(text: str) -> str:

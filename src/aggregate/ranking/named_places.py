@@ -1,14 +1,12 @@
 """The places in files that a text names: frames of tracebacks, messages of compilers and test runners, links, paths."""
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from aggregate.ranking.file_names import is_file_name
 from aggregate.ranking.question import NamedPlace
 from aggregate.ranking.symbol_text import plain_symbol
-from aggregate.syntax.languages import LANGUAGES
-from aggregate.syntax.plain_files import TAG_BY_NAME, TAG_BY_SUFFIX
 
 MOST_PLACES: Final = 200
 """Places that are told: a traceback of a recursion has a thousand frames, and the first of them say it all."""
@@ -21,9 +19,10 @@ _PYTHON: Final = re.compile(
     rf'File "(?P<path>[^"]{{1,{_LONGEST_PATH}}})", line (?P<line>{_NUMBER})(?:, in (?P<symbol>\S{{1,200}}))?'
 )
 _JVM: Final = re.compile(
-    r"(?:^|\s)(?:at )?(?P<symbol>(?:[\w.@$-]{1,200}/)*[\w.$<>-]{1,300}+)"
+    r"(?:^|\s)(?:at )?(?P<symbol>(?:[\w.@$-]{0,200}/)*+[\w.$<>-]{1,300}+)"
     rf"\((?P<name>[\w$-]{{1,100}}\.(?:java|kts?|scala|groovy|cljc?)):(?P<line>{_NUMBER})\)"
 )
+_JVM_FILE: Final = re.compile(r"\.(?:java|kts?|scala|groovy|cljc?):\d")
 _JVM_OWN: Final = (
     "java.",
     "javax.",
@@ -45,10 +44,11 @@ _LINE_BEHIND: Final = re.compile(rf"(?P<path>.*?):(?P<line>{_NUMBER})(?::{_NUMBE
 
 _PATH_CHARACTER: Final = r"\w./\\@~+$%\-"
 _TOKEN: Final = re.compile(
-    rf"(?<![{_PATH_CHARACTER}:])(?P<path>(?:[A-Za-z]:(?=[\\/]))?(?:[{_PATH_CHARACTER}]++|(?<=/)\[[\w.-]{{1,60}}\])++)"
+    rf"(?<![{_PATH_CHARACTER}:])(?P<path>(?:[A-Za-z]:(?=[\\/]))?[\w@~+$%-]*+[./\\]"
+    rf"(?:[{_PATH_CHARACTER}]++|(?<=/)\[[\w.-]{{1,60}}\])*+)"
     rf"(?:::(?P<test>[^\W\d]\w{{0,100}}(?:::[^\W\d]\w{{0,100}})?)|:line (?P<dotnet>{_NUMBER})"
-    rf"|:(?P<line>{_NUMBER})(?![\w/])|\((?P<bracket>{_NUMBER})(?:,\s?{_NUMBER}){{0,3}}\)|,? (?:on )?line (?P<word>{_NUMBER})"
-    rf"|#L(?P<anchor>{_NUMBER}))?"
+    rf"|:(?P<line>{_NUMBER})(?![\w/])|\((?P<bracket>{_NUMBER})(?:,\s?{_NUMBER}){{0,3}}\)"
+    rf"|,? (?:on )?line (?P<word>{_NUMBER})|#L(?P<anchor>{_NUMBER}))?"
 )
 """A run of characters that a path can be made of, and the ways in which a line stands behind it."""
 _WITH_LINE: Final = ("dotnet", "line", "bracket", "word", "anchor")
@@ -57,14 +57,25 @@ _SUFFIX: Final = re.compile(r"[^/\\]\.[A-Za-z][A-Za-z0-9+_]{0,9}$")
 _SYMBOLS: Final = tuple(
     re.compile(pattern)
     for pattern in (
+        r":\d{1,7}: in (?P<symbol>\S{1,200})$",  # pytest
         r":in [`'‘](?P<symbol>[^'`’]{1,200})['’]",  # Ruby
-        r"^\s*+#\d{1,5}\s+(?:0x[0-9a-fA-F]{1,16} in )?(?P<symbol>[A-Za-z_~][\w:~$<>,.-]{0,200}) ?(?:\(|/|[A-Z]:)",  # gdb, sanitizers
+        # Debuggers and sanitizers
+        r"^\s*+#\d{1,5}\s+(?:0x[0-9a-fA-F]{1,16} in )?(?P<symbol>[A-Za-z_~][\w:~$<>,.-]{0,200}) ?(?:\(|/|[A-Z]:)",
         r"^\s*+#\d{1,5} [^\s()]{1,400}\(\d{1,7}\): (?P<symbol>[\w\\>:-]{1,200})\(",  # PHP
         r"^\s*+at (?:async |new )?(?P<symbol>[^\s()/\\:]{1,200})(?: \[as [^\s\]]{1,100}\])? \(",  # JavaScript
         r"^\s*+at (?P<symbol>[^\s()]{1,300})\([^()]{0,400}\) in ",  # C#
         r"^(?P<symbol>[\w$.<>*/]{1,100})@(?:\w|/)",  # Firefox and Safari
     )
 )
+_PYTEST: Final = re.compile(
+    rf"^\S{{1,{_LONGEST_PATH}}}:\d{{1,7}}: (?:in \S{{1,200}}|[A-Z]\w{{1,100}}|)$"
+)
+"""A frame of a failed test, as pytest shows it; the last one is where it failed."""
+_INTERNAL: Final = "node:internal/"
+"""In frames of the program that runs JavaScript."""
+_SEPARATOR: Final = re.compile(r"[./\\]")
+_RULE: Final = ("====", "____")
+"""What parts one failed test from another."""
 _GO_FUNCTION: Final = re.compile(
     r"^(?:created by )?(?P<symbol>[^\s()]{1,200}(?:\(\*?\w{1,100}\)[\w.]{1,200})?)[\s(]?"
 )
@@ -79,6 +90,7 @@ class _Line(NamedTuple):
 
     places: tuple[NamedPlace, ...]
     is_python: bool = False
+    is_pytest: bool = False
 
 
 def named_places(text: str) -> tuple[NamedPlace, ...]:
@@ -103,17 +115,19 @@ def named_places(text: str) -> tuple[NamedPlace, ...]:
 
 def _ordered(text: str) -> Iterator[NamedPlace]:
     """Yield the places, traceback by traceback, each from the frame where it ended."""
-    blocks: list[list[_Line]] = [[]]
+    current: list[_Line] = []
+    blocks = [current]
     chain = 0
     previous = ""
     for line in _lines(text):
         if line.startswith("Caused by:"):
-            blocks.insert(chain, current := [])
-        elif not line.strip() or "Traceback (most recent" in line:
-            blocks.append(current := [])
+            current = []
+            blocks.insert(chain, current)
+        elif _ends_block(line, current):
+            if current:
+                current = []
+                blocks.append(current)
             chain = len(blocks) - 1
-        else:
-            current = blocks[chain]
         read = _read_line(line, previous)
         if read.places:
             current.append(read)
@@ -122,13 +136,19 @@ def _ordered(text: str) -> Iterator[NamedPlace]:
         yield from _block_places(block)
 
 
-def _block_places(block: Iterable[_Line]) -> Iterator[NamedPlace]:
-    lines = [*block]
-    for line in reversed(lines):
-        if line.is_python:
+def _ends_block(line: str, block: Sequence[_Line]) -> bool:
+    """Tell whether what follows belongs to another traceback; those of pytest hold blank lines."""
+    if not line.strip():
+        return not any(read.is_pytest for read in block)
+    return line.startswith(_RULE) or "Traceback (most recent" in line
+
+
+def _block_places(block: Sequence[_Line]) -> Iterator[NamedPlace]:
+    for line in reversed(block):
+        if line.is_python or line.is_pytest:
             yield from line.places
-    for line in lines:
-        if not line.is_python:
+    for line in block:
+        if not (line.is_python or line.is_pytest):
             yield from line.places
 
 
@@ -143,11 +163,11 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _read_line(line: str, previous: str) -> _Line:
-    if "." not in line and "/" not in line and "\\" not in line:
+    if _INTERNAL in line or not _SEPARATOR.search(line):
         return _Line(())
     if 'File "' in line and (frame := _PYTHON.search(line)):
         return _Line(tuple(_place(frame["path"], frame["line"], frame["symbol"])), is_python=True)
-    if "(" in line and (frame := _JVM.search(line)):
+    if _JVM_FILE.search(line) and (frame := _JVM.search(line)):
         return _Line(tuple(_jvm_place(frame)))
     places: list[NamedPlace] = []
     symbol = _symbol(line, previous)
@@ -157,7 +177,7 @@ def _read_line(line: str, previous: str) -> _Line:
         line = _LINK.sub(" ", line)
     for token in _TOKEN.finditer(line):
         places += _token_place(token, symbol)
-    return _Line(tuple(places))
+    return _Line(tuple(places), is_pytest=bool(places and _PYTEST.match(line)))
 
 
 def _symbol(line: str, previous: str) -> str:
@@ -211,25 +231,8 @@ def _token_place(token: re.Match[str], symbol: str) -> Iterator[NamedPlace]:
     line = next((token[name] for name in _WITH_LINE if token[name]), "")
     if line and _SUFFIX.search(path):
         yield from _place(path, line, symbol)
-    elif not line and _is_file(path):
+    elif not line and is_file_name(path.rstrip(".,-")):
         yield from _place(path, "0", "")
-
-
-def _is_file(path: str) -> bool:
-    """Tell whether something that has no line behind it is a file's name: by its suffix, or as a well-known name."""
-    name = path.rstrip(".,-").replace("\\", "/").rpartition("/")[2].lower()
-    dot = name.rfind(".")
-    by_suffix, by_name = _known_names()
-    return (dot > 0 and name[dot:] in by_suffix) or (
-        name in by_name and ("/" in path or "." in name)
-    )
-
-
-@cache
-def _known_names() -> tuple[frozenset[str], frozenset[str]]:
-    suffixes = {suffix for language in LANGUAGES for suffix in language.suffixes}
-    names = {name for language in LANGUAGES for name in language.names}
-    return frozenset({*suffixes, *TAG_BY_SUFFIX}), frozenset({*names, *TAG_BY_NAME})
 
 
 def _place(path: str, line: str, symbol: str | None) -> Iterator[NamedPlace]:

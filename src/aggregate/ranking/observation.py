@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, fsum
+from heapq import nsmallest
+from math import exp, inf
 
 from aggregate.ranking.evidence import Evidence, PieceKey
-from aggregate.ranking.fusion import file_sums, logarithm_of_count, piece_sums
+from aggregate.ranking.fusion import add_to_files, add_to_pieces, logarithm_of_count
 from aggregate.ranking.history_evidence import (
     changed_definitions,
     changed_files,
@@ -22,7 +23,7 @@ from aggregate.ranking.mentions import (
     used_identifiers,
 )
 from aggregate.ranking.path_kinds import PathKind
-from aggregate.ranking.reference_evidence import references
+from aggregate.ranking.reference_evidence import MOST_SOURCES, references
 from aggregate.ranking.scaling import best_keys
 from aggregate.ranking.seed_evidence import seed_files, seeds
 from aggregate.ranking.size_evidence import file_sizes, piece_shapes
@@ -36,6 +37,12 @@ _MOST_COMPANIONS = 10
 """Files by rough score whose past companions are looked for."""
 _CERTAIN = 0.3
 """How surely a definition must be named for its file to be a candidate whatever else is said about it."""
+
+
+_FAR = 12.0
+"""In the logarithm of odds: pieces that far behind the likeliest are no place to start from."""
+_SEEDS = frozenset({"focus", "symbol", "changed since", "place in the task"})
+"""Kinds of evidence that point at places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +65,22 @@ class Observation:
 def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     """Gather all evidences; weights decide which files are looked at closely."""
     whole = _whole_files(inquiry)
-    sums = file_sums(whole, weights, files=len(inquiry.files))
-    together = _companions(inquiry, sums)
-    sums = file_sums([*whole, together], weights, files=len(inquiry.files))
-    candidates = inquiry.load(_best_files(inquiry, sums, weights))
+    files = add_to_files([0.0] * len(inquiry.files), whole, weights)
+    together = _companions(inquiry, files)
+    files = add_to_files(files, [together], weights)
+    candidates = inquiry.load(_best_files(inquiry, files, weights))
     closely = _closely(inquiry, candidates)
-    evidences = [*whole, together, *closely]
-    evidences += _connected(inquiry, candidates, evidences=evidences, weights=weights)
-    files = file_sums(evidences, weights, files=len(inquiry.files))
-    pieces = piece_sums(evidences, weights, candidates=candidates, files=files)
-    return Observation(evidences, candidates, files, pieces)
+    given = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
+    pieces = add_to_pieces(given, closely, weights)
+    near = _near_seeds(inquiry, candidates, closely)
+    pieces = add_to_pieces(pieces, [near], weights)
+    referred = references(inquiry, candidates, likely=_likely(pieces), kind="references")
+    return Observation(
+        [*whole, together, *closely, near, referred],
+        candidates,
+        add_to_files(files, [*closely, near, referred], weights),
+        add_to_pieces(pieces, [referred], weights),
+    )
 
 
 def _whole_files(inquiry: Inquiry) -> Sequence[Evidence]:
@@ -126,26 +139,12 @@ def _best_files(
     return [*best_keys(rough, MOST_CANDIDATES), *seeded]
 
 
-def _connected(
-    inquiry: Inquiry,
-    candidates: Candidates,
-    *,
-    evidences: Sequence[Evidence],
-    weights: Mapping[str, float],
-) -> Sequence[Evidence]:
-    """Return what is connected with the seeds, and with the likeliest pieces so far."""
-    connected: list[Evidence] = []
+def _near_seeds(
+    inquiry: Inquiry, candidates: Candidates, evidences: Sequence[Evidence]
+) -> Evidence:
+    """Return what is connected with what the user or a traceback points at."""
     pointed = _pointed(candidates, evidences)
-    connected.append(references(inquiry, candidates, likely=pointed, kind="near a seed"))
-    if weights.get("references"):
-        sums = file_sums(evidences, weights, files=len(inquiry.files))
-        pieces = piece_sums(evidences, weights, candidates=candidates, files=sums)
-        likely = _likely(pieces)
-        connected.append(references(inquiry, candidates, likely=likely, kind="references"))
-    return connected
-
-
-_SEEDS = frozenset({"focus", "symbol", "changed since", "place in the task"})
+    return references(inquiry, candidates, likely=pointed, kind="near a seed")
 
 
 def _pointed(candidates: Candidates, evidences: Sequence[Evidence]) -> Mapping[PieceKey, float]:
@@ -164,17 +163,13 @@ def _pointed(candidates: Candidates, evidences: Sequence[Evidence]) -> Mapping[P
 
 
 def _likely(pieces: Mapping[int, Sequence[float]]) -> Mapping[PieceKey, float]:
-    """Return how likely pieces are by their sums; the least likely of all are left out."""
-    sums = {
-        (file, place): value
+    """Return how likely the likeliest pieces are, as a multiple of the best."""
+    best = max((max(values, default=-inf) for values in pieces.values()), default=-inf)
+    near = (
+        (value, file, place)
         for file, values in pieces.items()
         for place, value in enumerate(values)
-    }
-    best = max(sums.values(), default=0.0)
-    likely = {key: exp(value - best) for key, value in sums.items() if value > best - _FAR}
-    total = fsum(likely.values())
-    return {key: value / total for key, value in likely.items()}
-
-
-_FAR = 12.0
-"""In the logarithm of odds: pieces that far behind the likeliest are no place to start from."""
+        if value > best - _FAR
+    )
+    likeliest = nsmallest(MOST_SOURCES, near, key=lambda piece: (-piece[0], piece[1], piece[2]))
+    return {(file, place): exp(value - best) for value, file, place in likeliest}

@@ -12,7 +12,10 @@ _FEWEST_LINES: Final = 10
 WHOLE_DATA_LINES: Final = 25
 """A part of a document of data that is no longer is not taken apart: its keys alone tell nothing."""
 _SMALL_LINES: Final = 2
-"""A definition without definitions in it that is no longer, such as a field, belongs to what stands around it."""
+"""A definition without definitions in it that is no longer belongs to what stands around it, unless it is ``_APART``:
+fields, prototypes and keys tell little alone."""
+_APART: Final = frozenset({"class", "constructor", "function", "heading", "method", "test"})
+"""What is told apart however short it is."""
 
 
 class Run(NamedTuple):
@@ -37,7 +40,8 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
         lines: How many the text has.
         is_code: Whether definitions are those of programs, which are taken apart however short they are.
     """
-    kept = _with_own_lines(definitions, is_code=is_code)
+    is_whole = not is_code and lines <= WHOLE_DATA_LINES
+    kept = _with_own_lines(definitions, is_code=is_code, whole_until=lines if is_whole else 0)
     runs: list[Run] = []
     around: list[
         tuple[int, int]
@@ -53,7 +57,8 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
     for place in kept:
         definition = definitions[place]
         while around and around[-1][1] < definition.first:
-            run_to(around.pop()[1])
+            run_to(around[-1][1])
+            around.pop()
         run_to(definition.first - 1)
         last = min(definition.last, around[-1][1] if around else lines)
         around.append((place, last))
@@ -64,19 +69,26 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
     return runs
 
 
-def _with_own_lines(definitions: Sequence[DefinedName], *, is_code: bool) -> list[int]:
-    """Return the places of those definitions whose lines are told from those around them."""
+def _with_own_lines(
+    definitions: Sequence[DefinedName], *, is_code: bool, whole_until: int
+) -> list[int]:
+    """Return the places of those definitions whose lines are told from those around them.
+
+    Args:
+        definitions: All.
+        is_code: Whether they are those of programs.
+        whole_until: The last line of what is not taken apart unless by headings.
+    """
     has_inner = {definition.outer for definition in definitions}
-    whole_until = 0
     kept: list[int] = []
     for place, definition in enumerate(definitions):
         length = definition.last - definition.first + 1
-        if length <= _SMALL_LINES and place not in has_inner and definition.kind != "heading":
+        if length <= _SMALL_LINES and place not in has_inner and definition.kind not in _APART:
             continue
-        if not is_code:
+        if not is_code and definition.kind != "heading":
             if definition.first <= whole_until:
                 continue
-            if length <= WHOLE_DATA_LINES and definition.kind != "heading":
+            if length <= WHOLE_DATA_LINES:
                 whole_until = definition.last
         kept.append(place)
     return kept

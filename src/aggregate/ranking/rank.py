@@ -15,7 +15,7 @@ from aggregate.ranking.scaling import best_keys
 from aggregate.ranking.structure import rank_by_structure
 from aggregate.ranking.weights import WEIGHTS
 
-_MOST_EXPLAINED = 1_000
+_MOST_EXPLAINED = 200
 """Files beyond the candidates that get reasons: nobody reads further down, and a monorepo has 100,000."""
 
 

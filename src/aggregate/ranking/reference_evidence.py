@@ -1,6 +1,6 @@
 """What the likeliest pieces refer to, and what refers to them: calls, types, bases, imports, tests."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aggregate.ranking.evidence import Evidence, PieceKey
@@ -102,12 +102,12 @@ def references(
     for source in _second_sources(spread, sources):
         _follow(inquiry, resolver, spread=spread, source=source)
     _find_users(inquiry, resolver, spread=spread, sources=sources)
-    own = {(source.file, source.definition) for source in sources}
     pieces: dict[PieceKey, float] = {}
     for (file, definition), value in spread.definitions.items():
-        if file in candidates and (file, definition) not in own:
-            places = pieces_of(candidates[file], definition)
-            pieces.update(dict.fromkeys(keys(file, places), value))
+        if file in candidates:
+            for key in keys(file, pieces_of(candidates[file], definition)):
+                if key not in likely:
+                    pieces[key] = max(pieces.get(key, 0.0), value)
     evidence = scaled_evidence(kind, pieces=pieces, matched=spread.matched)
     return Evidence(kind, files=spread.files, pieces=evidence.pieces, matched=evidence.matched)
 
@@ -132,15 +132,20 @@ def _second_sources(spread: _Spread, sources: Sequence[_Source]) -> Sequence[_So
     ]
 
 
-def _used_by(resolver: Resolver, source: _Source) -> Iterator[Reference]:
-    """Yield the references of a definition."""
-    count = 0
-    for reference in resolver.analysis(source.file).references:
-        if reference.definition == source.definition:
-            yield reference
-            count += 1
-            if count == _MOST_REFERENCES:
-                return
+def _used_by(resolver: Resolver, source: _Source) -> Sequence[Reference]:
+    """Return the references of a definition, and of short ones in it, which have no pieces of their own."""
+    analysis = resolver.analysis(source.file)
+    own = {piece.definition for piece in analysis.pieces}
+    used: list[Reference] = []
+    for reference in analysis.references:
+        definition = reference.definition
+        while definition != source.definition and definition >= 0 and definition not in own:
+            definition = analysis.definitions[definition].outer
+        if definition == source.definition:
+            used.append(reference)
+            if len(used) == _MOST_REFERENCES:
+                break
+    return used
 
 
 def _follow(inquiry: Inquiry, resolver: Resolver, *, spread: _Spread, source: _Source) -> None:

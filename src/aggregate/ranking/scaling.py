@@ -28,17 +28,8 @@ def best_keys(values: Mapping[int, float], most: int = _TOLD) -> Sequence[int]:
 
 def strongest_terms(worth: Mapping[str, float]) -> str:
     """Return the terms that add most, in words for the audit."""
-    terms = nsmallest(_TERMS_TOLD, worth, key=lambda term: (-worth[term], term))
-    return ", ".join(terms)
-
-
-def file_maxima(pieces: Mapping[PieceKey, float]) -> Mapping[int, float]:
-    """Return the greatest value among each file's pieces."""
-    greatest: dict[int, float] = {}
-    for (file, _), value in pieces.items():
-        if value > greatest.get(file, 0.0):
-            greatest[file] = value
-    return greatest
+    ordered = sorted((-value, term) for term, value in worth.items())
+    return ", ".join(term for _, term in ordered[:_TERMS_TOLD])
 
 
 def scaled_evidence(

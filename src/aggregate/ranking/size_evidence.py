@@ -2,8 +2,9 @@
 
 from math import log1p
 
-from aggregate.ranking.evidence import Evidence, PieceKey
+from aggregate.ranking.evidence import Evidence
 from aggregate.ranking.inquiry import Candidates, Inquiry
+from aggregate.ranking.piece_values import PieceValues
 
 _CHARACTERS_PER_TOKEN = 4
 """Of source text, about, in the vocabulary o200k."""
@@ -33,20 +34,23 @@ def file_sizes(inquiry: Inquiry) -> Evidence:
 
 def piece_shapes(candidates: Candidates) -> tuple[Evidence, Evidence, Evidence]:
     """Return the logarithms of the pieces' tokens, which are outside of definitions, and which are functions'."""
-    sizes: dict[PieceKey, float] = {}
-    outside: dict[PieceKey, float] = {}
-    functions: dict[PieceKey, float] = {}
+    sizes: dict[int, list[float]] = {}
+    outside: dict[int, list[float]] = {}
+    functions: dict[int, list[float]] = {}
     for file, analysis in candidates.items():
+        # -1, which is no definition, is the last of these.
         in_function = [definition.kind in _FUNCTIONS for definition in analysis.definitions]
-        for place, piece in enumerate(analysis.pieces):
-            tokens = piece.characters / _CHARACTERS_PER_TOKEN
-            sizes[(file, place)] = min(_MOST, log1p(tokens) / _LARGE_PIECE)
-            if piece.definition < 0:
-                outside[(file, place)] = 1.0
-            elif in_function[piece.definition]:
-                functions[(file, place)] = 1.0
+        in_function.append(False)
+        pieces = analysis.pieces
+        sizes[file] = [_piece_size(piece.characters) for piece in pieces]
+        outside[file] = [1.0 if piece.definition < 0 else 0.0 for piece in pieces]
+        functions[file] = [1.0 if in_function[piece.definition] else 0.0 for piece in pieces]
     return (
-        Evidence("piece size", pieces=sizes),
-        Evidence("outside definitions", pieces=outside),
-        Evidence("function", pieces=functions),
+        Evidence("piece size", pieces=PieceValues(sizes)),
+        Evidence("outside definitions", pieces=PieceValues(outside)),
+        Evidence("function", pieces=PieceValues(functions)),
     )
+
+
+def _piece_size(characters: int) -> float:
+    return min(_MOST, log1p(characters / _CHARACTERS_PER_TOKEN) / _LARGE_PIECE)

@@ -5,7 +5,7 @@ from math import exp, fsum, log, log1p
 
 from aggregate.ranking.corpus import Corpus
 from aggregate.ranking.evidence import Evidence, PieceKey
-from aggregate.ranking.fusion import file_sums, in_order, probabilities, reasons
+from aggregate.ranking.fusion import add_to_files, in_order, probabilities, reasons
 from aggregate.ranking.gaps import missing_evidence
 from aggregate.ranking.inquiry import Candidates, Inquiry
 from aggregate.ranking.kind_evidence import file_kinds, language_share
@@ -39,11 +39,11 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
     """
     inquiry = Inquiry.of(corpus, question)
     given = [*file_kinds(inquiry), language_share(inquiry)]
-    rough = file_sums(given, STRUCTURE_WEIGHTS, files=len(corpus.files))
+    rough = add_to_files([0.0] * len(corpus.files), given, STRUCTURE_WEIGHTS)
     candidates = inquiry.load(_analysed(inquiry, rough))
     used = _used_by_others(inquiry, candidates)
     evidences = [*given, used]
-    sums = file_sums(evidences, STRUCTURE_WEIGHTS, files=len(corpus.files))
+    sums = add_to_files(rough, [used], STRUCTURE_WEIGHTS)
     pieces, others = probabilities(
         _shared_out(candidates, sums, used.pieces),
         {

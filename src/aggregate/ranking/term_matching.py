@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable
 
-from aggregate.ranking.terms import terms_in
+from aggregate.ranking.terms import term_list
 
-_PREFIX = 3
-"""First characters that a term shares with the words it stands for: the stemmer changes later ones only."""
-_SHORT_PREFIX = 2
-"""The same for terms of at most three letters, such as ``try`` for ``tries``."""
+_CHANGED = 1
+"""Last characters of a term that the word it stands for may have otherwise: ``y`` for ``ies``."""
+_SHORT = 3
+"""Letters of terms that are looked for as they are: what is left of them otherwise would be in most names."""
 
 
 class TermMatcher:
@@ -35,8 +35,8 @@ class TermMatcher:
         # A search costs a tenth of taking the name apart, and most names hold nothing.
         if name.isascii() and not self._may_hold.search(name.lower()):
             return ()
-        return tuple(sorted(self._terms.intersection(terms_in(name))))
+        return tuple(sorted(self._terms.intersection(term_list(name))))
 
 
 def _prefix(term: str) -> str:
-    return term[: _PREFIX if len(term) > _PREFIX else _SHORT_PREFIX]
+    return term[:-_CHANGED] if len(term) > _SHORT else term

@@ -30,10 +30,17 @@ class ChangedRange(NamedTuple):
     last: int = 0
 
 
-def changed_lines(folder: str, revision: str) -> list[ChangedRange]:
+def changed_lines(
+    folder: str, revision: str, *, most_bytes: int = _MOST_BYTES
+) -> list[ChangedRange]:
     """Return what below ``folder`` differs from ``revision``, also what is not committed, in the order of the paths.
 
     Lines that were removed count by the line before them; files that are no more do not count.
+
+    Args:
+        folder: What paths are relative to.
+        revision: Any name of a commit that git knows.
+        most_bytes: Of differences; of the files behind them only the names are told.
 
     Raises:
         ConfigError: There is no repository, git is missing or cannot say, or there is no such revision.
@@ -41,7 +48,10 @@ def changed_lines(folder: str, revision: str) -> list[ChangedRange]:
     if reason := why_no_history(folder):
         raise ConfigError(f"{revision!r} is no revision to compare with, as {reason}: leave it out")
     commit = _commit(folder, revision)
-    changes = [*_tracked(folder, commit), *(ChangedRange(path) for path in other_files(folder))]
+    changes = [
+        *_tracked(folder, commit, most_bytes),
+        *(ChangedRange(path) for path in other_files(folder)),
+    ]
     changes.sort()
     return changes[:_MOST_CHANGES]
 
@@ -61,7 +71,7 @@ def _commit(folder: str, revision: str) -> str:
     )
 
 
-def _tracked(folder: str, commit: str) -> list[ChangedRange]:
+def _tracked(folder: str, commit: str, most_bytes: int) -> list[ChangedRange]:
     settings = without_filters(folder)
     # Where a filter cannot be switched off, files are not compared: what is staged is, which needs no filter.
     compared = () if settings is not None else ("--cached",)
@@ -87,7 +97,7 @@ def _tracked(folder: str, commit: str) -> list[ChangedRange]:
         commit,
         "--",
         ".",
-        most=_MOST_BYTES,
+        most=most_bytes,
     )
     if output is None:
         return []

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from aggregate.sources.git import bounded_git
+from aggregate.sources.git import Output, bounded_git
 from aggregate.sources.git_patch import read_hunks
 
 MOST_PATHS: Final = 200
@@ -106,14 +106,22 @@ def commit_ids(folder: str, head: Head, *, most: int) -> tuple[str, ...]:
     return tuple(output.data.decode("ascii", "replace").split()) if output else ()
 
 
-def read_commits(folder: str, ids: Sequence[str]) -> dict[str, LoggedCommit]:
-    """Return the commits by their ids; those that git cannot tell of in time are left out."""
+def read_commits(
+    folder: str, ids: Sequence[str], *, most_bytes: int = _MOST_BYTES
+) -> dict[str, LoggedCommit]:
+    """Return the commits by their ids; those that git cannot tell of in time are left out.
+
+    Args:
+        folder: What paths are relative to.
+        ids: Of the commits.
+        most_bytes: Of what git prints at once.
+    """
     commits: dict[str, LoggedCommit] = {}
     waiting = [*ids]
     cuts = 0
     while waiting and cuts < _MOST_CUTS:
         asked = waiting[:_COMMITS_AT_ONCE]
-        output = _log(folder, asked)
+        output = _log(folder, asked, most_bytes)
         if output is None:
             break
         data, is_complete = output
@@ -127,7 +135,7 @@ def read_commits(folder: str, ids: Sequence[str]) -> dict[str, LoggedCommit]:
     return commits
 
 
-def _log(folder: str, ids: Sequence[str]) -> tuple[bytes, bool] | None:
+def _log(folder: str, ids: Sequence[str], most_bytes: int) -> Output | None:
     """Return a record for each commit: an empty field, id, message, and the names of files, each ended by NUL."""
     return bounded_git(
         folder,
@@ -144,7 +152,7 @@ def _log(folder: str, ids: Sequence[str]) -> tuple[bytes, bool] | None:
         "--format=%x00%H%x00%B",
         "--ignore-submodules=none",
         stdin=_lines(ids),
-        most=_MOST_BYTES,
+        most=most_bytes,
     )
 
 
@@ -193,12 +201,15 @@ def read_contexts(folder: str, head: Head, ids: Sequence[str]) -> dict[str, list
     return contexts
 
 
-def _patches(folder: str, head: Head, ids: Sequence[str]) -> tuple[bytes, bool] | None:
-    # Without a work tree and an index no attributes of a project count, which change while commits do not.
+def _patches(folder: str, head: Head, ids: Sequence[str]) -> Output | None:
+    # Without a work tree and an index, and started elsewhere, git reads no attributes of the files as they are now,
+    # which change while commits do not.
     within = (f"--relative={head.prefix}", "--", head.prefix) if head.prefix else ("--",)
     return bounded_git(
         folder,
         _AS_STORED,
+        "-C",
+        head.git_folder,
         f"--git-dir={head.git_folder}",
         "--bare",
         "-c",

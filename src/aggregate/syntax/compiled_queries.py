@@ -16,7 +16,7 @@ _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
 _INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
 _FAMILIES = ("definition", "level", "embedded", "reference")
 _ANYWHERE = frozenset({"reference"})
-"""Families of captures that are looked for in all of a text, bodies of functions included: by queries without scopes."""
+"""Families of captures that are looked for in all of a text, bodies of functions included, whatever ``@scope`` says."""
 
 
 @cache

@@ -225,6 +225,7 @@
   (qualified_identifier scope: (_) @reference.scope name: (template_type name: (_) @reference.inherit))
 ])
 
+(using_declaration) @reference.within
 (using_declaration (identifier) @reference.import)
 (using_declaration
   (qualified_identifier scope: (_) @reference.scope name: (identifier) @reference.import))

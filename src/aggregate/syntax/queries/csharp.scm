@@ -116,6 +116,7 @@
   (primary_constructor_base_type type: (identifier) @reference.inherit)
 ])
 
+(using_directive) @reference.within
 (using_directive (identifier) @reference.import .)
 (using_directive (qualified_name name: (identifier) @reference.import) @reference.scope .)
 (namespace_declaration name: (qualified_name name: (_) @reference.defined))

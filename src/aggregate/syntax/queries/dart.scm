@@ -85,3 +85,13 @@
 
 (program . (comment) @doc.leading)
 (program . (documentation_comment) @doc.leading)
+
+; References. Arguments follow what is called as its siblings.
+((identifier) @reference.call . (selector (argument_part)))
+((selector (_ (identifier) @reference.call)) . (selector (argument_part)))
+(type_identifier) @reference.type
+(class_definition name: (_) @reference.defined)
+(superclass (type_identifier) @reference.inherit)
+(mixins (type_identifier) @reference.inherit)
+(interfaces (type_identifier) @reference.inherit)
+(import_specification (configurable_uri (uri (string_literal) @reference.import)))

@@ -122,3 +122,20 @@
   (#eq? @_module "defmodule")
   (#eq? @_doc "moduledoc"))
 (source . (comment) @doc.leading)
+
+; References. Modules are aliases, calls are calls, and so is what defines.
+(call target: (identifier) @reference.call)
+(call target: (dot left: (_) @reference.scope right: (identifier) @reference.call))
+(alias) @reference.type
+((call
+  target: (identifier) @_import
+  (arguments . (alias) @reference.module))
+  (#any-of? @_import "alias" "import" "require" "use"))
+((call
+  target: (identifier) @_define
+  (arguments . (alias) @reference.defined))
+  (#any-of? @_define "defmodule" "defprotocol"))
+((call
+  target: (identifier) @_define
+  (arguments . (call target: (identifier) @reference.defined)))
+  (#any-of? @_define "def" "defp" "defmacro" "defmacrop"))

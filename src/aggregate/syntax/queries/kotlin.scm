@@ -59,3 +59,20 @@
   (#eq? @_const "const"))
 
 (source_file . (block_comment) @doc.leading)
+
+; References. Arguments follow what is called; a path of types or names has them side by side.
+(call_expression . (identifier) @reference.call)
+(call_expression . (navigation_expression . (_) @reference.scope (identifier) @reference.call .))
+(infix_expression (_) . (identifier) @reference.call . (_))
+(navigation_expression . (_) @reference.scope (identifier) @reference.attribute .)
+(user_type (identifier) @reference.type .)
+(user_type (identifier) @reference.type . (type_arguments))
+
+(delegation_specifier (user_type (identifier) @reference.inherit .))
+(delegation_specifier (user_type (identifier) @reference.inherit . (type_arguments)))
+(delegation_specifier (constructor_invocation (user_type (identifier) @reference.inherit .)))
+(delegation_specifier
+  (constructor_invocation (user_type (identifier) @reference.inherit . (type_arguments))))
+(delegation_specifier (explicit_delegation (user_type (identifier) @reference.inherit .)))
+
+(import (qualified_identifier (identifier) @reference.import .) @reference.scope)

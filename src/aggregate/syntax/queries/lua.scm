@@ -117,3 +117,16 @@
       (expression_list value: [(string) (number) (true) (false)]))))
 
 (chunk . (hash_bang_line)? . (comment) @doc.leading)
+
+; References.
+(function_call name: [
+  (identifier) @reference.call
+  (dot_index_expression table: (_) @reference.scope field: (identifier) @reference.call)
+  (method_index_expression table: (_) @reference.scope method: (identifier) @reference.call)
+])
+(dot_index_expression table: (_) @reference.scope field: (identifier) @reference.attribute)
+
+(function_call
+  name: (identifier) @_require
+  arguments: (arguments . (string content: (string_content) @reference.module))
+  (#eq? @_require "require"))

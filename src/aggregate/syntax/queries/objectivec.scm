@@ -71,3 +71,17 @@
 (preproc_include path: (_) @import)
 (module_import path: (_) @import)
 (translation_unit . (comment) @doc.leading)
+
+; References.
+(call_expression function: (identifier) @reference.call)
+(message_expression receiver: (_) @reference.scope method: (identifier) @reference.call)
+((message_expression receiver: (identifier) @reference.type)
+  (#match? @reference.type "^[A-Z]"))
+(type_identifier) @reference.type
+(type_definition declarator: (type_identifier) @reference.defined)
+
+(class_interface superclass: (identifier) @reference.inherit)
+(class_interface (parameterized_arguments (type_name (type_identifier) @reference.inherit)))
+
+(preproc_include path: [(string_literal (string_content) @reference.import) (system_lib_string) @reference.import])
+(module_import path: (identifier) @reference.import)

@@ -50,3 +50,14 @@
   (#eq? @_constant "constant"))
 
 (source_file . (comment) @doc.leading)
+
+; References.
+(function_call_expression function: (function) @reference.call)
+(ambiguous_function_call_expression function: (function) @reference.call)
+(method_call_expression invocant: (_) @reference.scope method: (method) @reference.call)
+(method_call_expression invocant: (bareword) @reference.type)
+((use_statement
+  module: (package) @_base
+  (quoted_word_list content: (string_content) @reference.inherit))
+  (#any-of? @_base "parent" "base"))
+(use_statement module: (package) @reference.module)

@@ -67,3 +67,33 @@
 
 (compilation_unit . (block_comment) @doc.leading)
 (compilation_unit . (comment) @doc.leading)
+
+; References.
+(call_expression function: [
+  (identifier) @reference.call
+  (field_expression value: (_) @reference.scope field: (identifier) @reference.call)
+  (generic_function function: (identifier) @reference.call)
+  (generic_function
+    function: (field_expression value: (_) @reference.scope field: (identifier) @reference.call))
+])
+(infix_expression operator: (identifier) @reference.call)
+(field_expression value: (_) @reference.scope field: (identifier) @reference.attribute)
+
+; Names of types are types but where they are defined.
+(type_identifier) @reference.type
+(stable_type_identifier . (_) @reference.scope (type_identifier) @reference.type .)
+(type_definition name: (type_identifier) @reference.defined)
+
+(extends_clause [
+  (type_identifier) @reference.inherit
+  (generic_type type: (type_identifier) @reference.inherit)
+  (stable_type_identifier . (_) @reference.scope (type_identifier) @reference.inherit .)
+])
+
+(import_declaration (identifier) @reference.import .)
+(import_declaration (identifier) @reference.import . (namespace_wildcard))
+(namespace_selectors [
+  (identifier) @reference.import
+  (arrow_renamed_identifier name: (identifier) @reference.import)
+  (as_renamed_identifier name: (identifier) @reference.import)
+])

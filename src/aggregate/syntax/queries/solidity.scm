@@ -24,3 +24,18 @@
   (#match? @_declaration "\\sconstant\\s"))
 
 (source_file . (comment) @doc.leading)
+
+; References.
+(call_expression function: (expression (identifier) @reference.call))
+(call_expression
+  function: (expression
+    (member_expression object: (_) @reference.scope property: (identifier) @reference.call)))
+(emit_statement name: (expression (identifier) @reference.call))
+(modifier_invocation (identifier) @reference.call)
+(user_defined_type (identifier) @reference.type .)
+
+(inheritance_specifier ancestor: (user_defined_type (identifier) @reference.inherit .))
+
+(import_directive source: (string) @reference.scope) @reference.within
+(import_directive import_name: (identifier) @reference.member)
+(import_directive "import" . source: (string) @reference.import)

@@ -71,3 +71,20 @@
 
 (source_file . (comment) @doc.leading)
 (source_file . (multiline_comment) @doc.leading)
+
+; References.
+(call_expression . (simple_identifier) @reference.call)
+(call_expression
+  . (navigation_expression
+      target: (_) @reference.scope
+      suffix: (navigation_suffix suffix: (simple_identifier) @reference.call)))
+(navigation_expression
+  target: (_) @reference.scope
+  suffix: (navigation_suffix suffix: (simple_identifier) @reference.attribute))
+
+; Names of types are types; extensions name theirs so too.
+(user_type (type_identifier) @reference.type)
+
+(inheritance_specifier inherits_from: (user_type (type_identifier) @reference.inherit))
+
+(import_declaration (identifier (simple_identifier) @reference.import .) @reference.scope)

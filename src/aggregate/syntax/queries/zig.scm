@@ -49,3 +49,16 @@
     [(integer) (float) (string) (boolean) (character)]))
 
 (source_file . (comment) @doc.leading)
+
+; References.
+(call_expression function: [
+  (identifier) @reference.call
+  (field_expression object: (_) @reference.scope member: (identifier) @reference.call)
+])
+(field_expression object: (_) @reference.scope member: (identifier) @reference.attribute)
+(parameter type: (identifier) @reference.type)
+(struct_initializer . (identifier) @reference.type)
+((builtin_function
+  (builtin_identifier) @_import
+  (arguments . (string (string_content) @reference.import)))
+  (#eq? @_import "@import"))
