@@ -73,7 +73,7 @@ class Ours:
 
     Attributes:
         name: What stands in the table.
-        left_out: A kind of evidence that does not count.
+        left_out: Kinds of evidence that do not count, with commas between.
     """
 
     name: str = "aggregate"
@@ -89,9 +89,10 @@ class Ours:
         from aggregate.models.task import Task
         from aggregate.ranking.weights import WEIGHTS
 
-        if self.left_out and self.left_out not in WEIGHTS:
-            raise SystemExit(f"there is no evidence {self.left_out!r}: {', '.join(WEIGHTS)}")
-        weights = {kind: weight for kind, weight in WEIGHTS.items() if kind != self.left_out}
+        left_out = self.left_out.split(",") if self.left_out else []
+        if unknown := [kind for kind in left_out if kind not in WEIGHTS]:
+            raise SystemExit(f"there is no evidence {unknown[0]!r}, only {', '.join(WEIGHTS)}")
+        weights = {kind: weight for kind, weight in WEIGHTS.items() if kind not in left_out}
         files = {"base_dir": str(tree), "paths": ["**/*"]}
         task = Task(ask.text, symbols=ask.symbols, since=ask.since)
         try:
