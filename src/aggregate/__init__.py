@@ -51,6 +51,7 @@ if (
     from aggregate.config.load import Project as Project
     from aggregate.config.load import load_config as load_config
     from aggregate.errors import AggregateError as AggregateError
+    from aggregate.errors import BudgetError as BudgetError
     from aggregate.errors import ClientError as ClientError
     from aggregate.errors import ClientSetupError as ClientSetupError
     from aggregate.errors import ConfigError as ConfigError
@@ -59,6 +60,8 @@ if (
     from aggregate.errors import ScopeError as ScopeError
     from aggregate.errors import SpawnError as SpawnError
     from aggregate.errors import WaitError as WaitError
+    from aggregate.models.budget import Budget as Budget
+    from aggregate.models.choice import FileChoice as FileChoice
     from aggregate.models.file_item import FileItem as FileItem
     from aggregate.models.file_item import FileRecord as FileRecord
     from aggregate.models.group import RunStatus as RunStatus
@@ -72,6 +75,8 @@ if (
     from aggregate.models.result import Answer as Answer
     from aggregate.models.result import CompilationContext as CompilationContext
     from aggregate.models.result import LabelledOutput as LabelledOutput
+    from aggregate.models.task import Place as Place
+    from aggregate.models.task import Task as Task
     from aggregate.models.usage import Usage as Usage
     from aggregate.models.view import View as View
     from aggregate.models.view import ViewMode as ViewMode
@@ -154,6 +159,7 @@ _HOMES = {
     ),
     "aggregate.errors": (
         "AggregateError",
+        "BudgetError",
         "ClientError",
         "ClientSetupError",
         "ConfigError",
@@ -163,6 +169,8 @@ _HOMES = {
         "SpawnError",
         "WaitError",
     ),
+    "aggregate.models.budget": ("Budget",),
+    "aggregate.models.choice": ("FileChoice",),
     "aggregate.models.file_item": (
         "FileItem",
         "FileRecord",
@@ -185,6 +193,10 @@ _HOMES = {
         "Answer",
         "CompilationContext",
         "LabelledOutput",
+    ),
+    "aggregate.models.task": (
+        "Place",
+        "Task",
     ),
     "aggregate.models.usage": ("Usage",),
     "aggregate.models.view": (

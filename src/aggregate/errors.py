@@ -215,7 +215,7 @@ class PromptTooLongError(ClientError):
     """The prompt exceeds the model's context window.
 
     Attributes:
-        tokens: Of the request, by o200k, the room for the answer included.
+        tokens: Of the request, as the provider is taken to count, the room for the answer included.
         window: Of the model.
     """
 

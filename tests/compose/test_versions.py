@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 
 import aggregate
+from aggregate.compose.analysis_index import (
+    ANALYSIS_CODE,
+    ANALYSIS_LIBRARIES,
+    analysis_version,
+)
 from aggregate.compose.view_index import VIEW_CODE, VIEW_LIBRARIES, view_version
 from aggregate.tokens.segment_counter import TOKEN_CODE, TOKEN_LIBRARIES, token_version
 
@@ -16,6 +21,14 @@ VIEW_MAKERS = (
     "views.rendering",
     "sources.file_content",
     "redaction.redact",
+    "text.generated",
+    "text.invisible",
+)
+ANALYSIS_MAKERS = (
+    "ranking.analysis",
+    "ranking.term_groups",
+    "redaction.redact",
+    "sources.file_content",
     "text.generated",
     "text.invisible",
 )
@@ -59,9 +72,10 @@ def closure(makers: Sequence[str]) -> tuple[set[str], set[str]]:
     ("makers", "code", "libraries"),
     [
         (VIEW_MAKERS, VIEW_CODE, VIEW_LIBRARIES),
+        (ANALYSIS_MAKERS, ANALYSIS_CODE, ANALYSIS_LIBRARIES),
         (TOKEN_MAKERS, TOKEN_CODE, TOKEN_LIBRARIES),
     ],
-    ids=["views", "tokens"],
+    ids=["views", "analyses", "tokens"],
 )
 def test_all_that_computes_is_in_the_version(
     makers: Sequence[str], code: Sequence[str], libraries: Sequence[str]
@@ -80,4 +94,5 @@ def _prefixes(code: Sequence[str]) -> tuple[str, ...]:
 def test_versions_are_known_where_all_is_installed() -> None:
     """Views and counts are kept: no name of what computes them is mistyped."""
     assert view_version()
+    assert analysis_version()
     assert token_version()

@@ -32,6 +32,23 @@ FULL = """\
     paths = ["a.py", { path = "b/**/*.py", view_mode = "skeleton", ast_mask = { f = "def" } }]
     exclude = ["*.lock"]
 
+    [task]
+    text = "retry twice"
+
+    [budget]
+    tokens = "32k"
+    most = 100_000
+    history = 0.25
+    results = 0
+    order = "edges"
+    tier3 = "auto"
+
+    [personas.ann]
+    budget = "1.5m"
+
+    [context_presets.small]
+    budget = "8,000"
+
     [[context_presets.small.files]]
     path = "a.py"
     tier = 3
@@ -60,6 +77,12 @@ def test_every_documented_key_is_accepted(tmp_path: Path) -> None:
     assert config.files.paths[1].ast_mask == {"f": "def"}
     assert config.context_presets["small"].files[0].tier == 3
     assert config.history == ["User: before"]
+    assert config.task.text == "retry twice"
+    budget = config.budget
+    assert (budget.tokens, budget.most, budget.tier3) == (32_000, 100_000, "auto")
+    assert (budget.history, budget.results, budget.order) == (0.25, 0, "edges")
+    assert config.personas["ann"].budget == 1_500_000
+    assert config.context_presets["small"].budget == 8_000
 
 
 def test_a_configuration_survives_being_dumped(tmp_path: Path) -> None:
@@ -113,6 +136,48 @@ def test_a_mistake_is_one_sentence_with_file_key_and_line(
     assert str(caught.value).startswith(f"{path}{message}")
     assert "\n" not in str(caught.value)
     assert caught.value.path == str(path)
+
+
+AMOUNT = "must be a number of tokens from 1 to 1,000,000,000, such as 32000, 32k or 1.5m"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[budget]\ntokens = 0", f':2: "budget.tokens": {AMOUNT}, or auto, not 0'),
+        ("[budget]\ntokens = true", f':2: "budget.tokens": {AMOUNT}, or auto, not True'),
+        ("[budget]\ntokens = 1.5", f':2: "budget.tokens": {AMOUNT}, or auto, not 1.5'),
+        ("[budget]\ntokens = 'all'", f":2: \"budget.tokens\": {AMOUNT}, or auto, not 'all'"),
+        ("[budget]\ntokens = [1]", f':2: "budget.tokens": {AMOUNT}, or auto'),
+        ("[budget]\nmost = 'auto'", f":2: \"budget.most\": {AMOUNT}, not 'auto'"),
+        ("[budget]\ntier3 = -1", f':2: "budget.tier3": {AMOUNT}, or auto, not -1'),
+        (
+            "[budget]\nhistory = 1.1",
+            ':2: "budget.history": input should be less than or equal to 1',
+        ),
+        (
+            "[budget]\nresults = -1",
+            ':2: "budget.results": input should be greater than or equal to 0',
+        ),
+        ("[budget]\nresults = nan", ':2: "budget.results": input should be'),
+        (
+            "[budget]\norder = 'best'",
+            ":2: \"budget.order\": input should be 'configured' or 'edges'",
+        ),
+        ("[budget]\ntoken = 1", ':2: unknown key "budget.token": did you mean "tokens"?'),
+        ("[task]\ntext = 1", ':2: "task.text": input should be a valid string, not 1'),
+        ("[task]\nfocus = []", ':2: unknown key "task.focus": known keys of [task]: text'),
+        ("[personas.p]\nbudget = 0", f':2: "personas.p.budget": {AMOUNT}, or auto, not 0'),
+        ("[context_presets.p]\nbudget = 0", f':2: "context_presets.p.budget": {AMOUNT}, or auto'),
+    ],
+)
+def test_a_budget_within_no_bounds_is_one_sentence(tmp_path: Path, text: str, message: str) -> None:
+    """Numbers of tokens, shares and the order are checked, each mistake with its key and line (B-1, B-4, B-5, B-8)."""
+    path = write(tmp_path, text)
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    assert str(caught.value).startswith(f"{path}{message}")
+    assert "\n" not in str(caught.value)
 
 
 def test_mistakes_in_a_mapping_have_no_file(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.models.test_file_item import values
 from tests.project import project
 
 from aggregate import ContextPreset, ContextPresetManager, FileItem, FuzzyAnchor, run
-from aggregate.errors import PresetError
+from aggregate.errors import ConfigError, PresetError
 
 USERS = """\
 # My project.
@@ -129,13 +129,14 @@ items = st.builds(
     name=toml_text.filter(str.strip),
     files=st.lists(items, max_size=3),
     description=st.just("") | toml_text,
+    budget=st.none() | st.just("auto") | st.integers(1, 1_000_000_000),
 )
 def test_presets_survive_toml(
-    tmp_path: Path, name: str, files: list[FileItem], description: str
+    tmp_path: Path, name: str, files: list[FileItem], description: str, budget: int | str | None
 ) -> None:
-    """Any preset loads as it was saved; what TOML cannot hold is left out and restored (M-43, M-40, M-X10)."""
+    """Any preset loads as it was saved; what TOML cannot hold is left out and restored (M-43, M-40, M-X10, B-4)."""
     manager = ContextPresetManager(tmp_path / "p.toml")
-    preset = ContextPreset(name, files, ["a b.png"], description)
+    preset = ContextPreset(name, files, ["a b.png"], description, budget)
     manager.save_preset(preset)
     assert manager.load_all()[name] == preset
 
@@ -163,3 +164,13 @@ def test_thousands_of_presets_are_listed_in_one_reading(tmp_path: Path) -> None:
     assert time.monotonic() - started < 60
     with pytest.raises(PresetError, match=r"known presets: p0, .*p19 and 980 more$"):
         ContextPresetManager(path).get("nope")
+
+
+def test_a_budget_that_is_none_is_not_saved(manager: ContextPresetManager) -> None:
+    """A budget may be written as a person does, and one that could not be loaded is refused (B-4, B-1)."""
+    manager.save_preset(ContextPreset("new", budget="32k"))
+    assert manager.get("new").budget == 32_000
+    before = manager.project_path.read_bytes()
+    with pytest.raises(ConfigError, match=r'"context_presets\.bad\.budget": must be a number of'):
+        manager.save_preset(ContextPreset("bad", budget="plenty"))
+    assert manager.project_path.read_bytes() == before

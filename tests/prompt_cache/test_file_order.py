@@ -18,7 +18,7 @@ from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import NO_CACHE, CacheLookup, CachePolicy, policy_for
 from aggregate.prompt_cache.retention import LARGEST, CachedPrompt
 from aggregate.sections.changed_files import changed_segment
-from aggregate.sections.files import FILES, file_block, files_section
+from aggregate.sections.files import FILES, file_block, file_segment, files_section
 from aggregate.tokens.count import count, count_prompt
 
 MARKS = policy_for("anthropic", "claude-sonnet-5")
@@ -38,7 +38,8 @@ CONTENT = {name: body(name, lines) for name, lines in SIZES.items()}
 
 def prompt_of(content: Mapping[str, str], said: int = 1) -> Prompt:
     """Return a prompt of files and excerpts."""
-    files = files_section(FILES, ((path, file_block(path, text)) for path, text in content.items()))
+    segments = (file_segment(path, file_block(path, text)) for path, text in content.items())
+    files = files_section(FILES, segments)
     heading = Segment(Section.HISTORY, "## Discussion History", Stability.VOLATILE)
     excerpts = (
         Segment(Section.HISTORY, f"### {n}", Stability.VOLATILE, f"{n}") for n in range(said)

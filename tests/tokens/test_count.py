@@ -12,7 +12,7 @@ from aggregate.compose.layout import files_segments
 from aggregate.models.prompt import Prompt
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.sections.discussion import discussion_segments
-from aggregate.sections.files import file_block, files_section
+from aggregate.sections.files import file_block, file_segment, files_section
 from aggregate.tokens.count import count, count_all, count_prompt
 from tests.tokens.plain_count import encoding, plain_count
 
@@ -100,7 +100,7 @@ def test_counts_are_per_text_whatever_the_batch() -> None:
 
 def test_a_file_counts_under_its_path() -> None:
     """A file named twice in a prompt has the sum of both; headings count for the section only."""
-    blocks = [("a", file_block("a", "x")), ("a", file_block("a", "y"))]
+    blocks = [file_segment("a", file_block("a", text)) for text in "xy"]
     prompt = Prompt(tuple(files_section("## Files", blocks)))
     tokens = count_prompt(prompt)
     assert tokens.files == {"a": tokens.segments[1] + tokens.segments[2]}

@@ -9,6 +9,7 @@ from aggregate.chat.request_log import LoggedRequest, read_segment, recent_reque
 from aggregate.compose.numbered_output import request_log_path
 from aggregate.compose.request import Request
 from aggregate.models.prompt import Prompt, Section
+from aggregate.models.sent_file import SentFile
 from aggregate.prompt_cache.file_order import FORGET, count_changes
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, digest
 from aggregate.prompt_cache.policy import CacheLookup, CachePolicy
@@ -40,6 +41,11 @@ class LastRequest:
     def fingerprint(self) -> PromptFingerprint | None:
         """The hashes of the prompt that was sent."""
         return self.logged.fingerprint if self.logged else None
+
+    @property
+    def shown(self) -> tuple[SentFile, ...]:
+        """How much of each file it has shown, if it had a budget."""
+        return self.logged.sent.shown if self.logged and self.logged.sent else ()
 
     @property
     def layout(self) -> BlockLayout | None:

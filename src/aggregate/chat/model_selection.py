@@ -13,6 +13,7 @@ from aggregate.config.load import Project
 from aggregate.config.schema import PersonaTable
 from aggregate.config.user import global_config_path
 from aggregate.errors import ClientSetupError, ConfigError, ProviderError
+from aggregate.models.amounts import Amount
 from aggregate.prompt_cache.policy import COMPATIBLE
 
 NO_KEYS: Final[Mapping[str, str]] = {}
@@ -29,6 +30,8 @@ class ModelSelection:
         base_url: Where the provider is reached.
         max_output: The most tokens that the model may write.
         redact: Whether secrets are replaced; ``None`` leaves it to the user's configuration.
+        budget: The most tokens of the whole request by the provider's count, or ``"auto"``; ``None`` leaves it to the
+            persona, then to the configuration.
     """
 
     provider: str = ""
@@ -37,6 +40,7 @@ class ModelSelection:
     base_url: str = ""
     max_output: int = 16_000
     redact: bool | None = None
+    budget: Amount | str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ from aggregate.compose.numbered_output import numbered_files, request_log_path
 from aggregate.compose.request import Request
 from aggregate.disk.reading import CONTENT_BYTES, open_regular, read_text
 from aggregate.disk.writing import replace_own
+from aggregate.models.choice import Level
 from aggregate.models.prompt import SEPARATOR
+from aggregate.models.sent_file import SentFile
 from aggregate.monitor import get_monitor
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, SegmentHash, digest
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
@@ -35,6 +37,7 @@ class SentRecord:
         breakpoints: Where breakpoints stood, in the same way.
         changes: How often each file has changed, by its path.
         files: The hash of each file as it was then, by its path.
+        shown: How much of each file a prompt with a budget has shown, in the order in which the files stood.
     """
 
     provider: str
@@ -43,6 +46,7 @@ class SentRecord:
     breakpoints: tuple[int, ...]
     changes: Mapping[str, float] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    shown: tuple[SentFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,8 @@ def write_request(request: LoggedRequest) -> None:
             "changes": sent.changes,
             "files": sent.files,
         }
+        if sent.shown:
+            data["sent"]["shown"] = sent.shown
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     replace_own(request_log_path(request.path), text.replace('],["', '],\n["') + "\n")
 
@@ -169,7 +175,19 @@ def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
         raise ValueError("a file has changed a number of times that cannot be")
     files = {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()}
     ends, breakpoints = _places(data["ends"], count), _places(data["marks"], count)
-    return SentRecord(str(data["provider"]), str(data["model"]), ends, breakpoints, changes, files)
+    shown = tuple(_read_shown(*written) for written in data.get("shown", ()))
+    return SentRecord(
+        str(data["provider"]), str(data["model"]), ends, breakpoints, changes, files, shown
+    )
+
+
+def _read_shown(
+    path: str, level: str, lines: Sequence[Sequence[object]], content_hash: str, tokens: int
+) -> SentFile:
+    runs = tuple((_integer(first, 1), _integer(last, 1)) for first, last in lines)
+    if any(last < first for first, last in runs):
+        raise ValueError("a run of lines ends before it begins")
+    return SentFile(str(path), Level(level), runs, str(content_hash), _integer(tokens))
 
 
 def _places(values: Sequence[object], count: int) -> tuple[int, ...]:

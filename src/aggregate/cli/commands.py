@@ -1,6 +1,7 @@
 """The tables of commands, so that a list of them loads none of them."""
 
 import gc
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -42,6 +43,11 @@ COMMANDS: Mapping[str, Row] = {
     "diff": Row(
         "diff",
         "Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it.",
+    ),
+    "explain": Row("explain", "Show what was decided about each file of a prompt, and why."),
+    "locate": Row(
+        "locate",
+        "Print where a line of a prompt comes from, or where in the newest prompt a line of a file stands.",
     ),
     "goal": Row("goal", "Reach GOAL step by step and print the answer."),
     "conduct": Row(
@@ -97,6 +103,10 @@ DEFAULT = "run"
 """The command that is meant where none is named."""
 
 _WHOLE = 1_000
+_BETWEEN_WORDS = re.compile(
+    "[\\s\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)
+"""What a sentence holds: blanks, or letters of the scripts of Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
 
 
 class Described(click.Group):
@@ -148,12 +158,17 @@ class LazyGroup(Described):
 
 
 class Commands(LazyGroup):
-    """The program's commands; options alone are those of the default command."""
+    """The program's commands; options alone are those of the default command, and a sentence is its task."""
 
     table = COMMANDS
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Hand over to the default command where the first argument is an option of its own, or there is none."""
+        """Hand over to the default command where the first argument is an option of its own, or there is none.
+
+        So it does where that is a sentence, which no command's name is: the task (rule T-1).
+        """
+        if args and is_sentence(args[0]):
+            args = [DEFAULT, *args]
         completing = ctx.resilient_parsing
         own = {name for parameter in self.get_params(ctx) for name in parameter.opts}
         if (not args and not completing) or (
@@ -175,6 +190,11 @@ class Commands(LazyGroup):
                 for item in default.shell_complete(context, incomplete)
                 if item.value not in known
             ]
+
+
+def is_sentence(argument: str) -> bool:
+    """Tell whether an argument is a sentence and no word: it holds a blank, or is of a script that writes without."""
+    return not argument.startswith("-") and _BETWEEN_WORDS.search(argument.strip()) is not None
 
 
 def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:

@@ -1,13 +1,16 @@
-"""``diff``: what two prompts share."""
+"""``diff``: what two prompts share, and which of their files differ."""
 
 from pathlib import Path
 
 import click
 
 from aggregate.chat.request_log import find_prompt, read_request
+from aggregate.cli.asking import open_project_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_rows
-from aggregate.compose.project import open_project, request_for
+from aggregate.compose.audit_file import read_audit
+from aggregate.compose.manifest import compare_manifests
+from aggregate.compose.project import request_for
 from aggregate.errors import ConfigError
 from aggregate.prompt_cache.prefix_diff import compare_prefixes
 
@@ -19,10 +22,11 @@ from aggregate.prompt_cache.prefix_diff import compare_prefixes
 def diff(earlier: str, later: str, config: Path) -> None:
     """Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it.
 
-    Both are numbers or paths of prompts that run or send has written.
+    Both are numbers or paths of prompts that run or send has written. Where both were written for a task or a budget,
+    the files follow that are new, gone, changed or shown at another level.
     """
-    request = request_for(open_project(config), with_history=False)
-    fingerprints = []
+    request = request_for(open_project_here(config), with_history=False)
+    fingerprints, audits = [], []
     for name in (earlier, later):
         path = find_prompt(request.output_dir, request.namespace, name)
         logged = read_request(path)
@@ -32,4 +36,8 @@ def diff(earlier: str, later: str, config: Path) -> None:
                 path=str(path),
             )
         fingerprints.append(logged.fingerprint)
+        audits.append(read_audit(path))
     write_rows(compare_prefixes(*fingerprints).sentence)
+    before, after = audits
+    if before and after:
+        write_rows(*(change.sentence for change in compare_manifests(before, after)))

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import click
 
+from aggregate.cli.asking import budget_option
 from aggregate.cli.options import new_config_option
 from aggregate.cli.output import say, write_path
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.file_rendering import select_files
 from aggregate.compose.project import open_project, request_for
+from aggregate.compose.request import Request
 from aggregate.config.template import first_config
 from aggregate.errors import ConfigError, OutputError
+from aggregate.models.amounts import Amount
 from aggregate.paths.ignore_rules import IgnoreRules
 from aggregate.sources.dependency_folders import dependency_folders
 from aggregate.sources.gitignore import append_folders, unignored
@@ -32,17 +35,26 @@ _COUNTED = 2000
     default=None,
     help="Add the folders that runs write to .gitignore; by default you are asked on a terminal.",
 )
-def init(config: Path, ignore: bool | None) -> None:
+@budget_option(
+    "Take all files, and let prompts have at most so many tokens; by default code is shown by its skeleton."
+)
+def init(config: Path, ignore: bool | None, budget: Amount | None) -> None:
     """Write a commented manual_slop.toml for the project in this folder."""
     folder = config.parent
-    _write_new(config, _first_config(folder))
+    _write_new(config, _first_config(folder, budget))
     write_path(config)
-    say(f"it takes {_selection_size(config)}; next: aggregate run")
+    if budget is None:
+        say(f"it takes {_selection_size(config)}; next: aggregate run")
+    else:
+        say(f'it takes {_file_number(config)}; next: aggregate "what you are about to do"')
     _offer_gitignore(folder, ignore)
 
 
-def _first_config(folder: Path) -> str:
-    """Return a configuration that takes the folder's code, without what its tools have put there."""
+def _first_config(folder: Path, budget: Amount | None) -> str:
+    """Return a configuration that takes the folder's code, without what its tools have put there.
+
+    With a budget it takes all files.
+    """
     files = FolderListing().files(str(folder))
     exclude = dependency_folders(str(folder), files)
     is_excluded = IgnoreRules().below("", exclude).hides
@@ -50,7 +62,7 @@ def _first_config(folder: Path) -> str:
     code = [language for language in LANGUAGES if language.kind is not LanguageKind.DATA]
     suffixes = [suffix for language in code for suffix in language.suffixes]
     suffixes.append(NOTEBOOK_SUFFIX)
-    return first_config(folder.resolve().name, own_files, suffixes, exclude)
+    return first_config(folder.resolve().name, own_files, suffixes, exclude, budget=budget)
 
 
 def _write_new(path: Path, text: str) -> None:
@@ -72,11 +84,22 @@ def _write_new(path: Path, text: str) -> None:
 def _selection_size(config: Path) -> str:
     """Return how many files the new configuration takes, and their tokens if that is quick."""
     request = request_for(open_project(config), with_history=False)
-    number = sum(not file.problem for file in select_files(request).files)
-    files = f"{number:,} file{'' if number == 1 else 's'}"
+    number = _number(request)
     if number > _COUNTED:
-        return files
-    return f"{files}, {count_prompt(compose_prompt(request).prompt).document:,} tokens (o200k)"
+        return _files(number)
+    return f"{_files(number)}, {count_prompt(compose_prompt(request).prompt).document:,} tokens (o200k)"
+
+
+def _file_number(config: Path) -> str:
+    return _files(_number(request_for(open_project(config), with_history=False)))
+
+
+def _number(request: Request) -> int:
+    return sum(not file.problem for file in select_files(request).files)
+
+
+def _files(number: int) -> str:
+    return f"{number:,} file{'' if number == 1 else 's'}"
 
 
 def _offer_gitignore(folder: Path, ignore: bool | None) -> None:

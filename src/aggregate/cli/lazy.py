@@ -15,12 +15,17 @@ if (
     from rich.console import Console as Console
     from rich.progress import Progress as Progress
 
+    from aggregate.cli.audit_table import print_audit as print_audit
     from aggregate.cli.conduct.start import start_track as start_track
     from aggregate.cli.conduct.track_list import print_tracks as print_tracks
     from aggregate.cli.trace_tree import draw_trace as draw_trace
     from aggregate.clients.context_window import exceeded_window as exceeded_window
+    from aggregate.compose.audit_schema import audit_schema as audit_schema
     from aggregate.compose.file_stats import largest_folders as largest_folders
+    from aggregate.compose.ranked_files import file_scores as file_scores
+    from aggregate.config.schema import json_schema as json_schema
     from aggregate.tokens.count import PromptTokens as PromptTokens
+    from aggregate.tokens.count import count_prompt as count_prompt
     from aggregate.tokens.segment_counter import SegmentCounter as SegmentCounter
 
 HOMES = {
@@ -29,10 +34,15 @@ HOMES = {
     "Progress": "rich.progress",
     "PromptTokens": "aggregate.tokens.count",  # a quiet run tells of no tokens
     "SegmentCounter": "aggregate.tokens.segment_counter",
+    "audit_schema": "aggregate.compose.audit_schema",  # one of two, each asked for by itself
+    "count_prompt": "aggregate.tokens.count",
     "draw_trace": "aggregate.cli.trace_tree",
     "exceeded_window": "aggregate.clients.context_window",  # one run in thousands is that large
+    "file_scores": "aggregate.compose.ranked_files",  # most lists of files are for no task
     "format_exception": "traceback",  # for who debugs
+    "json_schema": "aggregate.config.schema",
     "largest_folders": "aggregate.compose.file_stats",
+    "print_audit": "aggregate.cli.audit_table",  # draws with rich
     "print_tracks": "aggregate.cli.conduct.track_list",  # so that the help of conduct is quick
     "start_track": "aggregate.cli.conduct.start",  # needs DBOS, without which a dry run works
 }

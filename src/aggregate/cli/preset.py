@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from aggregate.cli.asking import budget_option
 from aggregate.cli.commands import Described
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, warn_all, write_result, write_rows
@@ -11,6 +12,7 @@ from aggregate.cli.path_arguments import from_here
 from aggregate.compose.project import open_project, request_for
 from aggregate.config.load import load_config
 from aggregate.config.user import global_config_path
+from aggregate.models.amounts import Amount
 from aggregate.models.file_item import FileItem
 from aggregate.models.preset import ContextPreset
 from aggregate.presets.store import ContextPresetManager, preset_toml
@@ -46,6 +48,7 @@ def show(name: str, config: Path) -> None:
 @click.argument("name")
 @click.argument("paths", nargs=-1)
 @config_option
+@budget_option("Let prompts with this preset have at most so many tokens.")
 @click.option("--description", default="", help="Describe it in one line, for lists.")
 @click.option(
     "--global",
@@ -54,15 +57,22 @@ def show(name: str, config: Path) -> None:
     help="Store it for all projects; by default in this project's configuration.",
 )
 def save(
-    name: str, paths: tuple[str, ...], config: Path, description: str, is_global: bool
+    name: str,
+    paths: tuple[str, ...],
+    config: Path,
+    budget: Amount | None,
+    description: str,
+    is_global: bool,
 ) -> None:
     """Save PATHS, or the project's present files and screenshots, under NAME."""
     if paths:
-        preset = ContextPreset(name, _typed_files(paths, config), description=description)
+        preset = ContextPreset(
+            name, _typed_files(paths, config), description=description, budget=budget
+        )
     else:
         request = request_for(open_project(config), with_history=False)
         files = [entry.item for entry in request.entries]
-        preset = ContextPreset(name, files, list(request.screenshots), description)
+        preset = ContextPreset(name, files, list(request.screenshots), description, budget)
     manager = _manager(config)
     manager.save_preset(preset, scope="global" if is_global else "project")
     say(f'saved "{name}": {_file_count(preset)}')

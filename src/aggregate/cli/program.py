@@ -49,6 +49,12 @@ MISTAKES = (
 def program() -> None:
     """Compose exactly the prompt that a language model should see.
 
+    For a task, within a budget of tokens:
+
+      aggregate "fix the timeout in the retry loop" --budget 32k
+
+    writes what matters most for it, in at most 32,000 tokens, and says which file is shown how far.
+
     Without a command: run, whose options work without its name too, such as aggregate --stdout.
     """
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import click
 
+from aggregate.cli.asking import open_project_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_path
 from aggregate.compose.numbered_output import prune_outputs
-from aggregate.compose.project import open_project, request_for
+from aggregate.compose.project import request_for
 
 
 @click.command()
@@ -17,7 +18,7 @@ from aggregate.compose.project import open_project, request_for
 )
 def prune(config: Path, keep: int) -> None:
     """Delete all but the newest prompts; print what was deleted."""
-    request = request_for(open_project(config), with_history=False)
+    request = request_for(open_project_here(config), with_history=False)
     for path in prune_outputs(
         request.output_dir, request.namespace, keep=keep, project=request.written_in
     ):

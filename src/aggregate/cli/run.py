@@ -4,12 +4,21 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from aggregate.chat.audit_recorder import AuditRecorder
 from aggregate.chat.prompt_meter import PromptMeter
 from aggregate.chat.request_log import log_written_prompt
 from aggregate.cli import lazy
+from aggregate.cli.asking import (
+    open_asked_project,
+    read_task,
+    task_argument,
+    task_options,
+    typed_places,
+)
 from aggregate.cli.options import (
     cache_options,
     config_option,
@@ -19,21 +28,33 @@ from aggregate.cli.options import (
     redact_option,
     scope_options,
 )
-from aggregate.cli.output import say, warn, write_path, write_pieces, write_result
-from aggregate.cli.path_arguments import from_here
+from aggregate.cli.output import say, warn, warn_all, write_path, write_pieces, write_result
 from aggregate.cli.progress import progress
 from aggregate.cli.run_report import print_report, report_data, report_warnings
+from aggregate.cli.sections import SectionedCommand
 from aggregate.cli.termination import orderly_termination
 from aggregate.cli.timings import timings_data, timings_option
-from aggregate.compose.api import stream_prompt
-from aggregate.compose.assemble import PromptStream
+from aggregate.compose.api import compose_prompt, stream_prompt
+from aggregate.compose.assemble import ComposedPrompt
+from aggregate.compose.audit import audit_of
+from aggregate.compose.audit_file import audit_data
 from aggregate.compose.numbered_output import write_numbered
-from aggregate.compose.project import open_project, redaction_for, request_for
+from aggregate.compose.project import redaction_for, request_for
 from aggregate.compose.request import Request
 from aggregate.index.store import Index, open_index
+from aggregate.models.amounts import Amount
+
+_KEEP = (
+    "no manual_slop.toml here: all files below this folder that git would take are candidates; "
+    "to keep or narrow this choice: aggregate init --budget 32k"
+)
+
+if TYPE_CHECKING:
+    from aggregate.tokens.count import PromptTokens
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
+@task_options
 @config_option
 @scope_options
 @click.option(
@@ -45,12 +66,6 @@ from aggregate.index.store import Index, open_index
     "--preset",
     metavar="NAME",
     help="Take files and screenshots from this context preset; by default from the one that is active, if any.",
-)
-@click.option(
-    "--focus",
-    metavar="PATH",
-    multiple=True,
-    help="Show this file in full in a Tier 3 context. Repeatable.",
 )
 @click.option(
     "--tier", type=click.IntRange(1, 3), help="Make a context for this tier; only 3 differs."
@@ -66,12 +81,18 @@ from aggregate.index.store import Index, open_index
 @json_option
 @quiet_option
 def run(
+    sentence: str | None,
+    task: str | None,
+    budget: Amount | None,
+    focus: tuple[str, ...],
+    symbol: tuple[str, ...],
+    since: str,
+    explain: bool,
     config: Path,
     allow_outside: bool | None,
     allow_secrets: bool | None,
     strategy: str | None,
     preset: str | None,
-    focus: tuple[str, ...],
     tier: int | None,
     no_history: bool,
     to_stdout: bool,
@@ -82,38 +103,86 @@ def run(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Compose the prompt and write it to the next numbered file; print its path."""
-    if to_stdout and as_json:
-        raise click.UsageError("--stdout and --json exclude each other: take one of them")
-    project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    focus_files = from_here(focus, project.folder / project.config.files.base_dir)
+    """Compose the prompt and write it to the next numbered file; print its path.
+
+    A TASK says which files matter, and with a budget these are shown as far as they fit:
+
+      aggregate run "fix the timeout in the retry loop" --budget 32k
+
+    A folder without a configuration stands for all files in it that git would take.
+    """
+    if to_stdout and (as_json or explain):
+        other = "--json" if as_json else "--explain"
+        raise click.UsageError(f"--stdout and {other} exclude each other: take one of them")
+    asked = read_task(task_argument(sentence, task), symbols=symbol, since=since)
+    project, bare = open_asked_project(
+        config,
+        is_asked=asked is not None or budget is not None,
+        allow_outside=allow_outside,
+        allow_secrets=allow_secrets,
+    )
+    if bare and not quiet:
+        say(_KEEP)
     request = request_for(
         project,
         strategy=strategy,
         preset=preset,
-        focus_files=focus_files,
+        focus_files=typed_places(focus, project.folder / project.config.files.base_dir),
         tier=tier,
         with_history=not no_history,
         generated=generated,
+        task=asked,
+        budget=budget,
     )
     request = replace(request, redaction=redaction_for(project, sending=False, wanted=redact))
     index = open_index(use=not no_cache, verify=verify)
-    meter = PromptMeter(lazy.SegmentCounter(index) if as_json or not quiet else None)
+    if explain:
+        _explain(request, index, as_json=as_json, quiet=quiet)
+        return
+    recorder = AuditRecorder(request, is_wanted=not to_stdout)
+    is_counted = as_json or not quiet or recorder.is_recording
+    meter = PromptMeter(lazy.SegmentCounter(index) if is_counted else None)
     with orderly_termination(), progress("Rendering files", hidden=quiet) as bar:
         stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-        path = _write(request, meter.pieces(stream), to_stdout=to_stdout)
+        path = _write(request, meter.pieces(recorder.watch(stream)), to_stdout=to_stdout)
     if path and not as_json:
         write_path(path)
-    _report(path, stream, meter, request, index, as_json=as_json, quiet=quiet)
+    tokens = lazy.PromptTokens.of(meter.places, meter.counts()) if is_counted else None
+    if path and tokens:
+        recorder.write(path, stream, tokens)
+    _report(path, stream, meter, tokens, request, index, as_json=as_json, quiet=quiet)
     index.flush()
     if index.warning and not quiet:
         warn(index.warning)
 
 
+def _explain(request: Request, index: Index, *, as_json: bool, quiet: bool) -> None:
+    """Print what would be shown of each file, and write nothing (rule A-3).
+
+    Raises:
+        UsageError: Neither a task nor a budget is named, so that nothing was decided.
+    """
+    if request.task is None and request.budget is None:
+        raise click.UsageError(
+            "--explain says what a task or a budget decides: add --task or --budget"
+        )
+    with progress("Rendering files", hidden=quiet) as bar:
+        composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
+    audit = audit_of(request, composition, lazy.count_prompt(composition.prompt, index=index))
+    index.flush()
+    if not quiet:
+        warn_all(composition.warnings, more="--json")
+    if as_json:
+        write_result(json.dumps(audit_data(audit), indent=2))
+    else:
+        lazy.print_audit(audit)
+
+
 def _report(
     path: Path | None,
-    stream: PromptStream,
+    stream: ComposedPrompt,
     meter: PromptMeter,
+    tokens: "PromptTokens | None",
     request: Request,
     index: Index,
     *,
@@ -121,11 +190,10 @@ def _report(
     quiet: bool,
 ) -> None:
     """Record the prompt that was written, and tell of it what was asked for."""
-    if quiet and not as_json:
+    if tokens is None or (quiet and not as_json):
         if path:
-            log_written_prompt(path, meter.fingerprint(), request)
+            log_written_prompt(path, meter.fingerprint(tokens.segments if tokens else ()), request)
         return
-    tokens = lazy.PromptTokens.of(meter.places, meter.counts())
     prefix = log_written_prompt(path, meter.fingerprint(tokens.segments), request) if path else None
     warnings = report_warnings(stream, tokens, index)
     if as_json:

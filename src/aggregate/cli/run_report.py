@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from aggregate.cli import lazy
 from aggregate.cli.output import say, warn, warn_all
-from aggregate.compose.assemble import PromptStream
+from aggregate.compose.asking import ALL_FILES
+from aggregate.compose.assemble import ComposedPrompt
 from aggregate.index.store import Index
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _ALWAYS_FITS = 1_000_000
 """Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load."""
 
 
-def report_warnings(stream: PromptStream, tokens: "PromptTokens", index: Index) -> list[str]:
+def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", index: Index) -> list[str]:
     """Return what was left out or is doubtful, and whether no model that is known takes the prompt."""
     warnings = list(stream.warnings)
     if tokens.document <= _ALWAYS_FITS:
@@ -37,9 +38,10 @@ def report_warnings(stream: PromptStream, tokens: "PromptTokens", index: Index) 
     return warnings
 
 
-def print_report(stream: PromptStream, tokens: "PromptTokens", warnings: Sequence[str]) -> None:
+def print_report(stream: ComposedPrompt, tokens: "PromptTokens", warnings: Sequence[str]) -> None:
     """Print to standard error the warnings, and the tokens of the document, its sections and largest files."""
-    warn_all(warnings, more="--json")
+    # The glob for all files is nobody's own: what is said of it is said of all.
+    warn_all([sentence.removeprefix(f"{ALL_FILES}: ") for sentence in warnings], more="--json")
     if not stream.rows:
         warn("no files: name some under [files] paths in the configuration")
     lines = [f"{tokens.document:>11,} tokens (o200k)"]
@@ -55,7 +57,7 @@ def print_report(stream: PromptStream, tokens: "PromptTokens", warnings: Sequenc
 
 
 def report_data(
-    path: Path | None, stream: PromptStream, tokens: "PromptTokens", warnings: Sequence[str]
+    path: Path | None, stream: ComposedPrompt, tokens: "PromptTokens", warnings: Sequence[str]
 ) -> dict[str, Any]:
     """Return the report as JSON data."""
     return {

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from aggregate.chat.turn import ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.cli.asking import budget_option
 from aggregate.cli.options import (
     config_option,
     json_option,
@@ -28,6 +29,7 @@ from aggregate.cli.stdin import read_input
 from aggregate.compose.project import open_project
 from aggregate.config.load import Project
 from aggregate.errors import ProviderError
+from aggregate.models.amounts import Amount
 
 
 @click.command()
@@ -58,6 +60,7 @@ from aggregate.errors import ProviderError
     show_default=True,
     help="Let the model write at most so many tokens.",
 )
+@budget_option
 @redact_option(sending=True)
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
 @json_option
@@ -72,6 +75,7 @@ def send(
     persona: str,
     base_url: str,
     max_output: int,
+    budget: Amount | None,
     redact: bool | None,
     dry_run: bool,
     as_json: bool,
@@ -79,11 +83,13 @@ def send(
 ) -> None:
     """Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion.
 
+    With --budget the prompt shows what matters most for MESSAGE, within so many tokens of the whole request.
+
     MESSAGE "-" is read from standard input. Try it without a key: --provider scripted.
     """
     text = _read_message(message)
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    selection = ModelSelection(provider, model, persona, base_url, max_output, redact)
+    selection = ModelSelection(provider, model, persona, base_url, max_output, redact, budget)
     with progress("Rendering files", hidden=quiet) as bar:
         turn = prepare_turn(
             project,

@@ -22,6 +22,7 @@ def plan_lines(turn: PreparedTurn) -> list[str]:
     lines.append(
         f"{turn.plan.total:>10,} {len(turn.prompt.segments):>9,}  in all, to {model}{address}"
     )
+    lines.extend(_counts(turn))
     lines.append(
         f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
         f"{dollars(price(turn, usage))} for the input"
@@ -42,6 +43,10 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
         "model": turn.client.model,
         "address": turn.address,
         "tokens": turn.plan.total,
+        "provider_tokens": turn.provider_tokens,
+        "ratio": turn.client.ratio.value,
+        "ratio_source": turn.client.ratio.source,
+        "budget": turn.budget,
         "blocks": _blocks(turn),
         "expected": {
             "fresh": usage.fresh,
@@ -52,6 +57,18 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
         "prefix": turn.report.sentence if turn.report else None,
         "diffs": list(turn.ordered.older),
     }
+
+
+def _counts(turn: PreparedTurn) -> list[str]:
+    """Return what the request has by the provider's own count, and by ours (rule B-10); none where both are one."""
+    ratio, budget = turn.client.ratio, turn.budget
+    if budget is None and turn.provider_tokens == turn.plan.total:
+        return []
+    counted = (
+        f"about {turn.provider_tokens:,} tokens by {turn.client.provider}'s count, {turn.plan.total:,} by o200k "
+        f"({ratio.value:g} for each, {ratio.source})"
+    )
+    return [f"{counted}; the budget is {budget:,}" if budget is not None else counted]
 
 
 def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:

@@ -2,12 +2,16 @@
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
+from aggregate.cli import lazy
+from aggregate.cli.asking import open_asked_project, read_task, task_option
+from aggregate.cli.columns import BAR, bar, fitted
 from aggregate.cli.options import (
     cache_options,
     config_option,
@@ -21,7 +25,7 @@ from aggregate.compose.file_rendering import select_files
 from aggregate.compose.file_sizes import MEASURED, FileSizes, measure_files
 from aggregate.compose.file_stats import FolderRow, folder_rows
 from aggregate.compose.missing_grammars import missing_grammar, missing_grammar_notes
-from aggregate.compose.project import open_project, request_for
+from aggregate.compose.project import request_for
 from aggregate.index.store import open_index
 from aggregate.models.view import ViewMode, ViewRequest
 from aggregate.text.terminal import printable
@@ -29,8 +33,6 @@ from aggregate.text.terminal import printable
 _TITLE = "tokens by view"
 _LEAST_NAME = 10
 """Columns of a name on the narrowest terminal."""
-_BAR = 16
-"""Characters of the longest bar."""
 _WIDE = 90
 """Columns from which there is room for bars beside names and numbers."""
 _PLAIN_WIDTH = 140
@@ -46,9 +48,11 @@ _PLAIN_WIDTH = 140
     help="Take the files from this context preset; by default from the one that is active, if any.",
 )
 @generated_option
+@task_option
 @cache_options
 @json_option
 def stats(
+    task: str | None,
     config: Path,
     allow_outside: bool | None,
     allow_secrets: bool | None,
@@ -58,23 +62,41 @@ def stats(
     verify: bool,
     as_json: bool,
 ) -> None:
-    """Show the files by folder: lines, definitions, and tokens in each view."""
+    """Show the files by folder: lines, definitions, and tokens in each view.
+
+    With a task also how likely it touches each file, or any below a folder: all files together have 1.
+    """
     index = open_index(use=not no_cache, verify=verify)
-    project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    request = request_for(project, preset=preset, with_history=False, generated=generated)
+    asked = read_task(task)
+    project, _ = open_asked_project(
+        config,
+        is_asked=asked is not None,
+        allow_outside=allow_outside,
+        allow_secrets=allow_secrets,
+    )
+    request = request_for(
+        project, preset=preset, with_history=False, generated=generated, task=asked
+    )
     selection = select_files(request)
     with progress("Measuring files", hidden=False) as bar:
         sizes = measure_files(selection, index=index, on_start=bar.start, on_done=bar.advance)
+    scores = None if asked is None else lazy.file_scores(request, index=index)
     index.flush()
     if as_json:
-        write_result(json.dumps([file.to_dict() for file in sizes], indent=2))
+        write_result(json.dumps([_data(file, scores) for file in sizes], indent=2))
         return
     warn_all([f"{file.path}: {file.error}" for file in sizes if file.error], more="--json")
     measured = [file for file in sizes if not file.error]
     warn_all(_missing_grammars(measured))
-    rows = folder_rows(measured)
+    rows = folder_rows(measured, scores)
     if rows:
-        _print_table(rows)
+        _print_table(rows, has_scores=scores is not None)
+
+
+def _data(file: FileSizes, scores: Mapping[str, float] | None) -> dict[str, Any]:
+    """Return a file as JSON data, with its score where there is a task."""
+    score = {} if scores is None else {"score": scores.get(file.path, 0.0)}
+    return file.to_dict() | score
 
 
 def _missing_grammars(files: Sequence[FileSizes]) -> list[str]:
@@ -86,47 +108,46 @@ def _missing_grammars(files: Sequence[FileSizes]) -> list[str]:
     return [f"{path}: {problem}" for path, problem in missing_grammar_notes(missing)]
 
 
-def _print_table(rows: Sequence[FolderRow]) -> None:
+def _print_table(rows: Sequence[FolderRow], *, has_scores: bool) -> None:
     is_on_terminal = is_terminal()
     width = shutil.get_terminal_size().columns if is_on_terminal else _PLAIN_WIDTH
     bold, plain = ("\x1b[1m", "\x1b[0m") if is_on_terminal else ("", "")
-    lines = _lines(rows, width)
+    lines = _lines(rows, width, has_scores=has_scores)
     write_rendered(f"{bold}{next(lines)}{plain}\n")
     styles = ((bold, plain) if row.is_folder else ("", "") for row in rows)
     table = (f"{on}{line}{off}\n" for line, (on, off) in zip(lines, styles, strict=True))
     write_rendered("".join(table))
 
 
-def _lines(rows: Sequence[FolderRow], width: int) -> Iterator[str]:
+def _lines(rows: Sequence[FolderRow], width: int, *, has_scores: bool) -> Iterator[str]:
     """Yield the table's header and its rows, names cut so that all fit into ``width`` columns.
 
     A library for tables takes seconds for thousands of rows; here numbers and names are set under each other.
     """
-    titles = ("lines", "defs", *(mode.value for mode in MEASURED))
-    numbers = [[f"{number:,}" for number in (row.lines, row.elements, *row.tokens)] for row in rows]
+    score_title = ("score",) if has_scores else ()
+    titles = (*score_title, "lines", "defs", *(mode.value for mode in MEASURED))
+    numbers = [
+        [f"{row.score:.3f}"] * has_scores
+        + [f"{number:,}" for number in (row.lines, row.elements, *row.tokens)]
+        for row in rows
+    ]
     widths = [
         max(len(title), *(len(texts[column]) for texts in numbers))
         for column, title in enumerate(titles)
     ]
     names = [printable("  " * row.depth + row.name + "/" * row.is_folder) for row in rows]
-    bar_width = _BAR + 1 if width >= _WIDE else 0
+    bar_width = BAR + 1 if width >= _WIDE else 0
     room = max(width - sum(widths) - len(widths) - bar_width, _LEAST_NAME)
     name_width = min(room, max(map(cell_len, [_TITLE, *names])))
     most = max((row.tokens[0] for row in rows if not row.is_folder), default=0)
     for name, texts, row in zip([_TITLE, *names], [titles, *numbers], [None, *rows], strict=True):
         cells = (text.rjust(widest) for text, widest in zip(texts, widths, strict=True))
-        bar = f" {_bar(row, most)}" if row and bar_width else ""
-        yield f"{_fitted(name, name_width)} {' '.join(cells)}{bar}".rstrip()
-
-
-def _fitted(name: str, width: int) -> str:
-    """Return a name that takes ``width`` columns of a terminal, where some characters take two."""
-    missing = width - cell_len(name)
-    return name + " " * missing if missing >= 0 else set_cell_size(name, width - 1) + "…"
+        size = f" {_bar(row, most)}" if row and bar_width else ""
+        yield f"{fitted(name, name_width)} {' '.join(cells)}{size}".rstrip()
 
 
 def _bar(row: FolderRow, most: int) -> str:
     """Return a bar for a file's tokens, none for a folder."""
     if row.is_folder or not most:
         return ""
-    return "█" * round(_BAR * row.tokens[0] / most) or "▏"
+    return bar(row.tokens[0] / most)

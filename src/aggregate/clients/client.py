@@ -17,6 +17,7 @@ from aggregate.clients.protocol import (
     Transport,
 )
 from aggregate.clients.retry import Retry, with_retries
+from aggregate.clients.token_ratios import OWN_COUNT, TokenRatio
 from aggregate.deprecation import renamed_keywords
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import Prompt
@@ -69,6 +70,7 @@ class Client:
         model: The model to ask where the caller names none.
         retry: How often failures are tried again.
         on_wait: Called with the seconds before each wait and its reason.
+        ratio: How many tokens the provider counts for each of o200k's, for the check against the model's window.
     """
 
     provider: str
@@ -76,6 +78,7 @@ class Client:
     model: str = ""
     retry: Retry = field(default_factory=Retry)
     on_wait: Callable[[float, ProviderError], None] | None = field(default=None, repr=False)
+    ratio: TokenRatio = OWN_COUNT
 
     @renamed_keywords(turn="options")
     def plan(
@@ -173,7 +176,7 @@ class Client:
             )
         if not plan.blocks:
             raise ClientSetupError("there is nothing to send: the prompt and the message are empty")
-        check_window(plan, model, options.max_output)
+        check_window(plan, model, options.max_output, ratio=self.ratio)
         forwarder = StreamForwarder(on_text) if on_text else None
         request = self._request(plan, model, options)
         try:

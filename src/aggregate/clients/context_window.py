@@ -3,6 +3,7 @@
 from hashlib import sha256
 
 from aggregate.clients.pricing import largest_window, listed_window
+from aggregate.clients.token_ratios import OWN_COUNT, TokenRatio
 from aggregate.errors import PromptTooLongError
 from aggregate.index.kinds import Kind, code_version
 from aggregate.index.store import Index
@@ -42,22 +43,34 @@ def exceeded_window(tokens: int, index: Index) -> int | None:
     return window if 0 < window < tokens else None
 
 
-def check_window(plan: RequestPlan, model: str, max_output: int) -> None:
+def check_window(
+    plan: RequestPlan, model: str, max_output: int, *, ratio: TokenRatio = OWN_COUNT
+) -> None:
     """Refuse a request that cannot fit; an unknown window refuses nothing.
 
-    Tokens are counted by o200k, which is near the count of other vocabularies but not equal to it.
+    Args:
+        plan: The request.
+        model: Whose window.
+        max_output: The most tokens of the answer.
+        ratio: How many tokens the provider counts for each of o200k's.
 
     Raises:
         PromptTooLongError: By how many tokens, and how many would fit.
     """
-    if plan.total <= _ALWAYS_FITS:
+    size = ratio.provider_tokens(plan.total)
+    if size <= _ALWAYS_FITS:
         return
     window = context_window(model)
-    needed = plan.total + max_output
+    needed = size + max_output
     if window is not None and needed > window:
         room = max(window - max_output, 0)
+        counted = (
+            f"{size:,} tokens (o200k)"
+            if size == plan.total
+            else f"about {size:,} tokens ({plan.total:,} by o200k; {ratio.source})"
+        )
         raise PromptTooLongError(
-            f"the request is {needed - window:,} tokens too long for {model}: {plan.total:,} tokens (o200k) and "
+            f"the request is {needed - window:,} tokens too long for {model}: {counted} and "
             f"{max_output:,} for the answer exceed its window of {window:,}; at most {room:,} would fit",
             tokens=needed,
             window=window,

@@ -5,13 +5,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aggregate.compose.asking import AskedBudget, AskedTask
 from aggregate.compose.assemble import (
+    ComposedPrompt,
     Composition,
     PromptStream,
     assemble,
     beads_text,
     with_references,
 )
+from aggregate.compose.audit import audit_of, is_audited
+from aggregate.compose.audit_file import write_audit
 from aggregate.compose.file_rendering import FileStream, render_files, stream_files
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import Strategy, files_segments, is_summarized, section_segments
@@ -24,12 +28,14 @@ from aggregate.config.load import Project
 from aggregate.disk.roots import project_root
 from aggregate.index.shared import user_index
 from aggregate.index.store import Index
+from aggregate.models.choice import FileChoice, Missing
 from aggregate.models.entry import Entry, FileEntry
 from aggregate.models.file_item import FileRecord
 from aggregate.models.prompt import Prompt
 from aggregate.models.reference import CACHE_DIR, THRESHOLD
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.scope import Scope
+from aggregate.models.task import Place
 from aggregate.monitor import get_monitor
 from aggregate.sections.screenshots import screenshots_section
 from aggregate.sources.path_resolution import FolderListing
@@ -203,21 +209,30 @@ def run(
     config: Mapping[str, Any] | Project | str | Path,
     aggregation_strategy: str | None = None,
     *,
-    focus_files: Sequence[str] = (),
+    focus_files: Sequence[str | Path | Place] = (),
     tier: int | None = None,
+    task: AskedTask | None = None,
+    budget: AskedBudget | None = None,
     results: "Results | Sequence[Results]" = (),
     allow_outside: bool | None = None,
     allow_secrets: bool | None = None,
     results_threshold: int = THRESHOLD,
 ) -> tuple[str, Path, list[FileRecord]]:
-    """Run the whole pipeline and write the prompt to the next numbered file (rule M-14).
+    """Run the whole pipeline and write the prompt to the next numbered file (rules M-14, T-1).
+
+    With a task or a budget and no files in ``config`` it is about all files that git would take (rule T-6).
 
     Args:
         config: A project's configuration: the tables as a mapping (folders relative to the working directory), a loaded
             project, or the path of a ``manual_slop.toml``.
         aggregation_strategy: ``auto``, ``summarize`` or ``full``; by default the configuration's.
-        focus_files: Files to show in full in a Tier 3 context (rule M-X6).
+        focus_files: Files to show in full in a Tier 3 context (rule M-X6); with a task or a budget, and without a
+            tier, files or lines of them to show in any case, from which ranking starts (rule T-2).
         tier: ``3`` makes a Tier 3 context also without focus files.
+        task: What the prompt is for: a text, or a ``Task`` with places, symbols and a revision; by default what
+            ``[task] text`` says.
+        budget: The most tokens of the markdown: ``32000``, ``"32k"``, ``"auto"`` or a ``Budget``; by default what the
+            preset says, then ``[budget]``.
         results: What sub-agents found: a session's ``subagent_results``, a mapping of names to results, an answer, a
             compiled report, or a list of these. Large values are kept in ``state/data_cache`` beside the configuration.
         allow_outside: Whether files outside the project may be read; by default a mapping may ask for them, a file
@@ -231,12 +246,18 @@ def run(
         The markdown, the file that holds it, and the record of every file.
 
     Raises:
+        BudgetError: What must be shown does not fit into the budget; nothing is written.
         ConfigError: The configuration cannot be used.
         OutputError: The file cannot be written.
     """
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     request = request_for(
-        project, strategy=aggregation_strategy, focus_files=focus_files, tier=tier
+        project,
+        strategy=aggregation_strategy,
+        focus_files=focus_files,
+        tier=tier,
+        task=task,
+        budget=budget,
     )
     request = replace(
         request,
@@ -246,7 +267,18 @@ def run(
     composition = compose_prompt(request)
     pieces = composition.prompt.pieces()
     path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
+    if is_audited(request):
+        _write_audit(path, request, composition)
     return composition.prompt.markdown, path, list(composition.records)
+
+
+def _write_audit(path: Path, request: Request, composition: Composition) -> None:
+    from aggregate.tokens.count import count_prompt  # other prompts are not counted here
+
+    size = sum(len(piece) for piece in composition.prompt.pieces())
+    tokens = count_prompt(composition.prompt)
+    audit = audit_of(request, composition, tokens, size=size, source_map=composition.source_map)
+    write_audit(path, audit)
 
 
 def compose_prompt(
@@ -266,10 +298,17 @@ def compose_prompt(
         on_start: Called once with the number of files.
         on_done: Called with the number of views that have become ready.
     """
+    index = index or user_index()
+    if request.budget is not None:
+        return _within_budget(request, index)
     rendered = render_files(
-        request, index=index or user_index(), workers=workers, on_start=on_start, on_done=on_done
+        request, index=index, workers=workers, on_start=on_start, on_done=on_done
     )
-    return assemble(request, rendered)
+    composition = assemble(request, rendered)
+    if request.task is None:
+        return composition
+    choices, missing = _scored_choices(request, index)
+    return replace(composition, choices=choices, missing=missing)
 
 
 def stream_prompt(
@@ -278,19 +317,44 @@ def stream_prompt(
     index: Index | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
-) -> PromptStream:
+) -> ComposedPrompt:
     """Return the prompt that ``request`` names, for a program that writes it and keeps none of its texts.
+
+    One with a budget is composed at once, since it is small.
 
     Files are read while the segments are iterated; the arguments are those of ``compose_prompt``.
     """
     index = index or user_index()
-    needs_texts = request.is_tier3 or is_summarized(
-        request.strategy, summary_only=request.summary_only
+    if request.budget is not None:
+        return _within_budget(request, index)
+    needs_texts = (
+        request.is_tier3
+        or is_summarized(request.strategy, summary_only=request.summary_only)
+        or is_audited(request)  # which lines are as in the file is told by comparing them
     )
     files = stream_files(
         request, index=index, with_texts=needs_texts, on_start=on_start, on_done=on_done
     )
-    return PromptStream(request, files)
+    stream = PromptStream(request, files)
+    if request.task is not None:
+        stream.choices, stream.missing = _scored_choices(request, index)
+    return stream
+
+
+def _within_budget(request: Request, index: Index) -> Composition:
+    """Return the prompt of a request with a budget."""
+    # Ranking is another half of the program, which most runs do without.
+    from aggregate.compose.within_budget import compose_within_budget
+
+    return compose_within_budget(request, index=index)
+
+
+def _scored_choices(
+    request: Request, index: Index
+) -> tuple[tuple[FileChoice, ...], tuple[Missing, ...]]:
+    from aggregate.compose.ranked_files import scored_choices  # as above
+
+    return scored_choices(request, index=index)
 
 
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:

@@ -1,7 +1,7 @@
 """From rendered files and everything else that a request names to the prompt."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,6 +10,7 @@ from aggregate.compose.file_rendering import RenderedFiles
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import files_segments, section_segments
 from aggregate.compose.request import Request
+from aggregate.compose.source_map import map_sources
 from aggregate.compose.tier3 import is_focus, tier3_segments
 from aggregate.config.schema import BEADS_MODE
 from aggregate.models.choice import Cut, FileChoice, Missing
@@ -18,8 +19,11 @@ from aggregate.models.prompt import Prompt, Segment
 from aggregate.models.reference import THRESHOLD
 from aggregate.models.rendered_file import FileRow, RenderedFile
 from aggregate.models.screenshot import Screenshot
+from aggregate.models.source_map import Origin, SourceMap
 from aggregate.monitor import get_monitor
+from aggregate.sections.discussion import OmittedTurns
 from aggregate.sections.screenshots import screenshots_section
+from aggregate.sources.file_content import read_file
 from aggregate.sources.path_resolution import FolderListing
 
 if TYPE_CHECKING:
@@ -50,23 +54,82 @@ class FileSource(Protocol):
         ...
 
 
+class ComposedPrompt(Protocol):
+    """A prompt as its writers see it, composed already or while its segments are iterated."""
+
+    @property
+    def rows(self) -> list[FileRow]:
+        """What is told of each file, once all segments were made."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out or is doubtful, one sentence each, once all segments were made."""
+        ...
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Those of the warnings that say what the scope does not allow."""
+        ...
+
+    @property
+    def choices(self) -> Sequence[FileChoice]:
+        """With a task or a budget: what was decided about each candidate, once all segments were made."""
+        ...
+
+    @property
+    def cut(self) -> Sequence[Cut]:
+        """What else was shortened or left out for the budget."""
+        ...
+
+    @property
+    def missing(self) -> Sequence[Missing]:
+        """Evidence that there was none of."""
+        ...
+
+    def __iter__(self) -> Iterator[Segment]:
+        """Yield the prompt's segments, in order."""
+        ...
+
+
 class PromptStream:
     """A prompt while it is composed: its segments are made one after another, and it keeps none of their texts.
 
     Args:
         request: What to compose.
         files: The request's files.
+        lay_out: Makes the Files section of them; by default as the request's strategy says.
+        omitted: The turns before those of the request, which are left out.
 
     Attributes:
-        rows: What is told of each file; complete once all segments were made.
+        choices: With a task or a budget: what was decided about each candidate; complete as ``rows`` is.
+        cut: What else was shortened or left out for the budget.
+        missing: Evidence that there was none of.
     """
 
-    def __init__(self, request: Request, files: FileSource) -> None:
-        self.rows: list[FileRow] = []
+    def __init__(
+        self,
+        request: Request,
+        files: FileSource,
+        *,
+        lay_out: Callable[[Iterable[RenderedFile]], Iterable[Segment]] | None = None,
+        omitted: OmittedTurns | None = None,
+    ) -> None:
+        self.choices: Sequence[FileChoice] = ()
+        self.cut: Sequence[Cut] = ()
+        self.missing: Sequence[Missing] = ()
+        self._rows: list[FileRow] = []
+        self._lay_out = lay_out
+        self._omitted = omitted
         self._request = request
         self._files = files
         self._images: Sequence[Screenshot] = ()
         self._redaction: PromptRedaction | None = None
+
+    @property
+    def rows(self) -> list[FileRow]:
+        """What is told of each file; complete once all segments were made."""
+        return self._rows
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -100,6 +163,7 @@ class PromptStream:
             beads=_request_beads(request),
             results=request.results,
             history=request.history,
+            omitted=self._omitted,
         )
         if request.redaction is None:
             yield from segments
@@ -110,8 +174,10 @@ class PromptStream:
         self._redaction = PromptRedaction(request.redaction, self._files.paths)
         yield from map(self._redaction.clean, segments)
 
-    def _files_section(self) -> Iterator[Segment]:
+    def _files_section(self) -> Iterable[Segment]:
         request = self._request
+        if self._lay_out is not None:
+            return self._lay_out(self._noted_files())
         if request.is_tier3:
             return iter(tier3_segments(self._noted_files(), request.focus_files))
         return files_segments(
@@ -121,13 +187,13 @@ class PromptStream:
     def _noted_files(self) -> Iterator[RenderedFile]:
         """Yield the files, and keep a row of each."""
         for file in self._files:
-            self.rows.append(file.row)
+            self._rows.append(file.row)
             yield file
 
     def _unknown_focus(self) -> Iterator[str]:
         """Yield a warning for each focus file that names no file of the prompt."""
         for focus in self._request.focus_files:
-            if not any(is_focus(row, [focus]) for row in self.rows):
+            if not any(is_focus(row, [focus]) for row in self._rows):
                 yield f"focus file {focus}: no file of the project matches it; name it under [files] paths too"
 
 
@@ -143,6 +209,7 @@ class Composition:
         choices: With a task or a budget: what was decided about each candidate, in the order of the configuration.
         cut: What else was shortened or left out for the budget.
         missing: Evidence that there was none of.
+        base_dir: Where the files' paths begin.
     """
 
     prompt: Prompt
@@ -152,6 +219,55 @@ class Composition:
     choices: tuple[FileChoice, ...] = ()
     cut: tuple[Cut, ...] = ()
     missing: tuple[Missing, ...] = ()
+    base_dir: Path = Path()
+    _map: SourceMap | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def source_map(self) -> SourceMap:
+        """Where each line of the prompt comes from (rule L-1); made when it is first asked for."""
+        if self._map is None:
+            object.__setattr__(self, "_map", map_sources(self.prompt.segments))
+        assert self._map is not None  # noqa: S101 - for type checkers
+        return self._map
+
+    def origin(self, line: int) -> Origin | None:
+        """Return where the 1-based ``line`` of the prompt comes from, ``None`` where it has no such line."""
+        return self.source_map.origin(line)
+
+    def find(self, path: str, line: int) -> int | None:
+        """Return the first line of the prompt that shows a line of a file, else that stands for it, else ``None``.
+
+        Args:
+            path: The file, as the prompt shows its path.
+            line: The 1-based line of the file.
+        """
+        return self.source_map.find(path, line)
+
+    def shows(self, path: str, lines: Iterable[int]) -> bool:
+        """Tell whether the prompt shows lines of a file as the file has them now.
+
+        Args:
+            path: The file, as the prompt shows its path.
+            lines: 1-based lines, such as ``range(3, 9)``; none at all are not shown.
+        """
+        wanted = frozenset(lines)
+        shown = self.source_map.verbatim_lines(path)
+        file = next((file for file in self.files if file.path == path), None)
+        if file is None or not wanted or not wanted <= shown:
+            return False
+        then, now = (
+            text.split("\n") for text in (file.source, read_file(self.base_dir / path).text)
+        )
+        return all(line <= len(now) and then[line - 1] == now[line - 1] for line in wanted)
+
+    @property
+    def rows(self) -> list[FileRow]:
+        """What is told of each file."""
+        return [file.row for file in self.files]
+
+    def __iter__(self) -> Iterator[Segment]:
+        """Yield the prompt's segments."""
+        return iter(self.prompt.segments)
 
     @property
     def records(self) -> tuple[FileRecord, ...]:
@@ -172,7 +288,16 @@ def assemble(request: Request, rendered: RenderedFiles) -> Composition:
     """Lay out the prompt that ``request`` asks for from files that were read before."""
     stream = PromptStream(request, rendered)
     prompt = Prompt(tuple(stream))
-    return Composition(prompt, rendered.files, stream.warnings, stream.refused)
+    return Composition(
+        prompt,
+        rendered.files,
+        stream.warnings,
+        stream.refused,
+        tuple(stream.choices),
+        tuple(stream.cut),
+        tuple(stream.missing),
+        base_dir=request.base_dir,
+    )
 
 
 def beads_text(execution_mode: str, base_dir: str | Path | None, *, root: str = "") -> str:

@@ -26,9 +26,22 @@ def error_text(path: str, reason: str, *, is_remark: bool = False) -> str:
     return f"{'NOTE' if is_remark else 'ERROR'}: {reason}: {heading_text(path)}"
 
 
-def file_warnings(selection: Selection, notes: FileNotes, errors: Iterable[str]) -> tuple[str, ...]:
-    """Return what is told of files: what was left out, what is doubtful, and which are not shown."""
-    paths = (file.path for file in selection.files)
+def file_warnings(
+    selection: Selection,
+    notes: FileNotes,
+    errors: Iterable[str],
+    *,
+    shown: Iterable[str] | None = None,
+) -> tuple[str, ...]:
+    """Return what is told of files: what was left out, what is doubtful, and which are not shown.
+
+    Args:
+        selection: All files.
+        notes: What is doubtful about some.
+        errors: A sentence for each that is not shown.
+        shown: The paths of those whose doubts are told; by default all.
+    """
+    paths = [file.path for file in selection.files] if shown is None else shown
     doubtful = (*selection.skipped, *notes.in_order(paths))
     return (*(f"{place}: {problem}" for place, problem in doubtful), *errors)
 

@@ -100,8 +100,7 @@ class FileReader:
         source = unread(file) if file.problem else read_file(file.file, hashed=hashed)
         if file.is_remark:
             return Reading(source)
-        if file.by_glob and source.is_binary:
-            self._binary.add(file.path)
+        if source.is_binary and self.note_binary(file):
             return Reading(source)
         asked = self.shown(file, lambda: WrittenBy.of(file.path, source.text))
         if asked is None or source.error:
@@ -135,6 +134,17 @@ class FileReader:
     def shown(self, file: ResolvedFile, written_by: Callable[[], WrittenBy]) -> ResolvedFile | None:
         """Return a file as it is to be shown, ``None`` where it is only remarked on as generated."""
         return self._generated.shown(file, written_by)
+
+    def is_generated(self, file: ResolvedFile, written_by: WrittenBy) -> bool:
+        """Tell whether a program has written a file, by what marks it and by what its text says."""
+        mark = self._generated.policy.marks.get(file.path)
+        return bool(written_by.reason) if mark is None else mark
+
+    def note_binary(self, file: ResolvedFile) -> bool:
+        """Note that a file is binary, and tell whether a remark on its glob stands for it."""
+        if file.by_glob:
+            self._binary.add(file.path)
+        return file.by_glob
 
     def remarks(self, files: Sequence[ResolvedFile]) -> list[ResolvedFile]:
         """Return a remark for each glob that met secrets, binary or generated files among ``files``, all read."""

@@ -229,6 +229,11 @@ def select_files(request: Request) -> Selection:
     return with_generated_policy(selection, request)
 
 
+def error_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
+    """Return what is shown of a file that could not be read."""
+    return _rendered_file(file, source, None)
+
+
 def _view_request(prepared: PreparedFile) -> ViewRequest:
     """Return the view to make; where none is, one that costs nothing, with the text that waits meanwhile."""
     file, source, known = prepared.file, prepared.source, prepared.known
@@ -286,6 +291,7 @@ def _rendered_file(file: ResolvedFile, source: SourceFile, view: View | str | No
         custom_slices=[dict(piece) for piece in item.custom_slices],
         language=shown.language,
         spans=shown.spans,
+        redacted=source.redacted,
     )
 
 

@@ -1,6 +1,6 @@
 """Numbers about files, for lists and panels."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -54,7 +54,17 @@ def _path_of(file: Any) -> str:  # noqa: ANN401 - three public forms
 
 @dataclass(frozen=True, slots=True)
 class FolderRow:
-    """A line of a tree of files: a folder with the sums of what is below it, or a file."""
+    """A line of a tree of files: a folder with the sums of what is below it, or a file.
+
+    Attributes:
+        name: Of the folder or file.
+        depth: How many folders it lies in.
+        is_folder: Whether it is one.
+        lines: Its lines.
+        elements: Its definitions outside of functions.
+        tokens: Its tokens in each measured view.
+        score: How likely a task touches it, ``0`` to ``1``; ``0`` without a task.
+    """
 
     name: str
     depth: int
@@ -62,6 +72,7 @@ class FolderRow:
     lines: int
     elements: int
     tokens: tuple[int, ...]
+    score: float = 0.0
 
 
 def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -81,16 +92,27 @@ def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(sums.items(), key=lambda row: (-row[1], row[0]))[:3]
 
 
-def folder_rows(sizes: Sequence[FileSizes]) -> list[FolderRow]:
-    """Return the files as a tree: each folder with its sums, above what it holds, by name."""
+def folder_rows(
+    sizes: Sequence[FileSizes], scores: Mapping[str, float] | None = None
+) -> list[FolderRow]:
+    """Return the files as a tree: each folder with its sums, above what it holds, by name.
+
+    Args:
+        sizes: Of the files.
+        scores: How likely a task touches each of them, by path; ``None`` without a task.
+    """
     sums: dict[tuple[str, ...], list[int]] = {}
+    score_sums: defaultdict[tuple[str, ...], float] = defaultdict(float)
     files: dict[tuple[str, ...], FileSizes] = {}
     for file in sizes:
         parts = PurePosixPath(file.path).parts
         files[parts] = file
         numbers = (file.lines, file.elements, *file.tokens)
+        score = scores.get(file.path, 0.0) if scores else 0.0
+        score_sums[parts] += score
         for depth in range(len(parts)):
             folder = parts[:depth]
+            score_sums[folder] += score
             sums[folder] = (
                 list(map(add, sums[folder], numbers)) if folder in sums else list(numbers)
             )
@@ -102,5 +124,8 @@ def folder_rows(sizes: Sequence[FileSizes]) -> list[FolderRow]:
         else:
             lines, elements, *folder_tokens = sums[parts]
             tokens = tuple(folder_tokens)
-        rows.append(FolderRow(name, len(parts), parts not in files, lines, elements, tokens))
+        is_folder = parts not in files
+        rows.append(
+            FolderRow(name, len(parts), is_folder, lines, elements, tokens, score_sums[parts])
+        )
     return rows

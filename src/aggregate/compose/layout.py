@@ -6,9 +6,17 @@ from typing import TYPE_CHECKING
 
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import RenderedFile
+from aggregate.models.shown_text import ShownText
 from aggregate.models.view import ViewMode, ViewRequest
-from aggregate.sections.discussion import discussion_segments
-from aggregate.sections.files import FILES, FILES_SUMMARY, file_block, files_section, rendered_block
+from aggregate.sections.discussion import OmittedTurns, discussion_segments
+from aggregate.sections.files import (
+    FILES,
+    FILES_SUMMARY,
+    file_block,
+    file_segment,
+    files_section,
+    rendered_segment,
+)
 from aggregate.views.dispatch import render
 
 if TYPE_CHECKING:
@@ -43,9 +51,8 @@ def files_segments(
     """
     in_prompt = (file for file in files if file.auto_aggregate)
     if is_summarized(strategy, summary_only=summary_only):
-        blocks = ((file.path, _summary_block(file)) for file in in_prompt)
-        return files_section(FILES_SUMMARY, blocks)
-    return files_section(FILES, ((file.path, rendered_block(file)) for file in in_prompt))
+        return files_section(FILES_SUMMARY, map(_summary_segment, in_prompt))
+    return files_section(FILES, map(rendered_segment, in_prompt))
 
 
 def is_summarized(strategy: Strategy, *, summary_only: bool) -> bool:
@@ -60,24 +67,26 @@ def section_segments(
     beads: str,
     history: Sequence[object],
     results: "Sequence[Results]" = (),
+    omitted: OmittedTurns | None = None,
 ) -> Iterator[Segment]:
     """Yield the segments of all sections in their order, each only if not empty (rule M-9)."""
     yield from files
     yield from _section_segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)
     yield from _section_segment(Section.BEADS, beads, Stability.SLOW)
     yield from _results_segments(results)
-    yield from discussion_segments(history)
+    yield from discussion_segments(history, omitted)
 
 
-def _summary_block(file: RenderedFile) -> str:
+def _summary_segment(file: RenderedFile) -> Segment:
     """Return a file's digest, made from the raw text (rule M-X2).
 
     Files forced to full (rule M-X3), errors and files excluded on purpose are shown as they are.
     """
     if file.force_full or file.error or file.view_mode is ViewMode.NONE:
-        return rendered_block(file)
+        return rendered_segment(file)
     view = render(ViewRequest(file.path, file.source, ViewMode.SUMMARY))
-    return file_block(file.path, view.text, language=view.language)
+    block = file_block(file.path, view.text, language=view.language)
+    return file_segment(file.path, block, ShownText(file.source, view.spans, file.redacted))
 
 
 def _section_segment(section: Section, text: str, stability: Stability) -> tuple[Segment, ...]:

@@ -71,7 +71,7 @@ def write_numbered(
 def prune_outputs(
     output_dir: Path, namespace: str, *, keep: int, project: Path | None = None
 ) -> list[Path]:
-    """Delete all but the ``keep`` highest-numbered outputs, with records and answers; return what was deleted.
+    """Delete all but the ``keep`` highest-numbered outputs, with all that lies beside them; return what was deleted.
 
     What a killed run left half written, under a temporary name, goes too once it is an hour old. Of a link the link
     itself is deleted.
@@ -87,6 +87,7 @@ def prune_outputs(
             path.unlink(missing_ok=True)
             request_log_path(path).unlink(missing_ok=True)
             reply_path(path).unlink(missing_ok=True)
+            audit_path(path).unlink(missing_ok=True)
         except OSError as error:
             raise OutputError(f"cannot delete {path}: {error.strerror or error}") from error
     return old
@@ -95,6 +96,11 @@ def prune_outputs(
 def request_log_path(prompt: Path) -> Path:
     """Return where the record of a numbered prompt lies: ``.<name>.chain.json`` beside it."""
     return prompt.with_name(f".{prompt.stem}.chain.json")
+
+
+def audit_path(prompt: Path) -> Path:
+    """Return where the audit of a numbered prompt lies: ``.<name>.audit.json`` beside it (rule A-1)."""
+    return prompt.with_name(f".{prompt.stem}.audit.json")
 
 
 def reply_path(prompt: Path) -> Path:

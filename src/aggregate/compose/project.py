@@ -5,20 +5,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aggregate.compose.asking import (
+    ALL_FILES,
+    AskedBudget,
+    AskedTask,
+    budget_of,
+    places_of,
+    task_of,
+    whole_files,
+)
+from aggregate.compose.focus import FOCUS_TIER
 from aggregate.compose.layout import Strategy
 from aggregate.compose.request import Request, namespace_of
-from aggregate.compose.selection import display_path
 from aggregate.config.load import Project, load_config, validate
 from aggregate.config.schema import BEADS_MODE, Config, PersonaTable, RedactionTable
 from aggregate.config.user import global_config_path, is_trusted
 from aggregate.disk.roots import is_inside, project_root, real_path
 from aggregate.errors import ConfigError, ScopeError
-from aggregate.models.budget import Budget
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.generated import GeneratedView
+from aggregate.models.reference import CACHE_DIR
 from aggregate.models.scope import Scope
-from aggregate.models.task import Task
+from aggregate.models.task import Place, Task
 from aggregate.sources.history_reader import find_history_file, load_history
 from aggregate.sources.path_resolution import OUTSIDE
 from aggregate.text.suggestions import did_you_mean, short_list
@@ -91,28 +100,36 @@ def request_for(
     *,
     strategy: str | None = None,
     preset: str | None = None,
-    focus_files: Sequence[str] = (),
+    focus_files: Sequence[str | Path | Place] = (),
     tier: int | None = None,
     with_history: bool = True,
     generated: str | None = None,
-    task: Task | None = None,
-    budget: Budget | None = None,
+    task: AskedTask | None = None,
+    budget: AskedBudget | None = None,
+    window: int | None = None,
+    answer: int = 0,
 ) -> Request:
     """Return what a project's configuration asks for; a preset replaces its files and screenshots.
+
+    With a task or a budget and no files in the configuration it is about all files that git would take (rule T-6).
 
     Args:
         project: Whose configuration.
         strategy: Which Files section; by default the configuration's.
         preset: The name of a context preset; by default the active one, if any.
-        focus_files: Files to show in full in a Tier 3 prompt.
+        focus_files: With a task or a budget files, or lines of them, to show in any case, from which ranking starts;
+            else, and for tier 3, files to show in full in a Tier 3 prompt (rule T-2).
         tier: ``3`` for a Tier 3 prompt.
         with_history: Whether the discussion is part of it.
         generated: What is shown of generated files; by default what ``[files] generated`` says.
-        task: What the prompt is for.
-        budget: The most tokens that it may have.
+        task: What the prompt is for; by default what ``[task] text`` says.
+        budget: The most tokens that it may have: ``32000``, ``"32k"``, ``"auto"``; by default what the preset says,
+            then ``[budget]``.
+        window: Tokens of the model's context window, which ``"auto"`` asks for; ``None`` where no model is named.
+        answer: Tokens that the model may write, which ``"auto"`` leaves free.
 
     Raises:
-        ConfigError: The history's file cannot be used.
+        ConfigError: The history's file cannot be used, or the budget is none.
         PresetError: There is no such preset.
         ScopeError: The configuration or the history's file is a link to elsewhere.
     """
@@ -125,10 +142,26 @@ def request_for(
         Entry(FileItem.from_dict(table.model_dump()), table.tier) for table in config.files.paths
     )
     screenshots = tuple(config.screenshots.paths)
+    applied = None
     if preset_name := preset or config.project.active_preset:
         applied = _presets(project).get(preset_name)
         entries = tuple(map(Entry, applied.files))
         screenshots = tuple(applied.screenshots)
+    task = task_of(task, config.task)
+    budget = budget_of(
+        budget,
+        config.budget,
+        preset=applied.budget if applied else None,
+        tier=tier,
+        window=window,
+        answer=answer,
+    )
+    is_asked = task is not None or budget is not None
+    if is_asked and not entries and applied is None:
+        entries = (Entry(FileItem(ALL_FILES)),)
+    places = places_of((*focus_files, *(task.focus if task else ())), base_dir)
+    if is_asked and places:
+        task = replace(task or Task(), focus=places)
     return Request(
         base_dir=base_dir,
         entries=entries,
@@ -142,18 +175,15 @@ def request_for(
         beads=config.project.execution_mode == BEADS_MODE,
         output_dir=folder / config.output.output_dir,
         namespace=config.output.namespace or namespace_of(name),
-        focus_files=tuple(_relative_focus(focus, base_dir) for focus in focus_files),
+        focus_files=whole_files(places) if tier == FOCUS_TIER or not is_asked else (),
         tier=tier,
         scope=scope,
         doubts=_doubts(config, strategy or config.project.aggregation_strategy),
         generated=GeneratedView(generated or config.files.generated),
         task=task,
         budget=budget,
+        results_dir=folder / CACHE_DIR,
     )
-
-
-def _relative_focus(focus: str, base_dir: Path) -> str:
-    return display_path(focus, base_dir) if Path(focus).is_absolute() else str(focus)
 
 
 def find_persona(project: Project, name: str) -> PersonaTable:

@@ -37,7 +37,8 @@ def redact_file(
     if not result.findings:
         return clean_file, source, []
     clean_file = _with_fixed_slices(clean_file, source.text)
-    clean_source = replace(source, text=result.text, content_hash=b"")
+    redacted = _changed_lines(source.text, result.text)
+    clean_source = replace(source, text=result.text, content_hash=b"", redacted=redacted)
     return clean_file, clean_source, _notes(file.path, result.findings)
 
 
@@ -81,6 +82,20 @@ def redact_text(text: str, place: str, redaction: Redaction | None) -> tuple[str
         return text, []
     result = redact(text, redaction)
     return result.text, [f"{where}: {what}" for where, what in _notes(place, result.findings)]
+
+
+def _changed_lines(before: str, after: str) -> tuple[tuple[int, int], ...]:
+    """Return the runs of lines that differ in two texts of as many lines."""
+    runs: list[tuple[int, int]] = []
+    pairs = zip(before.split("\n"), after.split("\n"), strict=True)
+    for number, (old, new) in enumerate(pairs, start=1):
+        if old == new:
+            continue
+        if runs and runs[-1][1] == number - 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    return tuple(runs)
 
 
 def _notes(place: str, findings: Sequence[Finding]) -> list[Note]:

@@ -10,6 +10,7 @@ from aggregate.models.budget import Budget
 from aggregate.models.entry import Entry
 from aggregate.models.generated import GeneratedView
 from aggregate.models.scope import Scope
+from aggregate.models.sent_file import SentFile
 from aggregate.models.task import Task
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Request:
         generated: What is shown of generated files that a glob stands for.
         task: What the prompt is for, ``None`` where nobody said so.
         budget: The most tokens that the prompt may have, ``None`` for no limit.
+        kept: With a budget: the files of the discussion's last prompt, in the order in which they were sent (rule B-9).
+        results_dir: Where values of results are written that fold to references, ``None`` where none may.
     """
 
     base_dir: Path
@@ -69,6 +72,8 @@ class Request:
     generated: GeneratedView = GeneratedView.NAME
     task: Task | None = None
     budget: Budget | None = None
+    kept: tuple[SentFile, ...] = ()
+    results_dir: Path | None = None
 
     @property
     def written_in(self) -> Path | None:

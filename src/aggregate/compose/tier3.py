@@ -7,8 +7,9 @@ from aggregate.compose.focus import FOCUS_TIER, FocusIndex, is_named, named_path
 from aggregate.compose.view_pool import render_all
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import FileRow, RenderedFile
+from aggregate.models.shown_text import ShownText
 from aggregate.models.view import View, ViewMode, ViewRequest
-from aggregate.sections.files import FILES_TIER3, file_block, file_segment, rendered_block
+from aggregate.sections.files import FILES_TIER3, file_block, file_segment, rendered_segment
 from aggregate.syntax.languages import fence_tag, language_of
 
 _CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
@@ -76,7 +77,7 @@ class Tier3Files:
 
     def _make_raw(self, places: Sequence[int]) -> None:
         files = [self._files[place] for place in places]
-        segments = [file_segment(file.path, _raw_block(file)) for file in files]
+        segments = [_raw_segment(file) for file in files]
         self._raw.update(zip(places, self._finish(segments), strict=True))
 
     def _make_context(self, places: Sequence[int]) -> None:
@@ -85,8 +86,9 @@ class Tier3Files:
         views = iter(render_all([request for request in requests if request]))
         segments: list[Segment] = []
         for file, request in zip(files, requests, strict=True):
-            block = _context_block(request, next(views)) if request else rendered_block(file)
-            segments.append(file_segment(file.path, block))
+            segments.append(
+                _context_segment(file, request, next(views)) if request else rendered_segment(file)
+            )
         self._context.update(zip(places, self._finish(segments), strict=True))
 
 
@@ -104,10 +106,11 @@ def _is_always_raw(file: RenderedFile) -> bool:
     return file.auto_aggregate and (file.tier == FOCUS_TIER or file.force_full)
 
 
-def _raw_block(file: RenderedFile) -> str:
+def _raw_segment(file: RenderedFile) -> Segment:
     if file.error and not file.source:
-        return rendered_block(file)
-    return file_block(file.path, file.source, language=fence_tag(file.path, file.source))
+        return rendered_segment(file)
+    block = file_block(file.path, file.source, language=fence_tag(file.path, file.source))
+    return file_segment(file.path, block, file.shown_raw)
 
 
 def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:
@@ -127,7 +130,9 @@ def _context_mode(file: RenderedFile) -> ViewMode | None:
     return _CONTEXT_MODES.get(language.name) if language else None
 
 
-def _context_block(request: ViewRequest, view: View | str) -> str:
+def _context_segment(file: RenderedFile, request: ViewRequest, view: View | str) -> Segment:
     if isinstance(view, str):
-        return file_block(request.path, view_error_text(request.path, request.mode, view))
-    return file_block(request.path, view.text, language=view.language)
+        block = file_block(request.path, view_error_text(request.path, request.mode, view))
+        return file_segment(request.path, block, ShownText(file.source, (), is_message=True))
+    block = file_block(request.path, view.text, language=view.language)
+    return file_segment(request.path, block, ShownText(file.source, view.spans, file.redacted))

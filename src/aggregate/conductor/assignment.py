@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -56,7 +56,13 @@ class Assignment:
 
     def to_json(self) -> str:
         """Return the assignment as JSON."""
-        return json.dumps(asdict(self))  # ASCII: a database holds no half of a surrogate pair
+        data = asdict(replace(self, prompt=Prompt(())))
+        segments = [
+            {name: getattr(segment, name) for name in ("section", "text", "stability", "source")}
+            for segment in self.prompt.segments
+        ]
+        data["prompt"] = {"segments": segments}
+        return json.dumps(data)  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod
     def from_json(cls, text: str) -> "Assignment":

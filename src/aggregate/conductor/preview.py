@@ -32,10 +32,15 @@ def preview(
 
     Raises:
         ConfigError: A focus file is missing.
+        BudgetError: What a ticket must be shown exceeds its budget.
     """
     any_focus = contexts.share(tickets.tickets)
     schedule = Schedule(
-        tickets.tickets, on_error=tickets.on_error, warm_up=warm_up, any_focus=any_focus
+        tickets.tickets,
+        on_error=tickets.on_error,
+        warm_up=warm_up,
+        any_focus=any_focus,
+        alone=contexts.alone(tickets.tickets),
     )
     tokens = AssignmentTokens()
     steps: list[PreviewStep] = []

@@ -1,7 +1,7 @@
 """Which ticket may start next."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from aggregate.conductor.dependency_graph import dependencies
 from aggregate.conductor.tickets import Ticket
@@ -30,6 +30,7 @@ class Schedule:
         warm_up: Send one worker ahead of others that share its prefix: a cache can be read only when a first answer
             has begun to come.
         any_focus: Whether tickets with different focus files share a prefix, too.
+        alone: The ids of tickets that share a prefix with no other, whatever they have in common.
 
     Attributes:
         tickets: All tickets by id.
@@ -44,6 +45,7 @@ class Schedule:
         on_error: FailurePolicy = FailurePolicy.REPORT,
         warm_up: bool = True,
         any_focus: bool = False,
+        alone: Collection[str] = (),
     ) -> None:
         self.tickets = {ticket.id: ticket for ticket in tickets}
         self.waits_for = dependencies(tickets)
@@ -58,7 +60,10 @@ class Schedule:
         self._ready = [ticket.id for ticket in tickets if not self.waits_for[ticket.id]]
         self._under_way: set[str] = set()
         self._prefixes = {
-            ticket.id: shared_prefix(ticket, any_focus=any_focus) for ticket in tickets
+            ticket.id: (ticket.id,)
+            if ticket.id in alone
+            else shared_prefix(ticket, any_focus=any_focus)
+            for ticket in tickets
         }
         uses = Counter(self._prefixes.values())
         # Prefixes that nobody has to wait for: a cache holds them, or no second ticket has them.

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from aggregate.config.schema import TokenAmount
 from aggregate.models.group import FailurePolicy, MergeStrategy
 
 TICKET_ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -37,6 +38,11 @@ class Ticket(BaseModel):
     aggregation_strategy: Literal["tier3", "auto", "summarize", "full"] = Field(
         default="tier3",
         description="How files that are not in focus are shown; tier3 by structure.",
+    )
+    budget: TokenAmount | None = Field(
+        default=None,
+        description="The most tokens of all that the worker is shown: its title and prompt are the task that files "
+        'are chosen for, such as 32000, "32k" or "auto".',
     )
     persona: str = Field(
         default="", description="A persona of the configuration; its system prompt goes first."

@@ -147,6 +147,7 @@ class TrackRun:
             on_error=tickets.on_error,
             warm_up=polling.warm_up,
             any_focus=contexts.share(tickets.tickets),
+            alone=contexts.alone(tickets.tickets),
         )
         self._lines: dict[str, ReportLine] = {}
         self._plan = _PlanCheckboxes(track)

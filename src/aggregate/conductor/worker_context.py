@@ -5,7 +5,8 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 
-from aggregate.compose.assemble import assemble, with_references
+from aggregate.compose.api import compose_prompt
+from aggregate.compose.assemble import Composition, assemble, with_references
 from aggregate.compose.file_messages import check_refused
 from aggregate.compose.file_rendering import RenderedFiles, render_files
 from aggregate.compose.focus import FOCUS_TIER
@@ -14,18 +15,25 @@ from aggregate.compose.project import find_persona, redaction_for, request_for
 from aggregate.compose.request import Request
 from aggregate.compose.tier3 import Tier3Files, focus_paths, tier3_segments
 from aggregate.conductor.assignment import Assignment
+from aggregate.conductor.budgeted_context import (
+    BudgetedContexts,
+    Compose,
+    fits_surely,
+    ticket_budget,
+)
 from aggregate.conductor.tickets import Ticket
 from aggregate.config.load import Project
 from aggregate.disk.writing import confined
 from aggregate.errors import ConfigError, ScopeError
 from aggregate.index.shared import user_index
+from aggregate.models.budget import Budget
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.reference import CACHE_DIR
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.result import AggregatedResult
-from aggregate.sections.subagent_results import results_segments
+from aggregate.sections.subagent_results import Results, results_segments
 from aggregate.sources.path_resolution import FolderListing
 from aggregate.text.fences import heading_text
 
@@ -47,13 +55,16 @@ class WorkerContexts:
 
     Args:
         project: Whose files, screenshots, beads and discussion the workers see.
+        compose: Makes the prompts of tickets with a budget; by default from the project's files.
     """
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, *, compose: Compose = compose_prompt) -> None:
         self._project = project
+        self._budgeted = BudgetedContexts(compose)
         self._rendered: RenderedFiles | None = None
         self._late_paths: frozenset[str] = frozenset()
-        self._persona = cache(self._find_persona)
+        self._persona = cache(lambda name: find_persona(project, name))
+        self._asked = cache(self._make_asked)
         self._request = cache(self._make_request)
         self._other_sections = cache(self._make_other_sections)
         # What depends on which files stand late; see ``share``.
@@ -89,12 +100,17 @@ class WorkerContexts:
         shared = (len(file.content) for file in files if file.path not in self._late_paths)
         return sum(shared) >= SHARED_CHARACTERS
 
+    def alone(self, tickets: Sequence[Ticket]) -> frozenset[str]:
+        """Return the ids of the tickets with a budget, whose contexts begin like no other's."""
+        return frozenset(ticket.id for ticket in tickets if self._budget(ticket) is not None)
+
     def check(self, ticket: Ticket) -> None:
-        """Make sure that the ticket's persona and focus files exist.
+        """Make sure that the ticket's persona and focus files exist, and fit into its budget.
 
         Raises:
             ConfigError: There is no such persona, or a file is neither among the project's nor on disk.
             ScopeError: A file may not be read.
+            BudgetError: What must be shown exceeds the budget.
         """
         self._persona(ticket.persona)
         request = self._request(TIER3)
@@ -107,28 +123,76 @@ class WorkerContexts:
                     f'the ticket "{ticket.id}" has the focus file {focus}, which is not there: correct its path, '
                     f"relative to {request.base_dir}"
                 )
+        self._check_budget(ticket, request)
 
     def assignment(
         self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
     ) -> Assignment:
         """Return what a worker gets for ``ticket``; the stable part comes first, the task last (rule M-53)."""
-        files = self._files_section(ticket.focus_files, ticket.aggregation_strategy)
-        others = self._other_sections()
-        stable = tuple(segment for segment in others if segment.section is not Section.HISTORY)
-        history = tuple(segment for segment in others if segment.section is Section.HISTORY)
-        merged: tuple[Segment, ...] = ()
+        found: tuple[Results, ...] = ()
         if results:
-            merged = results_segments(with_references(results, self._project.folder / CACHE_DIR))
+            found = with_references(results, self._project.folder / CACHE_DIR)
+        budget = self._budget(ticket)
+        prompt = (
+            self._whole_prompt(ticket, found)
+            if budget is None
+            else self._composition(ticket, budget, found).prompt
+        )
         return Assignment(
             key=key,
             ticket=ticket.id,
-            prompt=Prompt(files + stable + merged + history),
-            message=f"## Task: {heading_text(ticket.name)}\n\n{ticket.prompt.strip()}",
-            persona=self._persona(ticket.persona),
+            prompt=prompt,
+            message=_message(ticket),
+            persona=self._instructions(ticket),
             tools=ticket.tools,
             timeout=ticket.timeout,
             retries=ticket.retries,
         )
+
+    def _whole_prompt(self, ticket: Ticket, results: "tuple[Results, ...]") -> Prompt:
+        """Return the context of a ticket without a budget: all that the project names."""
+        files = self._files_section(ticket.focus_files, ticket.aggregation_strategy)
+        others = self._other_sections()
+        stable = tuple(segment for segment in others if segment.section is not Section.HISTORY)
+        history = tuple(segment for segment in others if segment.section is Section.HISTORY)
+        merged = results_segments(results) if results else ()
+        return Prompt(files + stable + merged + history)
+
+    def _composition(
+        self, ticket: Ticket, budget: Budget, results: "tuple[Results, ...]" = ()
+    ) -> Composition:
+        """Return the context of a ticket with a budget, chosen for its task."""
+        return self._budgeted.compose(
+            replace(self._asked(ticket.aggregation_strategy), results=results),
+            ticket,
+            budget,
+            message=_message(ticket),
+            persona=self._instructions(ticket),
+        )
+
+    def _check_budget(self, ticket: Ticket, request: Request) -> None:
+        """Make sure that a ticket's budget is large enough, before any other ticket is begun."""
+        budget = self._budget(ticket)
+        if budget is None:
+            return
+        others = sum(len(segment.text.encode()) for segment in self._other_sections())
+        is_sure = fits_surely(
+            budget,
+            ticket,
+            request.base_dir,
+            message=_message(ticket),
+            persona=self._instructions(ticket),
+            others=others,
+        )
+        if not is_sure:
+            self._composition(ticket, budget)
+
+    def _budget(self, ticket: Ticket) -> Budget | None:
+        usual = self._asked(TIER3).budget
+        return ticket_budget(usual, ticket, self._persona(ticket.persona).budget)
+
+    def _instructions(self, ticket: Ticket) -> str:
+        return self._persona(ticket.persona).system_prompt.strip()
 
     def _files_section(self, focus_files: tuple[str, ...], strategy: str) -> tuple[Segment, ...]:
         """Return the files of a context; it begins alike for all workers, for what only some focus on stands late."""
@@ -146,15 +210,16 @@ class WorkerContexts:
         late_paths = self._late_paths | {segment.source for segment in added[1:]}
         return tuple(sorted(section, key=lambda segment: segment.source in late_paths))
 
-    def _find_persona(self, name: str) -> str:
-        return find_persona(self._project, name).system_prompt.strip()
-
-    def _make_request(self, strategy: str) -> Request:
+    def _make_asked(self, strategy: str) -> Request:
         if strategy == TIER3:
             request = request_for(self._project, tier=FOCUS_TIER)
         else:
             request = request_for(self._project, strategy=strategy)
         return replace(request, redaction=redaction_for(self._project, sending=True))
+
+    def _make_request(self, strategy: str) -> Request:
+        """Return what a ticket without a budget asks for, whatever others have."""
+        return replace(self._asked(strategy), task=None, budget=None)
 
     def _make_other_sections(self) -> tuple[Segment, ...]:
         """Return what stands behind the files in each context."""
@@ -231,6 +296,10 @@ class WorkerContexts:
         if Path(request.base_dir, focus).is_file():
             return True
         return any(not file.error for file in self._tier3_files().named(focus))
+
+
+def _message(ticket: Ticket) -> str:
+    return f"## Task: {heading_text(ticket.name)}\n\n{ticket.prompt.strip()}"
 
 
 def _lay_out(request: Request, files: Sequence[RenderedFile]) -> tuple[Segment, ...]:

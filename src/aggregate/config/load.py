@@ -56,6 +56,14 @@ def load_config(path: Path) -> Project:
     )
 
 
+def unconfigured(path: Path) -> Project:
+    """Return the project of a folder without a configuration, as if an empty one stood at ``path`` (rule T-6).
+
+    It may read what any clone may: nothing outside of it, and no secrets.
+    """
+    return Project(validate({}), Path(path).parent, Path(path))
+
+
 def read_toml_text(path: Path) -> str:
     """Return the text of a configuration file.
 

@@ -13,6 +13,7 @@ from pydantic import (
     Tag,
 )
 
+from aggregate.models.amounts import MOST_TOKENS, Amount, parse_amount, parse_number
 from aggregate.models.file_item import FileItem
 from aggregate.models.view import ViewMode
 from aggregate.paths.globs import is_glob
@@ -20,6 +21,7 @@ from aggregate.paths.globs import is_glob
 ViewModeName = Literal["full", "summary", "skeleton", "outline", "masked", "custom", "none"]
 GeneratedName = Literal["name", "outline", "full"]
 MaskName = Literal["def", "sig", "hide"]
+OrderName = Literal["configured", "edges"]
 BEADS_MODE = "beads"
 """The ``execution_mode`` that adds the section of beads."""
 
@@ -45,6 +47,13 @@ def _path(text: str) -> str:
 
 
 PathText = Annotated[str, AfterValidator(_path)]
+
+_Number = Annotated[int, Field(ge=1, le=MOST_TOKENS)]
+"""What the published schema says of a number of tokens; what counts is ``models.amounts``."""
+TokenNumber = Annotated[int, BeforeValidator(parse_number, json_schema_input_type=_Number | str)]
+"""A number of tokens, or a text such as ``"32k"``."""
+TokenAmount = Annotated[Amount, BeforeValidator(parse_amount, json_schema_input_type=_Number | str)]
+"""The same, or ``"auto"``."""
 
 
 class _Table(BaseModel):
@@ -113,6 +122,10 @@ class PresetTable(_Table):
     )
     screenshots: list[PathText] = Field(
         fail_fast=True, default_factory=list, description="Paths or globs of images."
+    )
+    budget: TokenAmount | None = Field(
+        default=None,
+        description='The most tokens of a prompt with this preset, such as 32000, "32k" or "auto".',
     )
 
 
@@ -232,6 +245,53 @@ class PersonaTable(_Table):
     preset: str = Field(
         default="", description="The context preset to take files and screenshots from."
     )
+    budget: TokenAmount | None = Field(
+        default=None,
+        description='The most tokens of a prompt for this persona, such as 32000, "32k" or "auto".',
+    )
+
+
+class TaskTable(_Table):
+    """What prompts are for, where nothing else says so."""
+
+    text: str = Field(
+        default="",
+        description="The task in your words: files are ranked, and with a budget chosen, for it.",
+    )
+
+
+class BudgetTable(_Table):
+    """How many tokens a prompt may have, and what is shown within them."""
+
+    tokens: TokenAmount | None = Field(
+        default=None,
+        description='The most tokens (o200k) of the whole markdown, such as 32000, "32k" or "auto"; no limit by '
+        "default.",
+    )
+    most: TokenNumber = Field(
+        default=60_000,
+        description='The most tokens that "auto" takes of a model\'s context window.',
+    )
+    history: float = Field(
+        default=0.2,
+        ge=0,
+        le=1,
+        description="The part, of what pinned files leave, that the discussion may take at most.",
+    )
+    results: float = Field(
+        default=0.2,
+        ge=0,
+        le=1,
+        description="The part, of what pinned files leave, that sub-agents' results may take at most.",
+    )
+    order: OrderName = Field(
+        default="configured",
+        description="The order of the files: configured, or edges for the most relevant last and the next ones first.",
+    )
+    tier3: TokenAmount | None = Field(
+        default=None,
+        description="The most tokens of a Tier 3 prompt, and so of each ticket's; those of tokens by default.",
+    )
 
 
 class TrustTable(_Table):
@@ -287,6 +347,10 @@ class Config(_Table):
     )
     discussion: DiscussionTable = Field(
         default=DiscussionTable.model_construct(), description=str(DiscussionTable.__doc__)
+    )
+    task: TaskTable = Field(default=TaskTable.model_construct(), description=str(TaskTable.__doc__))
+    budget: BudgetTable = Field(
+        default=BudgetTable.model_construct(), description=str(BudgetTable.__doc__)
     )
     send: SendTable = Field(default=SendTable.model_construct(), description=str(SendTable.__doc__))
     trust: TrustTable = Field(

@@ -6,28 +6,47 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from aggregate.config.discover import CONFIG_NAME
+from aggregate.models.amounts import Amount
 from aggregate.text.generated import LOCK_FILES
 
 _NO_TEXT = re.compile("[\ud800-\udfff]")
+_EXAMPLE = 32_000
+"""Tokens of the budget that the template shows where none is wanted: what "auto" takes without a model."""
 _DOCUMENTS = ("README.md", "README.rst", "README.txt", "README")
 
 
 def first_config(
-    name: str, files: Sequence[str], code_suffixes: Sequence[str], leave_out: Sequence[str] = ()
+    name: str,
+    files: Sequence[str],
+    code_suffixes: Sequence[str],
+    leave_out: Sequence[str] = (),
+    *,
+    budget: Amount | None = None,
 ) -> str:
     """Return a commented configuration for a project called ``name`` that holds ``files`` (relative paths).
 
     Every file with one of ``code_suffixes`` is taken by a glob per top folder and suffix, shown by its skeleton; the
-    README comes first, in full. The patterns ``leave_out`` are excluded, and lock files.
+    README comes first, in full. With a ``budget`` all files are candidates, in full at the most. The patterns
+    ``leave_out`` are excluded, and lock files.
     """
+    locks = sorted(LOCK_FILES & {PurePosixPath(file).name for file in files})
+    itself = [] if budget is None else [f"/{CONFIG_NAME}"]
+    tokens = _quoted(budget) if isinstance(budget, str) else f"{budget or _EXAMPLE:_}"
+    return _TEMPLATE.format(
+        name=_quoted(name),
+        paths="\n".join(_skeletons(files, code_suffixes) if budget is None else ['  "**/*",']),
+        exclude=_array([*itself, *leave_out, *locks]),
+        budget=f"{'# ' if budget is None else ''}tokens = {tokens}",
+    )
+
+
+def _skeletons(files: Sequence[str], code_suffixes: Sequence[str]) -> list[str]:
+    """Return the lines of the entries that show the README in full, and code by its skeleton."""
     readme = next((file for file in _DOCUMENTS if file in files), None)
     globs = _globs(files, frozenset(code_suffixes))
     paths = [f"  {_quoted(readme)},"] if readme else []
-    paths += [f'  {{ path = {_quoted(glob)}, view_mode = "skeleton" }},' for glob in globs]
-    locks = sorted(LOCK_FILES & {PurePosixPath(file).name for file in files})
-    return _TEMPLATE.format(
-        name=_quoted(name), paths="\n".join(paths), exclude=_array([*leave_out, *locks])
-    )
+    return paths + [f'  {{ path = {_quoted(glob)}, view_mode = "skeleton" }},' for glob in globs]
 
 
 def _globs(files: Sequence[str], suffixes: frozenset[str]) -> list[str]:
@@ -87,6 +106,12 @@ exclude = {exclude}
 # Generated files that a glob stands for (lock files, minified scripts, what says so in its first comment): "name" lists
 # them with their sizes, "outline" shows one line per definition, "full" shows them as their entry asks.
 generated = "name"
+
+[budget]
+# The most tokens of a prompt: a number, "32k", or "auto" for what the model reads well. What matters most for the task
+# ("aggregate run --task ...", or [task] text) is shown as far as it fits, each file at the most as its view_mode says:
+# entries that may be shown in full have none.
+{budget}
 
 [screenshots]
 base_dir = "."

@@ -28,6 +28,15 @@ def state_folder(project: Path) -> Path:
     return _states() / "projects" / f"{Path(real).name[:80] or 'root'}-{digest}"
 
 
+def user_state_folder() -> Path | None:
+    """Return the folder of what outlives a run and belongs to no project; nothing is made.
+
+    ``None`` where the user has no home folder.
+    """
+    folder = _states()
+    return folder if folder.is_absolute() else None
+
+
 def cache_folder() -> Path | None:
     """Return the folder of what can be computed again; nothing is made. ``None`` where the user has no home folder.
 

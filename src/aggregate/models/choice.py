@@ -52,6 +52,8 @@ class FileChoice:
         next: The level that another tenth of the budget would buy, ``None`` where that changes nothing.
         content_hash: SHA-256 of the file's bytes in hexadecimal digits, ``""`` where it was not read.
         size: Tokens of the whole file, as far as they are known or estimated from its characters.
+        lines: The runs of lines that are shown, of the most that may be: of the file's own lines where it may be shown
+            in full, else of those of its view. First and last line, 1-based and inclusive.
     """
 
     path: str
@@ -67,6 +69,7 @@ class FileChoice:
     next: Level | None = None
     content_hash: str = ""
     size: int = 0
+    lines: tuple[tuple[int, int], ...] = ()
 
 
 class Cut(NamedTuple):

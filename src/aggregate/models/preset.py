@@ -19,12 +19,15 @@ class ContextPreset:
         files: Entries; strings are promoted to ``FileItem``.
         screenshots: Paths or globs, relative to the screenshots' base directory.
         description: One line for lists.
+        budget: The most tokens of a prompt with it, such as ``32000``, ``"32k"`` or ``"auto"``; ``None`` for what the
+            configuration says (rule B-4).
     """
 
     name: str
     files: list[ContextFileEntry] = field(default_factory=list)
     screenshots: list[str] = field(default_factory=list)
     description: str = ""
+    budget: int | str | None = None
 
     def __post_init__(self) -> None:
         self.files = [promote(entry) for entry in self.files]

@@ -1,8 +1,10 @@
 """A prompt: the ordered segments that a model sees, of which markdown is one rendering."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from aggregate.models.shown_text import ShownText
 
 
 class Section(StrEnum):
@@ -37,12 +39,14 @@ class Segment:
         text: Its markdown.
         stability: How often it changes.
         source: Path of the file, name of the variable, or ``""`` for a section's heading.
+        shown: Of a file's block, what its lines were made of, where that is known.
     """
 
     section: Section
     text: str
     stability: Stability
     source: str = ""
+    shown: ShownText | None = field(default=None, compare=False, repr=False)
 
 
 SEPARATOR = "\n\n"

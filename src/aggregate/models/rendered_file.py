@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from aggregate.models.file_item import FileRecord
+from aggregate.models.shown_text import ShownText
 from aggregate.models.view import Span, ViewMode
 
 
@@ -39,6 +40,7 @@ class RenderedFile:
         language: The language tag for the fence around ``content``, ``""`` for none.
         spans: Where the lines of ``content`` come from; none for a file in full, whose lines are its
             own.
+        redacted: Runs of lines ``(first, last)`` of ``source`` in which secrets were replaced.
     """
 
     path: str
@@ -55,6 +57,19 @@ class RenderedFile:
     custom_slices: Sequence[Mapping[str, Any]] = ()
     language: str = ""
     spans: Sequence[Span] = ()
+    redacted: Sequence[tuple[int, int]] = ()
+
+    @property
+    def shown(self) -> ShownText:
+        """What ``content`` was made of."""
+        is_raw = self.content == self.source and not self.error
+        spans = None if is_raw else self.spans
+        return ShownText(self.source, spans, self.redacted, self.error)
+
+    @property
+    def shown_raw(self) -> ShownText:
+        """What a block is made of that shows ``source`` itself."""
+        return ShownText(self.source, None, self.redacted)
 
     @property
     def is_excluded(self) -> bool:

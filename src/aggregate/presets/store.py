@@ -160,7 +160,9 @@ class ContextPresetManager:
 
 def _preset(name: str, table: Mapping[str, Any]) -> ContextPreset:
     files = [FileItem.from_dict(entry) for entry in table["files"]]
-    return ContextPreset(name, files, list(table["screenshots"]), table["description"])
+    return ContextPreset(
+        name, files, list(table["screenshots"]), table["description"], table["budget"]
+    )
 
 
 def _stored(path: Path | None) -> Mapping[str, Any]:
@@ -181,6 +183,8 @@ def _table(preset: ContextPreset) -> Table:
     table["files"] = files
     if preset.screenshots:
         table["screenshots"] = preset.screenshots
+    if preset.budget is not None:
+        table["budget"] = preset.budget
     return table
 
 

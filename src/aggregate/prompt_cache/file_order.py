@@ -8,7 +8,7 @@ some of them in older versions (see ``retention``), with diffs of these behind t
 All of it follows from what is recorded: the last prompt that was sent, and how often each file has changed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aggregate.models.prompt import Prompt, Section
@@ -53,6 +53,7 @@ def order_for_sending(
     earlier: CachedPrompt | None,
     changes: Mapping[str, float],
     count: CountTokens,
+    grown: Collection[str] | None = None,
 ) -> OrderedPrompt:
     """Return the prompt in the order for sending.
 
@@ -62,8 +63,10 @@ def order_for_sending(
         earlier: The last prompt that was sent, if a cache may still hold it.
         changes: How often each file changes, by its path.
         count: Returns the tokens of a text.
+        grown: With a budget, by which more or less of a file may be shown than before: the files of which all that was
+            shown is shown still. No other may stand there in an older version.
     """
-    headings = [part for part in prompt.segments if part.section is Section.FILES and not part.path]
+    headings, remainder = _headings_and_remainder(prompt.segments)
     files = {
         part.path: part for part in prompt.segments if part.section is Section.FILES and part.path
     }
@@ -71,9 +74,8 @@ def order_for_sending(
 
     retained: list[RetainedFile] = []
     if earlier and earlier.begins_with(headings):
-        retained = retained_files(
-            earlier, files, policy, behind=sum(part.tokens for part in rest), count=count
-        )
+        behind = sum(part.tokens for part in (*remainder, *rest))
+        retained = retained_files(earlier, files, policy, behind=behind, count=count, grown=grown)
     retained_paths = {file.path for file in retained}
     written = [part for path, part in files.items() if path not in retained_paths]
     diffs = {file.path: file.diff for file in retained if file.diff}
@@ -83,9 +85,14 @@ def order_for_sending(
         *headings,
         *(file.base for file in retained),
         *_by_change(written, files, changes),
-        *([HashedSegment.counted(changed_heading(), count)] if diffs else []),
+        *(
+            [HashedSegment.counted(changed_heading(or_more=grown is not None), count)]
+            if diffs
+            else []
+        ),
         *(diffs[path] for path in reused),
         *_by_change(new_diffs, files, changes),
+        *remainder,
         *rest,
     )
     in_order = replace(prompt, segments=ordered)
@@ -120,6 +127,18 @@ def file_digests(prompt: Prompt) -> dict[str, str]:
     return {file.source: digest(file.text) for file in files}
 
 
+def _headings_and_remainder(
+    parts: Sequence[HashedSegment],
+) -> tuple[list[HashedSegment], list[HashedSegment]]:
+    """Return what of the Files section is no file: its headings, and what stands behind its files.
+
+    The latter names what is not shown, which differs from turn to turn, so that it stands behind all that may stay.
+    """
+    section = [part for part in parts if part.section is Section.FILES]
+    first = next((place for place, part in enumerate(section) if part.path), len(section))
+    return section[:first], [part for part in section[first:] if not part.path]
+
+
 def _by_change(
     parts: Iterable[HashedSegment], files: Mapping[str, HashedSegment], changes: Mapping[str, float]
 ) -> list[HashedSegment]:
@@ -144,6 +163,10 @@ def _weights(
     for number, part in enumerate(ordered[:end]):
         if part.section is Section.CHANGED:
             weights[number] += _often(part, changes)
+        elif (
+            not part.path and number and part.section is Section.FILES and ordered[number - 1].path
+        ):
+            weights[number] = 1.0  # what is not shown, and new files before it: in nearly each turn
         elif part.path and part.path not in older:
             weights[behind_files if changes_show_behind else number] += _often(part, changes)
     return tuple(weights)

@@ -6,7 +6,7 @@ it. That takes room, and a model's attention, in each further turn. So it ends o
 anew from the first older version on, and it never takes more than a part of the prompt.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, takewhile
 
@@ -84,6 +84,7 @@ def retained_files(
     *,
     behind: int,
     count: CountTokens,
+    grown: Collection[str] | None = None,
 ) -> list[RetainedFile]:
     """Return the files that stay where they stand, so that this turn and those after it cost least.
 
@@ -93,6 +94,8 @@ def retained_files(
         policy: The provider's cache.
         behind: Tokens of what stands behind the files.
         count: Returns the tokens of a text.
+        grown: The files of which all that was shown is shown still, so that a diff tells only of what is new or was
+            edited; ``None`` where files are shown alike each time. No other may stay in an older version.
     """
     old = earlier.numbered(Section.FILES)
     readable = earlier.readable()
@@ -100,7 +103,7 @@ def retained_files(
     best, lowest_price = 0, policy.write * total
     retained: list[RetainedFile] = []
     extra = 0
-    for file in _candidates(old, earlier, files, count):
+    for file in _candidates(old, earlier, files, count, grown):
         retained.append(file)
         extra += file.extra_tokens(files[file.path])
         if (
@@ -133,8 +136,9 @@ def _candidates(
     earlier: CachedPrompt,
     files: Mapping[str, HashedSegment],
     count: CountTokens,
+    grown: Collection[str] | None,
 ) -> Iterator[RetainedFile]:
-    """Yield the old files, up to one that is no longer there or whose older version is not to be had."""
+    """Yield the old files, up to one that is no longer there or cannot stay in its older version."""
     for number, base in old:
         now = files.get(base.source)
         if now is None:
@@ -142,6 +146,8 @@ def _candidates(
         if now.hash.digest == base.digest:
             yield RetainedFile(now)
             continue
+        if grown is not None and base.source not in grown:
+            return
         text = earlier.text(number)
         diff = changed_segment(text, now.segment) if text is not None else None
         if text is None or diff is None:

@@ -11,6 +11,10 @@ from aggregate.text.lines import common_prefix
 CHANGED = """## Files (Changed)
 
 These files have changed since they were shown above. Each diff leads from the content above to the content now."""
+CHANGED_OR_MORE = """## Files (Changed)
+
+These files have changed since they were shown above, or more of them is shown now. \
+Each diff leads from the content above to the content now; `...` stands for lines that are not shown."""
 _CONTEXT = 3
 """Equal lines around a change, as ``diff -u`` has them."""
 _SHORT = 1_000
@@ -21,9 +25,9 @@ _Edit = tuple[str, int, int, int, int]
 """As ``difflib`` names them: what happens, from and to which line of the older text, and of the newer one."""
 
 
-def changed_heading() -> Segment:
-    """Return the section's heading."""
-    return Segment(Section.CHANGED, CHANGED, Stability.STABLE)
+def changed_heading(*, or_more: bool = False) -> Segment:
+    """Return the section's heading; with ``or_more`` its diffs may also show more of a file than stands above."""
+    return Segment(Section.CHANGED, CHANGED_OR_MORE if or_more else CHANGED, Stability.STABLE)
 
 
 def changed_segment(older: str, now: Segment) -> Segment | None:

@@ -4,12 +4,31 @@ Its bytes are fixed by rule M-50; only content that could pass for another turn 
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from aggregate.models.prompt import SEPARATOR, Section, Segment, Stability
 from aggregate.text.turns import turn_texts
 
 HEADING = "## Discussion History"
 _RULE = "---"
+
+
+class OmittedTurns(NamedTuple):
+    """The oldest turns of a discussion, which a budget leaves out (rule B-5).
+
+    Attributes:
+        turns: How many.
+        tokens: How many tokens they would have.
+    """
+
+    turns: int
+    tokens: int
+
+    @property
+    def sentence(self) -> str:
+        """The line that stands in their place."""
+        turns = "1 earlier turn is" if self.turns == 1 else f"{self.turns:,} earlier turns are"
+        return f"- {turns} left out: {self.tokens:,} tokens"
 
 
 def build_discussion_section(history: Sequence[object]) -> str:
@@ -29,20 +48,25 @@ def build_discussion_text(history: Sequence[object]) -> str:
     return SEPARATOR.join(segment.text for segment in discussion_segments(history))
 
 
-def discussion_segments(history: Sequence[object]) -> tuple[Segment, ...]:
+def discussion_segments(
+    history: Sequence[object], omitted: OmittedTurns | None = None
+) -> tuple[Segment, ...]:
     """Return the section as a heading and one segment for each excerpt, none for no history.
 
-    The rule between two excerpts begins the later one: the text of an excerpt is the same whatever follows it.
+    The rule between two excerpts begins the later one: the text of an excerpt is the same whatever follows it. Behind
+    turns that are ``omitted``, the others keep their numbers.
     """
-    excerpts = _excerpts(history)
+    before = omitted.turns if omitted else 0
+    excerpts = _excerpts(history, start=before + 1)
     if not excerpts:
         return ()
     texts = [excerpts[0], *(f"{_RULE}{SEPARATOR}{excerpt}" for excerpt in excerpts[1:])]
     return (
         _segment(HEADING),
+        *((_segment(omitted.sentence),) if omitted else ()),
         *(
             _segment(text, source=f"Discussion Excerpt {number}")
-            for number, text in enumerate(texts, start=1)
+            for number, text in enumerate(texts, start=before + 1)
         ),
     )
 
@@ -51,8 +75,8 @@ def _segment(text: str, *, source: str = "") -> Segment:
     return Segment(Section.HISTORY, text, Stability.VOLATILE, source)
 
 
-def _excerpts(history: Sequence[object]) -> list[str]:
+def _excerpts(history: Sequence[object], start: int = 1) -> list[str]:
     return [
         f"### Discussion Excerpt {i}{SEPARATOR}{text}"
-        for i, text in enumerate(turn_texts(history), start=1)
+        for i, text in enumerate(turn_texts(history), start=start)
     ]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.models.rendered_file import RenderedFile
+from aggregate.models.shown_text import ShownText
 from aggregate.text.fences import fence, heading_text
 
 FILES = "## Files"
@@ -24,19 +25,24 @@ def file_heading(path: str) -> str:
     return f"### File {heading_text(path)}"
 
 
-def file_segment(path: str, block: str) -> Segment:
-    """Return the segment of one file."""
-    return Segment(Section.FILES, block, Stability.STABLE, path)
+def file_segment(path: str, block: str, shown: ShownText | None = None) -> Segment:
+    """Return the segment of one file; ``shown`` tells what its content was made of."""
+    return Segment(Section.FILES, block, Stability.STABLE, path, shown)
 
 
-def files_section(title: str, blocks: Iterable[tuple[str, str]]) -> Iterator[Segment]:
-    """Yield the section's segments from ``(path, block)`` pairs, none where there is no file."""
+def files_section(title: str, files: Iterable[Segment]) -> Iterator[Segment]:
+    """Yield the section's segments from those of its files, none where there is no file."""
     is_empty = True
-    for path, block in blocks:
+    for segment in files:
         if is_empty:
             yield Segment(Section.FILES, title, Stability.STABLE)
             is_empty = False
-        yield file_segment(path, block)
+        yield segment
+
+
+def rendered_segment(file: RenderedFile) -> Segment:
+    """Return the segment of a file as it was rendered."""
+    return file_segment(file.path, rendered_block(file), file.shown)
 
 
 def rendered_block(file: RenderedFile) -> str:

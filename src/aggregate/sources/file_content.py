@@ -40,6 +40,7 @@ class SourceFile:
         may_hide: Whether it is worth to look for characters in it that nobody sees.
         content_hash: SHA-256 of the file's bytes, where that was asked for.
         info: What the system said of the file when it was read, where the hash was asked for.
+        redacted: Runs of lines ``(first, last)`` that are not as in the file: secrets in them were replaced.
     """
 
     text: str
@@ -50,6 +51,7 @@ class SourceFile:
     may_hide: bool = False
     content_hash: bytes = b""
     info: os.stat_result | None = None
+    redacted: tuple[tuple[int, int], ...] = ()
 
 
 def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:

@@ -9,11 +9,13 @@ that they do not know.
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from threading import Thread
+from typing import Final, NamedTuple
 
 from aggregate.disk.programs import find_program, search_path
 from aggregate.disk.roots import real_path
@@ -83,6 +85,22 @@ class _Limits:
 
 
 _USUAL = _Limits()
+_READ_BYTES = 65_536
+"""Of what git prints, at once: as much as a pipe holds."""
+_READER_SECONDS = 5
+"""For what git has printed before it ended; only a program that outlives git could keep the pipe open."""
+
+
+class Output(NamedTuple):
+    """What git printed.
+
+    Attributes:
+        data: The bytes, at most as many as were asked for.
+        is_complete: Whether that is all: git ended by itself and without an error.
+    """
+
+    data: bytes
+    is_complete: bool
 
 
 def git(
@@ -120,6 +138,53 @@ def _run(
     Raises:
         StoppedError: It was ended before it had answered.
     """
+    answer = _ask(folder, arguments, stdin=stdin, limits=limits)
+    if answer is None:
+        return None
+    if answer.code < 0:
+        raise StoppedError
+    return answer.data if answer.code == 0 or (may_say_no and answer.code == 1) else None
+
+
+def bounded_git(
+    folder: str,
+    *arguments: str,
+    most: int,
+    stdin: bytes = b"",
+    variables: Mapping[str, str] | None = None,
+) -> Output | None:
+    """Return the first bytes of what ``git ARGUMENTS`` prints; ``None`` where git or a repository is missing.
+
+    What it printed before it was ended counts too, so that a repository without end tells its newest part.
+
+    Args:
+        folder: Where it runs.
+        arguments: A command of git's plumbing and its options.
+        most: Bytes after which it is ended.
+        stdin: What it reads from standard input.
+        variables: More of its environment.
+    """
+    answer = _ask(folder, arguments, stdin=stdin, most=most, variables=variables)
+    return None if answer is None else Output(answer.data, answer.code == 0)
+
+
+class _Answer(NamedTuple):
+    """What git printed, and its exit code, which is below 0 where it was ended."""
+
+    data: bytes
+    code: int
+
+
+def _ask(
+    folder: str,
+    arguments: Sequence[str],
+    *,
+    stdin: bytes = b"",
+    most: int = sys.maxsize,
+    limits: _Limits = _USUAL,
+    variables: Mapping[str, str] | None = None,
+) -> _Answer | None:
+    """Run git with all guards; ``None`` where git or a repository is missing."""
     if "\0" in folder or not _in_repository(folder):
         return None
     program = find_program("git", outside=(folder,))
@@ -127,22 +192,29 @@ def _run(
         return None
     settings = [part for name, value in GUARDS.items() for part in ("-c", f"{name}={value}")]
     try:
-        process = subprocess.Popen(
-            [program, "--no-pager", *settings, "-C", folder, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=guarded_environment(folder, os.environ),
-            start_new_session=True,  # without a terminal that a file of the repository could be a link to
-        )
+        with tempfile.TemporaryFile() as given:  # a pipe would block us while git does not read
+            given.write(stdin)
+            given.seek(0)
+            process = subprocess.Popen(
+                [program, "--no-pager", *settings, "-C", folder, *arguments],
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**guarded_environment(folder, os.environ), **(variables or {})},
+                start_new_session=True,  # without a terminal that a file of the repository could be a link to
+            )
     except OSError:
         return None
-    with process:
-        output = _answer(process, stdin, limits)
-    if process.returncode < 0:
-        raise StoppedError
-    answered = process.returncode == 0 or (may_say_no and process.returncode == 1)
-    return output if answered else None
+    return _first_bytes(process, most, limits)
+
+
+def why_no_history(folder: str) -> str:
+    """Return in a sentence why git says nothing about ``folder``, ``""`` where a repository is there to be asked."""
+    if "\0" in folder or not _in_repository(folder):
+        return "the files lie in no git repository"
+    if find_program("git", outside=(folder,)) is None:
+        return "the program git is not installed"
+    return ""
 
 
 def guarded_environment(folder: str, environ: Mapping[str, str]) -> dict[str, str]:
@@ -199,6 +271,14 @@ def tracked_files(folder: str) -> list[str] | None:
     return None if listed is None else _names(listed)
 
 
+def other_files(folder: str) -> list[str]:
+    """Return the files below ``folder`` that git would take and does not track, relative to it, sorted."""
+    listed = git(
+        folder, "ls-files", "-z", "--others", "--exclude-standard", limits=_Limits.for_rules()
+    )
+    return sorted(name for name in _names(listed or b"") if not name.endswith("/"))
+
+
 def touched_files(folder: str) -> list[list[str]]:
     """Return the files below ``folder`` that each of the last ``_LAST_COMMITS`` touched, relative to it, newest first.
 
@@ -224,20 +304,27 @@ def _uncommitted(folder: str, options: tuple[str, ...]) -> list[str]:
     Where a file is as old as the index git compares its content, and runs the clean filter of its attributes before.
     No option stops that, so each filter that is configured is replaced by none, by its name.
     """
+    settings = without_filters(folder)
+    if settings is None:
+        return []
+    changed = git(
+        folder, *settings, "diff-index", *options, "--ignore-submodules=all", "HEAD", "--", "."
+    )
+    return _names(changed or b"")
+
+
+def without_filters(folder: str) -> list[str] | None:
+    """Return options of git that replace each filter by none, ``None`` where one has a name that no option can hold."""
     keys = git(folder, "config", "-z", "--name-only", "--get-regexp", r"^filter\.", may_say_no=True)
     filters = {key.rpartition(".")[0] for key in _names(keys or b"")}
     if keys is None or any("=" in name for name in filters):  # which the command line cannot name
-        return []
+        return None
     none = [
         f"{name}.{key}"
         for name in sorted(filters)
         for key in ("clean=", "process=", "required=false")
     ]
-    settings = [part for setting in none for part in ("-c", setting)]
-    changed = git(
-        folder, *settings, "diff-index", *options, "--ignore-submodules=all", "HEAD", "--", "."
-    )
-    return _names(changed or b"")
+    return [part for setting in none for part in ("-c", setting)]
 
 
 def _by_commit(changes: bytes, hashes: bytes) -> Iterator[list[str]]:
@@ -282,24 +369,48 @@ def _in_repository(folder: str) -> bool:
     return False
 
 
-def _answer(process: subprocess.Popen[bytes], stdin: bytes, limits: _Limits) -> bytes:
-    """Return what ``process`` prints; it is killed if it waits for a FIFO, or takes too long or too much memory."""
+def _first_bytes(process: subprocess.Popen[bytes], most: int, limits: _Limits) -> _Answer:
+    """Return what ``process`` prints, until it ends or has printed ``most`` bytes."""
+    chunks: list[bytes] = []
+    reader = Thread(target=_read_at_most, args=(process, most, chunks), daemon=True)
+    with process:
+        reader.start()
+        _wait(process, limits)
+        reader.join(_READER_SECONDS)
+    data = b"".join(chunks)
+    is_cut = reader.is_alive() or len(data) > most
+    return _Answer(data[:most], -1 if is_cut else process.returncode)
+
+
+def _read_at_most(process: subprocess.Popen[bytes], most: int, chunks: list[bytes]) -> None:
+    """Collect what ``process`` prints, and end it where that is more than ``most`` bytes."""
+    stream = process.stdout
+    size = 0
+    while stream and (chunk := os.read(stream.fileno(), _READ_BYTES)):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > most:
+            process.kill()
+            return
+
+
+def _wait(process: subprocess.Popen[bytes], limits: _Limits) -> None:
+    """Wait until ``process`` has ended; it is killed if it waits for a FIFO, or takes too long or too much memory."""
     _limit(process.pid, limits.processor)
     end = time.monotonic() + limits.elapsed
     looks: list[list[bytes] | None] = []
     try:
         while time.monotonic() < end:
             try:
-                return process.communicate(stdin, timeout=_LOOK_SECONDS)[0]
+                process.wait(timeout=_LOOK_SECONDS)
+                return
             except subprocess.TimeoutExpired:
                 looks = [*looks, _sleeps(process.pid)][-_LOOKS:]
                 if looks[0] is not None and looks == [looks[0]] * _LOOKS:
-                    break
+                    return
     finally:
         if process.returncode is None:
             process.kill()
-    process.communicate()
-    return b""
 
 
 def _limit(pid: int, seconds: int) -> None:

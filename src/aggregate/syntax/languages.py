@@ -15,6 +15,7 @@ __all__ = [
     "fence_tag",
     "language_named",
     "language_of",
+    "naming_class",
     "uninstalled_language_of",
 ]
 
@@ -57,6 +58,16 @@ def _language_of_header(text: str) -> Language | None:
     if objective_c and objective_c.is_installed and _HEADER_IS_OBJECTIVE_C.search(text):
         return objective_c
     return language_named("cpp") if _HEADER_IS_CPP.search(text) else None
+
+
+def naming_class(path: str) -> str:
+    """Return all of a path that ``language_of`` and ``fence_tag`` go by; beside that only the text counts."""
+    by_name, by_suffix, _ = _index()
+    name, suffix = _name_and_suffix(path)
+    language = by_name.get(name) or by_suffix.get(suffix)
+    if language is None:
+        return f"{suffix} {_plain_tag(name, suffix) or '?'}"
+    return f"{suffix} {language.name}"
 
 
 def uninstalled_language_of(path: str, text: str = "") -> Language | None:

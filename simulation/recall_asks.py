@@ -1,0 +1,139 @@
+"""The ways in which a commit is asked for: by its message, or by what else a user has who does not know the answer."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from simulation.prompt_makers import Ask
+from simulation.recall_metrics import changed_definitions
+from simulation.task_commits import ChangedFile, TaskCommit
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with its answer.
+
+    Attributes:
+        ask: What is asked.
+        commit: What is to be found.
+        done: Files that are put into the tree as the commit has them, uncommitted.
+    """
+
+    ask: Ask
+    commit: TaskCommit
+    done: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A way to ask.
+
+    Attributes:
+        option: On the command line, ``""`` for the usual way.
+        help: What it means.
+        make: Makes a question of a commit, ``None`` where that commit cannot be asked for so.
+    """
+
+    option: str
+    help: str
+    make: Callable[[TaskCommit], Asked | None]
+
+
+def asked(commit: TaskCommit, form: str) -> Asked | None:
+    """Return the question that ``form`` makes of a commit, ``None`` where it makes none."""
+    return FORMS[form].make(commit)
+
+
+def _message(commit: TaskCommit) -> Asked:
+    return Asked(Ask(commit.message), commit)
+
+
+def _subject(commit: TaskCommit) -> Asked:
+    return Asked(Ask(commit.subject), commit)
+
+
+def _symbol(commit: TaskCommit) -> Asked | None:
+    """Point at the first changed definition, and say what the first line of the message says."""
+    place = _first_place(commit)
+    if place is None:
+        return None
+    return Asked(Ask(commit.subject, symbols=(place.symbol,)), commit)
+
+
+def _traceback(commit: TaskCommit) -> Asked | None:
+    """Ask with nothing but a message of an interpreter that ends at the first changed line in a definition."""
+    place = _first_place(commit)
+    if place is None:
+        return None
+    write = _FRAMES.get(Path(place.path).suffix, "{path}:{line}: error in {symbol}".format)
+    return Asked(Ask(write(path=place.path, line=place.line, symbol=place.symbol)), commit)
+
+
+def _since(commit: TaskCommit) -> Asked | None:
+    """Do one file of the change, a test where there is one, and ask for the others by what is not committed yet."""
+    order = sorted(commit.files, key=lambda file: (not file.is_test, file.path))
+    if len(order) < 2:
+        return None
+    rest = replace(commit, files=tuple(file for file in commit.files if file != order[0]))
+    if not rest.sources:
+        return None
+    return Asked(Ask(commit.subject, since="HEAD"), rest, (order[0].path,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A changed line and the definition around it."""
+
+    path: str
+    line: int
+    symbol: str
+
+
+def _first_place(commit: TaskCommit) -> _Place | None:
+    for file in commit.sources:
+        for signature, lines in changed_definitions(file):
+            name = _name_at(file, signature)
+            if name:
+                return _Place(file.path, lines[0], name)
+    return None
+
+
+def _name_at(file: ChangedFile, line: int) -> str:
+    """Return the name of the innermost definition whose signature is on a line."""
+    from aggregate.syntax.languages import language_of
+    from aggregate.syntax.symbols import read_definitions
+
+    language = language_of(file.path, file.text)
+    if language is None:
+        return ""
+    around = [
+        definition
+        for definition in read_definitions(file.text, language).definitions
+        if definition.first_line <= line <= definition.last_line
+    ]
+    innermost = max(around, key=lambda definition: definition.depth, default=None)
+    return "".join(innermost.path[-1:]) if innermost else ""
+
+
+_FRAMES: Mapping[str, Callable[..., str]] = {
+    ".py": (
+        'Traceback (most recent call last):\n  File "/srv/app/main.py", line 12, in main\n    run()\n'
+        '  File "/srv/app/{path}", line {line}, in {symbol}\nRuntimeError'
+    ).format,
+    ".go": "panic: runtime error\n\ngoroutine 1 [running]:\nmain.{symbol}()\n\t/srv/app/{path}:{line} +0x1d".format,
+    ".rs": "thread 'main' panicked at {path}:{line}:9:\ncalled `Option::unwrap()` on a `None` value".format,
+    ".js": "Error: failed\n    at {symbol} (/srv/app/{path}:{line}:11)\n    at node:internal/main:1:1".format,
+    ".ts": "Error: failed\n    at {symbol} (/srv/app/{path}:{line}:11)\n    at node:internal/main:1:1".format,
+    ".h": "{path}:{line}:5: error: no matching function in {symbol}".format,
+}
+"""What an interpreter or compiler prints, by suffix."""
+
+FORMS: Mapping[str, Form] = {
+    "message": Form("", "the whole message", _message),
+    "subject": Form("--subject-only", "ask with the first line of the message", _subject),
+    "traceback": Form(
+        "--traceback", "ask with a traceback that ends at a changed line", _traceback
+    ),
+    "symbol": Form("--symbol", "point at the first changed definition", _symbol),
+    "since": Form("--since", "do one file of the change and ask for the others", _since),
+}

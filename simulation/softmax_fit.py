@@ -1,0 +1,97 @@
+"""Weights of a softmax by likelihood, kept near given ones, in plain Newton steps.
+
+Needs numpy, which nothing else here does: ``pip install numpy``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+try:
+    import numpy as np
+    from numpy.typing import NDArray
+except ImportError as missing:  # pragma: no cover - it is there where these figures are made
+    raise SystemExit("fitting weights needs numpy: pip install numpy") from missing
+
+Array: TypeAlias = "NDArray[np.float64]"
+
+STEPS = 50
+"""Newton steps at most; it is convex, and a dozen are enough."""
+_ENOUGH = 1e-6
+"""A gain in likelihood per task below which it is done."""
+_HALVINGS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One task: what each piece has of each evidence, and which pieces are the answer.
+
+    Attributes:
+        rows: A row per piece, a column per kind of evidence.
+        is_answer: Per piece.
+        offsets: Per piece, the logarithm of how many pieces it stands for: others were left out at random.
+    """
+
+    rows: Array
+    is_answer: "NDArray[np.bool_]"
+    offsets: Array
+
+
+def fit(examples: Sequence[Example], start: Array, *, pull: float) -> Array:
+    """Return the weights with the highest likelihood less the pull toward ``start``.
+
+    Args:
+        examples: The tasks; each counts the same.
+        start: The weights that the pull is toward, and where the search begins.
+        pull: By how much a task's mean log-likelihood has to grow for a weight to move by the square root of two.
+    """
+    weights = start.copy()
+    value = _objective(examples, weights, start, pull)
+    for _ in range(STEPS):
+        slope, curvature = _derivatives(examples, weights)
+        slope -= pull * (weights - start)
+        step = np.linalg.solve(curvature + pull * np.eye(len(start)), slope)
+        for halving in range(_HALVINGS):
+            moved = weights + step / 2**halving
+            moved_value = _objective(examples, moved, start, pull)
+            if moved_value > value:
+                break
+        else:
+            break
+        gain, weights, value = moved_value - value, moved, moved_value
+        if gain < _ENOUGH:
+            break
+    return weights
+
+
+def mean_likelihood(examples: Sequence[Example], weights: Array) -> float:
+    """Return the mean over tasks of the logarithm of the answers' share of all probability, piece by piece."""
+    total = 0.0
+    for example in examples:
+        logarithms = _log_shares(example, weights)
+        total += float(logarithms[example.is_answer].mean())
+    return total / max(len(examples), 1)
+
+
+def _objective(examples: Sequence[Example], weights: Array, start: Array, pull: float) -> float:
+    return mean_likelihood(examples, weights) - pull / 2 * float(((weights - start) ** 2).sum())
+
+
+def _derivatives(examples: Sequence[Example], weights: Array) -> tuple[Array, Array]:
+    """Return the first and the negative second derivative of the mean likelihood."""
+    size = len(weights)
+    slope, curvature = np.zeros(size), np.zeros((size, size))
+    for example in examples:
+        shares = np.exp(_log_shares(example, weights))
+        mean = shares @ example.rows
+        slope += example.rows[example.is_answer].mean(axis=0) - mean
+        curvature += (example.rows * shares[:, None]).T @ example.rows - np.outer(mean, mean)
+    count = max(len(examples), 1)
+    return slope / count, curvature / count
+
+
+def _log_shares(example: Example, weights: Array) -> Array:
+    sums: Array = example.rows @ weights + example.offsets
+    top = sums.max()
+    shares: Array = sums - (top + np.log(np.exp(sums - top).sum()))
+    return shares

@@ -1,0 +1,186 @@
+"""How far down the order of steps a number of tokens goes.
+
+Each step has a price that is never below what it adds to the text, and is the same whatever the budget. Steps are
+taken in order until one does not fit, of which the first lines are taken that do: so the lines that a smaller budget
+shows are always among those that a larger one does.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from aggregate.budget.lines import GAP, FileLines, Run, ShownLines, as_runs
+from aggregate.budget.steps import Step, StepOrder
+
+_MARGIN = 1
+"""Tokens for each run of lines: apart, two lines may have more tokens than together."""
+_PATIENCE = 20
+"""A line enters only behind so many times its own tokens, since no part of it can be shown: the last line that does not
+fit leaves at most a twentieth of the budget unused."""
+_SHORT_LINE = 400
+"""Characters up to which a line is none that this is asked of; they are some hundred tokens."""
+
+
+_UNFINISHED = ("(", "[", "{", ",", "\\", "=", "+", "|", "&", ".", "->", "=>")
+"""What a line ends with whose statement goes on, so that it is no place to cut."""
+
+
+class _Waiting(NamedTuple):
+    """A step that did not fit, and was taken in part.
+
+    Attributes:
+        step: The step.
+        runs: All of its lines that were not shown before.
+        spent: What was spent before any of it.
+    """
+
+    step: Step
+    runs: list[Run]
+    spent: int
+
+
+@dataclass(slots=True)
+class Fit:
+    """Takes steps until the tokens are spent.
+
+    Attributes:
+        order: The steps.
+        open_file: Returns a file's lines when its first step is taken, ``None`` for one that cannot be shown.
+        count: Returns the tokens of a text.
+        shown: What is shown of each file, by its number.
+        spent: The sum of the prices.
+        is_exhausted: Whether all that there is is shown.
+    """
+
+    order: StepOrder
+    open_file: Callable[[int], FileLines | None]
+    count: Callable[[str], int]
+    shown: dict[int, ShownLines] = field(default_factory=dict)
+    spent: int = 0
+    is_exhausted: bool = False
+    _steps: Iterator[Step] = field(init=False)
+    _waiting: _Waiting | None = field(init=False, default=None)
+    _postponed: list[tuple[int, int, Step]] = field(init=False, default_factory=list)
+    _gap: int = field(init=False)
+    _unusable: set[int] = field(init=False, default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._steps = iter(self.order)
+        self._gap = self.count(GAP)
+
+    def pin(self, file: int, runs: Iterable[Run]) -> None:
+        """Show lines whatever they cost."""
+        state = self._state(file)
+        if state is not None:
+            step = Step(file, tuple(runs), is_body=True)
+            self._take(step, state, state.new_runs(step.runs))
+
+    def keep(self, file: int, runs: Iterable[Run]) -> None:
+        """Show lines that were shown before, at no price: the caller knows what they take.
+
+        Args:
+            file: Its number.
+            runs: Of the lines that may be shown, not of the file's own.
+        """
+        state = self._state(file)
+        if state is not None:
+            last_line = len(state.marks)
+            state.show(
+                (first, min(last, last_line)) for first, last in runs if 1 <= first <= last_line
+            )
+
+    def advance(self, limit: int) -> None:
+        """Take steps until the next one would make ``spent`` exceed ``limit``, and of that one what fits."""
+        if self._waiting is not None:
+            waiting, self._waiting = self._waiting, None
+            self.spent = waiting.spent
+            if not self._try(waiting.step, waiting.runs, limit):
+                return
+        while (due := self._next_step()) is not None:
+            step, is_due = due
+            state = self._state(step.file)
+            new = state.new_runs(step.runs) if state else []
+            if state is None or not new:
+                continue
+            patience = self._longest_line(state, new) * _PATIENCE
+            if not is_due and patience > self.spent:
+                heappush(self._postponed, (patience, len(self._postponed), step))
+            elif not self._try(step, new, limit):
+                return
+        self.is_exhausted = True
+
+    def _next_step(self) -> tuple[Step, bool] | None:
+        """Return the next step, and whether its long lines may enter now."""
+        if self._postponed and self._postponed[0][0] <= self.spent:
+            return heappop(self._postponed)[2], True
+        step = next(self._steps, None)
+        if step is not None:
+            return step, False
+        return (heappop(self._postponed)[2], True) if self._postponed else None
+
+    def _try(self, step: Step, new: list[Run], limit: int) -> bool:
+        """Take a step, or what fits of it; return whether all of it did."""
+        state = self.shown[step.file]
+        if self.spent + self._price(state, new) <= limit:
+            self._take(step, state, new)
+            return True
+        self._waiting = _Waiting(step, new, self.spent)
+        part = self._beginning(state, new, limit - self.spent)
+        if part:
+            self.spent += self._price(state, part)
+            state.show(part)
+        return False
+
+    def _take(self, step: Step, state: ShownLines, new: list[Run]) -> None:
+        price = self._price(state, new)
+        state.show(new)
+        self.spent += price
+        self.order.spend(step, price)
+
+    def _price(self, state: ShownLines, runs: Sequence[Run]) -> int:
+        """Return what showing ``runs`` adds at most: their tokens, a gap before each, and what stands around a file."""
+        texts = state.lines.texts
+        tokens = sum(self.count("".join(texts[first - 1 : last])) for first, last in runs)
+        frame = state.lines.frame + self._gap + _MARGIN if state.is_empty else 0
+        return tokens + len(runs) * (self._gap + _MARGIN) + frame
+
+    def _longest_line(self, state: ShownLines, runs: Sequence[Run]) -> int:
+        """Return the tokens of the longest line, ``0`` where all are of usual length."""
+        texts = state.lines.texts
+        longest = max(
+            (text for first, last in runs for text in texts[first - 1 : last]), key=len, default=""
+        )
+        return self.count(longest) if len(longest) > _SHORT_LINE else 0
+
+    def _beginning(self, state: ShownLines, runs: Sequence[Run], limit: int) -> list[Run]:
+        """Return as many of the lines as cost at most ``limit``, the last of them at the end of a statement."""
+        if state.lines.is_whole:
+            return []
+        numbers = [number for first, last in runs for number in range(first, last + 1)]
+        low, high = 0, len(numbers)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._price(state, as_runs(numbers[:middle])) <= limit:
+                low = middle
+            else:
+                high = middle - 1
+        texts = state.lines.texts
+        while low and _is_no_end(texts[numbers[low - 1] - 1]):
+            low -= 1
+        return as_runs(numbers[:low])
+
+    def _state(self, file: int) -> ShownLines | None:
+        if file not in self.shown and file not in self._unusable:
+            lines = self.open_file(file)
+            if lines is None:
+                self._unusable.add(file)
+            else:
+                self.shown[file] = ShownLines(lines)
+        return self.shown.get(file)
+
+
+def _is_no_end(line: str) -> bool:
+    """Tell whether a text should not be cut behind a line: it is blank, or its statement goes on."""
+    text = line.rstrip()
+    return not text or text.endswith(_UNFINISHED)

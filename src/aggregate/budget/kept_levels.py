@@ -1,0 +1,211 @@
+"""Which files of a discussion stay as they were sent when the next question asks for others (rule B-9).
+
+A provider's cache reads a prompt up to the first byte that differs. A fit for the new question alone would show nearly
+every file at another level, and nothing could be read. So files stay as they are, and what the new question needs is
+added behind them. Room for that is made at the end of the prompt, where it costs least: the file that stands last goes
+first, if what comes in for it scores more than twice as much. In a few turns the front of the prompt holds what most
+questions of the discussion had a use for, and its end what the last ones needed.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from aggregate.models.choice import FileChoice, Level
+from aggregate.models.sent_file import SentFile
+
+BELOW: Final = 0.5
+"""A file stays unless its score is below this part of that of what would enter instead (rule B-9)."""
+REPLACED: Final = 0.1
+"""The part of the room that files of a low score may take from others in one turn. Each of them is worth little for the
+question, and together they would replace all files in each turn."""
+LIKELY: Final = 0.05
+"""A file with this part of all scores is what the question is about: it enters whatever it replaces, and it does not
+leave for lack of room while there is a less likely one. At most twenty files can be as likely."""
+_HUNK_TOKENS: Final = 40
+"""What showing more of a file behind the others takes beyond the lines themselves: its heading, its fence, and three
+lines of context on each side."""
+_AMOUNTS: Final = {level: -place for place, level in enumerate(Level)}
+"""More for levels that show more."""
+
+
+class WantedFile(NamedTuple):
+    """A file as a fit for the new question alone would show it.
+
+    Attributes:
+        path: As the prompt shows it.
+        level: How much of it.
+        tokens: Of its block; ``0`` where it would have none.
+        score: How likely the question touches it, ``0`` to ``1``.
+        lines: The runs of lines that would be shown, as ``SentFile.lines``.
+        content_hash: SHA-256 of its bytes in hexadecimal digits.
+        pinned: Whether it is shown whatever it costs.
+    """
+
+    path: str
+    level: Level
+    tokens: int = 0
+    score: float = 0.0
+    lines: tuple[tuple[int, int], ...] = ()
+    content_hash: str = ""
+    pinned: bool = False
+
+
+class Keeping(NamedTuple):
+    """What stays.
+
+    Attributes:
+        files: The files that are shown no less than they were sent, in the order in which they were sent.
+        left: Tokens that they leave for what is added.
+    """
+
+    files: tuple[SentFile, ...]
+    left: int
+
+
+@dataclass(slots=True)
+class _Staying:
+    """The files that stay so far, in the order in which they were sent."""
+
+    files: list[SentFile]
+    wanted: dict[str, WantedFile]
+    left: int
+    replaced: int = field(default=0)
+
+    def score(self, file: SentFile) -> float:
+        return self.wanted[file.path].score
+
+    def drop(self, files: Iterable[SentFile]) -> None:
+        going = {file.path for file in files}
+        self.left += sum(file.tokens for file in self.files if file.path in going)
+        self.files = [file for file in self.files if file.path not in going]
+
+    def movable(self) -> Iterator[SentFile]:
+        """Yield the files that may leave, the one that stands last first."""
+        return (file for file in reversed(self.files) if not self.wanted[file.path].pinned)
+
+
+def keep_levels(sent: Sequence[SentFile], wanted: Sequence[WantedFile], *, room: int) -> Keeping:
+    """Return which files of the last prompt stay as they were sent, and how many tokens are left for additions.
+
+    Args:
+        sent: The files of the last prompt, in the order in which they stood.
+        wanted: All candidates, as a fit for the new question alone would show them.
+        room: The most tokens of all files' blocks together.
+    """
+    by_path = {file.path: file for file in wanted}
+    there = [file for file in sent if file.path in by_path]
+    staying = _Staying(there, by_path, room - sum(file.tokens for file in there))
+    _make_room(staying)
+    entering = sorted(_additions(staying), key=lambda addition: _by_worth(addition[0]))
+    for file, tokens in entering:
+        _enter(staying, file, tokens, room=room)
+    return Keeping(tuple(staying.files), _left(staying, room))
+
+
+def grown_files(sent: Iterable[SentFile], now: Iterable[FileChoice]) -> frozenset[str]:
+    """Return the paths of the files of which all that was sent is shown still.
+
+    Of a file whose bytes have changed that is known only where all of it was shown and is: its lines have other
+    numbers now.
+    """
+    choices = {choice.path: choice for choice in now}
+    return frozenset(
+        file.path
+        for file in sent
+        if (choice := choices.get(file.path)) is not None and _is_grown(file, choice)
+    )
+
+
+def _is_grown(old: SentFile, now: FileChoice) -> bool:
+    if old.content_hash != now.content_hash:
+        return old.level is Level.FULL is now.level
+    lines = sum(last - first + 1 for first, last in old.lines)
+    return lines == _shared_lines(old.lines, now.lines)
+
+
+def _by_worth(file: WantedFile) -> tuple[bool, float, str]:
+    return not file.pinned, -file.score, file.path
+
+
+def _left(staying: _Staying, room: int) -> int:
+    return room - sum(file.tokens for file in staying.files)
+
+
+def _make_room(staying: _Staying) -> None:
+    """Let the last files leave until the others fit; the likely ones only where nothing else is left."""
+    missing = -staying.left
+    going: list[SentFile] = []
+    by_likelihood = sorted(staying.movable(), key=lambda file: staying.score(file) >= LIKELY)
+    for file in by_likelihood:
+        if missing <= 0:
+            break
+        going.append(file)
+        missing -= file.tokens
+    staying.drop(going)
+
+
+def _additions(staying: _Staying) -> Iterator[tuple[WantedFile, int]]:
+    """Yield the files of which more is wanted than stays, with what that takes about."""
+    kept = {file.path: file for file in staying.files}
+    for file in staying.wanted.values():
+        if not file.tokens:
+            continue
+        old = kept.get(file.path)
+        if old is None:
+            yield file, file.tokens
+        elif not _shows(old, file):
+            yield file, _more_tokens(old, file)
+
+
+def _shows(old: SentFile, file: WantedFile) -> bool:
+    """Tell whether a file as it was sent shows all that is wanted of it."""
+    if old.content_hash == file.content_hash:
+        return not _new_lines(old, file)
+    return _AMOUNTS[old.level] >= _AMOUNTS[file.level]
+
+
+def _more_tokens(old: SentFile, file: WantedFile) -> int:
+    """Return about how many tokens it takes to show behind a file what more is wanted of it."""
+    if old.content_hash == file.content_hash:
+        lines = sum(last - first + 1 for first, last in file.lines)
+        return _HUNK_TOKENS + file.tokens * _new_lines(old, file) // max(lines, 1)
+    return _HUNK_TOKENS + max(file.tokens - old.tokens, 0)
+
+
+def _new_lines(old: SentFile, file: WantedFile) -> int:
+    """Return how many of the wanted lines were not shown; the file's bytes are the same."""
+    lines = sum(last - first + 1 for first, last in file.lines)
+    return lines - _shared_lines(old.lines, file.lines)
+
+
+def _shared_lines(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> int:
+    """Return how many lines two ascending sequences of runs have in common."""
+    shared = i = j = 0
+    while i < len(some) and j < len(others):
+        shared += max(min(some[i][1], others[j][1]) - max(some[i][0], others[j][0]) + 1, 0)
+        if some[i][1] < others[j][1]:
+            i += 1
+        else:
+            j += 1
+    return shared
+
+
+def _enter(staying: _Staying, file: WantedFile, tokens: int, *, room: int) -> None:
+    """Take the room for a file from what is left, and from files that stand last and score less than half as much."""
+    going: list[SentFile] = []
+    gained = 0
+    for old in staying.movable():
+        if staying.left + gained >= tokens:
+            break
+        if old.path != file.path and staying.score(old) < BELOW * file.score:
+            going.append(old)
+            gained += old.tokens
+    is_free_to_replace = file.pinned or file.score >= LIKELY
+    is_within = staying.replaced + gained <= REPLACED * room
+    if staying.left + gained < tokens or not (is_free_to_replace or is_within):
+        return
+    staying.drop(going)
+    staying.left -= tokens
+    if not is_free_to_replace:
+        staying.replaced += gained

@@ -1,0 +1,96 @@
+"""A file by its lines, as fitting sees it: what may be shown of it, and which of it is shown."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+Run = tuple[int, int]
+"""First and last line, 1-based and inclusive."""
+
+GAP = "...\n"
+"""The line that stands where lines are left out between others, as in a skeleton."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileLines:
+    """The most that may be shown of a file.
+
+    Attributes:
+        texts: Its lines, each with its line break.
+        place: Returns where lines of the file stand among these: the same numbers where the file is shown as it is.
+        frame: Tokens of all that stands around them: heading, fence, separators.
+        is_whole: Whether it is shown as a whole or not at all, such as slices that the user picked.
+    """
+
+    texts: Sequence[str]
+    place: Callable[[Run], Iterable[Run]]
+    frame: int
+    is_whole: bool = False
+
+
+@dataclass(slots=True)
+class ShownLines:
+    """Which lines of a file are shown.
+
+    Attributes:
+        lines: All that there are.
+        marks: A byte for each line, ``1`` where it is shown; that of line 1 is the first.
+    """
+
+    lines: FileLines
+    marks: bytearray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.marks = bytearray(len(self.lines.texts))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is shown."""
+        return not any(self.marks)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing but blank lines is left out."""
+        texts = self.lines.texts
+        return all(mark or not text.strip() for mark, text in zip(self.marks, texts, strict=True))
+
+    def new_runs(self, wanted: Iterable[Run]) -> list[Run]:
+        """Return the runs of ``wanted`` lines of the file that are not shown yet, in order."""
+        if self.lines.is_whole:
+            return [] if any(self.marks) else [(1, len(self.marks))] if self.marks else []
+        numbers: set[int] = set()
+        for run in wanted:
+            for first, last in self.lines.place(run):
+                numbers.update(range(max(first, 1), min(last, len(self.marks)) + 1))
+        missing = sorted(number for number in numbers if not self.marks[number - 1])
+        return as_runs(missing)
+
+    def show(self, runs: Iterable[Run]) -> None:
+        """Show these lines too."""
+        for first, last in runs:
+            self.marks[first - 1 : last] = b"\1" * (last - first + 1)
+
+    def runs(self) -> list[Run]:
+        """Return the runs of lines that are shown; gaps of nothing but blank lines are shown too."""
+        texts = self.lines.texts
+        joined: list[Run] = []
+        behind = 1  # the first line behind the last run
+        for first, last in as_runs([n for n, mark in enumerate(self.marks, start=1) if mark]):
+            is_gap = any(text.strip() for text in texts[behind - 1 : first - 1])
+            if is_gap or not joined:
+                joined.append((first if is_gap else behind, last))
+            else:
+                joined[-1] = joined[-1][0], last
+            behind = last + 1
+        if joined and not any(text.strip() for text in texts[behind - 1 :]):
+            joined[-1] = joined[-1][0], len(texts)
+        return joined
+
+
+def as_runs(numbers: Sequence[int]) -> list[Run]:
+    """Return ascending numbers as runs of consecutive ones."""
+    runs: list[Run] = []
+    for _, group in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
+        members = [number for _, number in group]
+        runs.append((members[0], members[-1]))
+    return runs

@@ -1,0 +1,267 @@
+"""What enters a prompt one after another: an order that follows from the task alone, whatever the budget.
+
+A larger budget goes further down the same order, so it never shows less of any file (rule B-6).
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+from operator import itemgetter
+from typing import NamedTuple, Protocol
+
+from aggregate.budget.lines import Run
+
+CHARACTERS_PER_TOKEN = 4
+"""For the order alone, where an estimate does: what is shown is counted."""
+DENSITY = 0.9
+"""Exponent of the tokens that a piece's probability is divided by; with 1 short pieces win too often (measured)."""
+WITH_TASK = 0.12
+"""The part of signatures where a task says what matters (measured)."""
+_SEEN_FILES = 20
+"""The likeliest files show at least a signature each before signatures go by their own worth."""
+_OF_ITS_FILE = 0.01
+"""The part of its file's probability that each signature shares."""
+_LONGEST_SIGNATURE = 12
+"""Lines; what is longer is shown with the body."""
+_FEW_SIGNATURES = 400
+"""Characters of all signatures of a file up to which they are shown with the first of its bodies, which is clearer."""
+_ALL_HEADINGS = 2_000
+"""The same of a text's headings, which say what its other sections hold."""
+
+
+class DefinitionLines(Protocol):
+    """A definition, as ``ranking.file_analysis.DefinedName`` has it."""
+
+    @property
+    def first(self) -> int:
+        """The first line of all that belongs to it."""
+        ...
+
+    @property
+    def signature(self) -> int:
+        """The first line of its signature."""
+        ...
+
+    @property
+    def body(self) -> int:
+        """The first line that holds nothing of its signature."""
+        ...
+
+    @property
+    def last(self) -> int:
+        """Its last line."""
+        ...
+
+    @property
+    def outer(self) -> int:
+        """Place of the definition around it, ``-1`` for none."""
+        ...
+
+
+class PieceLines(Protocol):
+    """A piece, as ``ranking.file_analysis.Piece`` has it."""
+
+    @property
+    def first(self) -> int:
+        """First line."""
+        ...
+
+    @property
+    def last(self) -> int:
+        """Last line."""
+        ...
+
+    @property
+    def definition(self) -> int:
+        """Place of its innermost definition, ``-1`` for none."""
+        ...
+
+    @property
+    def characters(self) -> int:
+        """Of its lines."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fittable:
+    """A file that may be shown.
+
+    Attributes:
+        number: What it is called by.
+        score: How likely the task touches it.
+        definitions: In order of their lines, outer before inner.
+        pieces: In order of their lines.
+        chances: How likely the task touches each piece.
+        is_prose: Whether its definitions are headings, which are kept where a section is shown.
+    """
+
+    number: int
+    score: float
+    definitions: Sequence[DefinitionLines] = ()
+    pieces: Sequence[PieceLines] = ()
+    chances: Sequence[float] = ()
+    is_prose: bool = False
+
+
+class Step(NamedTuple):
+    """Lines of one file that enter the prompt together.
+
+    Attributes:
+        file: The file's number.
+        runs: Lines of the file, those of a body last.
+        is_body: Whether they hold more than signatures.
+    """
+
+    file: int
+    runs: tuple[Run, ...]
+    is_body: bool
+
+
+class _Place(NamedTuple):
+    """A piece or a definition in the order; the step is made when it is due, since few of thousands ever are."""
+
+    worth: float
+    file: int  # its place among the files
+    place: int
+
+
+@dataclass(slots=True)
+class StepOrder:
+    """The steps in order: bodies by how likely each of their tokens is to matter, among them signatures.
+
+    Attributes:
+        groups: The files, the likeliest first, in groups: all of one group enters before any of the next.
+        signatures: The part of the tokens that goes to signatures.
+    """
+
+    groups: Iterable[Sequence[Fittable]]
+    signatures: float = WITH_TASK
+    _bodies: deque[_Place] = field(init=False, default_factory=deque)
+    _signatures: deque[_Place] = field(init=False, default_factory=deque)
+    _unseen: deque[Step] = field(init=False, default_factory=deque)
+    _opened: dict[int, tuple[Run, ...]] = field(init=False, default_factory=dict)
+    _seen: set[int] = field(init=False, default_factory=set)
+    _spent: dict[bool, int] = field(init=False, default_factory=lambda: {True: 0, False: 0})
+
+    def spend(self, step: Step, tokens: int) -> None:
+        """Note that a step was taken and what it cost."""
+        self._spent[step.is_body] += tokens
+        self._seen.add(step.file)
+
+    def __iter__(self) -> Iterator[Step]:
+        """Yield the steps; tell ``spend`` of each that was taken before asking for the next."""
+        share = self.signatures / (1 - self.signatures)
+        for files in self.groups:
+            self._bodies = _bodies_in_order(files)
+            self._signatures = _signatures_in_order(files)
+            self._unseen = deque(_likeliest_signatures(files[:_SEEN_FILES]))
+            while self._bodies or self._signatures:
+                wants_signature = self._spent[False] < share * self._spent[True]
+                if self._bodies and not (wants_signature and self._signatures):
+                    yield self._body(files)
+                else:
+                    yield self._signature(files)
+
+    def _body(self, files: Sequence[Fittable]) -> Step:
+        """Return the next piece's step; with the first of a file come the signatures that open it."""
+        _, number, place = self._bodies.popleft()
+        file = files[number]
+        if file.number not in self._opened:
+            self._opened[file.number] = opening_runs(file)
+        return Step(
+            file.number, (*self._opened[file.number], *piece_runs(file, place)), is_body=True
+        )
+
+    def _signature(self, files: Sequence[Fittable]) -> Step:
+        """Return a signature of the likeliest file that shows nothing yet, else the best signature."""
+        while self._unseen and self._unseen[0].file in self._seen:
+            self._unseen.popleft()
+        if self._unseen:
+            return self._unseen.popleft()
+        _, number, place = self._signatures.popleft()
+        file = files[number]
+        return Step(file.number, tuple(signatures_around(file, place)), is_body=False)
+
+
+def signature_run(definition: DefinitionLines) -> Run:
+    """Return the lines of a definition's signature, of a very long one the first."""
+    last = max(definition.signature, min(definition.body - 1, definition.last))
+    return definition.signature, min(last, definition.signature + _LONGEST_SIGNATURE - 1)
+
+
+def signatures_around(file: Fittable, place: int) -> list[Run]:
+    """Return the signatures of a definition and of all that it stands in, outer ones first."""
+    runs: list[Run] = []
+    while place >= 0:
+        runs.append(signature_run(file.definitions[place]))
+        outer = file.definitions[place].outer
+        place = outer if outer < place else -1
+    return runs[::-1]
+
+
+def piece_runs(file: Fittable, place: int) -> tuple[Run, ...]:
+    """Return what is shown for a piece: its lines, with a line of context where no definition gives any."""
+    piece = file.pieces[place]
+    if piece.definition >= 0:
+        return (*signatures_around(file, piece.definition), (piece.first, piece.last))
+    context = 0 if file.definitions else 1
+    return ((piece.first - context, piece.last + context),)
+
+
+def opening_runs(file: Fittable) -> tuple[Run, ...]:
+    """Return what is shown with the first body of a file: all signatures where these are few, a text's headings."""
+    runs = [signature_run(definition) for definition in file.definitions]
+    lines = sum(last - first + 1 for first, last in runs)
+    characters = sum(piece.characters for piece in file.pieces)
+    total_lines = max(1, file.pieces[-1].last if file.pieces else 1)
+    estimate = lines * characters / total_lines
+    most = _ALL_HEADINGS if file.is_prose else _FEW_SIGNATURES
+    return tuple(runs) if estimate <= most else ()
+
+
+def _bodies_in_order(files: Sequence[Fittable]) -> deque[_Place]:
+    """Return all pieces, those with the highest probability for a token first."""
+    ranked = [
+        _Place(chance / max(1.0, piece.characters / CHARACTERS_PER_TOKEN) ** DENSITY, number, place)
+        for number, file in enumerate(files)
+        for place, (piece, chance) in enumerate(zip(file.pieces, file.chances, strict=True))
+    ]
+    return _best_first(ranked)
+
+
+def _signatures_in_order(files: Sequence[Fittable]) -> deque[_Place]:
+    """Return all definitions, by their own probability and a part of their file's, for each line of a signature."""
+    ranked: list[_Place] = []
+    for number, file in enumerate(files):
+        masses = _masses(file)
+        shared = _OF_ITS_FILE * file.score
+        for place, definition in enumerate(file.definitions):
+            lines = min(max(1, definition.body - definition.signature), _LONGEST_SIGNATURE)
+            worth = (masses.get(place, 0.0) + shared) / sqrt(lines)
+            ranked.append(_Place(worth, number, place))
+    return _best_first(ranked)
+
+
+def _best_first(ranked: list[_Place]) -> deque[_Place]:
+    """Return places by their worth, equal ones in the order of the files."""
+    ranked.sort(key=itemgetter(0), reverse=True)  # stable also in reverse
+    return deque(ranked)
+
+
+def _likeliest_signatures(files: Sequence[Fittable]) -> Iterator[Step]:
+    """Yield for each file the signature of its likeliest definition."""
+    for file in files:
+        if not file.definitions:
+            continue
+        masses = _masses(file)
+        best = max(range(len(file.definitions)), key=lambda place: (masses.get(place, 0.0), -place))
+        yield Step(file.number, tuple(signatures_around(file, best)), is_body=False)
+
+
+def _masses(file: Fittable) -> Mapping[int, float]:
+    """Return how likely the task touches each definition by itself, without those inside."""
+    masses: dict[int, float] = {}
+    for piece, chance in zip(file.pieces, file.chances, strict=True):
+        masses[piece.definition] = masses.get(piece.definition, 0.0) + chance
+    return masses

@@ -1,0 +1,200 @@
+"""What one turn of a discussion is made of: the prompt in the order for sending, within the budget if there is one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from aggregate.budget.kept_levels import grown_files
+from aggregate.chat.last_request import LastRequest, find_last_request
+from aggregate.clients.token_ratios import OWN_COUNT, TokenRatio
+from aggregate.compose.api import compose_prompt
+from aggregate.compose.assemble import Composition
+from aggregate.compose.redact_prompt import redact_text
+from aggregate.compose.request import Request
+from aggregate.errors import BudgetError
+from aggregate.models.budget import Budget
+from aggregate.models.prompt import Section
+from aggregate.models.sent_file import SentFile
+from aggregate.models.task import Task
+from aggregate.prompt_cache.file_order import OrderedPrompt, order_for_sending
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt
+from aggregate.prompt_cache.policy import NO_CACHE, CachePolicy
+from aggregate.tokens.count import count, count_prompt
+
+_FITS = 3
+"""How often a prompt is fitted anew where older versions of changed files take tokens of their own: each fit is a
+little shorter, and mostly the second one is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """Who is sent the prompt, as far as it matters for its composition.
+
+    Attributes:
+        provider: The name.
+        model: Which model.
+        policy: Its cache; ``NO_CACHE`` where no older version of a file is to be sent.
+        system: The instructions that go before the prompt.
+        system_tokens: Their tokens, by o200k.
+        ratio: How many tokens the provider counts for each of o200k's.
+    """
+
+    provider: str
+    model: str
+    policy: CachePolicy
+    system: str = ""
+    system_tokens: int = 0
+    ratio: TokenRatio = OWN_COUNT
+
+    def own_budget(self, budget: Budget) -> Budget:
+        """Return the budget of the markdown by our count, for one of the whole request by both counts."""
+        whole = min(self.ratio.own_tokens(budget.tokens), budget.tokens)
+        return replace(budget, tokens=max(whole - self.system_tokens, 1))
+
+    def budget_error(self, error: BudgetError) -> BudgetError:
+        """Return the error of a fit in the provider's tokens, with those of the instructions."""
+        if not self.system_tokens and self.ratio.thousandths == OWN_COUNT.thousandths:
+            return error
+        own = error.smallest + self.system_tokens
+        smallest = max(self.ratio.provider_tokens(own), own)
+        return BudgetError(
+            f"{error}; with {self.system_tokens:,} tokens of instructions and by {self.provider}'s count "
+            f"({self.ratio.value:g} for each of o200k, {self.ratio.source}), {smallest:,} would do",
+            smallest=smallest,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedTurn:
+    """A turn before it is planned.
+
+    Attributes:
+        request: What was composed.
+        composition: The prompt in the order of the configuration.
+        ordered: The prompt in the order for sending.
+        last: What is known of the last send.
+        changes: How often each file has changed.
+    """
+
+    request: Request
+    composition: Composition
+    ordered: OrderedPrompt
+    last: LastRequest
+    changes: dict[str, float]
+
+    @property
+    def shown(self) -> tuple[SentFile, ...]:
+        """How much of each file a prompt with a budget shows, in the order in which the files stand."""
+        choices = {choice.path: choice for choice in self.composition.choices}
+        blocks = (part for part in self.ordered.prompt.segments if part.section is Section.FILES)
+        return tuple(
+            SentFile(part.path, choice.level, choice.lines, choice.content_hash, part.tokens)
+            for part in blocks
+            if (choice := choices.get(part.path)) is not None
+        )
+
+
+def compose_turn(
+    request: Request,
+    recipient: Recipient,
+    *,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> ComposedTurn:
+    """Compose a turn, with a budget so that the whole request keeps to it by the provider's count (rule B-10).
+
+    Args:
+        request: What to compose; its budget is one of the whole request, in the provider's tokens.
+        recipient: Who is sent it.
+        on_start: Called once with the number of files.
+        on_done: Called with the number of views that have become ready.
+
+    Raises:
+        BudgetError: What must be shown exceeds the budget.
+        ScopeError: A file of the project asks for one that may not be read.
+    """
+    last = find_last_request(
+        request, provider=recipient.provider, model=recipient.model, system=recipient.system
+    )
+    if request.budget is None:
+        return _composed(request, recipient, last, on_start=on_start, on_done=on_done)
+    budget = recipient.own_budget(request.budget)
+    request = replace(request, budget=budget, kept=last.shown)
+    try:
+        turn = _composed(request, recipient, last, on_start=on_start, on_done=on_done)
+    except BudgetError as error:
+        raise recipient.budget_error(error) from None
+    return _within(budget, turn, recipient)
+
+
+def task_of(request: Request, message: str) -> Task:
+    """Return the task that a message is, with what the request's own task points at (rule T-1).
+
+    What is replaced in the prompt is replaced in the task too, since that is recorded.
+    """
+    text, _ = redact_text(message, "message", request.redaction)
+    return replace(request.task or Task(), text=text)
+
+
+def _within(budget: Budget, turn: ComposedTurn, recipient: Recipient) -> ComposedTurn:
+    """Return the turn, composed anew where older versions of files with their diffs exceed the budget."""
+    first, tokens = turn, budget.tokens
+    for _ in range(_FITS):
+        over = turn.ordered.prompt.tokens - budget.tokens
+        if over <= 0:
+            return turn
+        tokens -= over
+        if tokens <= 0:
+            break
+        smaller = replace(first.request, budget=replace(budget, tokens=tokens))
+        try:
+            turn = _composed(smaller, recipient, first.last)
+        except BudgetError:
+            break
+    # Every file as it is now, in one piece: just what was fitted.
+    plain = _ordered(
+        first.request,
+        first.composition,
+        replace(recipient, policy=NO_CACHE),
+        first.last,
+        first.changes,
+    )
+    return replace(first, ordered=plain)
+
+
+def _composed(
+    request: Request,
+    recipient: Recipient,
+    last: LastRequest,
+    *,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> ComposedTurn:
+    composition = compose_prompt(request, on_start=on_start, on_done=on_done)
+    composition.check_scope()
+    changes = last.changes(composition.prompt, request)
+    ordered = _ordered(request, composition, recipient, last, changes)
+    return ComposedTurn(request, composition, ordered, last, changes)
+
+
+def _ordered(
+    request: Request,
+    composition: Composition,
+    recipient: Recipient,
+    last: LastRequest,
+    changes: dict[str, float],
+) -> OrderedPrompt:
+    prompt = composition.prompt
+    hashed = HashedPrompt.of(
+        prompt,
+        count_prompt(prompt).segments,
+        system=recipient.system,
+        system_tokens=recipient.system_tokens,
+    )
+    return order_for_sending(
+        hashed,
+        recipient.policy,
+        earlier=last.cached_prompt(recipient.policy),
+        changes=changes,
+        count=count,
+        grown=grown_files(last.shown, composition.choices) if request.budget else None,
+    )

@@ -1,0 +1,17 @@
+"""Cells of tables that fit a terminal: a library for tables takes seconds for thousands of rows."""
+
+from rich.cells import cell_len, set_cell_size
+
+BAR = 16
+"""Characters of the longest bar."""
+
+
+def fitted(name: str, width: int) -> str:
+    """Return a name that takes ``width`` columns of a terminal, where some characters take two."""
+    missing = width - cell_len(name)
+    return name + " " * missing if missing >= 0 else set_cell_size(name, width - 1) + "…"
+
+
+def bar(share: float, longest: int = BAR) -> str:
+    """Return a bar for a share from ``0`` to ``1``; a little one for next to nothing."""
+    return "█" * round(longest * min(max(share, 0.0), 1.0)) or "▏"

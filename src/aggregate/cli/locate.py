@@ -1,0 +1,156 @@
+"""``locate``: where a line of a prompt comes from, and where in a prompt a line of a file stands."""
+
+import os
+import re
+from hashlib import sha256
+from pathlib import Path
+
+import click
+
+from aggregate.cli.asking import open_project_here
+from aggregate.cli.audited_prompts import audited_prompt, is_prompt, newest_prompt
+from aggregate.cli.options import config_option
+from aggregate.cli.output import say, write_rows
+from aggregate.cli.path_arguments import from_here
+from aggregate.compose.project import request_for
+from aggregate.compose.request import Request
+from aggregate.disk.reading import CONTENT_BYTES, read_bytes
+from aggregate.errors import ConfigError
+from aggregate.models.audit import Audit
+from aggregate.models.choice import FileChoice, Level
+from aggregate.models.source_map import Origin, OriginKind, SourceMap
+
+_PLACE = re.compile(r"(.+):([0-9]{1,10})", re.DOTALL)
+
+
+@click.command()
+@click.argument("place", metavar="PROMPT:LINE|PATH:LINE")
+@config_option
+def locate(place: str, config: Path) -> None:
+    """Print where a line of a prompt comes from, or where in the newest prompt a line of a file stands.
+
+    PROMPT is the number or path of a prompt that was written for a task or a budget. What no file holds is named:
+    generated, a turn, a bead, a result, a screenshot.
+    """
+    match = _PLACE.fullmatch(place)
+    if match is None:
+        raise click.UsageError(f"{place}: name a line, as in 3:120 or src/a.py:12")
+    name, line = match[1], int(match[2])
+    request = request_for(open_project_here(config), with_history=False)
+    if is_prompt(name, request):
+        _locate_in_prompt(name, line, request)
+    else:
+        _locate_in_file(name, line, request)
+
+
+def _locate_in_prompt(name: str, line: int, request: Request) -> None:
+    """Print where a line of a prompt comes from."""
+    path, audit = audited_prompt(name, request)
+    source_map = _map_of(path, audit)
+    origin = source_map.origin(line)
+    if origin is None:
+        raise ConfigError(
+            f"the prompt has {source_map.lines:,} lines: there is no line {line:,}", path=str(path)
+        )
+    _tell_changed_prompt(path, audit)
+    write_rows(_told(origin))
+    if origin.kind is OriginKind.FILE:
+        if origin.stands_for:
+            say(f"{path.name}:{line} is {origin.stands_for}")
+        _tell_changed_file(origin.source, audit, request)
+
+
+def _locate_in_file(name: str, line: int, request: Request) -> None:
+    """Print where in the newest prompt a line of a file stands, or why nowhere."""
+    prompt, audit = newest_prompt(request)
+    source_map = _map_of(prompt, audit)
+    path = from_here([name], request.base_dir)[0]
+    row = next((row for row in audit.rows if row.path == path), None)
+    if row is None and path not in source_map.runs.sources:
+        raise ConfigError(f"{path} is no file of {prompt.name}: name one of those it was made of")
+    number = source_map.find(path, line)
+    _tell_changed_prompt(prompt, audit)
+    if number is None:
+        write_rows(f"{path}:{line} is not in {prompt.name}: {_why_not(row, path, line, request)}")
+    else:
+        write_rows(f"{os.path.relpath(prompt)}:{number}")
+        origin = source_map.origin(number)
+        if origin and not origin.is_verbatim:
+            say(f"it only stands for {path}:{line}: {_told(origin)}")
+    _tell_changed_file(path, audit, request)
+
+
+def _map_of(path: Path, audit: Audit) -> SourceMap:
+    if audit.source_map is None:
+        raise ConfigError("it is not recorded where its lines come from", path=str(path))
+    return audit.source_map
+
+
+def _told(origin: Origin) -> str:
+    """Return an origin in a line."""
+    if origin.kind is OriginKind.GENERATED:
+        lines = f" ({origin.source}:{_lines(origin)})" if origin.first else ""
+        return f"generated: {origin.stands_for}{lines}"
+    if origin.kind is OriginKind.FILE:
+        return f"{origin.source}:{_lines(origin)}" if origin.first else origin.source
+    return f"{origin.kind.value} {origin.source}"
+
+
+def _lines(origin: Origin) -> str:
+    return f"{origin.first}" if origin.first == origin.last else f"{origin.first}-{origin.last}"
+
+
+_WHY_NOT = {
+    Level.NAME: "only the file's name is shown",
+    Level.LEFT_OUT: "the file was left out",
+    Level.NONE: "the file's content is left out as its entry asks",
+    Level.SUMMARY: "the file is shown by its summary",
+}
+
+
+def _why_not(row: FileChoice | None, path: str, line: int, request: Request) -> str:
+    """Return why no line of a prompt stands for a line of a file."""
+    if row is None:
+        return "no part of the prompt is made of it"
+    lines = _line_count(path, request)
+    if lines is not None and line > lines:
+        return f"the file has {lines:,} lines"
+    reason = _WHY_NOT.get(row.level, f"its level is {row.level.value}, which does not show it")
+    more = f"; another tenth of the budget would make it {row.next.value}" if row.next else ""
+    return f"{reason}{more}"
+
+
+def _line_count(path: str, request: Request) -> int | None:
+    data = _content(path, request)
+    return None if data is None else data.count(b"\n") + (not data.endswith(b"\n"))
+
+
+def _content(path: str, request: Request) -> bytes | None:
+    """Return what a file of the project holds now, ``None`` where it cannot be read."""
+    try:
+        return read_bytes(request.base_dir / path, limit=CONTENT_BYTES)
+    except (OSError, ValueError):
+        return None
+
+
+def _tell_changed_prompt(path: Path, audit: Audit) -> None:
+    """Say so where a prompt is not as it was written: its lines may have moved."""
+    try:
+        size = path.stat().st_size
+    except OSError:
+        say(f"{path.name} is not there any more")
+        return
+    if audit.size and size != audit.size:
+        say(f"{path.name} has been edited since it was written: lines are those of then")
+
+
+def _tell_changed_file(path: str, audit: Audit, request: Request) -> None:
+    """Say so where a file is not as the prompt was made of it."""
+    row = next((row for row in audit.rows if row.path == path), None)
+    if row is None or not row.content_hash:
+        return
+    data = _content(path, request)
+    if data is None:
+        say(f"{path} is not there any more: lines are those of then")
+    elif sha256(data).hexdigest() != row.content_hash:
+        say(f"{path} has changed since the prompt was written: lines are those of then")

@@ -1,0 +1,282 @@
+"""The audit as JSON, and the file beside a prompt that holds it (rule A-1)."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict
+
+from aggregate.compose.numbered_output import audit_path, numbered_files
+from aggregate.disk.reading import CONTENT_BYTES, read_text
+from aggregate.disk.writing import replace_own
+from aggregate.models.audit import Audit
+from aggregate.models.budget import Budget, FileOrder
+from aggregate.models.choice import Cut, FileChoice, Level, Missing, Reason
+from aggregate.models.packed_map import pack_map, unpack_map
+from aggregate.models.prompt import Section
+from aggregate.models.source_map import SourceMap
+from aggregate.models.task import Place, Task
+from aggregate.monitor import get_monitor
+
+VERSION = 1
+"""Of the format; a reader refuses another one."""
+_DIGITS = 6
+"""Of a score's fraction: what lies beyond may differ from one machine to the next."""
+_MOST = 2**40
+"""No prompt has as many tokens or bytes."""
+
+
+class SeedsData(TypedDict):
+    """What the user points at beside the task's text."""
+
+    focus: list[str]
+    symbols: list[str]
+    since: str
+
+
+class BudgetData(TypedDict):
+    """A budget and how its sections share it."""
+
+    tokens: int
+    history: float
+    results: float
+    order: str
+
+
+class EvidenceData(TypedDict):
+    """One reason for a file."""
+
+    kind: str
+    weight: float
+    matched: str
+
+
+class RowData(TypedDict):
+    """What was decided about one file; the keys are those of ``FileChoice``, ``evidence`` its reasons."""
+
+    path: str
+    entry: str
+    level: str
+    most: str
+    pinned: bool
+    tokens: int
+    score: float | None
+    rank: int | None
+    evidence: list[EvidenceData]
+    definitions: list[str]
+    next: str | None
+    content_hash: str
+    size: int
+
+
+class MapData(TypedDict):
+    """A source map: the sources that no row has, and the packed runs."""
+
+    sources: list[str]
+    runs: str
+
+
+class AuditData(TypedDict):
+    """An audit as JSON holds it; ``aggregate schema --audit`` describes it."""
+
+    version: int
+    task: str
+    seeds: SeedsData
+    budget: BudgetData | None
+    tokens: int
+    sections: dict[str, int]
+    generated: int
+    bytes: int
+    missing: list[dict[str, str]]
+    cut: list[dict[str, str | int]]
+    rows: list[RowData]
+    source_map: NotRequired[MapData]
+
+
+def audit_data(audit: Audit) -> AuditData:
+    """Return an audit as plain values, without its source map, which nobody can read."""
+    task, budget = audit.task, audit.budget
+    return {
+        "version": VERSION,
+        "task": task.text,
+        "seeds": {
+            "focus": [str(place) for place in task.focus],
+            "symbols": [*task.symbols],
+            "since": task.since,
+        },
+        "budget": None if budget is None else _budget_data(budget),
+        "tokens": audit.tokens,
+        "sections": {section.value: tokens for section, tokens in audit.sections.items()},
+        "generated": audit.generated,
+        "bytes": audit.size,
+        "missing": [missing._asdict() for missing in audit.missing],
+        "cut": [cut._asdict() for cut in audit.cut],
+        "rows": [row_data(row) for row in audit.rows],
+    }
+
+
+def row_data(row: FileChoice) -> RowData:
+    """Return what was decided about a file as plain values."""
+    return {
+        "path": row.path,
+        "entry": row.entry,
+        "level": row.level.value,
+        "most": row.most.value,
+        "pinned": row.pinned,
+        "tokens": row.tokens,
+        "score": None if row.score is None else _rounded(row.score),
+        "rank": row.rank,
+        "evidence": [
+            {"kind": reason.kind, "weight": _rounded(reason.weight), "matched": reason.matched}
+            for reason in row.reasons
+        ],
+        "definitions": [*row.definitions],
+        "next": row.next.value if row.next else None,
+        "content_hash": row.content_hash,
+        "size": row.size,
+    }
+
+
+@get_monitor().scope("write_audit")
+def write_audit(prompt: Path, audit: Audit) -> None:
+    """Record the audit of a numbered prompt beside it in one step; each row is a line of the file.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    replace_own(audit_path(prompt), audit_text(audit))
+
+
+def audit_text(audit: Audit) -> str:
+    """Return the text of an audit's file: JSON in ASCII, each key and each row on a line of its own."""
+    data = audit_data(audit)
+    rows = data["rows"]
+    if audit.source_map:
+        paths = [row["path"] for row in rows]
+        sources, runs = pack_map(audit.source_map, paths)
+        data["source_map"] = {"sources": sources, "runs": runs}
+    lines = [f"{_json(key)}:{_json(value)}" for key, value in data.items() if key != "rows"]
+    table = ",\n".join(map(_json, rows))
+    return "{" + ",\n".join(lines) + f',\n"rows":[\n{table}\n]}}\n'
+
+
+def read_audit(prompt: Path) -> Audit | None:
+    """Return the audit of a prompt, ``None`` where none of ours is recorded or it is damaged."""
+    try:
+        return parse_audit(read_text(audit_path(prompt), limit=CONTENT_BYTES))
+    except (OSError, ValueError):
+        return None
+
+
+def parse_audit(text: str) -> Audit:
+    """Return the audit that ``audit_text`` wrote.
+
+    Raises:
+        ValueError: It is damaged, of another version, or somebody else has written it.
+    """
+    try:
+        data = json.loads(text)
+        if data["version"] != VERSION:
+            raise ValueError(f"is of version {data['version']!r}, not {VERSION}")
+        return _audit(data)
+    except (KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        raise ValueError(f"is no audit: {error!r}") from None
+
+
+def newest_audited(output_dir: Path, namespace: str) -> tuple[Path, Audit] | None:
+    """Return the prompt with the highest number that has an audit, and that; ``None`` where there is none."""
+    for _, path in reversed(numbered_files(output_dir, namespace)):
+        if audit := read_audit(path):
+            return path, audit
+    return None
+
+
+def _audit(data: Mapping[str, Any]) -> Audit:
+    rows = tuple(map(_row, data["rows"]))
+    seeds = data["seeds"]
+    sections = {Section(name): _integer(tokens) for name, tokens in data["sections"].items()}
+    return Audit(
+        task=Task(
+            str(data["task"]),
+            tuple(Place.parse(str(place)) for place in seeds["focus"]),
+            tuple(map(str, seeds["symbols"])),
+            str(seeds["since"]),
+        ),
+        budget=None if data["budget"] is None else _budget(data["budget"]),
+        tokens=_integer(data["tokens"]),
+        sections=sections,
+        generated=_integer(data["generated"]),
+        rows=rows,
+        cut=tuple(
+            Cut(str(cut["section"]), str(cut["what"]), _integer(cut["tokens"]), str(cut["reason"]))
+            for cut in data["cut"]
+        ),
+        missing=tuple(
+            Missing(str(missing["evidence"]), str(missing["reason"])) for missing in data["missing"]
+        ),
+        size=_integer(data["bytes"]),
+        source_map=_source_map(data.get("source_map"), rows),
+    )
+
+
+def _source_map(data: Mapping[str, Any] | None, rows: Sequence[FileChoice]) -> SourceMap | None:
+    if data is None:
+        return None
+    sources = [*(row.path for row in rows), *map(str, data["sources"])]
+    return unpack_map(str(data["runs"]), sources)
+
+
+def _row(data: Mapping[str, Any]) -> FileChoice:
+    return FileChoice(
+        path=str(data["path"]),
+        entry=str(data["entry"]),
+        level=Level(data["level"]),
+        most=Level(data["most"]),
+        pinned=bool(data["pinned"]),
+        tokens=_integer(data["tokens"]),
+        score=None if data["score"] is None else _rounded(float(data["score"])),
+        rank=None if data["rank"] is None else _integer(data["rank"]),
+        reasons=tuple(
+            Reason(str(reason["kind"]), _rounded(float(reason["weight"])), str(reason["matched"]))
+            for reason in data["evidence"]
+        ),
+        definitions=tuple(map(str, data["definitions"])),
+        next=None if data["next"] is None else Level(data["next"]),
+        content_hash=str(data["content_hash"]),
+        size=_integer(data["size"]),
+    )
+
+
+def _budget_data(budget: Budget) -> BudgetData:
+    return {
+        "tokens": budget.tokens,
+        "history": _rounded(budget.history),
+        "results": _rounded(budget.results),
+        "order": budget.order.value,
+    }
+
+
+def _budget(data: Mapping[str, Any]) -> Budget:
+    order = FileOrder(data["order"])
+    history, results = (_rounded(float(data[share])) for share in ("history", "results"))
+    return Budget(_integer(data["tokens"]), history, results, order)
+
+
+def _rounded(number: float) -> float:
+    """Return a number as JSON holds it: finite, with few digits, and never ``-0.0``."""
+    return round(number, _DIGITS) + 0.0 if math.isfinite(number) else 0.0
+
+
+def _integer(value: object) -> int:
+    """Return a whole number that can be one of ours.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if not isinstance(value, int) or not -_MOST <= value <= _MOST:
+        raise ValueError(f"is no number of tokens: {value!r}")
+    return int(value)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))

@@ -1,0 +1,270 @@
+"""The files that may enter a prompt with a budget: what each may show at most, and what fitting needs to know."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from aggregate.budget.lines import FileLines, Run, ShownLines
+from aggregate.budget.steps import CHARACTERS_PER_TOKEN, DENSITY, Fittable, signature_run
+from aggregate.compose.file_corpus import FileCorpus
+from aggregate.compose.selection import ResolvedFile
+from aggregate.compose.view_pool import render_all
+from aggregate.models.choice import Level
+from aggregate.models.prompt import SEPARATOR
+from aggregate.models.rendered_file import RenderedFile
+from aggregate.models.view import View, ViewMode, ViewRequest
+from aggregate.ranking.file_analysis import FileAnalysis, Piece
+from aggregate.ranking.ranking import RankedFile
+from aggregate.sections.files import file_block
+from aggregate.syntax.languages import fence_tag
+from aggregate.text.lines import split_lines
+from aggregate.views.dispatch import is_the_text
+from aggregate.views.focused import focused
+
+_ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
+"""Views that are shown as a whole: their lines were picked by the user, or are a digest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file of the corpus that may be shown.
+
+    Attributes:
+        number: Its number in the corpus.
+        file: What it is.
+        mode: The most that is shown of it.
+        ranked: Its score.
+    """
+
+    number: int
+    file: ResolvedFile
+    mode: ViewMode
+    ranked: RankedFile
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is shown as a whole or not at all."""
+        is_cells = self.mode is ViewMode.FULL and not is_the_text(self.file.path, self.mode)
+        return self.mode in _ON_DEMAND or is_cells
+
+    @property
+    def most(self) -> Level:
+        """The level that ``mode`` stands for."""
+        return Level(self.mode.value)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCandidate:
+    """A candidate whose text was read.
+
+    Attributes:
+        candidate: The file.
+        text: Its text.
+        view: The most that is shown of it.
+        lines: The lines of that.
+    """
+
+    candidate: Candidate
+    text: str
+    view: View
+    lines: FileLines
+
+
+class Candidates:
+    """The candidates of a prompt; texts are read and views made when fitting first asks for a file.
+
+    Args:
+        corpus: All readable files.
+        ranked: Their scores, the likeliest first.
+        mode_of: Returns the most that may be shown of a file, ``None`` for a file that is no candidate.
+        count: Returns the tokens of a text.
+        by_structure: Whether nothing is asked, so that files enter by their own scores and not by their pieces'.
+    """
+
+    def __init__(
+        self,
+        corpus: FileCorpus,
+        ranked: Sequence[RankedFile],
+        *,
+        by_structure: bool = False,
+        mode_of: Callable[[ResolvedFile], ViewMode | None],
+        count: Callable[[str], int],
+    ) -> None:
+        self._corpus = corpus
+        self._count = count
+        self._by_structure = by_structure
+        self._open: dict[int, OpenCandidate | None] = {}
+        self.in_rank_order: list[Candidate] = []
+        for entry in ranked:
+            file = corpus.resolved(entry.file)
+            mode = mode_of(file)
+            if mode is not None:
+                self.in_rank_order.append(Candidate(entry.file, file, mode, entry))
+        self.by_number = {candidate.number: candidate for candidate in self.in_rank_order}
+
+    def analysis(self, number: int) -> FileAnalysis:
+        """Return what is known of a file's text."""
+        return self._corpus.analyses([number])[0]
+
+    def fittables(self, numbers: Sequence[int]) -> list[Fittable]:
+        """Return files as fitting orders them."""
+        analyses = self._corpus.analyses(numbers)
+        return [
+            self._fittable(self.by_number[number], analysis)
+            for number, analysis in zip(numbers, analyses, strict=True)
+        ]
+
+    def _fittable(self, candidate: Candidate, analysis: FileAnalysis) -> Fittable:
+        ranked = candidate.ranked
+        pieces = analysis.pieces
+        chances = ranked.pieces
+        if len(chances) != len(pieces):  # not looked at, or the file has changed meanwhile
+            total = sum(piece.characters for piece in pieces) or 1
+            chances = [ranked.score * piece.characters / total for piece in pieces]
+        if self._by_structure:
+            chances = _by_file(ranked.score, pieces, chances)
+        is_prose = not self._corpus.files[candidate.number].is_code
+        return Fittable(
+            candidate.number, ranked.score, analysis.definitions, pieces, chances, is_prose
+        )
+
+    def lines(self, number: int) -> FileLines | None:
+        """Return the lines that a file may show, ``None`` where its view cannot be made."""
+        opened = self.open(number)
+        return opened.lines if opened else None
+
+    def open(self, number: int) -> OpenCandidate | None:
+        """Return a file with its text, ``None`` where its view cannot be made."""
+        if number not in self._open:
+            self._open[number] = self._read(self.by_number[number])
+        return self._open[number]
+
+    def _read(self, candidate: Candidate) -> OpenCandidate | None:
+        path = candidate.file.path
+        text = self._corpus.text(candidate.number)
+        view = self._view(candidate, text)
+        if view is None:
+            return None
+        texts = split_lines(view.text)
+        if texts and not texts[-1].endswith("\n"):
+            texts[-1] += "\n"
+        longest_ticks = file_block(path, view.text, language=view.language)
+        empty = file_block(path, "", language=view.language)
+        # The fence is as long as any part of the text needs it.
+        ticks = longest_ticks[-1:] * (len(longest_ticks) - len(longest_ticks.rstrip("`")))
+        frame = self._count(empty.replace("```", ticks or "```") + SEPARATOR)
+        is_text = is_the_text(path, candidate.mode)
+        place = _itself if is_text else _PlacesInView(view, len(texts))
+        lines = FileLines(texts, place, frame, is_whole=candidate.is_whole)
+        return OpenCandidate(candidate, text, view, lines)
+
+    def _view(self, candidate: Candidate, text: str) -> View | None:
+        path, mode, item = candidate.file.path, candidate.mode, candidate.file.item
+        if is_the_text(path, mode):
+            return View(text, (), fence_tag(path, text))
+        request = ViewRequest(path, text, mode, item.ast_mask, tuple(item.custom_slices))
+        view = next(iter(render_all([request], workers=1)))
+        return view if isinstance(view, View) else None
+
+    def content_hash(self, number: int) -> str:
+        """Return the SHA-256 of a file's bytes in hexadecimal digits."""
+        return self._corpus.content_hash(number).hex()
+
+    def estimate(self, number: int) -> int:
+        """Return about how many tokens a file has."""
+        return max(1, self._corpus.files[number].characters // CHARACTERS_PER_TOKEN)
+
+    def rendered(self, number: int, state: ShownLines) -> RenderedFile:
+        """Return a file as the prompt shows it: the lines of ``state``, in full where these are all."""
+        opened = self._open[number]
+        if opened is None:
+            raise KeyError(number)
+        view = opened.view
+        runs = state.runs()
+        if not state.is_complete:
+            view = focused(view, opened.lines.texts, runs)
+        file = opened.candidate.file
+        return RenderedFile(
+            path=file.path,
+            entry=file.item.path,
+            content=view.text,
+            source=opened.text,
+            view_mode=opened.candidate.mode,
+            auto_aggregate=True,
+            force_full=file.item.force_full,
+            tier=file.entry.tier,
+            language=view.language,
+            spans=view.spans,
+        )
+
+    def level(self, number: int, marks: bytes) -> Level:
+        """Return the level that showing these lines of a file stands for (rule B-2)."""
+        opened = self._open.get(number)
+        if opened is None or not any(marks):
+            return Level.NAME
+        most = opened.candidate.most
+        texts = opened.lines.texts
+        if all(mark or not text.strip() for mark, text in zip(marks, texts, strict=True)):
+            return most
+        if most is not Level.FULL:
+            return Level.OUTLINE
+        signatures = bytearray(len(marks) + 1)
+        for definition in self.analysis(number).definitions:
+            first, last = signature_run(definition)
+            signatures[first - 1 : last] = b"\1" * (last - first + 1)
+        is_signature_only = all(
+            not mark or signature for mark, signature in zip(marks, signatures, strict=False)
+        )
+        return Level.OUTLINE if is_signature_only else Level.FOCUSED
+
+    def definitions_in_full(self, number: int, marks: bytes) -> tuple[str, ...]:
+        """Return the names of definitions of which all lines but blank ones are shown, each once."""
+        opened = self._open.get(number)
+        if opened is None or not any(marks):
+            return ()
+        if opened.candidate.mode is not ViewMode.FULL or opened.lines.is_whole:
+            return ()
+        texts = opened.lines.texts
+        names: dict[str, None] = {}
+        for definition in self.analysis(number).definitions:
+            numbers = range(definition.signature, min(definition.last, len(texts)) + 1)
+            if all(marks[line - 1] or not texts[line - 1].strip() for line in numbers):
+                names[".".join(definition.path)] = None
+        return tuple(names)
+
+
+class _PlacesInView:
+    """Finds the lines of a view that lines of its file stand behind; those that come from nowhere are always shown."""
+
+    def __init__(self, view: View, lines: int) -> None:
+        self._spans = sorted(view.spans)
+        covered = bytearray(lines)
+        for span in self._spans:
+            covered[span.start - 1 : span.end] = b"\1" * (span.end - span.start + 1)
+        self._always = [(line, line) for line, mark in enumerate(covered, start=1) if not mark]
+
+    def __call__(self, run: Run) -> Iterable[Run]:
+        first, last = run
+        places = list(self._always)
+        for span in self._spans:
+            if span.source_end < first or span.source_start > last:
+                continue
+            if span.end - span.start == span.source_end - span.source_start:
+                start = max(first, span.source_start) - span.source_start
+                end = min(last, span.source_end) - span.source_start
+                places.append((span.start + start, span.start + end))
+            else:
+                places.append((span.start, span.end))
+        return places
+
+
+def _by_file(score: float, pieces: Sequence[Piece], chances: Sequence[float]) -> Sequence[float]:
+    """Return chances by which the pieces of likelier files enter first, however long they are."""
+    best = max(chances, default=0.0) or 1.0
+    return [
+        score * chance / best * max(1, piece.characters / CHARACTERS_PER_TOKEN) ** DENSITY
+        for piece, chance in zip(pieces, chances, strict=True)
+    ]
+
+
+def _itself(run: Run) -> Iterable[Run]:
+    return (run,)

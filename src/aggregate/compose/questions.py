@@ -1,0 +1,102 @@
+"""What a ranking is asked, from what a request asks for: the task is read, changes and history are looked up."""
+
+from collections.abc import Sequence
+from posixpath import normpath
+from typing import TYPE_CHECKING, Final
+
+from aggregate.compose.commit_history import CommitHistory, read_history
+from aggregate.compose.request import Request
+from aggregate.models.choice import Missing
+from aggregate.models.task import Place, Task
+from aggregate.ranking.question import ChangedLines, Commit, Question
+from aggregate.ranking.similar_commits import similar_commits
+from aggregate.ranking.task_text import read_task
+from aggregate.sources.git_changes import changed_lines
+
+if TYPE_CHECKING:
+    from aggregate.index.store import Index
+
+_RECENT: Final = 120
+"""Commits whose definitions count for what is being worked on; measured with the weights of ``ranking.weights``."""
+
+
+def question_for(request: Request, *, index: "Index", paths: Sequence[str]) -> Question:
+    """Return what a ranking of the request's files is asked.
+
+    Args:
+        request: With its task; without one, or with an empty one, nothing is asked and no history is read.
+        index: Keeps what the commits hold.
+        paths: The candidates, as the prompt shows them.
+
+    Raises:
+        ConfigError: The task names a revision that there is none of, or there is no repository.
+    """
+    task = request.task or Task()
+    text = read_task(task.text)
+    folder = str(request.base_dir)
+    seeds = Question(
+        task=text,
+        focus=tuple(resolve_place(place, paths) for place in task.focus),
+        symbols=tuple(dict.fromkeys(name.strip() for name in task.symbols if name.strip())),
+        changes=_changes(folder, task.since, paths),
+    )
+    if seeds.is_empty:
+        return seeds
+    history = read_history(folder, index=index)
+    commits = _named_commits(history, seeds, index)
+    missing = (history.missing,) if history.missing else ()
+    return Question(
+        task=text,
+        focus=seeds.focus,
+        symbols=seeds.symbols,
+        changes=seeds.changes,
+        commits=commits,
+        missing=(*missing, *_missing_words(task, seeds)),
+    )
+
+
+def resolve_place(place: Place, paths: Sequence[str]) -> tuple[str, int, int]:
+    """Return a focus place as ``(path, first, last)`` with the path of the candidate that it names.
+
+    It names a candidate by its path, or as focus files do by the last parts of it where only one ends so. A file whose
+    name ends like a place, such as ``a:1``, is the file. What names no candidate is returned as written.
+    """
+    candidates = frozenset(paths)
+    whole = _candidate(str(place), candidates, paths) if place.first else None
+    if whole:
+        return whole, 0, 0
+    return _candidate(place.path, candidates, paths) or place.path, place.first, place.last
+
+
+def _candidate(name: str, candidates: frozenset[str], paths: Sequence[str]) -> str | None:
+    if name in candidates:
+        return name
+    plain = normpath(name.replace("\\", "/")) if name else ""
+    if not plain or plain in candidates:
+        return plain or None
+    ending = [path for path in paths if path.endswith(f"/{plain}")]
+    return ending[0] if len(ending) == 1 else None
+
+
+def _changes(folder: str, since: str, paths: Sequence[str]) -> tuple[ChangedLines, ...]:
+    """Return the changes of candidates; what is no candidate is never shown (T-6)."""
+    if not since:
+        return ()
+    candidates = frozenset(paths)
+    changes = changed_lines(folder, since)
+    return tuple(ChangedLines(*change) for change in changes if change.path in candidates)
+
+
+def _named_commits(history: CommitHistory, seeds: Question, index: "Index") -> tuple[Commit, ...]:
+    """Return the commits, the newest and those like the task with the definitions that they changed."""
+    recent = range(min(_RECENT, len(history.commits)))
+    alike = (commit.place for commit in similar_commits(history.commits, seeds.task.terms))
+    return history.with_names(sorted({*recent, *alike}), index=index)
+
+
+def _missing_words(task: Task, seeds: Question) -> tuple[Missing, ...]:
+    if task.text.strip() and not seeds.task.terms:
+        return (Missing("text", "the task has no word that tells what it is about"),)
+    if not task.text.strip():
+        return (Missing("text", "the task has no text"),)
+    return ()

@@ -1,0 +1,108 @@
+"""The files of a request in the order of what the task says: read, asked about, ranked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aggregate.compose.corpus_reading import read_corpus
+from aggregate.compose.file_corpus import FileCorpus
+from aggregate.compose.file_reading import FileReader
+from aggregate.compose.file_rendering import select_files
+from aggregate.compose.questions import question_for
+from aggregate.compose.request import Request
+from aggregate.compose.selection import ResolvedFile, Selection
+from aggregate.index.shared import user_index
+from aggregate.index.store import Index
+from aggregate.models.choice import FileChoice, Level, Missing
+from aggregate.models.view import ViewMode
+from aggregate.monitor import get_monitor
+from aggregate.ranking.question import Question
+from aggregate.ranking.rank import rank
+from aggregate.ranking.ranking import RankedFile, Ranking
+from aggregate.ranking.weights import WEIGHTS
+
+
+@dataclass(frozen=True, slots=True)
+class RankedFiles:
+    """The files of a request and how likely its task touches each.
+
+    Attributes:
+        selection: All files that were asked for.
+        reader: Has read those that the index does not know.
+        corpus: The readable ones.
+        question: What was asked.
+        ranking: The answer.
+    """
+
+    selection: Selection
+    reader: FileReader
+    corpus: FileCorpus
+    question: Question
+    ranking: Ranking
+
+
+@get_monitor().scope("rank_files")
+def rank_files(
+    request: Request, *, index: Index, weights: Mapping[str, float] = WEIGHTS
+) -> RankedFiles:
+    """Rank the files of a request by its task.
+
+    Args:
+        request: Whose files and task.
+        index: Where what follows from files is kept from run to run.
+        weights: How much each kind of evidence counts.
+
+    Raises:
+        ConfigError: The base directory, the rules of what to leave out, or a revision cannot be used.
+    """
+    selection = select_files(request)
+    reader = FileReader(request.redaction, selection.generated)
+    corpus = read_corpus(selection.files, index=index, redaction=request.redaction, reader=reader)
+    paths = [facts.path for facts in corpus.files]
+    question = question_for(request, index=index, paths=paths)
+    return RankedFiles(selection, reader, corpus, question, rank(corpus, question, weights=weights))
+
+
+def file_scores(request: Request, *, index: Index | None = None) -> Mapping[str, float]:
+    """Return how likely the task of a request touches each of its readable files, by their paths; in sum 1."""
+    ranked = rank_files(request, index=index or user_index())
+    return {ranked.corpus.files[entry.file].path: entry.score for entry in ranked.ranking.files}
+
+
+def scored_choices(
+    request: Request, *, index: Index
+) -> tuple[tuple[FileChoice, ...], tuple[Missing, ...]]:
+    """Return the files of a prompt that has a task and no budget, with their scores, and what evidence is missing.
+
+    Such a prompt shows what it would without a task (rule T-3).
+    """
+    ranked = rank_files(request, index=index)
+    by_path = {
+        ranked.corpus.files[entry.file].path: (position, entry)
+        for position, entry in enumerate(ranked.ranking.files, start=1)
+    }
+    choices = tuple(
+        _choice(file, by_path.get(file.path), ranked.corpus)
+        for file in ranked.selection.files
+        if not file.is_remark
+    )
+    return choices, tuple(ranked.ranking.missing)
+
+
+def _choice(
+    file: ResolvedFile, scored: tuple[int, RankedFile] | None, corpus: FileCorpus
+) -> FileChoice:
+    mode = file.view_mode if file.item.auto_aggregate else ViewMode.NONE
+    level = Level(mode.value)
+    if scored is None:
+        return FileChoice(file.path, file.item.path, Level.LEFT_OUT, level)
+    position, ranked = scored
+    return FileChoice(
+        path=file.path,
+        entry=file.item.path,
+        level=level,
+        most=level,
+        score=ranked.score,
+        rank=position,
+        reasons=ranked.reasons,
+        content_hash=corpus.content_hash(ranked.file).hex(),
+    )

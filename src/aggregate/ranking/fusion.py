@@ -1,0 +1,142 @@
+"""From many evidences to one order: weighted sums, probabilities, and the strongest reasons."""
+
+from collections.abc import Mapping, Sequence
+from math import exp, fsum, inf, log
+
+from aggregate.models.choice import Reason
+from aggregate.ranking.evidence import Evidence, PieceKey
+from aggregate.ranking.piece_values import PieceValues
+from aggregate.ranking.ranking import RankedFile
+
+_MOST_REASONS = 6
+"""Reasons that are kept of each file: behind them none moves it by a place."""
+_UNTOLD = frozenset({"file size", "piece size", "outside definitions", "function", "language"})
+"""Kinds that nearly every file has: they are no reasons to tell."""
+_LEAST = 0.01
+"""Below this a reason is none."""
+
+
+def add_to_files(
+    sums: Sequence[float], evidences: Sequence[Evidence], weights: Mapping[str, float]
+) -> list[float]:
+    """Return the files' sums with what some evidences say about each as a whole.
+
+    Args:
+        sums: For each file, what was said before.
+        evidences: What was observed, always in the same order.
+        weights: By kind.
+    """
+    added = list(sums)
+    for evidence in evidences:
+        weight = weights.get(evidence.kind, 0.0)
+        if weight:
+            for file, value in evidence.files.items():
+                added[file] += weight * value
+    return added
+
+
+def add_to_pieces(
+    sums: Mapping[int, Sequence[float]],
+    evidences: Sequence[Evidence],
+    weights: Mapping[str, float],
+) -> Mapping[int, list[float]]:
+    """Return the sums of the candidates' pieces with what some evidences say about them and about their files.
+
+    Args:
+        sums: For each candidate, what was said before about each of its pieces.
+        evidences: What was observed, always in the same order.
+        weights: By kind.
+    """
+    added = {file: list(values) for file, values in sums.items()}
+    for evidence in evidences:
+        weight = weights.get(evidence.kind, 0.0)
+        if not weight:
+            continue
+        for file, value in evidence.files.items():
+            if file in added:
+                added[file] = [total + weight * value for total in added[file]]
+        if isinstance(evidence.pieces, PieceValues):
+            for file, row in evidence.pieces.rows.items():
+                pairs = zip(added[file], row, strict=True)
+                added[file] = [total + weight * value for total, value in pairs]
+            continue
+        for (file, place), value in evidence.pieces.items():
+            added[file][place] += weight * value
+    return added
+
+
+def probabilities(
+    pieces: Mapping[int, Sequence[float]], others: Mapping[int, float]
+) -> tuple[Mapping[int, Sequence[float]], Mapping[int, float]]:
+    """Return the softmax over all pieces: of the candidates' pieces, and of the other files as wholes.
+
+    Args:
+        pieces: The sums of the candidates' pieces.
+        others: The sums of the other files, as of one piece.
+    """
+    best = max((value for values in pieces.values() for value in values), default=-inf)
+    best = max(best, max(others.values(), default=-inf))
+    if best == -inf:
+        return dict.fromkeys(pieces, ()), {}
+    powers = {file: [exp(value - best) for value in values] for file, values in pieces.items()}
+    other_powers = {file: exp(value - best) for file, value in others.items()}
+    total = fsum([*(fsum(values) for values in powers.values()), *other_powers.values()])
+    shares = {file: [power / total for power in values] for file, values in powers.items()}
+    return shares, {file: power / total for file, power in other_powers.items()}
+
+
+def reasons(
+    evidences: Sequence[Evidence],
+    weights: Mapping[str, float],
+    *,
+    best_pieces: Mapping[int, PieceKey],
+    files: Sequence[int],
+) -> Mapping[int, tuple[Reason, ...]]:
+    """Return what moved each file most, what speaks for it first.
+
+    Args:
+        evidences: What was observed.
+        weights: By kind.
+        best_pieces: The likeliest piece of each candidate: what is said about it counts for its file.
+        files: The files to tell of.
+    """
+    table: dict[int, list[Reason]] = {file: [] for file in files}
+    for evidence in evidences:
+        weight = weights.get(evidence.kind, 0.0)
+        if not weight or evidence.kind in _UNTOLD:
+            continue
+        for file in files:
+            value = evidence.files.get(file, 0.0)
+            if file in best_pieces:
+                value += evidence.pieces.get(best_pieces[file], 0.0)
+            if abs(weight * value) >= _LEAST:
+                matched = evidence.matched.get(file, "")
+                table[file].append(Reason(evidence.kind, weight * value, matched))
+    return {file: _strongest(told) for file, told in table.items()}
+
+
+def _strongest(told: Sequence[Reason]) -> tuple[Reason, ...]:
+    strongest = sorted(told, key=lambda reason: (-abs(reason.weight), reason.kind))[:_MOST_REASONS]
+    return tuple(sorted(strongest, key=lambda reason: (-reason.weight, reason.kind)))
+
+
+def in_order(
+    files: int,
+    *,
+    pieces: Mapping[int, Sequence[float]],
+    others: Mapping[int, float],
+    why: Mapping[int, tuple[Reason, ...]],
+) -> Sequence[RankedFile]:
+    """Return all files, the likeliest first, equal ones in the order of the corpus."""
+    ranked: list[RankedFile] = []
+    for file in range(files):
+        own = pieces.get(file)
+        score = others.get(file, 0.0) if own is None else fsum(own)
+        ranked.append(RankedFile(file, score, own or (), why.get(file, ())))
+    ranked.sort(key=lambda entry: (-entry.score, entry.file))
+    return ranked
+
+
+def logarithm_of_count(count: int) -> float:
+    """Return what ``count`` equal pieces add to the logarithm of their file's chance."""
+    return log(max(1, count))

@@ -1,0 +1,194 @@
+"""What the project's history says: what was changed for similar tasks, lately, and together."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import fsum, log1p
+
+from aggregate.models.choice import Missing
+from aggregate.ranking.evidence import Evidence, PieceKey
+from aggregate.ranking.file_analysis import FileAnalysis
+from aggregate.ranking.inquiry import Candidates, Inquiry
+from aggregate.ranking.question import Commit
+from aggregate.ranking.scaling import scaled_evidence
+
+_OLD = 500
+"""Changes newer than this many others count fully, older ones half: the code they changed has moved on."""
+_OLD_SHARE = 0.5
+_MOST_RECENT = 120
+"""Changes that count as recent."""
+_HALF_LIFE = 8
+"""Changes after which a change counts half."""
+_MOST_TOGETHER = 30
+"""Files of a change that was made for one reason; larger ones rename, format or release."""
+_FEWEST_TOGETHER = 2
+"""Common changes below which it is chance."""
+
+
+def _similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
+    """Return the places of the past changes whose messages resemble the task most, and how much each counts.
+
+    Similarity is cubed, so that a message that is twice as near counts eight times.
+    """
+    return [
+        (place, likeness**3 * (_OLD_SHARE if place >= _OLD else 1.0))
+        for place, likeness in inquiry.similar
+    ]
+
+
+def _recent_changes(commits: Sequence[Commit]) -> Iterator[tuple[int, float]]:
+    """Yield the places of the newest changes, and how much each counts."""
+    for place in range(min(_MOST_RECENT, len(commits))):
+        yield place, 0.5 ** (place / _HALF_LIFE)
+
+
+def changed_files(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
+    """Return which files similar changes changed, and which recent ones."""
+    if not inquiry.question.commits:
+        missing = _no_history(inquiry)
+        return Evidence("similar changes", missing=missing), Evidence("recent changes")
+    similar_files, counts = _changed_files(inquiry, _similar_changes(inquiry))
+    recent_files, recent_counts = _changed_files(
+        inquiry, tuple(_recent_changes(inquiry.question.commits))
+    )
+    return (
+        scaled_evidence(
+            "similar changes",
+            files=similar_files,
+            matched={file: _times(counts[file], "similar change") for file in similar_files},
+        ),
+        scaled_evidence(
+            "recent changes",
+            files=recent_files,
+            matched={file: _times(recent_counts[file], "recent change") for file in recent_files},
+        ),
+    )
+
+
+def _no_history(inquiry: Inquiry) -> Missing | None:
+    """Return what to tell of a history that is empty, unless it was told already."""
+    if any(missing.evidence == "history" for missing in inquiry.question.missing):
+        return None
+    return Missing("history", "there is no commit to learn from")
+
+
+def _times(count: int, what: str) -> str:
+    return f"{count} {what}{'s' if count > 1 else ''}"
+
+
+def _changed_files(
+    inquiry: Inquiry, changes: Sequence[tuple[int, float]]
+) -> tuple[Mapping[int, float], Mapping[int, int]]:
+    """Return what the changes say about each file that they changed, and how many changed it.
+
+    A change of many files says less about each, slowly: most of them were needed all the same.
+    """
+    numbers = inquiry.paths.numbers
+    values: dict[int, float] = {}
+    counts: dict[int, int] = {}
+    for place, worth in changes:
+        paths = inquiry.question.commits[place].paths
+        for path in paths:
+            file = numbers.get(path)
+            if file is not None:
+                values[file] = values.get(file, 0.0) + worth / log1p(len(paths))
+                counts[file] = counts.get(file, 0) + 1
+    return values, counts
+
+
+def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
+    """Return the pieces of the definitions that similar changes changed, and recent ones."""
+    places = _NamedPieces(inquiry, candidates)
+    return (
+        _of_definitions(
+            "definitions of similar changes",
+            inquiry,
+            places=places,
+            changes=_similar_changes(inquiry),
+        ),
+        _of_definitions(
+            "recently changed definitions",
+            inquiry,
+            places=places,
+            changes=tuple(_recent_changes(inquiry.question.commits)),
+        ),
+    )
+
+
+def _of_definitions(
+    kind: str,
+    inquiry: Inquiry,
+    *,
+    places: "_NamedPieces",
+    changes: Sequence[tuple[int, float]],
+) -> Evidence:
+    values: dict[PieceKey, float] = {}
+    matched: dict[int, str] = {}
+    for place, worth in changes:
+        for path, name in inquiry.question.commits[place].names:
+            for key in places.named(path, name):
+                values[key] = values.get(key, 0.0) + worth
+                matched.setdefault(key[0], name)
+    return scaled_evidence(kind, pieces=values, matched=matched)
+
+
+class _NamedPieces:
+    """The pieces of definitions by path and name; a file is looked through once."""
+
+    def __init__(self, inquiry: Inquiry, candidates: Candidates) -> None:
+        self._numbers = inquiry.paths.numbers
+        self._candidates = candidates
+        self._by_name: dict[int, Mapping[str, Sequence[PieceKey]]] = {}
+
+    def named(self, path: str, name: str) -> Sequence[PieceKey]:
+        """Return the pieces of the definitions of a name in a file, dots before it left out."""
+        file = self._numbers.get(path, -1)
+        if file not in self._candidates:
+            return ()
+        if file not in self._by_name:
+            self._by_name[file] = _pieces_by_name(file, self._candidates[file])
+        table = self._by_name[file]
+        return table.get(name) or table.get(name.rpartition(".")[2], ())
+
+
+def _pieces_by_name(file: int, analysis: FileAnalysis) -> Mapping[str, Sequence[PieceKey]]:
+    """Return a file's pieces by the last names of their definitions."""
+    own: dict[int, list[PieceKey]] = {}
+    for place, piece in enumerate(analysis.pieces):
+        own.setdefault(piece.definition, []).append((file, place))
+    table: dict[str, list[PieceKey]] = {}
+    for number, definition in enumerate(analysis.definitions):
+        if definition.path and number in own:
+            table.setdefault(definition.path[-1], []).extend(own[number])
+    return table
+
+
+def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence:
+    """Return the files that past changes changed together with some files.
+
+    Args:
+        inquiry: What is asked.
+        sources: Those files, with how much each counts, from 0 to 1.
+    """
+    numbers = inquiry.paths.numbers
+    pairs: dict[tuple[int, int], list[float]] = {}
+    for commit in inquiry.question.commits:
+        if not 1 < len(commit.paths) <= _MOST_TOGETHER:
+            continue
+        files = [numbers[path] for path in commit.paths if path in numbers]
+        for source in files:
+            if source in sources:
+                for file in files:
+                    if file not in sources:
+                        pairs.setdefault((file, source), []).append(1 / len(commit.paths))
+    values: dict[int, float] = {}
+    strongest: dict[int, tuple[float, int, int]] = {}
+    for (file, source), parts in pairs.items():
+        if len(parts) < _FEWEST_TOGETHER:
+            continue
+        worth = sources[source] * fsum(parts)
+        values[file] = values.get(file, 0.0) + worth
+        strongest[file] = max(strongest.get(file, (0.0, 0, 0)), (worth, -source, len(parts)))
+    matched = {
+        file: f"changed together with {inquiry.files[-source].path} in {count} commits"
+        for file, (_, source, count) in strongest.items()
+    }
+    return scaled_evidence("changed together", files=values, matched=matched)

@@ -1,0 +1,76 @@
+"""What files are for: tests and what stands beside the source count less, unless the task speaks of them."""
+
+from collections.abc import Mapping
+
+from aggregate.ranking.evidence import Evidence
+from aggregate.ranking.inquiry import Inquiry
+from aggregate.ranking.path_kinds import PathKind
+from aggregate.ranking.question import TaskText
+from aggregate.ranking.terms import terms_in
+
+_WORDS: Mapping[PathKind, str] = {
+    PathKind.TEST: "test tests testing spec specs fixture fixtures testcase pytest unittest coverage flaky",
+    PathKind.DOCUMENT: "doc docs documentation docstring readme changelog guide tutorial typo news",
+    PathKind.EXAMPLE: "example examples sample samples demo demos playground",
+    PathKind.BENCHMARK: "bench benches benchmark benchmarks",
+    PathKind.VENDORED: "vendor vendored vendoring bundled",
+    PathKind.GENERATED: "generated codegen regenerate lockfile",
+}
+"""Words by which a task speaks of files of a kind."""
+_TERMS: Mapping[PathKind, frozenset[str]] = {
+    kind: frozenset(terms_in(words)) for kind, words in _WORDS.items()
+}
+_IN_SCOPE = 0.0
+"""What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``."""
+_IN_SUBJECT = 0.3
+"""What is left of it where the first line speaks of them."""
+_IN_TEXT = 0.75
+"""What is left of it where only the rest does, which often just asks for tests as well."""
+
+
+def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
+    """Return which files are tests, and which are auxiliary: documents, examples, benchmarks, vendored, generated."""
+    penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
+    tests: dict[int, float] = {}
+    auxiliary: dict[int, float] = {}
+    for file, kind in enumerate(inquiry.kinds):
+        if kind is not PathKind.SOURCE and penalties[kind]:
+            values = tests if kind is PathKind.TEST else auxiliary
+            values[file] = penalties[kind]
+    return (
+        Evidence("test", files=tests, matched=dict.fromkeys(tests, "a test")),
+        Evidence(
+            "auxiliary",
+            files=auxiliary,
+            matched={file: inquiry.kinds[file].value for file in auxiliary},
+        ),
+    )
+
+
+def _penalty(kind: PathKind, task: TaskText) -> float:
+    """Return how much it counts against a file to be of a kind, from 0 to 1."""
+    words = _TERMS[kind]
+    if not words.isdisjoint(task.scopes):
+        return _IN_SCOPE
+    if not words.isdisjoint(task.subject):
+        return _IN_SUBJECT
+    if not words.isdisjoint(task.terms):
+        return _IN_TEXT
+    return 1.0
+
+
+def language_share(inquiry: Inquiry) -> Evidence:
+    """Return the share that a file's language has of the project's source, scaled to the most used language."""
+    characters: dict[str, int] = {}
+    for facts, kind in zip(inquiry.files, inquiry.kinds, strict=True):
+        if facts.is_code and kind is PathKind.SOURCE:
+            characters[facts.language] = characters.get(facts.language, 0) + facts.characters
+    most = max(characters.values(), default=0)
+    if not most:
+        return Evidence("language")
+    values = {
+        file: characters[facts.language] / most
+        for file, facts in enumerate(inquiry.files)
+        if facts.is_code and characters.get(facts.language)
+    }
+    return Evidence("language", files=values)

@@ -1,0 +1,54 @@
+"""What of a message is its author's own words on the matter: without trailers, addresses and what is quoted."""
+
+import re
+from typing import Final
+
+_TRAILER: Final = re.compile(
+    r"^[ \t]*+(?:[\w-]{1,40}-by|change-id|commit-id|cc|link|see-also|git-svn-id|piperorigin-revid|gitorigin-revid"
+    r"|differential revision|reviewed-on|bug|ticket|refs?|references|fixes|closes|resolves|part-of|msg-id"
+    r"|message-id|auto-submit|backport-of)[ \t]*+:[^\n]*+$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Lines that programs put at the end of a commit's message, or that name people and tickets."""
+_PICKED: Final = re.compile(
+    r"^[ \t]*+\(?(?:cherry[- ]picked|backported) from [^\n]*+$", re.IGNORECASE | re.MULTILINE
+)
+_ADDRESS: Final = re.compile(r"(?:https?|ftp|ssh|git)://[^\s<>\"')\]]*+")
+_MAIL: Final = re.compile(r"<[^\s<>@]{1,100}@[^\s<>@]{1,100}>")
+_TICKET: Final = re.compile(r"#\d{1,9}\b")
+_REPLY: Final = re.compile(
+    r"^(?=[^\n]{0,200}:[ \t]*+$)[^\n>]{0,200} (?:wrote|schrieb|a écrit|escribió):", re.MULTILINE
+)
+# Not what a test runner points at with ">" and several blanks.
+_QUOTED: Final = re.compile(r"^>(?:[ \t]?>)*+ ?(?![ \t])[^\n]*+$", re.MULTILINE)
+_ABOVE_FILE: Final = re.compile(r"[\\/](?<![\w.~/\\-][\\/])(?:[\w.@+~-]++[\\/]){2,}+")
+"""The folders of an absolute path: they lie on somebody's machine."""
+_FOLDERS_KEPT: Final = 2
+
+
+def own_words(text: str) -> str:
+    """Return ``text`` without trailers, addresses, numbers of tickets, quoted e-mail, and outer folders of files.
+
+    Where all of it is quoted, the quotation stays.
+    """
+    without_addresses = _MAIL.sub(" ", _ADDRESS.sub(" ", text))
+    words = _unquoted(without_addresses)
+    words = _PICKED.sub("", _TRAILER.sub("", words))
+    return _ABOVE_FILE.sub(_last_folders, _TICKET.sub(" ", words))
+
+
+def _unquoted(text: str) -> str:
+    if not text.startswith(">") and "\n>" not in text:
+        return text
+    unquoted = _QUOTED.sub("", _REPLY.sub("", text))
+    return unquoted if unquoted.strip() else text
+
+
+def without_quotes(text: str) -> str:
+    """Return ``text`` with the marks of quoted lines taken off, so that what they quote reads as it did."""
+    return re.sub(r"^>(?:[ \t]?>)*+ ?(?![ \t])", "", text, flags=re.MULTILINE)
+
+
+def _last_folders(match: re.Match[str]) -> str:
+    folders = match[0].replace("\\", "/").rstrip("/").split("/")
+    return f" {'/'.join(folders[-_FOLDERS_KEPT:])}/"

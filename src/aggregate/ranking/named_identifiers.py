@@ -1,0 +1,143 @@
+"""The identifiers that a text names: quoted, written like code, capitalised within a sentence, or plain words."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from aggregate.ranking.file_names import is_file_name
+from aggregate.ranking.terms import NO_TERMS
+
+CERTAIN: Final = 1.0
+"""It is quoted, called, capitalised, or looks like code."""
+POSSIBLE: Final = 0.3
+"""A plain word, which a definition may happen to be called; measured with the weights of ``ranking.weights``."""
+MOST_CERTAIN: Final = 200
+"""Names that are told of those that are sure: a task that names more is a list or a log."""
+MOST_POSSIBLE: Final = 200
+"""The same of plain words."""
+_LONGEST_NAME: Final = 120
+_SHORTEST_WORD: Final = 3
+"""Letters of a plain word that can be a name; shorter ones are mostly none."""
+
+_PART: Final = r"[^\W\d][\w$]*+"
+_NAME: Final = re.compile(
+    rf"(?<![\w$@/\\-])(?P<name>[@$]?{_PART}(?:(?:\.|::|->|\#)~?{_PART})*+[!?]?(?=[^\w$/\\]|$))(?P<call>\(\)?)?"
+)
+"""A word or several that dots, colons, arrows or number signs join; no part of a path."""
+_JOINT: Final = re.compile(r"\.|::|->|#")
+_CAMEL: Final = re.compile(r"[^\W\d_A-Z][A-Z]")
+_CLOSING: Final = {
+    "`": "`'",  # as older programs quote
+    "'": "'",
+    '"': '"',
+    "‘": "’",
+    "“": "”",
+    "«": "»",
+    "「": "」",
+}
+"""The characters that end a quotation, by the one that begins it."""
+_INTERNAL: Final = "node:internal/"
+"""In frames of the program that runs JavaScript: they name nothing of a project."""
+_ENDS_SENTENCE: Final = ".!?:;"
+_LINE_START: Final = re.compile(r"[\s\d.)*>#+=-]*+$")
+"""What stands before the first word of a line: bullets, numbers, headings."""
+_MESSAGES: Final = re.compile(
+    r"(?:undefined|undeclared|unknown|unresolved|unused|missing)(?: [a-z]{1,20}){0,2}: (?P<undefined>[^\s,;]{1,120})"
+    r"|(?P<subject>[\w$.]{1,120}+) is not (?:defined|a function|a constructor|iterable|callable|exported)"
+    r"|symbol:\s{1,20}(?:class|method|variable|interface|enum)\s{1,20}(?P<symbol>[\w$]{1,120})"
+    r"|\bin function (?P<function>[\w:~]{1,120})",
+    re.IGNORECASE,
+)
+"""What compilers and interpreters call by name without quoting it."""
+
+
+def named_identifiers(text: str) -> dict[str, float]:
+    """Return the identifiers that ``text`` names, as written, with how surely each is one: ``1.0`` or ``0.3``.
+
+    The sure ones come first, each kind in the order of the text. Of ``Session.send`` its last part counts too. Names of
+    files are none.
+    """
+    certain: dict[str, float] = {}
+    possible: dict[str, float] = {}
+    for line in text.split("\n"):
+        if _INTERNAL in line:
+            continue
+        for name in _named_by_messages(line):
+            _add(name, True, certain, possible)
+        for match in _NAME.finditer(line):
+            name = match["name"].lstrip("@$")
+            if name in certain or len(name) > _LONGEST_NAME:
+                continue
+            if _is_certain(match, name, line):
+                _add(name, True, certain, possible)
+            elif (
+                name not in possible
+                and len(name) >= _SHORTEST_WORD
+                and name.lower() not in NO_TERMS
+            ):
+                _add(name, False, certain, possible)
+        if len(certain) >= MOST_CERTAIN:
+            break
+    certain = dict(islice(certain.items(), MOST_CERTAIN))
+    plain = ((name, value) for name, value in possible.items() if name not in certain)
+    return {**certain, **dict(islice(plain, MOST_POSSIBLE))}
+
+
+def _add(
+    name: str, is_certain: bool, certain: dict[str, float], possible: dict[str, float]
+) -> None:
+    """Add a name, and its last part where it has several."""
+    if is_file_name(name) or not any(map(str.isalpha, name)):
+        return
+    if is_certain:
+        certain[name] = CERTAIN
+    else:
+        possible[name] = POSSIBLE
+    last = _JOINT.split(name)[-1].lstrip("~")
+    if last == name or len(last) < _SHORTEST_WORD:
+        return
+    if _looks_like_code(last) or last[:1].isupper():
+        certain[last] = CERTAIN
+    else:
+        possible[last] = POSSIBLE
+
+
+def _named_by_messages(line: str) -> Iterator[str]:
+    if ":" not in line and " is not " not in line and "unction " not in line:
+        return
+    for message in _MESSAGES.finditer(line):
+        subject = next(group for group in message.groups() if group)
+        if match := _NAME.match(subject):
+            yield match["name"]
+
+
+def _is_certain(match: re.Match[str], name: str, line: str) -> bool:
+    start, end = match.span("name")
+    if match["call"]:
+        return not line.startswith("(s)", end)
+    closing = _CLOSING.get(line[start - 1]) if start else None
+    if closing and line[end : end + 1] and line[end] in closing:
+        return True
+    if name.islower() and name.isalnum():  # most words
+        return False
+    if _looks_like_code(name):
+        return True
+    if not name[:1].isupper() or name.lower() in NO_TERMS:
+        return False
+    return not _begins_sentence(line, start)
+
+
+def _looks_like_code(name: str) -> bool:
+    """Tell whether a name is joined of parts, as prose joins none: ``snake_case``, ``camelCase``, ``a.b``."""
+    parts = _JOINT.split(name)
+    if len(parts) > 1:
+        return max(map(len, parts)) > 1  # not "e.g" and "i.e"
+    return "_" in name.strip("_$") or name.startswith("__") or bool(_CAMEL.search(name))
+
+
+def _begins_sentence(line: str, start: int) -> bool:
+    before = line[max(0, start - 20) : start].rstrip("\"'(`[*_ \t")
+    if not before or before[-1] in _ENDS_SENTENCE:
+        return True
+    return start < len("  1.2.3) ## ") and bool(_LINE_START.match(before))

@@ -1,0 +1,247 @@
+"""The places in files that a text names: frames of tracebacks, messages of compilers and test runners, links, paths."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from aggregate.ranking.file_names import is_file_name
+from aggregate.ranking.question import NamedPlace
+from aggregate.ranking.symbol_text import plain_symbol
+
+MOST_PLACES: Final = 200
+"""Places that are told: a traceback of a recursion has a thousand frames, and the first of them say it all."""
+_LONGEST_LINE: Final = 1_000
+"""Characters of a line that is read at once; messages with longer paths are rare, minified code is not."""
+_LONGEST_PATH: Final = 400
+
+_NUMBER: Final = r"\d{1,7}"
+_PYTHON: Final = re.compile(
+    rf'File "(?P<path>[^"]{{1,{_LONGEST_PATH}}})", line (?P<line>{_NUMBER})(?:, in (?P<symbol>\S{{1,200}}))?'
+)
+_JVM: Final = re.compile(
+    r"(?:^|\s)(?:at )?(?P<symbol>(?:[\w.@$-]{0,200}/)*+[\w.$<>-]{1,300}+)"
+    rf"\((?P<name>[\w$-]{{1,100}}\.(?:java|kts?|scala|groovy|cljc?)):(?P<line>{_NUMBER})\)"
+)
+_JVM_FILE: Final = re.compile(r"\.(?:java|kts?|scala|groovy|cljc?):\d")
+_JVM_OWN: Final = (
+    "java.",
+    "javax.",
+    "jdk.",
+    "sun.",
+    "com.sun.",
+    "kotlin.",
+    "kotlinx.",
+    "scala.",
+    "clojure.",
+)
+"""Where the classes of these languages themselves begin: no project holds them."""
+_LINK: Final = re.compile(r"\b(?P<scheme>[a-z][a-z+.-]{1,30}+)://(?P<rest>[^\s\"'<>()\[\]]++)")
+_BLOB: Final = re.compile(
+    r"[^/]*+(?:/[^/]++){2,4}?/(?:-/)?(?:blob|blame|raw|edit|src)/[^/]++/(?P<path>.+)"
+)
+_BLOB_LINE: Final = re.compile(rf"#(?:L|lines?-)(?P<line>{_NUMBER}).*")
+_LINE_BEHIND: Final = re.compile(rf"(?P<path>.*?):(?P<line>{_NUMBER})(?::{_NUMBER})?[:,.;]?")
+
+_PATH_CHARACTER: Final = r"\w./\\@~+$%\-"
+_TOKEN: Final = re.compile(
+    rf"(?<![{_PATH_CHARACTER}:])(?P<path>(?:[A-Za-z]:(?=[\\/]))?[\w@~+$%-]*+[./\\]"
+    rf"(?:[{_PATH_CHARACTER}]++|(?<=/)\[[\w.-]{{1,60}}\])*+)"
+    rf"(?:::(?P<test>[^\W\d]\w{{0,100}}(?:::[^\W\d]\w{{0,100}})?)|:line (?P<dotnet>{_NUMBER})"
+    rf"|:(?P<line>{_NUMBER})(?![\w/])|\((?P<bracket>{_NUMBER})(?:,\s?{_NUMBER}){{0,3}}\)"
+    rf"|,? (?:on )?line (?P<word>{_NUMBER})|#L(?P<anchor>{_NUMBER}))?"
+)
+"""A run of characters that a path can be made of, and the ways in which a line stands behind it."""
+_WITH_LINE: Final = ("dotnet", "line", "bracket", "word", "anchor")
+_SUFFIX: Final = re.compile(r"[^/\\]\.[A-Za-z][A-Za-z0-9+_]{0,9}$")
+
+_SYMBOLS: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r":\d{1,7}: in (?P<symbol>\S{1,200})$",  # pytest
+        r":in [`'‘](?P<symbol>[^'`’]{1,200})['’]",  # Ruby
+        # Debuggers and sanitizers
+        r"^\s*+#\d{1,5}\s+(?:0x[0-9a-fA-F]{1,16} in )?(?P<symbol>[A-Za-z_~][\w:~$<>,.-]{0,200}) ?(?:\(|/|[A-Z]:)",
+        r"^\s*+#\d{1,5} [^\s()]{1,400}\(\d{1,7}\): (?P<symbol>[\w\\>:-]{1,200})\(",  # PHP
+        r"^\s*+at (?:async |new )?(?P<symbol>[^\s()/\\:]{1,200})(?: \[as [^\s\]]{1,100}\])? \(",  # JavaScript
+        r"^\s*+at (?P<symbol>[^\s()]{1,300})\([^()]{0,400}\) in ",  # C#
+        r"^(?P<symbol>[\w$.<>*/]{1,100})@(?:\w|/)",  # Firefox and Safari
+    )
+)
+_PYTEST: Final = re.compile(
+    rf"^\S{{1,{_LONGEST_PATH}}}:\d{{1,7}}: (?:in \S{{1,200}}|[A-Z]\w{{1,100}}|)$"
+)
+"""A frame of a failed test, as pytest shows it; the last one is where it failed."""
+_INTERNAL: Final = "node:internal/"
+"""In frames of the program that runs JavaScript."""
+_SEPARATOR: Final = re.compile(r"[./\\]")
+_RULE: Final = ("====", "____")
+"""What parts one failed test from another."""
+_GO_FUNCTION: Final = re.compile(
+    r"^(?:created by )?(?P<symbol>[^\s()]{1,200}(?:\(\*?\w{1,100}\)[\w.]{1,200})?)[\s(]?"
+)
+_RUST_FUNCTION: Final = re.compile(r"^\s*+\d{1,5}: (?:0x[0-9a-f]{1,16} - )?(?P<symbol>\S{1,400})")
+_GO_PLACE: Final = re.compile(rf"^\s{{1,8}}\S{{1,{_LONGEST_PATH}}}\.go:\d")
+_RUST_PLACE: Final = re.compile(rf"^\s+at \S{{1,{_LONGEST_PATH}}}:\d")
+_TERMINAL_COLOURS: Final = re.compile(r"\x1b\[[0-9;]{0,20}m")
+
+
+class _Line(NamedTuple):
+    """The places of one line."""
+
+    places: tuple[NamedPlace, ...]
+    is_python: bool = False
+    is_pytest: bool = False
+
+
+def named_places(text: str) -> tuple[NamedPlace, ...]:
+    """Return the places that ``text`` names, the most telling first, each once and at most ``MOST_PLACES``.
+
+    Python's tracebacks end with the frame where it happened, others begin with it; of Java's causes the last one is
+    the first. Places without a line come behind those with one.
+    """
+    places: dict[tuple[str, int], NamedPlace] = {}
+    for place in _ordered(_TERMINAL_COLOURS.sub("", text)):
+        key = place.path, place.line
+        if place.symbol or key not in places:
+            before = places.get(key)
+            places[key] = before if before and before.symbol else place
+    in_order = sorted(places.values(), key=lambda place: place.line == 0)
+    with_lines = {place.path for place in in_order if place.line}
+    kept = [
+        place for place in in_order if place.line or place.symbol or place.path not in with_lines
+    ]
+    return tuple(kept[:MOST_PLACES])
+
+
+def _ordered(text: str) -> Iterator[NamedPlace]:
+    """Yield the places, traceback by traceback, each from the frame where it ended."""
+    current: list[_Line] = []
+    blocks = [current]
+    chain = 0
+    previous = ""
+    for line in _lines(text):
+        if line.startswith("Caused by:"):
+            current = []
+            blocks.insert(chain, current)
+        elif _ends_block(line, current):
+            if current:
+                current = []
+                blocks.append(current)
+            chain = len(blocks) - 1
+        read = _read_line(line, previous)
+        if read.places:
+            current.append(read)
+        previous = line
+    for block in blocks:
+        yield from _block_places(block)
+
+
+def _ends_block(line: str, block: Sequence[_Line]) -> bool:
+    """Tell whether what follows belongs to another traceback; those of pytest hold blank lines."""
+    if not line.strip():
+        return not any(read.is_pytest for read in block)
+    return line.startswith(_RULE) or "Traceback (most recent" in line
+
+
+def _block_places(block: Sequence[_Line]) -> Iterator[NamedPlace]:
+    for line in reversed(block):
+        if line.is_python or line.is_pytest:
+            yield from line.places
+    for line in block:
+        if not (line.is_python or line.is_pytest):
+            yield from line.places
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines, very long ones in parts."""
+    for line in text.split("\n"):
+        if len(line) <= _LONGEST_LINE:
+            yield line
+        else:
+            for start in range(0, len(line), _LONGEST_LINE):
+                yield line[start : start + _LONGEST_LINE]
+
+
+def _read_line(line: str, previous: str) -> _Line:
+    if _INTERNAL in line or not _SEPARATOR.search(line):
+        return _Line(())
+    if 'File "' in line and (frame := _PYTHON.search(line)):
+        return _Line(tuple(_place(frame["path"], frame["line"], frame["symbol"])), is_python=True)
+    if _JVM_FILE.search(line) and (frame := _JVM.search(line)):
+        return _Line(tuple(_jvm_place(frame)))
+    places: list[NamedPlace] = []
+    symbol = _symbol(line, previous)
+    if "://" in line:
+        for link in _LINK.finditer(line):
+            places += _linked(link["scheme"], link["rest"], symbol)
+        line = _LINK.sub(" ", line)
+    for token in _TOKEN.finditer(line):
+        places += _token_place(token, symbol)
+    return _Line(tuple(places), is_pytest=bool(places and _PYTEST.match(line)))
+
+
+def _symbol(line: str, previous: str) -> str:
+    """Return the function that a frame names, in its own line or in the one before."""
+    if ".go:" in line and _GO_PLACE.match(line):
+        function = _GO_FUNCTION.match(previous)
+        return function["symbol"] if function else ""
+    if _RUST_PLACE.match(line):
+        function = _RUST_FUNCTION.match(previous)
+        return function["symbol"] if function else ""
+    for pattern in _SYMBOLS:
+        if match := pattern.search(line):
+            return match["symbol"]
+    return ""
+
+
+def _jvm_place(frame: re.Match[str]) -> Iterator[NamedPlace]:
+    """Yield the place of a frame that names a class and a file: the package is the folder."""
+    symbol = frame["symbol"].rpartition("/")[2]
+    if symbol.startswith(_JVM_OWN):
+        return
+    parts = symbol.split(".")
+    package = [part for part in parts[:-2] if part]
+    yield from _place("/".join((*package, frame["name"])), frame["line"], symbol)
+
+
+def _linked(scheme: str, rest: str, symbol: str) -> Iterator[NamedPlace]:
+    """Yield the place that a link leads to: a file shown by a host of repositories, or a script that a server gave."""
+    if blob := _BLOB.fullmatch(rest):
+        path, _, anchor = blob["path"].partition("#")
+        line = _BLOB_LINE.fullmatch(f"#{anchor}")
+        yield from _place(path.partition("?")[0], line["line"] if line else "0", "")
+        return
+    match = _LINE_BEHIND.fullmatch(rest)
+    if match is None:
+        if scheme == "file":
+            yield from _place(rest, "0", "")
+        return
+    path = match["path"].partition("?")[0]
+    if not path.startswith((".", "/")):
+        path = path.partition("/")[2]  # without the host
+    yield from _place(path.lstrip("./") if scheme != "file" else path, match["line"], symbol)
+
+
+def _token_place(token: re.Match[str], symbol: str) -> Iterator[NamedPlace]:
+    path = token["path"]
+    if token["test"]:
+        if path.endswith((".py", ".pyi")):
+            yield from _place(path, "0", token["test"])
+        return
+    line = next((token[name] for name in _WITH_LINE if token[name]), "")
+    if line and _SUFFIX.search(path):
+        yield from _place(path, line, symbol)
+    elif not line and is_file_name(path.rstrip(".,-")):
+        yield from _place(path, "0", "")
+
+
+def _place(path: str, line: str, symbol: str | None) -> Iterator[NamedPlace]:
+    """Yield a place, unless it lies in the language's own program or has no file."""
+    path = path.strip().replace("\\", "/").rstrip(".,-")
+    while path.startswith("./"):
+        path = path[2:]
+    if path.startswith("/") and path[2:4] == ":/":  # file:///C:/x
+        path = path[1:]
+    is_internal = path.startswith(("<", "node:", "internal/", "native "))
+    if path and not is_internal and len(path) <= _LONGEST_PATH and path.strip("./"):
+        yield NamedPlace(path, int(line), plain_symbol(symbol or ""))

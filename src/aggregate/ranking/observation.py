@@ -1,0 +1,175 @@
+"""All evidences of a question, gathered in two stages: over all files, then over the pieces of the best."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from math import exp, inf
+
+from aggregate.ranking.evidence import Evidence, PieceKey
+from aggregate.ranking.fusion import add_to_files, add_to_pieces, logarithm_of_count
+from aggregate.ranking.history_evidence import (
+    changed_definitions,
+    changed_files,
+    changed_together,
+)
+from aggregate.ranking.inquiry import Candidates, Inquiry
+from aggregate.ranking.kind_evidence import file_kinds, language_share
+from aggregate.ranking.mentions import (
+    files_with_named_definitions,
+    named_definitions,
+    named_files,
+    traced_files,
+    traced_places,
+    used_identifiers,
+)
+from aggregate.ranking.path_kinds import PathKind
+from aggregate.ranking.reference_evidence import MOST_SOURCES, references
+from aggregate.ranking.scaling import best_keys
+from aggregate.ranking.seed_evidence import seed_files, seeds
+from aggregate.ranking.size_evidence import file_sizes, piece_shapes
+from aggregate.ranking.text_evidence import file_text, path_words, piece_texts, read_postings
+
+MOST_CANDIDATES = 300
+"""Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order."""
+_MOST_SEEDED = 300
+"""Further files that are candidates because the question points at them."""
+_MOST_COMPANIONS = 10
+"""Files by rough score whose past companions are looked for."""
+_CERTAIN = 0.3
+"""How surely a definition must be named for its file to be a candidate whatever else is said about it."""
+
+
+_FAR = 12.0
+"""In the logarithm of odds: pieces that far behind the likeliest are no place to start from."""
+_SEEDS = frozenset({"focus", "symbol", "changed since", "place in the task"})
+"""Kinds of evidence that point at places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What was observed.
+
+    Attributes:
+        evidences: Always in the same order.
+        candidates: The files whose pieces were looked at.
+        files: The sums of all files, by number.
+        pieces: The sums of the candidates' pieces.
+    """
+
+    evidences: Sequence[Evidence]
+    candidates: Candidates
+    files: Sequence[float]
+    pieces: Mapping[int, Sequence[float]]
+
+
+def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
+    """Gather all evidences; weights decide which files are looked at closely."""
+    whole = _whole_files(inquiry)
+    files = add_to_files([0.0] * len(inquiry.files), whole, weights)
+    together = _companions(inquiry, files)
+    files = add_to_files(files, [together], weights)
+    candidates = inquiry.load(_best_files(inquiry, files, weights))
+    closely = _closely(inquiry, candidates)
+    given = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
+    pieces = add_to_pieces(given, closely, weights)
+    near = _near_seeds(inquiry, candidates, closely)
+    pieces = add_to_pieces(pieces, [near], weights)
+    referred = references(inquiry, candidates, likely=_likely(pieces), kind="references")
+    return Observation(
+        [*whole, together, *closely, near, referred],
+        candidates,
+        add_to_files(files, [*closely, near, referred], weights),
+        add_to_pieces(pieces, [referred], weights),
+    )
+
+
+def _whole_files(inquiry: Inquiry) -> Sequence[Evidence]:
+    """Return what is known of all files without their analyses."""
+    return [
+        file_text(inquiry),
+        *path_words(inquiry),
+        *named_files(inquiry),
+        *changed_files(inquiry),
+        *file_kinds(inquiry),
+        language_share(inquiry),
+        file_sizes(inquiry),
+    ]
+
+
+def _closely(inquiry: Inquiry, candidates: Candidates) -> Sequence[Evidence]:
+    """Return what is known of the candidates' pieces."""
+    postings = read_postings(inquiry, candidates)
+    return [
+        *piece_texts(inquiry, candidates, postings),
+        named_definitions(inquiry, candidates),
+        used_identifiers(inquiry, candidates),
+        traced_places(inquiry, candidates),
+        *changed_definitions(inquiry, candidates),
+        *piece_shapes(candidates),
+        *seeds(inquiry, candidates),
+    ]
+
+
+def _companions(inquiry: Inquiry, sums: Sequence[float]) -> Evidence:
+    """Return what was changed together with the seeds and the best files so far."""
+    sources = dict.fromkeys(sorted(seed_files(inquiry)), 1.0)
+    if inquiry.question.task.terms:
+        best = best_keys(dict(enumerate(sums)), _MOST_COMPANIONS)
+        for rank, file in enumerate(best):
+            if inquiry.kinds[file] is PathKind.SOURCE:
+                sources.setdefault(file, 1 / (rank + 1))
+    return changed_together(inquiry, sources)
+
+
+def _best_files(
+    inquiry: Inquiry, sums: Sequence[float], weights: Mapping[str, float]
+) -> Sequence[int]:
+    """Return the files whose pieces are to be scored: the best by a rough sum, and those that are pointed at."""
+    named = files_with_named_definitions(inquiry)
+    weight = weights.get("named in the task", 0.0)
+    rough = {
+        file: value + logarithm_of_count(facts.pieces) + weight * named.get(file, 0.0)
+        for file, (value, facts) in enumerate(zip(sums, inquiry.files, strict=True))
+        if facts.pieces
+    }
+    pointed = [file for _, files, _ in traced_files(inquiry) for file in files]
+    pointed += sorted(seed_files(inquiry))
+    pointed += [file for file in best_keys(named) if named[file] >= _CERTAIN]
+    seeded = list(dict.fromkeys(file for file in pointed if file in rough))[:_MOST_SEEDED]
+    return [*best_keys(rough, MOST_CANDIDATES), *seeded]
+
+
+def _near_seeds(
+    inquiry: Inquiry, candidates: Candidates, evidences: Sequence[Evidence]
+) -> Evidence:
+    """Return what is connected with what the user or a traceback points at."""
+    pointed = _pointed(candidates, evidences)
+    return references(inquiry, candidates, likely=pointed, kind="near a seed")
+
+
+def _pointed(candidates: Candidates, evidences: Sequence[Evidence]) -> Mapping[PieceKey, float]:
+    """Return the pieces that the user or a traceback points at, with how surely."""
+    pointed: dict[PieceKey, float] = {}
+    for evidence in evidences:
+        if evidence.kind not in _SEEDS:
+            continue
+        for key, value in evidence.pieces.items():
+            pointed[key] = max(pointed.get(key, 0.0), value)
+        for file, value in evidence.files.items():
+            if value == 1.0 and file in candidates:
+                for place in range(len(candidates[file].pieces)):
+                    pointed[(file, place)] = 1.0
+    return pointed
+
+
+def _likely(pieces: Mapping[int, Sequence[float]]) -> Mapping[PieceKey, float]:
+    """Return how likely the likeliest pieces are, as a multiple of the best."""
+    best = max((max(values, default=-inf) for values in pieces.values()), default=-inf)
+    near = (
+        (value, file, place)
+        for file, values in pieces.items()
+        for place, value in enumerate(values)
+        if value > best - _FAR
+    )
+    likeliest = nsmallest(MOST_SOURCES, near, key=lambda piece: (-piece[0], piece[1], piece[2]))
+    return {(file, place): exp(value - best) for value, file, place in likeliest}

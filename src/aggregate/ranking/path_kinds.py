@@ -1,0 +1,96 @@
+"""What a file is for, by its path: source, or something beside it."""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class PathKind(StrEnum):
+    """What a path says about its file's purpose."""
+
+    SOURCE = "source"
+    TEST = "test"
+    DOCUMENT = "documentation"
+    EXAMPLE = "example"
+    BENCHMARK = "benchmark"
+    VENDORED = "vendored"
+    GENERATED = "generated"
+
+
+_FOLDERS: Mapping[PathKind, frozenset[str]] = {
+    PathKind.VENDORED: frozenset(
+        """
+        vendor vendored _vendor third_party thirdparty 3rdparty third-party external extern node_modules
+        bower_components deps
+        """.split()  # noqa: SIM905 - a line for each word would fill a page
+    ),
+    PathKind.TEST: frozenset(
+        """
+        test tests testing testdata __tests__ __test__ spec specs e2e fixtures __fixtures__ __mocks__ __snapshots__
+        test-utils testutil testutils unittests androidtest test-dts
+        """.split()  # noqa: SIM905 - a line for each word would fill a page
+    ),
+    PathKind.BENCHMARK: frozenset(["bench", "benches", "benchmark", "benchmarks", "perf"]),
+    PathKind.EXAMPLE: frozenset(
+        """
+        example examples sample samples demo demos playground playgrounds tutorial tutorials
+        """.split()  # noqa: SIM905 - a line for each word would fill a page
+    ),
+    PathKind.DOCUMENT: frozenset(
+        """
+        doc docs documentation changelog changelogs changes news site website .github
+        """.split()  # noqa: SIM905 - a line for each word would fill a page
+    ),
+}
+"""Folders by what projects put into them; of several on one path the first of this order decides."""
+
+_TEST_NAME = re.compile(
+    r"""
+    ^tests?[_.-]      # test_area.py, test.js
+    | [_.-](?:tests?|specs?|e2e)\.[a-z0-9]+$   # area_test.go, area.spec.ts
+    | ^(?:conftest|tests?)\.[a-z0-9]+$
+    """,
+    re.VERBOSE,
+)
+_TEST_CLASS = re.compile(
+    r"[a-z0-9](?:Tests?|TestCase|Spec|IT)\.(?:java|kt|kts|scala|cs|groovy|swift|php)$"
+)
+_BENCHMARK_NAME = re.compile(r"(?:^|[_.-])bench(?:mark)?s?(?:[_.-]|$)")
+_DOCUMENT_NAME = re.compile(
+    r"^(?:readme|changelog|changes|history|news|authors|contributing|contributors|licen[cs]e|copying|security"
+    r"|code_of_conduct|notice|todo)(?:[.-]|$)|\.(?:md|mdx|markdown|rst|adoc|txt|tex|org|[1-9])$"
+)
+_GENERATED_NAME = re.compile(
+    r"(?:\.min\.(?:js|css)|\.(?:lock|lockb|snap|map|pb\.go|g\.dart)|_pb2\.py|^package-lock\.json|^go\.sum)$"
+)
+
+
+def kind_of(path: str, *, is_generated: bool = False) -> PathKind:
+    """Return what a file is for.
+
+    Args:
+        path: With ``/``, relative to the project.
+        is_generated: Whether its text says that a program has written it.
+    """
+    if is_generated:
+        return PathKind.GENERATED
+    folder, _, name = path.rpartition("/")
+    if folder:
+        parts = frozenset(folder.lower().split("/"))
+        for kind, names in _FOLDERS.items():
+            if not parts.isdisjoint(names):
+                return kind
+    return _kind_of_name(name)
+
+
+def _kind_of_name(name: str) -> PathKind:
+    lower = name.lower()
+    if _TEST_NAME.search(lower) or _TEST_CLASS.search(name):
+        return PathKind.TEST
+    if _DOCUMENT_NAME.search(lower):
+        return PathKind.DOCUMENT
+    if _GENERATED_NAME.search(lower):
+        return PathKind.GENERATED
+    if _BENCHMARK_NAME.search(lower):
+        return PathKind.BENCHMARK
+    return PathKind.SOURCE

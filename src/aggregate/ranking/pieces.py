@@ -1,0 +1,139 @@
+"""Cutting a text into pieces: runs of lines that belong to one definition and are short enough to be chosen alone."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from aggregate.ranking.file_analysis import DefinedName
+
+MOST_LINES: Final = 25
+"""Of a piece: about a screen; swept with the method, shorter ones lose their context and longer ones waste tokens."""
+_FEWEST_LINES: Final = 10
+"""Of a piece that is cut off a longer run, so that the best place among fifteen is found."""
+WHOLE_DATA_LINES: Final = 25
+"""A part of a document of data that is no longer is not taken apart: its keys alone tell nothing."""
+_SMALL_LINES: Final = 2
+"""A definition without definitions in it that is no longer belongs to what stands around it, unless it is ``_APART``:
+fields, prototypes and keys tell little alone."""
+_APART: Final = frozenset({"class", "constructor", "function", "heading", "method", "test"})
+"""What is told apart however short it is."""
+
+
+class Run(NamedTuple):
+    """Lines that belong to one definition.
+
+    Attributes:
+        first: 1-based.
+        last: Inclusive.
+        owner: Place of the definition, ``-1`` for none.
+    """
+
+    first: int
+    last: int
+    owner: int
+
+
+def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool) -> list[Run]:
+    """Return the runs of lines by their innermost definition, in order; together they are all lines.
+
+    Args:
+        definitions: In order of their lines, outer before inner.
+        lines: How many the text has.
+        is_code: Whether definitions are those of programs, which are taken apart however short they are.
+    """
+    is_whole = not is_code and lines <= WHOLE_DATA_LINES
+    kept = _with_own_lines(definitions, is_code=is_code, whole_until=lines if is_whole else 0)
+    runs: list[Run] = []
+    around: list[
+        tuple[int, int]
+    ] = []  # places and last lines of the definitions that the present line stands in
+    line = 1
+
+    def run_to(last: int) -> None:
+        nonlocal line
+        if last >= line:
+            runs.append(Run(line, last, around[-1][0] if around else -1))
+            line = last + 1
+
+    for place in kept:
+        definition = definitions[place]
+        while around and around[-1][1] < definition.first:
+            run_to(around[-1][1])
+            around.pop()
+        run_to(definition.first - 1)
+        last = min(definition.last, around[-1][1] if around else lines)
+        around.append((place, last))
+    while around:
+        run_to(around[-1][1])
+        around.pop()
+    run_to(lines)
+    return runs
+
+
+def _with_own_lines(
+    definitions: Sequence[DefinedName], *, is_code: bool, whole_until: int
+) -> list[int]:
+    """Return the places of those definitions whose lines are told from those around them.
+
+    Args:
+        definitions: All.
+        is_code: Whether they are those of programs.
+        whole_until: The last line of what is not taken apart unless by headings.
+    """
+    has_inner = {definition.outer for definition in definitions}
+    kept: list[int] = []
+    for place, definition in enumerate(definitions):
+        length = definition.last - definition.first + 1
+        if length <= _SMALL_LINES and place not in has_inner and definition.kind not in _APART:
+            continue
+        if not is_code and definition.kind != "heading":
+            if definition.first <= whole_until:
+                continue
+            if length <= WHOLE_DATA_LINES:
+                whole_until = definition.last
+        kept.append(place)
+    return kept
+
+
+def cut(runs: Sequence[Run], lines: Sequence[str]) -> Iterator[Run]:
+    """Yield the runs, those that are too long in parts, and blank ones with what stands before them.
+
+    Args:
+        runs: All lines, in order.
+        lines: The text's.
+    """
+    for run in _without_blank_runs(runs, lines):
+        first = run.first
+        while run.last - first >= MOST_LINES:
+            last = _best_end(lines, first)
+            yield Run(first, last, run.owner)
+            first = last + 1
+        yield Run(first, run.last, run.owner)
+
+
+def _without_blank_runs(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
+    kept: list[Run] = []
+    for run in runs:
+        is_same = kept and kept[-1].owner == run.owner
+        if kept and (is_same or _is_blank(run, lines)):
+            kept[-1] = kept[-1]._replace(last=run.last)
+        else:
+            kept.append(run)
+    return kept
+
+
+def _is_blank(run: Run, lines: Sequence[str]) -> bool:
+    return all(not lines[line] or lines[line].isspace() for line in range(run.first - 1, run.last))
+
+
+def _best_end(lines: Sequence[str], first: int) -> int:
+    """Return the last line of a piece that begins at ``first``: the last blank one, else before the least indented."""
+    best, least = 0, 1 << 30
+    for last in range(first + MOST_LINES - 1, first + _FEWEST_LINES - 2, -1):
+        line = lines[last - 1]
+        if not line or line.isspace():
+            return last
+        following = lines[last]
+        indentation = len(following) - len(following.lstrip())
+        if following.strip() and indentation < least:
+            best, least = last, indentation
+    return best or first + MOST_LINES - 1

@@ -1,0 +1,161 @@
+"""Lookup tables over a group of files: which of them hold a term, define a name or use one."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
+from typing import Final, NamedTuple
+
+from aggregate.ranking.analysis import Analysis
+from aggregate.ranking.columns import column, numbers
+from aggregate.ranking.terms import term_hash
+
+MOST_MEMBERS: Final = 128
+"""Files of a group: a file's place in its group is kept in one byte."""
+_MOST_COUNT: Final = 255
+_HEADER: Final = 4
+"""Numbers at the beginning: terms, files with terms, defined names, referred names."""
+
+
+class Posting(NamedTuple):
+    """A file of the group that holds a term.
+
+    Attributes:
+        member: The file's place in the group.
+        occurrences: How often, ``255`` where it is more.
+        pieces: In how many pieces, ``255`` where it is more.
+    """
+
+    member: int
+    occurrences: int
+    pieces: int
+
+
+class TermGroup:
+    """The tables of a group of files, read where they lie.
+
+    Args:
+        data: From ``pack_group``.
+    """
+
+    __slots__ = (
+        "_ends",
+        "_name_members",
+        "_names",
+        "_places",
+        "_postings",
+        "_referred",
+        "_referring",
+        "_terms",
+    )
+
+    def __init__(self, data: bytes) -> None:
+        view = memoryview(data)
+        terms, postings, names, referred = numbers("I", view[: 4 * _HEADER])
+        sizes = (
+            4 * terms,
+            4 * terms,
+            3 * postings,
+            4 * names,
+            4 * names,
+            names,
+            4 * referred,
+            referred,
+        )
+        bounds = list(accumulate(sizes, initial=4 * _HEADER))
+        parts = [view[start:end] for start, end in pairwise(bounds)]
+        self._terms = numbers("I", parts[0])
+        self._ends = numbers("I", parts[1])
+        self._postings = parts[2]
+        self._names = numbers("I", parts[3])
+        self._places = numbers("I", parts[4])
+        self._name_members = parts[5]
+        self._referred = numbers("I", parts[6])
+        self._referring = parts[7]
+
+    def files_with(self, term: int) -> Sequence[Posting]:
+        """Return the files that hold a term, given by its hash, in order."""
+        terms = self._terms
+        place = bisect_left(terms, term)
+        if place == len(terms) or terms[place] != term:
+            return ()
+        start = 3 * self._ends[place - 1] if place else 0
+        found = self._postings[start : 3 * self._ends[place]].tolist()
+        return list(map(Posting, found[::3], found[1::3], found[2::3]))
+
+    def files_defining(self, name: int) -> Sequence[tuple[int, int]]:
+        """Return ``(place of the file, place of the definition)`` for a name, given by its hash."""
+        return [
+            (self._name_members[place], self._places[place]) for place in _equal(self._names, name)
+        ]
+
+    def files_referring(self, name: int) -> Sequence[int]:
+        """Return the places of the files that use a name, given by its hash."""
+        return [self._referring[place] for place in _equal(self._referred, name)]
+
+
+def pack_group(analyses: Sequence[Analysis | None]) -> bytes:
+    """Return the tables of some files as bytes, for this machine.
+
+    Args:
+        analyses: At most ``MOST_MEMBERS``; ``None`` for a file without a text.
+    """
+    postings: list[int] = []
+    defined: list[int] = []
+    referred: list[int] = []
+    for member, analysis in enumerate(analyses):
+        if analysis is None:
+            continue
+        postings += _posting_keys(analysis, member)
+        if analysis.traits.is_code:
+            defined += [
+                term_hash(definition.path[-1]) << 40 | member << 32 | place
+                for place, definition in enumerate(analysis.definitions)
+                if definition.path
+            ]
+        names = {reference.name for reference in analysis.references}
+        referred += [term_hash(name) << 8 | member for name in names]
+    postings.sort()
+    defined.sort()
+    # Of two names with one hash, one file stands for both.
+    referred = sorted(set(referred))
+    terms = Counter([key >> 24 for key in postings])  # in order, as the keys are
+    return b"".join(
+        [
+            column("I", [len(terms), len(postings), len(defined), len(referred)]),
+            column("I", terms),
+            column("I", accumulate(terms.values())),
+            _last_bytes(postings, 3),
+            column("I", [key >> 40 for key in defined]),
+            column("I", [key & 0xFFFFFFFF for key in defined]),
+            bytes([key >> 32 & 0xFF for key in defined]),
+            column("I", [key >> 8 for key in referred]),
+            bytes([key & 0xFF for key in referred]),
+        ]
+    )
+
+
+def _posting_keys(analysis: Analysis, member: int) -> list[int]:
+    """Return one number for each term of a file: its hash, the file, how often, in how many pieces."""
+    occurrences, pieces = analysis.term_totals
+    middle = member << 16
+    return [
+        hashed << 24
+        | middle
+        | (count if count < _MOST_COUNT else _MOST_COUNT) << 8
+        | min(pieces[hashed], _MOST_COUNT)
+        for hashed, count in occurrences.items()
+    ]
+
+
+def _last_bytes(keys: Iterable[int], count: int) -> bytes:
+    mask = (1 << 8 * count) - 1
+    return b"".join([(key & mask).to_bytes(count, "big") for key in keys])
+
+
+def _equal(values: memoryview, wanted: int) -> range:
+    """Return the places in sorted ``values`` that hold ``wanted``."""
+    start = end = bisect_left(values, wanted)
+    while end < len(values) and values[end] == wanted:
+        end += 1
+    return range(start, end)

@@ -1,0 +1,199 @@
+"""Terms: what of a text counts when texts are compared, whether they are programs or prose."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from itertools import chain, pairwise
+from typing import Final
+from zlib import crc32
+
+STOP_WORDS: Final = frozenset(
+    """
+    a about above after again all also although always am among an and another any anyone anything are aren as at
+    away be became because been before being between both but by can cannot could couldn did didn do does doesn doing
+    don done down during each either else etc even ever every few for from further had has hasn have haven having he
+    hence her here hers him his how however i if in instead into is isn it its itself just least less let ll many may
+    maybe me might mine more most much must my near need neither never no nor not now of off often on once only onto
+    or other others otherwise our ours out over own per perhaps please quite rather re really same say says see seem
+    seems shall she should shouldn since so some someone something sometimes still such than that the their theirs
+    them then there therefore these they thing things this those though through thus to together too toward under
+    unless until up upon us ve very via want wants was wasn way we well were weren what whatever when where whether
+    which while who whole whom whose why will with within without won would wouldn yes yet you your yours
+    """.split()  # noqa: SIM905 - a list with a line for each word would fill pages
+)
+"""Words of English that are in every text: they tell nothing of what it is about."""
+COMMIT_WORDS: Final = frozenset(
+    """
+    add added adding addition adds allow allows bug bugfix bump cc change changed changes changing chore cleanup close
+    closed closes commit commits ensure feat feature fix fixed fixes fixing fixup improve improved improvement
+    improvements improves introduce introduced issue issues make makes making merge merged merges minor misc moved pr
+    refactor refactored refactoring refactors refs release released remove removed removes removing resolve resolved
+    resolves revert reverts reviewed signed small support supported supports tweak tweaks typo typos update updated
+    updates updating use used uses using wip
+    """.split()  # noqa: SIM905 - a list with a line for each word would fill pages
+)
+"""Words of commit messages that say that something was done, not to what."""
+NO_TERMS: Final = STOP_WORDS | COMMIT_WORDS
+"""Words that make no terms."""
+
+LONGEST_WORD: Final = 80
+"""Characters of a word that is taken apart: a longer one is no name that anybody writes, but encoded data."""
+_LONGEST_TERM: Final = 40
+"""Characters of a term: more of them tell no more."""
+_NUMBER: Final = range(3, 6)
+"""Digits of a number that is a term: status and error codes; data are full of shorter and of longer ones."""
+_MOST_REMEMBERED: Final = 200_000
+"""Words whose terms are kept in memory, about 30 MB; a large project has some ten thousand."""
+
+_WORD: Final = re.compile(r"\w+")
+_PART: Final = re.compile(
+    r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|[0-9]+"
+)
+"""The parts of an identifier without letters of other scripts; ``URLs`` is one."""
+_ANY_PART: Final = re.compile(r"[^\W\d_]+|[0-9]+")
+_UNSPACED: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Kana and Han; and Korean, whose words end in
+particles."""
+_SCRIPT: Final = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_IS_UNSPACED: Final = re.compile(rf"[{_UNSPACED}]")
+_VOWEL: Final = re.compile("[aeiouy]")
+
+
+def terms_in(text: str) -> Counter[str]:
+    """Return the terms of ``text`` with how often each occurs, in the order of their first places.
+
+    A term is an identifier as a whole or a part of it, in lower case and without its ending; stop words are none. Of
+    scripts without spaces, each character and each pair of neighbours is one.
+    """
+    return Counter(term_list(text))
+
+
+def term_list(text: str) -> list[str]:
+    """Return the terms of ``text`` in their order, with repetitions."""
+    terms = _TERMS
+    return list(chain.from_iterable([terms[word] for word in _WORD.findall(text)]))
+
+
+def hashed_terms(text: str) -> Iterable[int]:
+    """Yield the ``term_hash`` of each term of ``text``, with repetitions.
+
+    This is the hot loop of analysing a project: it makes as little in Python as possible.
+    """
+    return chain.from_iterable(map(_HASHES.__getitem__, _WORD.findall(text)))
+
+
+def term_hash(term: str) -> int:
+    """Return 32 bits that stand for a term, or for a name as it is written."""
+    return crc32(term.encode(errors="surrogatepass"))
+
+
+def split_identifier(name: str) -> tuple[str, ...]:
+    """Return the parts of an identifier as written: ``get``, ``HTTP`` and ``Response`` of ``getHTTP_Response``."""
+    if name.isascii():
+        return tuple(_PART.findall(name))
+    parts: list[str] = []
+    for part in _ANY_PART.findall(name):
+        start = 0
+        for place in range(1, len(part)):
+            is_camel = part[place].isupper() and not part[place - 1].isupper()
+            ends_capitals = (
+                place + 1 < len(part)
+                and part[place].isupper()
+                and part[place - 1].isupper()
+                and part[place + 1].islower()
+            )
+            if is_camel or ends_capitals:
+                parts.append(part[start:place])
+                start = place
+        parts.append(part[start:])
+    return tuple(parts)
+
+
+def stem(word: str) -> str:
+    """Return a word in lower case without its English ending, so that its forms are alike; it need be no word."""
+    if len(word) < 4 or not word.isascii():
+        return word
+    if word.endswith("ies"):
+        return f"{word[:-3]}y" if len(word) > 4 else word
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[: -2 if word.endswith(("sses", "xes", "shes", "ches", "zes")) else -1]
+    for ending in ("ing", "ed"):
+        if word.endswith(ending) and not word.endswith("eed"):
+            base = word[: -len(ending)]
+            if len(base) > 2 and _VOWEL.search(base):
+                word = _undoubled(base)
+            break
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def _undoubled(base: str) -> str:
+    """Return ``stop`` for the ``stopp`` of ``stopped``, and ``call`` for that of ``called``."""
+    is_doubled = len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz"
+    return base[:-1] if is_doubled else base
+
+
+def _terms_of(word: str) -> tuple[str, ...]:
+    """Return the terms of a run of letters, digits and underscores: itself and its parts."""
+    if word.isascii():
+        return _terms_of_spaced(word)
+    terms: list[str] = []
+    for run in _SCRIPT.findall(word):
+        if _IS_UNSPACED.match(run):
+            terms += run
+            terms += map("".join, pairwise(run))
+        else:
+            terms += _terms_of_spaced(run)
+    return tuple(terms)
+
+
+def _terms_of_spaced(word: str) -> tuple[str, ...]:
+    if len(word) > LONGEST_WORD:
+        return ()
+    parts = split_identifier(word)
+    if len(parts) == 1 and not parts[0].isdigit():
+        term = _term_of_part(parts[0].lower())
+        return (term,) if term else ()
+    terms = [term for part in parts if (term := _term_of_part(part.lower()))]
+    if len(parts) > 1:
+        terms.insert(0, word.replace("_", "").lower()[:_LONGEST_TERM])
+    return tuple(terms)
+
+
+def _term_of_part(part: str) -> str:
+    """Return the term of a part in lower case, ``""`` where it is none."""
+    if part.isdigit():
+        return part if len(part) in _NUMBER else ""
+    if len(part) < 2 or part in NO_TERMS:
+        return ""
+    return stem(part)[:_LONGEST_TERM]
+
+
+class _Terms(dict[str, tuple[str, ...]]):
+    """The terms of words; the same words come again and again."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        terms = _terms_of(word)
+        if len(word) <= LONGEST_WORD:
+            if len(self) >= _MOST_REMEMBERED:
+                self.clear()
+            self[word] = terms
+        return terms
+
+
+class _Hashes(dict[str, tuple[int, ...]]):
+    """The hashes of words' terms."""
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        hashes = tuple(map(term_hash, _terms_of(word)))
+        if len(word) <= LONGEST_WORD:
+            if len(self) >= _MOST_REMEMBERED:
+                self.clear()
+            self[word] = hashes
+        return hashes
+
+
+_TERMS: Final = _Terms()
+_HASHES: Final = _Hashes()

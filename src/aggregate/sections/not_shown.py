@@ -1,0 +1,101 @@
+"""The end of the Files section with a budget: what is not shown, by folders and by names (rule B-7)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from aggregate.models.prompt import Section, Segment, Stability
+from aggregate.text.fences import heading_text
+from aggregate.text.lines import common_prefix
+
+HEADING = "### Not shown"
+_ASK = "To see more, name a file (--focus PATH) or allow more tokens (--budget N)."
+_MOST_FOLDERS = 12
+"""Folders that are listed; smaller ones are counted together."""
+_PART_OF_FOLDERS = 0.4
+"""Of the tokens for this section; names say more than folders."""
+
+
+class HiddenFile(NamedTuple):
+    """A file of which nothing is shown.
+
+    Attributes:
+        path: As the prompt would show it.
+        tokens: About how many it has.
+    """
+
+    path: str
+    tokens: int
+
+
+def not_shown_segment(
+    files: Sequence[HiddenFile], *, limit: int, count: Callable[[str], int]
+) -> Segment | None:
+    """Return the section, ``None`` where nothing is hidden or nothing fits.
+
+    Args:
+        files: The most relevant first.
+        limit: The most tokens, what separates the section from the next included.
+        count: Counts the tokens of a text.
+    """
+    if not files:
+        return None
+    tokens = sum(file.tokens for file in files)
+    plural = "files are" if len(files) > 1 else "file is"
+    text = f"{HEADING}\n\n{len(files):,} {plural} not shown, about {tokens:,} tokens. {_ASK}"
+    left = limit - count(f"{text}\n\n")
+    if left < 0:
+        return None
+    folders = list(_folder_lines(files)) if len(files) > 1 else []
+    folder_lines = _as_many(folders, int(left * _PART_OF_FOLDERS), count)
+    if folder_lines:
+        text += "\n\n" + "\n".join(folder_lines)
+    left = limit - count(f"{text}\n\n")
+    names = [f"- {heading_text(file.path)}: about {file.tokens:,} tokens" for file in files]
+    title = "The most relevant of them:"
+    name_lines = _as_many(names, left - count(f"\n\n{title}\n\n"), count)
+    if name_lines:
+        text += f"\n\n{title}\n\n" + "\n".join(name_lines)
+    return Segment(Section.FILES, text, Stability.VOLATILE)
+
+
+def _folder_lines(files: Sequence[HiddenFile]) -> Iterator[str]:
+    """Yield a line for each folder below the one that all share, the largest first, and one for the smaller ones together."""
+    totals: dict[str, tuple[int, int]] = {}
+    shared = _shared_folder(files)
+    for file in files:
+        below = file.path[len(shared) :]
+        folder = shared + (below.split("/", 1)[0] + "/" if "/" in below else "")
+        folder = folder or "./"
+        number, tokens = totals.get(folder, (0, 0))
+        totals[folder] = number + 1, tokens + file.tokens
+    ordered = sorted(totals.items(), key=lambda total: (-total[1][1], total[0]))
+    for folder, (number, tokens) in ordered[:_MOST_FOLDERS]:
+        yield f"- {heading_text(folder)}: {_files(number)}, about {tokens:,} tokens"
+    others = [total for _, total in ordered[_MOST_FOLDERS:]]
+    if others:
+        number = sum(number for number, _ in others)
+        tokens = sum(tokens for _, tokens in others)
+        yield f"- {len(others):,} more folders: {_files(number)}, about {tokens:,} tokens"
+
+
+def _shared_folder(files: Sequence[HiddenFile]) -> str:
+    """Return the folder that all files lie in, with a slash at its end; ``""`` for none but the base folder."""
+    folders = [file.path.split("/")[:-1] for file in files]
+    shortest, longest = min(folders), max(folders)  # what these two share all others share too
+    shared = shortest[: common_prefix(shortest, longest)]
+    return "".join(f"{name}/" for name in shared)
+
+
+def _files(number: int) -> str:
+    return f"{number:,} file{'s' if number > 1 else ''}"
+
+
+def _as_many(lines: Sequence[str], limit: int, count: Callable[[str], int]) -> list[str]:
+    """Return as many of the lines from the first on as have at most ``limit`` tokens."""
+    fitting: list[str] = []
+    for line in lines:
+        limit -= count(f"{line}\n") + 1
+        if limit < 0:
+            break
+        fitting.append(line)
+    return fitting

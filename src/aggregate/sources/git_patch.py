@@ -1,0 +1,107 @@
+"""Where files differ, read from what git prints of their differences without lines around them."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+_HUNK: Final = re.compile(
+    rb"@@ -(?P<old>\d{1,9})(?:,(?P<removed>\d{1,9}))? \+(?P<new>\d{1,9})(?:,(?P<added>\d{1,9}))? @@ ?(?P<context>.*)",
+    re.DOTALL,
+)
+_ESCAPED: Final = re.compile(rb'\\([0-7]{3}|[abfnrtv"\\])')
+_BY_LETTER: Final = {
+    b"a": b"\a",
+    b"b": b"\b",
+    b"f": b"\f",
+    b"n": b"\n",
+    b"r": b"\r",
+    b"t": b"\t",
+    b"v": b"\v",
+}
+
+
+class Hunk(NamedTuple):
+    """A run of changed lines, or what stands before the first one of a commit or of a file.
+
+    Attributes:
+        commit: The id of the commit that begins here, else ``""``.
+        path: As it is now; ``""`` where a commit begins.
+        first: The first changed line as it is now, 1-based; the line before where lines were only removed. ``0`` where
+            it says nothing of lines: the file is new, or none that is compared line by line.
+        last: The last one, inclusive.
+        context: What git takes for the beginning of the definition around it.
+    """
+
+    commit: str = ""
+    path: str = ""
+    first: int = 0
+    last: int = 0
+    context: str = ""
+
+
+def read_hunks(patch: bytes) -> Iterator[Hunk]:
+    """Yield what stands in a patch with no lines around changes, prefixes ``a/`` and ``b/``, and commits behind NUL.
+
+    A file's lines are skipped by their number, so that none of them passes for a line of git's own. Of a patch that was
+    cut, what stands before the cut is told.
+    """
+    lines = patch.split(b"\n")
+    place = 0
+    path, is_new = "", False
+    while place < len(lines):
+        line = lines[place]
+        place += 1
+        if line.startswith(b"@@ ") and (match := _HUNK.match(line)):
+            added = _count(match["added"])
+            place += added + _count(match["removed"])
+            if path and not is_new:
+                yield _hunk(path, int(match["new"]), added, match["context"])
+        elif line.startswith(b"\0"):
+            path = ""
+            yield Hunk(commit=line[1:].decode("ascii", "replace"))
+        elif line.startswith(b"diff --git "):
+            path, is_new = "", False
+        elif line.startswith(b"new file mode "):
+            is_new = True
+        elif line.startswith(b"+++ "):
+            path = _path(line[4:])
+            if is_new and path:
+                yield Hunk(path=path)
+        elif line.startswith(b"Binary files ") and (path := _binary_path(line)):
+            yield Hunk(path=path)
+
+
+def _hunk(path: str, new: int, added: int, context: bytes) -> Hunk:
+    first = max(new, 1)
+    return Hunk("", path, first, first + max(added, 1) - 1, context.decode("utf-8", "replace"))
+
+
+def _count(number: bytes | None) -> int:
+    return 1 if number is None else int(number)
+
+
+def _path(name: bytes) -> str:
+    """Return the path behind ``+++``, ``""`` for a file that is no more."""
+    name = name.removesuffix(b"\t")  # which git puts behind names with spaces
+    if name.startswith(b'"') and name.endswith(b'"'):
+        name = _ESCAPED.sub(_unescaped, name[1:-1])
+    if not name.startswith(b"b/"):
+        return ""
+    return name[2:].decode("utf-8", "surrogateescape")
+
+
+def _binary_path(line: bytes) -> str:
+    """Return the path in ``Binary files a/x and b/x differ``, ``""`` for a file that is no more."""
+    names = line.removeprefix(b"Binary files ").removesuffix(b" differ")
+    if names.startswith(b"/dev/null and "):
+        return _path(names.removeprefix(b"/dev/null and "))
+    old, _, new = names[: (len(names) - 5) // 2], b" and ", names[(len(names) - 5) // 2 + 5 :]
+    # Both names are the same but for their prefix, since renames are not looked for.
+    return _path(new) if old.lstrip(b'"')[2:] == new.lstrip(b'"')[2:] else ""
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    escape = match[1]
+    if len(escape) == 3:
+        return bytes([int(escape, 8) & 0xFF])
+    return _BY_LETTER.get(escape, escape)

@@ -1,0 +1,329 @@
+"""A task and a budget on the command line."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.shell_completion import ShellComplete
+
+from aggregate import count
+from aggregate.cli.asking import read_task, typed_places
+from aggregate.cli.program import program, run_program
+from aggregate.config.discover import CONFIG_NAME
+from aggregate.models.amounts import parse_tokens
+from aggregate.models.task import Place, Task
+from tests.cli.command_line import mistake, start
+from tests.project import project
+
+FILES = {
+    "README.md": "# Demo\n",
+    "src/a.py": "def retry():\n    return 1\n",
+    "src/b.py": "x = 2\n",
+    "data.bin": "\0\0",
+    ".env": "KEY=1\n",
+    ".gitignore": "ignored/\n",
+    "ignored/c.py": "x = 3\n",
+}
+KEEP = "no manual_slop.toml here: all files below this folder that git would take are candidates; "
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A repository of one commit, without a configuration."""
+    folder = project(tmp_path / "my clone", FILES)
+    author = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for command in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "Begin"]):
+        subprocess.run(["git", "-C", str(folder), *command], check=True)
+    return folder
+
+
+def shown(text: str) -> list[str]:
+    """Return the paths of the files that a prompt shows."""
+    heads = [line for line in text.splitlines() if line.startswith("### File ")]
+    return [head.removeprefix("### File ") for head in heads]
+
+
+def test_a_folder_without_a_configuration_stands_for_its_files(clone: Path) -> None:
+    """A task needs no configuration: all files that git would take, named after the folder, and how to keep it (T-6)."""
+    ended = start(clone, "run", "--task", "retry once more")
+    assert (ended.code, ended.out) == (0, "md_gen/my_clone_001.md\n")
+    assert (
+        ended.err.splitlines()[0]
+        == KEEP + "to keep or narrow this choice: aggregate init --budget 32k"
+    )
+    text = (clone / "md_gen/my_clone_001.md").read_text(encoding="utf-8")
+    assert [path for path in shown(text) if "*" not in path] == [
+        ".gitignore",
+        "README.md",
+        "src/a.py",
+        "src/b.py",
+    ]
+    assert "KEY=1" not in text
+    quiet = start(clone, "retry once more", "-q")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "md_gen/my_clone_002.md\n", "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--budget", "32k"],
+        ["--symbol", "retry"],
+        ["--since", "HEAD"],
+        ["--task", "retry once more", "--focus", "src/a.py"],
+        ["fix the retry loop", "--budget", "auto"],
+        [" fix\nit ", "--budget", "60,000"],
+        ["重试循环中的超时"],
+    ],
+)
+def test_each_way_to_ask_needs_no_configuration(clone: Path, arguments: list[str]) -> None:
+    """A budget, a seed or a sentence alone composes the folder's files as ``run --task`` does (rules T-1 and T-6)."""
+    ended = start(clone, *arguments, "-q")
+    assert (ended.code, ended.out, ended.err) == (0, "md_gen/my_clone_001.md\n", "")
+
+
+def test_without_task_and_budget_a_configuration_is_needed(clone: Path) -> None:
+    """Neither a bare run, nor places alone, nor a configuration that was named do without the file (rule T-6)."""
+    for arguments in ([], ["--focus", "src/a.py"], ["-c", CONFIG_NAME, "--task", "x"]):
+        said = mistake(start(clone, *arguments))
+        assert said.startswith("manual_slop.toml: there is no manual_slop.toml here: write it with")
+
+
+def test_a_home_folder_is_no_project(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sentence typed in the wrong place does not read all that somebody has; a repository there is one (T-6)."""
+    monkeypatch.setenv("HOME", str(clone))
+    monkeypatch.chdir(clone)
+    assert run_program(["fix it now", "-q"]) == 0
+    (clone / ".git").rename(clone / "git")
+    assert run_program(["fix it now", "-q"]) == 2
+    assert "this folder holds all that you have" in capsys.readouterr().err
+
+
+def test_a_word_that_is_no_command_is_no_task(clone: Path) -> None:
+    """One word is a mistyped command, and is answered with the nearest (rule T-1)."""
+    ended = start(clone, "sned")
+    assert ended.code == 2
+    assert "No such command 'sned'. Did you mean 'send'?" in ended.err
+    assert not (clone / "md_gen").exists()
+
+
+def test_prompts_of_a_folder_without_a_configuration_can_be_looked_after(clone: Path) -> None:
+    """``diff`` and ``prune`` find what was written there; where nothing was, they ask for the file (rule T-6)."""
+    assert "there is no manual_slop.toml here" in mistake(start(clone, "diff", "1", "2"))
+    start(clone, "run", "--task", "x", "-q")
+    start(clone, "run", "--task", "x", "-q")
+    assert " tokens of the prefix are kept " in start(clone, "diff", "1", "2").out
+    assert start(clone, "prune", "--keep", "1").code == 0
+    assert [path.name for path in (clone / "md_gen").glob("*.md")] == ["my_clone_002.md"]
+
+
+def test_a_task_comes_from_a_file_or_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``@FILE`` and ``-`` are read as UTF-8; anything else is the text itself (rule T-1)."""
+    monkeypatch.chdir(project(tmp_path, {"ticket.md": "Größer\nmachen\n"}))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("von außen".encode())))
+    assert read_task("@ticket.md") == Task("Größer\nmachen\n")
+    assert read_task("-") == Task("von außen")
+    assert read_task(" @ticket.md") == Task(" @ticket.md")
+    assert read_task("") == Task("")
+    assert read_task(None) is None
+    assert read_task(None, symbols=("A.b",), since="v1") == Task("", (), ("A.b",), "v1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["--task", "@gone.md"],
+            "the task's file gone.md cannot be read: No such file or directory",
+        ),
+        (["--task", "@."], "the task's file . cannot be read: is a directory"),
+        (
+            ["--task", "@latin.txt"],
+            "the task's file latin.txt is not UTF-8 (byte 1): save it as UTF-8",
+        ),
+        (["--task", "@pipe"], "the task's file pipe cannot be read: is no regular file"),
+        (["--symbol", " "], "--symbol names nothing: give it the name of a definition"),
+        (
+            ["--budget", "some"],
+            "it must be a number of tokens from 1 to 1,000,000,000, such as 32000,",
+        ),
+        (["--budget", "0"], "or auto, not '0'"),
+        (["--budget", "-5"], "or auto, not '-5'"),
+        (["--explain"], "--explain says what a task or a budget decides: add --task or --budget"),
+        (["--explain", "--stdout", "--task", "x"], "--stdout and --explain exclude each other"),
+    ],
+)
+def test_mistakes_are_one_sentence(
+    clone: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    said: str,
+) -> None:
+    """A task that cannot be read, and what is no budget, exit with 2 and write nothing (rules T-1 and B-1)."""
+    project(clone, {"manual_slop.toml": ""})
+    (clone / "latin.txt").write_bytes(b"f\xfcr")
+    os.mkfifo(clone / "pipe")
+    monkeypatch.chdir(clone)
+    assert run_program(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert said in " ".join(captured.err.split())
+    assert not (clone / "md_gen").exists()
+
+
+def test_lines_of_a_focus_belong_to_a_task(clone: Path) -> None:
+    """With ``--tier 3``, and with neither task nor budget, lines are refused in one sentence (rule T-2)."""
+    project(clone, {"manual_slop.toml": "[files]\npaths = ['src/*.py']\n"})
+    for arguments in ([], ["--tier", "3", "--task", "x"]):
+        said = mistake(start(clone, *arguments, "--focus", "src/a.py:1-2"))
+        assert said.startswith("focus src/a.py:1-2: a Tier 3 context shows whole files: leave the")
+    asked = start(clone, "--stdout", "-q", "--focus", "src/a.py:1-2", "--task", "x")
+    assert asked.code == 0
+    assert asked.out.startswith("## Files\n")
+    tier3 = start(clone, "--stdout", "-q", "--focus", "src/a.py", "--task", "x", "--tier", "3")
+    assert tier3.out.startswith("## Files (Tier 3 - Focused)\n")
+
+
+def test_places_begin_in_the_current_folder(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is typed is relative to where the user stands, also with lines, and to the files' folder after (T-2)."""
+    project(clone, {"src/odd:7": ""})
+    monkeypatch.chdir(clone / "src")
+    typed = ["a.py:3-9", "b.py", "odd:7", "gone.py:1", "src/a.py:2"]
+    assert typed_places(typed, clone) == (
+        Place("src/a.py", 3, 9),
+        Place("src/b.py"),
+        Place("src/odd:7"),
+        Place("gone.py", 1, 1),
+        Place("src/a.py", 2, 2),
+    )
+
+
+def test_explaining_writes_no_prompt(clone: Path) -> None:
+    """``--explain`` prints to standard output, as a table or as JSON, and leaves no file (rule A-3)."""
+    ended = start(clone, "fix the retry loop", "--explain", "-q")
+    assert (ended.code, ended.err) == (0, "")
+    data = start(clone, "fix the retry loop", "--explain", "-q", "--json")
+    json.loads(data.out)
+    assert not (clone / "md_gen").exists()
+
+
+def test_init_can_keep_the_choice(clone: Path) -> None:
+    """``init --budget`` writes a configuration that takes what the folder did without one (rule T-6)."""
+    before = start(clone, "run", "--task", "retry", "--budget", "32k", "--stdout", "-q").out
+    assert start(clone, "init", "--budget", "32k", "--no-gitignore").code == 0
+    text = (clone / "manual_slop.toml").read_text(encoding="utf-8")
+    assert "\n[budget]\n" in text
+    assert "\ntokens = 32_000\n" in text
+    assert start(clone, "run", "--task", "retry", "--stdout", "-q").out == before
+
+
+def test_init_tells_of_budgets(clone: Path) -> None:
+    """Without ``--budget`` the first configuration has a section of it whose key is a comment (rule B-1)."""
+    assert start(clone, "init", "--no-gitignore").code == 0
+    text = (clone / "manual_slop.toml").read_text(encoding="utf-8")
+    assert "\n[budget]\n" in text
+    assert "\n# tokens = 32_000\n" in text
+    assert start(clone, "run", "-q").code == 0
+
+
+def test_files_have_scores_with_a_task(clone: Path) -> None:
+    """``stats --task`` adds a column and a key, and needs no configuration; without a task there are none (T-3)."""
+    table = start(clone, "stats", "--task", "retry").out.splitlines()
+    assert table[0].split()[:5] == ["tokens", "by", "view", "score", "lines"]
+    rows = json.loads(start(clone, "stats", "--task", "retry", "--json").out)
+    scores = {row["path"]: row["score"] for row in rows}
+    assert max(scores, key=lambda path: scores[path]) == "src/a.py"
+    assert 0.999 < sum(scores.values()) < 1.001
+    start(clone, "init", "--no-gitignore")
+    assert "score" not in start(clone, "stats").out.splitlines()[0]
+    assert "score" not in json.loads(start(clone, "stats", "--json").out)[0]
+
+
+@pytest.mark.parametrize(
+    ("typed", "incomplete", "offered"),
+    [
+        (["--budget"], "", {"auto", "32k"}),
+        (["run", "--budget"], "3", {"32k"}),
+        (["fix the loop"], "--bud", {"--budget"}),
+        (["fix the loop", "--budget"], "a", {"auto"}),
+        ([], "--foc", {"--focus"}),
+    ],
+)
+def test_completion_knows_the_options(typed: list[str], incomplete: str, offered: set[str]) -> None:
+    """A shell completes the options and usual budgets, also behind a sentence (rule T-1)."""
+    completions = ShellComplete(program, {}, "aggregate", "").get_completions(typed, incomplete)
+    assert offered <= {item.value for item in completions}
+
+
+def test_focus_completes_paths() -> None:
+    """A shell completes a place as the path that it begins with (rule T-2)."""
+    complete = ShellComplete(program, {}, "aggregate", "")
+    assert [item.type for item in complete.get_completions(["run", "--focus"], "s")] == ["file"]
+
+
+def test_help_begins_with_the_task(clone: Path) -> None:
+    """The program's help shows a task within a budget first, and that of ``run`` lists their options first (T-1)."""
+    said = start(clone, "--help").out
+    assert said.splitlines()[6] == '    aggregate "fix the timeout in the retry loop" --budget 32k'
+    options = [
+        line.split()[0] for line in start(clone, "run", "-h").out.splitlines() if "  --" in line
+    ]
+    assert options[:6] == ["--task", "--budget", "--focus", "--symbol", "--since", "--explain"]
+
+
+def test_saving_a_preset_keeps_its_budget(clone: Path) -> None:
+    """``preset save --budget`` writes the key, and a run with the preset has it (rule B-4)."""
+    project(clone, {"manual_slop.toml": "# mine\n[files]\npaths = ['src/*.py']\n"})
+    assert start(clone, "preset", "save", "small", "src/a.py", "--budget", "2k").code == 0
+    text = (clone / "manual_slop.toml").read_text(encoding="utf-8")
+    assert text.startswith("# mine\n")
+    assert "\nbudget = 2000\n" in text
+    assert "budget = 2000" in start(clone, "preset", "show", "small").out
+
+
+def test_a_sentence_may_stand_behind_options(clone: Path) -> None:
+    """The task may be named where it suits, but once; ``@`` and ``-`` mean in a sentence what they do else (T-1)."""
+    for arguments in (["--budget", "32k", "fix the loop"], ["run", "fix the loop"]):
+        assert start(clone, *arguments, "-q").code == 0
+    said = [start(clone, "run", *arguments) for arguments in (["fix it", "--task", "x"], ["tests"])]
+    assert [ended.code for ended in said] == [2, 2]
+    assert "the task is named twice: leave out --task or 'fix it'" in said[0].err
+    assert "got unexpected extra argument 'tests': to make it the task, write --task" in said[1].err
+
+
+def test_pins_that_exceed_the_budget_fail(clone: Path) -> None:
+    """The exit code is 1, nothing is written, and the budget that is named is the smallest that would do (rule B-4)."""
+    options = ["fix the loop", "--focus", "src/a.py", "-q"]
+    ended = start(clone, *options, "--budget", "5")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.startswith("aggregate: what must be shown has ")
+    assert ended.err.count("\n") == 1
+    smallest = int(ended.err.rpartition(" ")[2])
+    assert start(clone, *options, "--budget", str(smallest - 1)).code == 1
+    assert not (clone / "md_gen").exists()
+    assert start(clone, *options, "--budget", str(smallest)).code == 0
+
+
+@pytest.mark.parametrize("budget", ["40", "100", "1k"])
+def test_a_budget_is_a_maximum(clone: Path, budget: str) -> None:
+    """However small, the tokens of what is written do not exceed it (rule B-1)."""
+    report = json.loads(start(clone, "fix the loop", "--budget", budget, "--json", "-q").out)
+    text = Path(clone, report["path"]).read_text(encoding="utf-8")
+    assert count(text) == report["tokens"]["document"] <= parse_tokens(budget)
+
+
+def test_a_configured_budget_needs_no_option(clone: Path) -> None:
+    """``[budget]`` and ``[task]`` alone choose what a bare run shows, and options win (rules B-1 and T-1)."""
+    text = "[task]\ntext = 'the retry'\n[budget]\ntokens = 60\n[files]\npaths = ['src/*.py']\n"
+    project(clone, {"manual_slop.toml": text, "src/long.py": "y = 1\n" * 500})
+    runs = [start(clone, "--json", "-q", *options) for options in ([], ["--budget", "2k"])]
+    sizes = [json.loads(ended.out)["tokens"]["document"] for ended in runs]
+    assert sizes[0] <= 60 < sizes[1] <= 2_000

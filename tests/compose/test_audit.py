@@ -1,0 +1,304 @@
+"""The account of a prompt."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aggregate.compose.api import compose_prompt
+from aggregate.compose.assemble import Composition
+from aggregate.compose.audit import audit_of
+from aggregate.compose.audit_file import (
+    audit_data,
+    audit_text,
+    newest_audited,
+    parse_audit,
+    read_audit,
+    write_audit,
+)
+from aggregate.compose.audit_schema import audit_schema
+from aggregate.compose.manifest import compare_manifests
+from aggregate.compose.numbered_output import audit_path, prune_outputs, write_numbered
+from aggregate.compose.project import open_project, request_for
+from aggregate.compose.request import Request
+from aggregate.index.store import Index
+from aggregate.models.audit import Audit
+from aggregate.models.budget import Budget, FileOrder
+from aggregate.models.choice import Cut, FileChoice, Level, Missing, Reason
+from aggregate.models.prompt import Section
+from aggregate.models.task import Place, Task
+from aggregate.redaction.redact import Redaction
+from aggregate.tokens.count import count_prompt
+from tests.project import project
+from tests.redaction.samples import PLANTED
+
+TASK = Task("fix f in a.py", (Place("a.py", 2, 3),), ("C.f",), "HEAD~1")
+BUDGET = Budget(8_000, order=FileOrder.EDGES)
+FILES = {"a.py": "def f():\n    return 1\n", "b.py": "X = 1\n", "c\n.py": "Y = 1\n"}
+CHOICES = (
+    FileChoice(
+        "a.py",
+        "*.py",
+        Level.FULL,
+        Level.FULL,
+        pinned=True,
+        score=0.9000000001,
+        rank=1,
+        reasons=(Reason("named in the task", 1.25, "a.py"), Reason("definition text", 0.5, "f")),
+        definitions=("f",),
+        content_hash="00" * 32,
+        size=9,
+    ),
+    FileChoice("b.py", "*.py", Level.FULL, Level.FULL, score=0.1, rank=2, next=Level.FULL),
+    FileChoice("gone.py", "gone.py", Level.LEFT_OUT, Level.FULL, score=0.0, rank=3),
+)
+CUT = (Cut("history", "turns 1 to 2", 300, "its share is full"),)
+MISSING = (Missing("history", "there is no git repository"),)
+
+
+def made(folder: Path, **fields: Any) -> tuple[Request, Composition]:
+    """Return a request, and its prompt with the decisions above."""
+    files = {"base_dir": str(folder), "paths": ["*.py"]}
+    discussion = {"history": ["User: hello"]}
+    config = {"project": {"name": "demo"}, "files": files, "discussion": discussion}
+    request = request_for(open_project(config))
+    composition = compose_prompt(request, index=Index(None, limit=1))
+    request = replace(request, **{"task": TASK, "budget": BUDGET, **fields})
+    return request, replace(composition, choices=CHOICES, cut=CUT, missing=MISSING)
+
+
+def audited(folder: Path, **fields: Any) -> Audit:
+    """Return the account of that prompt."""
+    request, composition = made(folder, **fields)
+    tokens = count_prompt(composition.prompt, index=Index(None, limit=1))
+    size = len(composition.prompt.markdown.encode())
+    return audit_of(request, composition, tokens, size=size, source_map=composition.source_map)
+
+
+def test_the_parts_add_up(tmp_path: Path) -> None:
+    """Tokens of the rows, of what is generated and of the other sections are those of the prompt (rule A-2)."""
+    audit = audited(project(tmp_path, FILES))
+    others = sum(tokens for section, tokens in audit.sections.items() if section != Section.FILES)
+    rows = sum(row.tokens for row in audit.rows)
+    assert rows + audit.generated + others == audit.tokens
+    assert [bool(row.tokens) for row in audit.rows] == [True, True, False]
+    assert audit.generated > 0
+    assert others > 0
+
+
+def test_an_audit_survives_its_file(tmp_path: Path) -> None:
+    """What is written beside a prompt is read again, rounded to six digits, whatever the paths hold (rule A-1)."""
+    audit = audited(project(tmp_path / "p", FILES))
+    prompt = write_numbered(tmp_path / "out", "demo", "x")
+    write_audit(prompt, audit)
+    assert audit_path(prompt).name == ".demo_001.audit.json"
+    assert audit_path(prompt).stat().st_mode & 0o777 == 0o600
+    back = read_audit(prompt)
+    assert back is not None
+    assert back.rows[0].score == 0.9
+    assert replace(back, source_map=None, rows=back.rows[1:]) == replace(
+        audit, source_map=None, rows=audit.rows[1:]
+    )
+    assert back.source_map is not None
+    assert audit.source_map is not None
+    assert [*back.source_map.runs] == [*audit.source_map.runs]
+    assert audit_text(back) == audit_text(audit)
+    assert audit_text(audit).isascii()
+
+
+def test_the_keys_are_those_that_were_promised(tmp_path: Path) -> None:
+    """The file has the keys of the format, at the top and in each row (rules A-1, A-4)."""
+    data = json.loads(audit_text(audited(project(tmp_path, FILES))))
+    promised = "version task seeds budget tokens sections missing cut rows"
+    assert {*promised.split()} <= data.keys()
+    row = "path entry level most pinned tokens score rank evidence definitions next"
+    assert {*row.split()} <= data["rows"][0].keys()
+    assert data["rows"][0]["evidence"][0] == {
+        "kind": "named in the task",
+        "weight": 1.25,
+        "matched": "a.py",
+    }
+    assert data["seeds"] == {"focus": ["a.py:2-3"], "symbols": ["C.f"], "since": "HEAD~1"}
+    assert data["budget"] == {"tokens": 8000, "history": 0.2, "results": 0.2, "order": "edges"}
+    assert data["cut"] == [
+        {
+            "section": "history",
+            "what": "turns 1 to 2",
+            "tokens": 300,
+            "reason": "its share is full",
+        }
+    ]
+    assert data["missing"] == [{"evidence": "history", "reason": "there is no git repository"}]
+
+
+def violations(value: object, schema: dict[str, Any], place: str = "") -> list[str]:
+    """Return where a value is not as a schema of ours says; it knows the words that ours uses."""
+    if "anyOf" in schema:
+        found = [violations(value, option, place) for option in schema["anyOf"]]
+        return [] if not all(found) else found[-1]
+    if "const" in schema:
+        return [] if value == schema["const"] else [place]
+    if "enum" in schema:
+        return [] if value in schema["enum"] else [place]
+    kinds: dict[str, type | tuple[type, ...]] = {
+        "string": str,
+        "boolean": bool,
+        "null": type(None),
+        "array": list,
+        "object": dict,
+        "integer": int,
+        "number": (int, float),
+    }
+    if not isinstance(value, kinds[schema["type"]]):
+        return [place]
+    if isinstance(value, list):
+        items = [violations(item, schema["items"], f"{place}[]") for item in value]
+        return [problem for item in items for problem in item]
+    if isinstance(value, dict):
+        return _in_table(value, schema, place)
+    if isinstance(value, int | float):
+        is_low = value < schema.get("minimum", value)
+        return [place] if is_low or value > schema.get("maximum", value) else []
+    return []
+
+
+def _in_table(value: dict[str, Any], schema: dict[str, Any], place: str) -> list[str]:
+    properties = schema.get("properties", {})
+    problems = [
+        f"{place}.{key} is missing" for key in schema.get("required", ()) if key not in value
+    ]
+    for key, item in value.items():
+        other = schema.get("additionalProperties")
+        described = properties.get(key, other)
+        names = schema.get("propertyNames", {}).get("enum", [key])
+        if not described or key not in names:
+            problems.append(f"{place}.{key} is not described")
+        else:
+            problems += violations(item, described, f"{place}.{key}")
+    return problems
+
+
+def test_the_schema_describes_an_audit(tmp_path: Path) -> None:
+    """An audit is as its published schema says, with and without a map and a budget; other data is not (rule A-1)."""
+    audit = audited(project(tmp_path, FILES))
+    data = json.loads(audit_text(audit))
+    assert violations(data, audit_schema()) == []
+    assert violations(audit_data(replace(audit, budget=None)), audit_schema()) == []
+    assert violations({**data, "more": 1}, audit_schema()) == [".more is not described"]
+    del data["rows"][0]["score"]
+    data["rows"][1]["level"] = "all"
+    assert violations(data, audit_schema()) == [".rows[].score is missing", ".rows[].level"]
+
+
+def test_secrets_are_replaced(tmp_path: Path) -> None:
+    """With redaction no text in the audit holds a secret, and its map still belongs to its rows (rule A-1)."""
+    sample = PLANTED[0]
+    secret = sample.value
+    folder = project(tmp_path, {"a.py": "X = 1\n"})
+    task = Task(f"why\n{sample.content}\nfails", symbols=(sample.content,))
+    request, composition = made(folder, task=task)
+    reasons = (Reason("definition text", 1.0, sample.content),)
+    choices = (replace(CHOICES[0], reasons=reasons), *CHOICES[1:])
+    composition = replace(composition, choices=choices)
+    tokens = count_prompt(composition.prompt, index=Index(None, limit=1))
+    left = audit_of(request, composition, tokens, source_map=composition.source_map)
+    assert secret in audit_text(left)
+    request = replace(request, redaction=Redaction())
+    clean = audit_of(request, composition, tokens, source_map=composition.source_map)
+    text = audit_text(clean)
+    assert secret not in text
+    assert "REDACTED" in text
+    assert clean.task.text.startswith("why\n")
+    assert clean.task.text.endswith("\nfails")
+    assert clean.source_map is not None
+    assert clean.source_map.find("a.py", 1) == composition.find("a.py", 1)
+    assert parse_audit(text).rows[1:] == clean.rows[1:]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"version":2}',
+        "null",
+        "[" * 100_000,
+        '{"version":1,"rows":[1]}',
+        '{"version":1,"rows":{},"seeds":3}',
+    ],
+)
+def test_a_damaged_audit_is_none(text: str, tmp_path: Path) -> None:
+    """What is no audit of ours is as if there were none: no traceback, no wrong answer (rule A-1)."""
+    prompt = write_numbered(tmp_path, "demo", "x")
+    audit_path(prompt).write_text(text, encoding="utf-8")
+    assert read_audit(prompt) is None
+    assert newest_audited(tmp_path, "demo") is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("tokens", -(2**50)),
+        ("tokens", 1.5),
+        ("sections", {"odd": 1}),
+        ("budget", {"tokens": 3}),
+        ("source_map", {"sources": [], "runs": "x"}),
+        ("rows", None),
+    ],
+)
+def test_an_audit_with_odd_values_is_refused(key: str, value: object, tmp_path: Path) -> None:
+    """Values that none of ours has are a ``ValueError``, nothing else (rule A-1)."""
+    data = json.loads(audit_text(audited(project(tmp_path, FILES))))
+    with pytest.raises(ValueError, match=r"\S"):
+        parse_audit(json.dumps({**data, key: value}))
+
+
+def test_prune_deletes_audits(tmp_path: Path) -> None:
+    """With a prompt goes its audit (rule A-1)."""
+    audit = audited(project(tmp_path / "p", FILES))
+    first, second = (write_numbered(tmp_path / "out", "demo", "x") for _ in range(2))
+    write_audit(first, audit)
+    write_audit(second, audit)
+    assert prune_outputs(tmp_path / "out", "demo", keep=1) == [first]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        ".demo_002.audit.json",
+        "demo_002.md",
+    ]
+
+
+def test_a_glob_never_takes_an_audit(tmp_path: Path) -> None:
+    """What lies beside prompts is not fed back into the next one (rule A-1)."""
+    folder = project(tmp_path, FILES)
+    prompt = write_numbered(folder / "md_gen", "demo", "x")
+    write_audit(prompt, audited(folder))
+    config = {
+        "project": {"name": "demo"},
+        "files": {"base_dir": str(folder), "paths": ["**/*"]},
+        "output": {"output_dir": str(folder / "md_gen")},
+    }
+    composition = compose_prompt(request_for(open_project(config)), index=Index(None, limit=1))
+    assert [file.path for file in composition.files] == ["a.py", "b.py", "c\n.py"]
+
+
+def test_manifests_tell_what_became_of_files(tmp_path: Path) -> None:
+    """Files that are new, gone, changed or at another level are told of, those that are the same are not (rule A-2)."""
+    audit = audited(project(tmp_path, FILES))
+    a, b, _ = CHOICES
+    later = replace(
+        audit,
+        rows=(
+            replace(a, content_hash="11" * 32, level=Level.SKELETON),
+            replace(b, level=Level.OUTLINE),
+            FileChoice("new.py", "*.py", Level.NAME, Level.FULL),
+        ),
+    )
+    assert [change.sentence for change in compare_manifests(audit, later)] == [
+        "changed: a.py (full → skeleton)",
+        "level: b.py (full → outline)",
+        "new: new.py (name)",
+        "gone: gone.py (was left out)",
+    ]
+    assert compare_manifests(audit, audit) == ()

@@ -1,0 +1,59 @@
+"""A corpus of short texts in memory, analysed like files of a project."""
+
+from collections.abc import Mapping, Sequence
+from textwrap import dedent
+
+from aggregate.ranking.analysis import Analysis, analyse
+from aggregate.ranking.corpus import FileFacts, TermInFile
+from aggregate.ranking.terms import term_hash
+
+
+class FakeCorpus:
+    """Texts by their paths, in the order in which they are given.
+
+    Attributes:
+        files: What is known of each.
+        loaded: The files whose analyses were asked for, as often as they were.
+    """
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._analyses = [analyse(path, dedent(text)) for path, text in texts.items()]
+        self.files: Sequence[FileFacts] = [
+            analysis.traits.at(path) for path, analysis in zip(texts, self._analyses, strict=True)
+        ]
+        self.loaded: list[int] = []
+
+    def files_with(self, term: str) -> Mapping[int, TermInFile]:
+        """Return the files that hold a term."""
+        key = term_hash(term)
+        return {
+            number: TermInFile(occurrences[key], pieces[key])
+            for number, (occurrences, pieces) in enumerate(a.term_totals for a in self._analyses)
+            if occurrences[key]
+        }
+
+    def files_defining(self, name: str) -> Sequence[tuple[int, int]]:
+        """Return the definitions of a name."""
+        return [
+            (number, place)
+            for number, analysis in enumerate(self._analyses)
+            for place, definition in enumerate(analysis.definitions)
+            if definition.path[-1:] == (name,)
+        ]
+
+    def files_referring(self, name: str) -> Sequence[int]:
+        """Return the files that use a name."""
+        return [
+            number
+            for number, analysis in enumerate(self._analyses)
+            if any(reference.name == name for reference in analysis.references)
+        ]
+
+    def analyses(self, files: Sequence[int]) -> Sequence[Analysis]:
+        """Return the analyses of some files."""
+        self.loaded += files
+        return [self._analyses[number] for number in files]
+
+    def number(self, path: str) -> int:
+        """Return a file's number."""
+        return [facts.path for facts in self.files].index(path)

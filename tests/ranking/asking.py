@@ -1,0 +1,113 @@
+"""Questions to small corpora, and what is observed of them, in words that tests can compare."""
+
+from collections.abc import Mapping, Sequence
+
+from aggregate.ranking.evidence import Evidence
+from aggregate.ranking.inquiry import Candidates, Inquiry
+from aggregate.ranking.question import ChangedLines, Commit, Question
+from aggregate.ranking.task_text import read_task
+from aggregate.ranking.terms import terms_in
+from tests.fakes.corpus import FakeCorpus
+
+ROUTER = """\
+    from routes import find_route
+
+
+    class Router:
+        def match(self, path):
+            checked = path
+            return find_route(checked)
+
+        def register(self, route):
+            self.routes.append(route)
+            return self
+"""
+ROUTES = """\
+    def find_route(path):
+        for segment in path:
+            if segment:
+                return segment
+"""
+SESSION = """\
+    class Session:
+        def send(self, request):
+            self.count += 1
+            return request
+
+        def close(self):
+            self.count = 0
+            return None
+
+        def short(self):
+            return self.count
+"""
+TEST_ROUTER = """\
+    from router import Router
+
+
+    def test_match():
+        router = Router()
+        assert router.match("x")
+"""
+README = """\
+    # Routing
+
+    How to match a path with the router.
+"""
+PROJECT: Mapping[str, str] = {
+    "src/router.py": ROUTER,
+    "src/routes.py": ROUTES,
+    "src/session.py": SESSION,
+    "tests/test_router.py": TEST_ROUTER,
+    "README.md": README,
+}
+
+
+def project() -> FakeCorpus:
+    """Return a project of a router, what it calls, a session, a test and a page."""
+    return FakeCorpus(PROJECT)
+
+
+def commit(message: str, *paths: str, names: Sequence[tuple[str, str]] = ()) -> Commit:
+    """Return a commit."""
+    return Commit(frozenset(terms_in(message)), paths, tuple(names))
+
+
+def ask(
+    text: str = "",
+    *,
+    focus: Sequence[tuple[str, int, int]] = (),
+    symbols: Sequence[str] = (),
+    changes: Sequence[ChangedLines] = (),
+    commits: Sequence[Commit] = (),
+) -> Question:
+    """Return a question, its text read as the product reads it."""
+    return Question(read_task(text), focus, symbols, changes, commits)
+
+
+def inquiry(corpus: FakeCorpus, question: Question) -> tuple[Inquiry, Candidates]:
+    """Put a question to a corpus of which all files are candidates."""
+    put = Inquiry.of(corpus, question)
+    return put, put.load(range(len(corpus.files)))
+
+
+def by_path(corpus: FakeCorpus, evidence: Evidence) -> Mapping[str, float]:
+    """Return what an evidence says of files, rounded, by their paths."""
+    return {corpus.files[file].path: round(value, 3) for file, value in evidence.files.items()}
+
+
+def by_definition(corpus: FakeCorpus, evidence: Evidence) -> Mapping[str, float]:
+    """Return what an evidence says of pieces, rounded, by ``path:Class.name``; the greatest of several pieces."""
+    values: dict[str, float] = {}
+    for (file, place), value in evidence.pieces.items():
+        analysis = corpus.analyses([file])[0]
+        definition = analysis.pieces[place].definition
+        name = ".".join(analysis.definitions[definition].path) if definition >= 0 else ""
+        key = f"{corpus.files[file].path}:{name}"
+        values[key] = max(values.get(key, 0.0), round(value, 3))
+    return values
+
+
+def matched(corpus: FakeCorpus, evidence: Evidence) -> Mapping[str, str]:
+    """Return what matched, by path."""
+    return {corpus.files[file].path: text for file, text in evidence.matched.items()}

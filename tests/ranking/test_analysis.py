@@ -1,0 +1,142 @@
+"""Analysing a file: what its text tells, kept as bytes and found again."""
+
+import random
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregate.ranking.analysis import Analysis, analyse
+from aggregate.ranking.terms import terms_in
+from tests.ranking.test_pieces import LINES, PYTHON
+
+
+def lines_of(text: str, first: int, last: int) -> str:
+    """Return the lines of a text from ``first`` to ``last``."""
+    return "\n".join(text.split("\n")[first - 1 : last])
+
+
+def test_definitions_tell_signature_and_body() -> None:
+    """A definition has its comments above, its decorators in the signature, and a body behind that (rule B-2)."""
+    rows = [
+        (
+            ".".join(each.path),
+            each.kind,
+            each.first,
+            each.signature,
+            each.body,
+            each.last,
+            each.outer,
+        )
+        for each in analyse("a.py", PYTHON).definitions
+    ]
+    assert rows == [
+        ("Shape", "class", 6, 8, 10, 19, -1),
+        ("Shape.area", "function", 14, 15, 16, 19, 0),
+        ("main", "function", 22, 22, 23, 23, -1),
+    ]
+
+
+def test_references_belong_to_the_innermost_definition() -> None:
+    """A name stands once for each kind and definition that uses it, where it first does (rule T-3)."""
+    references = analyse("a.py", PYTHON + "    Shape().area()\n").references
+    uses = {(each.name, each.kind, each.definition, each.line) for each in references}
+    assert ("os", "import", -1, 4) in uses
+    assert ("area", "call", 2, 23) in uses
+    assert ("inner", "call", 1, 19) in uses
+    assert len({each[:3] for each in uses}) == len(references)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "traits"),
+    [
+        ("a.py", "x = retry\n", ("python", True, 10, 1, 1, False)),
+        ("a.md", "# Retry\n", ("markdown", False, 8, 1, 1, False)),
+        ("run", "#!/bin/sh\nls\n", ("bash", True, 13, 3, 1, False)),
+        ("a.sql", "SELECT\n", ("sql", True, 7, 1, 1, False)),
+        ("a.txt", "", ("", False, 0, 0, 0, False)),
+        ("uv.lock", "", ("toml", False, 0, 0, 0, True)),
+    ],
+)
+def test_traits_follow_from_name_and_text(path: str, text: str, traits: tuple[object, ...]) -> None:
+    """What is told of a file in short needs no analysis of it to be loaded (rule I-6)."""
+    assert analyse(path, text).traits == traits
+
+
+@given(LINES, st.sampled_from(["a.py", "a.md", "a.rs", "a.json", "a.txt"]))
+def test_packed_it_is_the_same(lines: list[str], path: str) -> None:
+    """What the index gives back is what was analysed (rule I-2)."""
+    made = analyse(path, "\n".join(lines))
+    kept = Analysis.unpack(made.pack())
+    for name in ("traits", "definitions", "pieces", "references", "term_totals"):
+        assert getattr(kept, name) == getattr(made, name)
+    assert kept.pack() == made.pack()
+
+
+@given(
+    st.lists(
+        st.sampled_from(["getUser", "retry", "x", "\n", " ", "设置", "def f():", "a.b("]),
+        max_size=300,
+    )
+)
+def test_terms_are_found_in_the_pieces_that_hold_them(parts: list[str]) -> None:
+    """A term's pieces and counts are those that counting each piece's own lines gives (rule T-4)."""
+    text = " ".join(parts)
+    analysis = analyse("a.py", text)
+    counts = [terms_in(lines_of(text, piece.first, piece.last)) for piece in analysis.pieces]
+    assert [piece.terms for piece in analysis.pieces] == [count.total() for count in counts]
+    for term in {*terms_in(text), "absent"}:
+        expected = [(place, count[term]) for place, count in enumerate(counts) if count[term]]
+        assert list(analysis.pieces_with(term)) == [(place, min(n, 255)) for place, n in expected]
+
+
+def test_counts_of_a_piece_end_at_255() -> None:
+    """A term that fills a line counts as much as fits into a byte."""
+    assert analyse("a.txt", "retry " * 1_000).pieces_with("retry") == [(0, 255)]
+
+
+def _random_lines() -> str:
+    chance = random.Random(7)
+    return "\n".join(
+        "".join(chance.choices("abcdef {}()[]:;\"'\\#*/<>\t", k=60)) for _ in range(400)
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.js", "var a=1;" * 400_000),
+        ("a.min.js", "f(x);" * 300_000),
+        ("a.json", '{"a":' * 50_000),
+        ("a.json", "[" + "1,\n" * 30_000 + "1]"),
+        ("a.yaml", "- a\n" * 20_000),
+        ("a.md", "# h\n" * 4_000),
+        ("a.py", "x" * 3_000_000),
+        ("a.py", "(" * 100_000),
+        ("a.py", _random_lines()),
+        ("a.c", "/*\n" * 1_000),
+        ("a.c", "int f() {}\n" * 3_000),
+        ("a.c", "*/\n" * 10_000 + "int f() {}\n"),
+        ("a.csv", "1234,abc\n" * 500_000),
+        ("a.txt", "\n" * 200_000),
+        ("a.rb", "# c\n" * 2_000 + "def a; end\n"),
+    ],
+    ids=lambda value: value[:14] if len(value) > 14 else value,
+)
+def test_no_text_takes_long(path: str, text: str) -> None:
+    """Minified, endless, deep and senseless texts are analysed in seconds, and kept small (rule T-5)."""
+    began = time.process_time()
+    analysis = analyse(path, text)
+    assert analysis.pieces[-1].last == text.count("\n") + (not text.endswith("\n"))
+    assert time.process_time() - began < 5
+    assert len(analysis.pack()) < 2_000_000
+
+
+def test_what_is_not_parsed_still_has_terms() -> None:
+    """Of a text that is too long its beginning counts, and the rest is one piece (rule T-5)."""
+    analysis = analyse("log.txt", "retry of connection\n" * 200_000)
+    assert analysis.pieces_with("connection")
+    assert len(analysis.pieces) < 1_000
+    assert Counter(piece.terms for piece in analysis.pieces[-1:]) == {0: 1}

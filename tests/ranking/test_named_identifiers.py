@@ -1,0 +1,60 @@
+"""Identifiers that a text names."""
+
+import pytest
+
+from aggregate.ranking.named_identifiers import named_identifiers
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("it calls retry_loop and getUser", ["retry_loop", "getUser"]),
+        ("it calls `send` and 'recv' and \"poll\"", ["send", "recv", "poll"]),
+        ("gcc says ‘total’ and `main'", ["total", "main"]),
+        ("it calls foo() twice, and bar(x)", ["foo", "bar"]),
+        ("when the Session closes", ["Session"]),
+        ("MAX_SIZE and DEBUG are read", ["MAX_SIZE", "DEBUG"]),
+        (
+            "std::vec and Cart#total and a->next_item",
+            ["std::vec", "Cart#total", "a->next_item", "next_item"],
+        ),
+        ("httpx.Client is slow", ["httpx.Client", "Client"]),
+        ("The file(s) of it. However, i.e. e.g. this", []),
+        ("- Sessions are slow\n# Timeouts\n2. Closing", []),
+        ("AttributeError: 'Foo' object has no attribute 'bar'", ["AttributeError", "Foo", "bar"]),
+        ("x is not a function", ["x"]),
+        ("./main.go:7:40: undefined: quux", ["quux"]),
+        ("  symbol:   method totalOf(int)", ["totalOf"]),
+        ("name 'spam' is not defined", ["spam"]),
+        ("see README.md and src/pkg/mod_a.py", []),
+        ("    at Module._compile (node:internal/modules/cjs/loader:1521:14)", []),
+    ],
+)
+def test_names_that_are_sure(text: str, names: list[str]) -> None:
+    """What looks like code, is quoted, called, capitalised or named by a message is a name for sure (rule T-2)."""
+    assert [
+        name for name, certainty in named_identifiers(text).items() if certainty == 1.0
+    ] == names
+
+
+def test_plain_words_are_possible_names() -> None:
+    """Other words than stop words may be names, too, with less certainty, behind the sure ones (rule T-2)."""
+    assert named_identifiers("the retry of Session.send in it") == {
+        "Session.send": 1.0,
+        "retry": 0.3,
+        "send": 0.3,
+    }
+
+
+def test_a_name_is_as_sure_as_its_surest_place() -> None:
+    """A word that is quoted once is a name wherever it stands (rule T-2)."""
+    assert named_identifiers("retry fails; call `retry`") == {
+        "retry": 1.0,
+        "fails": 0.3,
+        "call": 0.3,
+    }
+
+
+def test_names_are_bounded() -> None:
+    """A text that is a list of names tells the first of them (rule T-5)."""
+    assert len(named_identifiers(" ".join(f"a_{n} b{n}b" for n in range(1000)))) == 400

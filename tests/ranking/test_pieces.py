@@ -1,0 +1,150 @@
+"""Pieces: every line in one of them, each with the definition that it belongs to."""
+
+from textwrap import dedent
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregate.ranking.analysis import analyse
+from aggregate.ranking.pieces import MOST_LINES
+
+PYTHON = '''\
+#!/usr/bin/env python3
+"""What it does."""
+
+import os
+
+# Tells how many
+# there may be.
+@decorated
+class Shape:
+    """A shape."""
+
+    sides = 4
+
+    # Says how large it is.
+    def area(self) -> int:
+        def inner() -> int:
+            return 2
+
+        return inner()
+
+
+def main() -> None:
+    print(Shape().area())
+'''
+
+
+def shown(path: str, text: str) -> list[str]:
+    """Return the pieces as ``first-last definition``."""
+    analysis = analyse(path, text)
+    names = [".".join(definition.path) for definition in analysis.definitions]
+    return [
+        f"{piece.first}-{piece.last} {names[piece.definition] if piece.definition >= 0 else ''}".strip()
+        for piece in analysis.pieces
+    ]
+
+
+def test_a_line_belongs_to_its_innermost_definition() -> None:
+    """Comments, decorators and nested functions go with their definition, blank lines with what is above (B-2)."""
+    assert shown("a.py", PYTHON) == ["1-5", "6-13 Shape", "14-21 Shape.area", "22-23 main"]
+
+
+def test_sections_of_prose_are_pieces() -> None:
+    """A heading begins a piece, and small sections stay apart (rule B-2)."""
+    text = "intro\n\n# One\n\ntext\n\n## Two\n\nmore\n\n# Three\n"
+    assert shown("a.md", text) == ["1-2", "3-6 One", "7-10 One.Two", "11-11 Three"]
+
+
+def test_data_stay_together() -> None:
+    """Keys of data are no pieces of their own where what they stand in is short (rule B-2)."""
+    text = '{\n  "name": "x",\n  "scripts": {\n    "a": 1,\n    "b": 2,\n    "c": 3\n  }\n}\n'
+    assert shown("package.json", text) == ["1-8"]
+    table = "[a]\nx = 1\ny = 2\nz = 3\n\n" + "[b]\n" + "k = 1\n" * 30
+    assert shown("a.toml", table)[0] == "1-5 a"
+
+
+def test_a_long_run_is_cut_behind_a_blank_line() -> None:
+    """A piece ends where the text has a gap, else where it is least indented."""
+    lines = [f"word{number}" for number in range(40)]
+    lines[18] = ""
+    assert shown("a.txt", "\n".join(lines)) == ["1-19", "20-40"]
+    nested = ["  x"] * 40
+    nested[20] = "y"
+    assert shown("a.txt", "\n".join(nested))[0] == "1-20"
+
+
+def test_comments_above_are_found_in_other_languages() -> None:
+    """Comments of many lines and attributes belong to what follows; directives do not."""
+    text = dedent(
+        """\
+        #include <x.h>
+        /* Says
+           what it does. */
+        int one(void)
+        {
+            return 1;
+        }
+        """
+    )
+    assert shown("a.c", text) == ["1-1", "2-7 one"]
+    rust = "use a;\n\n/// Says.\n#[inline]\nfn one() -> i32 {\n    // in\n    1\n}\n"
+    assert shown("a.rs", rust) == ["1-2", "3-8 one"]
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            "",
+            "",
+            "def f():",
+            "    def g(self):",
+            "class A:",
+            "    x = 1",
+            "        return x",
+            "# c",
+            "@d",
+            '"""',
+            "# H",
+            "## I",
+            "}",
+            "{",
+        ]
+    ),
+    max_size=90,
+)
+
+
+@given(
+    LINES,
+    st.sampled_from(
+        ["a.py", "a.md", "a.txt", "a.js", "a.yaml", "a.c", "a.rs", "a.vue", "a.ipynb", ""]
+    ),
+    st.booleans(),
+)
+def test_pieces_are_all_lines_once_and_in_order(lines: list[str], path: str, ends: bool) -> None:
+    """Whatever a text holds, its pieces are its lines, none twice, none longer than allowed (rule L-1)."""
+    text = "\n".join(lines) + ("\n" if ends else "")
+    analysis = analyse(path, text)
+    covered = [line for piece in analysis.pieces for line in range(piece.first, piece.last + 1)]
+    count = text.count("\n") + (0 if text.endswith("\n") or not text else 1)
+    assert covered == list(range(1, count + 1))
+    assert all(piece.last - piece.first < MOST_LINES for piece in analysis.pieces)
+    assert sum(piece.characters for piece in analysis.pieces) in (len(text), len(text) + 1)
+    for definition in analysis.definitions:
+        assert 1 <= definition.first <= definition.signature <= definition.last <= count
+        assert definition.signature < definition.body <= definition.last + 1
+        assert definition.outer < 0 or (
+            analysis.definitions[definition.outer].first <= definition.first
+            and definition.last <= analysis.definitions[definition.outer].last
+        )
+
+
+@pytest.mark.parametrize(
+    "text", ["\r", "a\rb\r\nc", "\x0c\n\x0b\u2028\n", "\ufeff", "\0\0\n\0", "\n\n\n", "\ud800\n"]
+)
+def test_only_line_feeds_end_lines(text: str) -> None:
+    """Other line ends are characters like any other, as they are for the source map (rule L-1)."""
+    count = len(text.removesuffix("\n").split("\n"))
+    assert analyse("a.py", text).pieces[-1].last == count

@@ -1,0 +1,155 @@
+"""A task's text in, what it tells out."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aggregate.ranking.question import NamedPlace, TaskText
+from aggregate.ranking.task_text import read_task
+
+TASK = """\
+fix(http): `retry_loop` drops Session.send when the server closes
+
+The Retry class should call backoff() and not sleep. See https://example.org/z and #1234,
+as in tests/test_retry.py:12. Undefined: quux
+
+> On quoting: nothing of xylophones
+
+Signed-off-by: Ada Lovelace <ada@example.org>
+Co-authored-by: Grace Hopper <grace@example.org>
+Fixes: #77
+"""
+
+
+def test_a_message_is_read_whole() -> None:
+    """Terms, subject, scopes, names and places of a message, without its trailers, links and quotations (rule T-2)."""
+    task = read_task(TASK)
+    assert task.text == TASK
+    assert task.scopes == ("http",)
+    assert task.subject[:5] == ("http", "retryloop", "retry", "loop", "drop")
+    assert task.terms["retry"] == 3  # retry_loop, Retry, tests/test_retry
+    gone = {"ada", "lovelac", "grac", "hopper", "signed", "1234", "xylophon", "exampl", "org"}
+    assert not gone & task.terms.keys()
+    assert task.places == (NamedPlace("tests/test_retry.py", 12),)
+    sure = [name for name, certainty in task.names.items() if certainty == 1.0]
+    assert sure == ["retry_loop", "Session.send", "Retry", "backoff", "quux"]
+    assert task.names["server"] == 0.3
+    assert "the" not in task.names
+    assert "fix" not in task.names
+
+
+@pytest.mark.parametrize(
+    ("subject", "scopes"),
+    [
+        ("net/http: close idle connections", ("net", "http")),
+        ("fix(router): handle it", ("router",)),
+        ("feat(web-ui)!: handle it", ("web", "ui")),
+        ("[parser] handle it", ("parser",)),
+        ("[parser][lexer]: handle it", ("parser", "lexer")),
+        ("net: phy: handle it", ("net", "phy")),
+        ("docs: say it", ("doc",)),
+        ("Fix: handle it", ()),
+        ("Re: [parser] handle it", ("parser",)),
+        ("TypeError: x is not a function", ()),
+        ("Why does it fail when I say: stop?", ()),
+        ("handle it", ()),
+        ("", ()),
+    ],
+)
+def test_the_scopes_of_a_subject(subject: str, scopes: tuple[str, ...]) -> None:
+    """What a subject begins with says where; words for the kind of a change do not (rule T-2)."""
+    assert read_task(subject).scopes == scopes
+
+
+def test_the_subject_of_a_traceback_is_its_error() -> None:
+    """Where the first line only opens a traceback, the line that says what went wrong is the subject (rule T-2)."""
+    text = 'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    g()\nKeyError: colour\n'
+    assert "colour" in read_task(text).subject
+    assert "recent" not in read_task(text).subject
+
+
+def test_a_quotation_alone_is_the_task() -> None:
+    """Where all is quoted nothing else could be meant; what a test runner points at is no quotation (rule T-5)."""
+    assert "xylophon" in read_task("> nothing of xylophones").terms
+    assert "xylophon" in read_task("hello\n>       assert xylophones()").terms
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\n", "\0", "\ud800", "the of and", "?!", "\r\r\n"])
+def test_a_text_that_tells_nothing(text: str) -> None:
+    """An empty task, stop words or odd characters are no error and name nothing (rule T-5)."""
+    assert read_task(text) == TaskText(text=text)
+
+
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
+        ("修复登录页面的错误", "登录"),
+        ("Größe der Überschrift prüfen", "größe"),
+        ("Исправить ошибку", "ошибку"),
+    ],
+)
+def test_other_languages_than_english(text: str, term: str) -> None:
+    """A task in Chinese, German or Russian has terms (rule T-5)."""
+    assert term in read_task(text).terms
+
+
+def test_folders_of_a_machine_are_no_terms() -> None:
+    """Of an absolute path the last folders and the file count as words, the place keeps all of it (rule T-2)."""
+    task = read_task("crash in /home/zaphod/work/shop/src/cart.py:7")
+    assert "zaphod" not in task.terms
+    assert {"shop", "src", "cart"} <= task.terms.keys()
+    assert task.places == (NamedPlace("/home/zaphod/work/shop/src/cart.py", 7),)
+
+
+HOSTILE = [
+    "a", "/a", "a.", ":1", "(", "\\", "_", "a-b ", "Zz ", "[", "a::", "a-by", "impl<", "\n", "\t \n", "> ", " ", "#1 ",
+    '  File "', '  File "a", line ', "    at a (b:1:1\n", " in x (", "http://", "https://a/b/c/blob/d/", "a@b", "<a@",
+    "fix(", "`a", "'", "a.py:1\n", "Caused by:\n", "x.rb:1:in `", "#0 a(1): ", "at a.b(", "C:\\", "\x1b[", "....", "a#",
+    "0: a\n", "undefined a", "is not ", "symbol: class ", "é", "登", "\ud800", "a/", "wrote:\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("part", HOSTILE)
+def test_no_text_takes_for_ever(part: str) -> None:
+    """A text of 200 KB is read in a moment, whatever it is made of (rule T-5)."""
+    text = (part * (200_000 // len(part) + 1))[:200_000]
+    begun = time.process_time()
+    read_task(text)
+    assert time.process_time() - begun < 0.5
+
+
+@given(
+    st.lists(st.sampled_from([*HOSTILE, "\n", "word", "A", "1", '"', ".py"]), max_size=60).map(
+        "".join
+    )
+    | st.text()
+)
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_read(text: str) -> None:
+    """No text is an error, what is told is bounded and has its form, and twice the same (rules T-4 and T-5)."""
+    task = read_task(text)
+    assert task == read_task(text)
+    assert len(task.places) <= 200
+    assert len(task.names) <= 400
+    assert set(task.names.values()) <= {1.0, 0.3}
+    assert all(place.path and place.line >= 0 and "\\" not in place.path for place in task.places)
+
+
+def test_the_same_in_every_process() -> None:
+    """What is told does not depend on the seed of hashes, in content and order (rule T-4)."""
+    code = f"from aggregate.ranking.task_text import read_task; print(read_task({TASK!r}))"
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(printed) == 1
