@@ -12,6 +12,7 @@ from aggregate.ranking.path_kinds import PathKind, kinds_of
 from aggregate.ranking.path_table import PathTable
 from aggregate.ranking.query_terms import QueryTerm, query_terms
 from aggregate.ranking.question import Question
+from aggregate.ranking.remembered_corpus import RememberedCorpus
 from aggregate.ranking.scaling import strongest_terms
 from aggregate.ranking.similar_commits import SimilarCommit, similar_commits
 from aggregate.ranking.term_matching import TermMatcher
@@ -54,6 +55,7 @@ class Inquiry:
     @classmethod
     def of(cls, corpus: Corpus, question: Question) -> "Inquiry":
         """Look up what evidences need of ``corpus`` to answer ``question``."""
+        corpus = RememberedCorpus(corpus)
         terms = query_terms(corpus, question.task)
         wanted = [*(term.term for term in terms), *question.task.scopes]
         matcher = TermMatcher(wanted)

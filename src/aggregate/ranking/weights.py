@@ -31,6 +31,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "changed together": 0.6,  # set: small beside similar changes, which mostly say the same
         # What files are for.
         "test": -5.5,  # a task is about the source unless it speaks of tests
+        "test code": -1.0,  # set: tests within the source change with it, but are not where to begin
         "auxiliary": -4.5,
         "kind in the task": 2.0,  # set: ``docs: ...`` and ``flaky test of ...`` ask for them
         "language": 2.4,  # the project's main language rather than its scripts
