@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.ranking.kind_evidence import file_kinds, language_share
+from aggregate.ranking.kind_evidence import file_kinds, language_share, tests_in_source
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, by_path, inquiry, matched, project
 
