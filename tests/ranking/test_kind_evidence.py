@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.ranking.kind_evidence import file_kinds, language_share, tests_in_source
+from aggregate.ranking.kind_evidence import file_kinds, inner_tests, language_share
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, by_path, inquiry, matched, project
 
@@ -82,7 +82,7 @@ def test_tests_within_the_source_are_told_by_their_names() -> None:
     """
     corpus = FakeCorpus({"src/area.rs": text, "tests/all.rs": text})
     put, candidates = inquiry(corpus, ask("anything"))
-    values = by_definition(corpus, tests_in_source(put, candidates))
+    values = by_definition(corpus, inner_tests(put, candidates))
     assert values["src/area.rs:tests.measures_a_square"] == 1.0
     assert "src/area.rs:area" not in values
     assert {name.partition(":")[0] for name in values} == {"src/area.rs"}

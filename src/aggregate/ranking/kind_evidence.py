@@ -66,7 +66,7 @@ def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
     )
 
 
-def tests_in_source(inquiry: Inquiry, candidates: Candidates) -> Evidence:
+def inner_tests(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     """Return the pieces of tests that stand in the source, such as ``mod tests``, as far as the task speaks of none."""
     penalty = _penalty(PathKind.TEST, inquiry.question.task)
     pieces: dict[PieceKey, float] = {}

@@ -24,7 +24,7 @@ _MOST_NAMESAKES = 40
 """Definitions of one name: where more share it, the name tells nothing."""
 _MOST_PLACES = 40
 """Places of a traceback that are looked at, the most telling first."""
-_NEXT_PLACE = 0.8
+_NEXT_PLACE = 0.6
 """What the next frame of a traceback counts of the one before: the innermost is the nearest to the fault."""
 _REST_OF_FILE = 0.25
 """What a place says about the rest of its file."""

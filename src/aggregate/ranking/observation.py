@@ -14,7 +14,7 @@ from aggregate.ranking.history_evidence import (
     changed_together,
 )
 from aggregate.ranking.inquiry import Candidates, Inquiry
-from aggregate.ranking.kind_evidence import file_kinds, language_share, tests_in_source
+from aggregate.ranking.kind_evidence import file_kinds, inner_tests, language_share
 from aggregate.ranking.mentions import (
     files_with_named_definitions,
     named_definitions,
@@ -112,7 +112,7 @@ def _closely(inquiry: Inquiry, candidates: Candidates) -> Sequence[Evidence]:
         traced_places(inquiry, candidates),
         *changed_definitions(inquiry, candidates),
         *piece_shapes(candidates),
-        tests_in_source(inquiry, candidates),
+        inner_tests(inquiry, candidates),
         *seeds(inquiry, candidates),
     ]
 
