@@ -106,6 +106,26 @@ def test_folders_of_a_machine_are_no_terms() -> None:
     assert task.places == (NamedPlace("/home/zaphod/work/shop/src/cart.py", 7),)
 
 
+def test_what_every_traceback_says_is_no_term() -> None:
+    """The words around the frames, addresses, and where packages are installed, count as no words (rule T-2)."""
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/opt/lib/site-packages/shop/cart.py", line 3, in total\n'
+        "    raise Empty\n"
+        "shop.cart.Empty: <Cart object at 0x7f13056ad10>\n"
+    )
+    assert read_task(text).terms.keys() == {
+        "shop",
+        "cart",
+        "py",
+        "total",
+        "rais",
+        "empty",
+        "object",
+    }
+    assert "File" not in read_task(text).names
+
+
 HOSTILE = [
     "a", "/a", "a.", ":1", "(", "\\", "_", "a-b ", "Zz ", "[", "a::", "a-by", "impl<", "\n", "\t \n", "> ", " ", "#1 ",
     '  File "', '  File "a", line ', "    at a (b:1:1\n", " in x (", "http://", "https://a/b/c/blob/d/", "a@b", "<a@",
