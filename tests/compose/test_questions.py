@@ -79,5 +79,5 @@ def test_a_revision_needs_a_repository(tmp_path: Path) -> None:
 )
 def test_the_candidate_that_a_place_names(place: str, resolved: tuple[str, int, int]) -> None:
     """A place names a candidate by its path or by an ending that only one has, else it stays as written (rule T-2)."""
-    paths = ["src/a.py", "a.py", "lib/b.py", "x/d.py", "y/d.py", "odd:7"]
+    paths = {"src/a.py", "a.py", "lib/b.py", "x/d.py", "y/d.py", "odd:7"}
     assert resolve_place(Place.parse(place), paths) == resolved

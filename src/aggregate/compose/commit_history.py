@@ -15,7 +15,6 @@ from aggregate.ranking.definition_lines import definition_name
 from aggregate.ranking.message_text import own_words
 from aggregate.ranking.question import Commit
 from aggregate.ranking.terms import terms_in
-from aggregate.sources.git import why_no_history
 from aggregate.sources.git_log import (
     Head,
     HunkContext,
@@ -26,6 +25,7 @@ from aggregate.sources.git_log import (
     read_commits,
     read_contexts,
 )
+from aggregate.sources.git_process import why_no_history
 
 if TYPE_CHECKING:
     from aggregate.index.store import Index
@@ -44,9 +44,9 @@ HISTORY_CODE: Final = (
     "ranking.definition_lines",
     "ranking.message_text",
     "ranking.terms",
-    "sources.git",
     "sources.git_log",
     "sources.git_patch",
+    "sources.git_process",
 )
 """The modules that decide on what is kept of a commit."""
 _NO_COMMITS: Final = "the repository has no commit with a parent, or git cannot read its history"

@@ -3,8 +3,9 @@
 from typing import Final, NamedTuple
 
 from aggregate.errors import ConfigError
-from aggregate.sources.git import bounded_git, git, other_files, why_no_history, without_filters
+from aggregate.sources.git import other_files, without_filters
 from aggregate.sources.git_patch import Hunk, read_hunks
+from aggregate.sources.git_process import bounded_git, git, why_no_history
 
 _MOST_BYTES: Final = 32_000_000
 """Of what git prints of the differences: what is longer is told by files alone."""

@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from aggregate.sources.git import Output, bounded_git
 from aggregate.sources.git_patch import read_hunks
+from aggregate.sources.git_process import Output, bounded_git
 
 MOST_PATHS: Final = 200
 """Files of a commit from which they are left out: what touches so many, as a new layout does, tells of none of them."""
