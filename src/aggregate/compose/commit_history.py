@@ -112,7 +112,8 @@ def _kept_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
     if kept is not None:
         return tuple(kept.decode("ascii").split())
     ids = commit_ids(folder, head, most=MOST_COMMITS)
-    index.put_many(_kind("commit list"), [(key, " ".join(ids).encode())])
+    if ids:
+        index.put_many(_kind("commit list"), [(key, " ".join(ids).encode())])
     return ids
 
 

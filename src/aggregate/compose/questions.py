@@ -41,7 +41,7 @@ def question_for(request: Request, *, index: "Index", paths: Sequence[str]) -> Q
         symbols=tuple(dict.fromkeys(name.strip() for name in task.symbols if name.strip())),
         changes=_changes(folder, task.since, candidates),
     )
-    words = _missing_words(task, seeds) if request.task else ()
+    words = _missing_seeds(task, seeds) if request.task else ()
     if seeds.is_empty:
         return replace(seeds, missing=words)
     history = read_history(folder, index=index)
@@ -87,9 +87,12 @@ def _named_commits(history: CommitHistory, seeds: Question, index: "Index") -> t
     return history.with_names(sorted({*recent, *alike}), index=index)
 
 
-def _missing_words(task: Task, seeds: Question) -> tuple[Missing, ...]:
-    if task.text.strip() and not seeds.task.terms:
-        return (Missing("text", "the task has no word that tells what it is about"),)
+def _missing_seeds(task: Task, seeds: Question) -> tuple[Missing, ...]:
+    missing: list[Missing] = []
     if not task.text.strip():
-        return (Missing("text", "the task has no text"),)
-    return ()
+        missing.append(Missing("text", "the task has no text"))
+    elif not seeds.task.terms:
+        missing.append(Missing("text", "the task has no word that tells what it is about"))
+    if task.since and not seeds.changes:
+        missing.append(Missing("changes", f"none of the files differs from {task.since}"))
+    return tuple(missing)

@@ -21,6 +21,16 @@ _REPLY: Final = re.compile(
 )
 # Not what a test runner points at with ">" and several blanks.
 _QUOTED: Final = re.compile(r"^>(?:[ \t]?>)*+ ?(?![ \t])[^\n]*+$", re.MULTILINE)
+_FORM: Final = re.compile(
+    r"^[#*_ \t]{1,10}+(?:describe the (?:bug|issue|problem|feature)|(?:bug )?description|summary"
+    r"|(?:steps )?to reproduce|reproduction(?: steps)?|minimal reproducible example|expected (?:behaviou?r|results?)"
+    r"|actual (?:behaviou?r|results?)|current behaviou?r|what happened|what did you expect(?: to happen)?|motivation"
+    r"|environment|system info|versions?|logs?|relevant log output|screenshots?|additional (?:context|information|info)"
+    r"|checklist|possible solution|proposed solution)[?:]?[*_ \t]*+$"
+    r"|^[ \t]*+[-*] \[[ xX]\] [^\n]*+$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Headings of the forms in which issues are written, and boxes to tick."""
 _ABOVE_FILE: Final = re.compile(r"[\\/](?<![\w.~/\\-][\\/])(?:[\w.@+~-]++[\\/]){2,}+")
 """The folders of an absolute path: they lie on somebody's machine."""
 _FOLDERS_KEPT: Final = 2
@@ -42,9 +52,19 @@ def own_words(text: str) -> str:
     Where all of it is quoted, the quotation stays.
     """
     without_addresses = _MAIL.sub(" ", _ADDRESS.sub(" ", text))
-    words = _unquoted(without_addresses)
+    words = _FORM.sub("", _unquoted(_without_comments(without_addresses)))
     words = _PICKED.sub("", _TRAILER.sub("", words))
     return _ABOVE_FILE.sub(_last_folders, _TICKET.sub(" ", words))
+
+
+def _without_comments(text: str) -> str:
+    """Return ``text`` without the comments of HTML, in which forms say how to fill them in."""
+    parts: list[str] = []
+    place = 0
+    while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start)) >= 0:
+        parts.append(text[place:start])
+        place = end + len("-->")
+    return "".join((*parts, text[place:]))
 
 
 def _unquoted(text: str) -> str:
