@@ -12,9 +12,9 @@ from aggregate.compose.analysis_index import (
     KnownGroup,
     ReadFacts,
 )
-from aggregate.compose.generated_files import WrittenBy
 from aggregate.compose.file_corpus import CorpusFile, FileCorpus, NumberedGroup, source_hash
 from aggregate.compose.file_reading import FileReader, unread
+from aggregate.compose.generated_files import WrittenBy
 from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.selection import ResolvedFile
 from aggregate.index.file_states import FileState, file_state
