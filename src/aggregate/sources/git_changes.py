@@ -10,7 +10,7 @@ from aggregate.sources.git_process import bounded_git, git, why_no_history
 _MOST_BYTES: Final = 32_000_000
 """Of what git prints of the differences: what is longer is told by files alone."""
 _MOST_CHANGES: Final = 5_000
-"""Runs of lines and files: beyond them a change tells nothing of what it is about."""
+"""Runs of lines and files, those that git knows first: beyond them a change tells nothing of what it is about."""
 _LONGEST_REVISION: Final = 200
 """Characters; longer ones name nothing."""
 _LARGE_FILE: Final = "core.bigFileThreshold=1m"
@@ -53,8 +53,7 @@ def changed_lines(
         *_tracked(folder, commit, most_bytes),
         *(ChangedRange(path) for path in other_files(folder)),
     ]
-    changes.sort()
-    return changes[:_MOST_CHANGES]
+    return sorted(changes[:_MOST_CHANGES])
 
 
 def _commit(folder: str, revision: str) -> str:
