@@ -47,7 +47,8 @@ def changed_lines(
         ConfigError: There is no repository, git is missing or cannot say, or there is no such revision.
     """
     if reason := why_no_history(folder):
-        raise ConfigError(f"{revision!r} is no revision to compare with, as {reason}: leave it out")
+        shown = revision[:_LONGEST_REVISION]
+        raise ConfigError(f"{shown!r} is no revision to compare with, as {reason}: leave it out")
     commit = _commit(folder, revision)
     changes = [
         *_tracked(folder, commit, most_bytes),
