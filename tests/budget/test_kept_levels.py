@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 
 from aggregate.budget.kept_levels import (
     BELOW,
+    FRESH,
+    LEAST_FRESH,
     LIKELY,
-    REPLACED,
+    MOVABLE,
     Keeping,
     WantedFile,
     keep_levels,
@@ -60,26 +62,29 @@ def test_only_as_many_leave_as_are_needed() -> None:
     assert keep_levels(sent(250, 250, 400, 100), wanted, room=ROOM).left == 100
 
 
-def test_unlikely_files_replace_a_small_part_only() -> None:
-    """Many files of a low score each, all scoring above twice what stands there, do not reshuffle (rule B-9)."""
-    score = LIKELY * 0.9
-    new = [WantedFile(f"n{i}", Level.FULL, 50, score) for i in range(20)]
-    wanted = [*(lowered(path, 0.0) for path in "abcdefghij"), *new]
-    keeping = keep_levels(sent(*[100] * 10), wanted, room=ROOM)
-    assert names(keeping) == "abcdefghi"
-    assert keeping.left == REPLACED * ROOM
+@pytest.mark.parametrize(
+    ("room", "fresh"), [(60_000, 5_400), (100_000, 9_000), (20_000, 5_000), (8_000, 4_000)]
+)
+def test_a_question_has_a_part_of_the_room(room: int, fresh: int) -> None:
+    """However much is wanted, so much of a full prompt is replaced and no more (rule B-9)."""
+    before = [SentFile(f"a{i:03}", Level.FULL, tokens=room // 200) for i in range(200)]
+    new = [WantedFile(f"n{i}", Level.FULL, room // 5, 0.15 + i / 100) for i in range(4)]
+    wanted = [*(lowered(file.path, 0.0) for file in before), *new]
+    keeping = keep_levels(before, wanted, room=room)
+    assert list(keeping.files) == before[: len(keeping.files)]
+    assert fresh <= keeping.left < fresh + room // 200 * len(new)
+    assert fresh == max(FRESH * room, min(LEAST_FRESH, room / 2))
 
 
-def test_what_the_question_is_about_enters_in_any_case() -> None:
-    """A likely file replaces as much as it needs, so that the answer is not lost to the cache (rule B-9)."""
-    wanted = [*(lowered(path, 0.01) for path in "abcd"), WantedFile("n", Level.FULL, 1000, 0.9)]
-    assert keep_levels(sent(250, 250, 250, 250), wanted, room=ROOM) == Keeping((), 1000)
-
-
-def test_what_cannot_enter_replaces_nothing() -> None:
-    """A file that would not fit even then makes nothing leave (rule B-9)."""
-    wanted = [lowered("a", 0.01), lowered("b", 0.6), WantedFile("n", Level.FULL, 900, 0.9)]
-    assert names(keep_levels(sent(500, 500), wanted, room=ROOM)) == "ab"
+def test_unlikely_files_take_from_the_end_only() -> None:
+    """What stands in the front stays, though it scores less than they do: all behind it would be lost (rule B-9)."""
+    before = sent(20, 680, 300)
+    wanted = [lowered("a", 0.0), lowered("b", 0.0), lowered("c", LIKELY)]
+    unlikely = WantedFile("n", Level.FULL, 20, LIKELY * 0.9)
+    assert names(keep_levels(before, [*wanted, unlikely], room=ROOM)) == "abc"
+    likely = WantedFile("n", Level.FULL, 20, LIKELY)
+    assert names(keep_levels(before, [*wanted, likely], room=ROOM)) == "ac"
+    assert MOVABLE * ROOM < 300
 
 
 def test_a_smaller_room_lets_the_last_leave() -> None:

@@ -3,12 +3,12 @@
 A provider's cache reads a prompt up to the first byte that differs. A fit for the new question alone would show nearly
 every file at another level, and nothing could be read. So files stay as they are, and what the new question needs is
 added behind them. Room for that is made at the end of the prompt, where it costs least: the file that stands last goes
-first, if what comes in for it scores more than twice as much. In a few turns the front of the prompt holds what most
-questions of the discussion had a use for, and its end what the last ones needed.
+first, if what comes in for it scores more than twice as much. So the front of the prompt stays as it is, and its end
+holds what the last questions needed.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from aggregate.models.choice import FileChoice, Level
@@ -16,12 +16,18 @@ from aggregate.models.sent_file import SentFile
 
 BELOW: Final = 0.5
 """A file stays unless its score is below this part of that of what would enter instead (rule B-9)."""
-REPLACED: Final = 0.1
-"""The part of the room that files of a low score may take from others in one turn. Each of them is worth little for the
-question, and together they would replace all files in each turn."""
-LIKELY: Final = 0.05
-"""A file with this part of all scores is what the question is about: it enters whatever it replaces, and it does not
-leave for lack of room while there is a less likely one. At most twenty files can be as likely."""
+FRESH: Final = 0.09
+"""The part of the room that a new question may have for itself. With it four fifths of a prompt and more stay, though
+the discussion grows behind the files."""
+LEAST_FRESH: Final = 5_000
+"""Tokens that it may have in any case, but for half of the room: what a question needs does not shrink with the budget,
+and the likeliest 5,000 tokens hold most of it."""
+MOVABLE: Final = 0.25
+"""The part of the room, at the end of the prompt, that files of a low score may take from: a file at the front is paid
+for with all that stands behind it."""
+LIKELY: Final = 0.1
+"""A file with this part of all scores is what the question is about: room for it is made anywhere, and it does not go
+for lack of room while there is a less likely one. At most ten files can be as likely."""
 _HUNK_TOKENS: Final = 40
 """What showing more of a file behind the others takes beyond the lines themselves: its heading, its fence, and three
 lines of context on each side."""
@@ -70,7 +76,6 @@ class _Staying:
     files: list[SentFile]
     wanted: dict[str, WantedFile]
     left: int
-    replaced: int = field(default=0)
 
     def score(self, file: SentFile) -> float:
         return self.wanted[file.path].score
@@ -97,10 +102,12 @@ def keep_levels(sent: Sequence[SentFile], wanted: Sequence[WantedFile], *, room:
     there = [file for file in sent if file.path in by_path]
     staying = _Staying(there, by_path, room - sum(file.tokens for file in there))
     _make_room(staying)
-    entering = sorted(_additions(staying), key=lambda addition: _by_worth(addition[0]))
-    for file, tokens in entering:
-        _enter(staying, file, tokens, room=room)
-    return Keeping(tuple(staying.files), _left(staying, room))
+    fresh = max(int(FRESH * room), min(LEAST_FRESH, room // 2))
+    for file, tokens in sorted(_additions(staying), key=lambda addition: _by_worth(addition[0])):
+        wanted_room = tokens if file.pinned else min(tokens, fresh)
+        fresh -= min(tokens, fresh)
+        _make_room_for(staying, file, wanted_room, room=room)
+    return Keeping(tuple(staying.files), room - sum(file.tokens for file in staying.files))
 
 
 def grown_files(sent: Iterable[SentFile], now: Iterable[FileChoice]) -> frozenset[str]:
@@ -126,10 +133,6 @@ def _is_grown(old: SentFile, now: FileChoice) -> bool:
 
 def _by_worth(file: WantedFile) -> tuple[bool, float, str]:
     return not file.pinned, -file.score, file.path
-
-
-def _left(staying: _Staying, room: int) -> int:
-    return room - sum(file.tokens for file in staying.files)
 
 
 def _make_room(staying: _Staying) -> None:
@@ -191,21 +194,17 @@ def _shared_lines(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, i
     return shared
 
 
-def _enter(staying: _Staying, file: WantedFile, tokens: int, *, room: int) -> None:
-    """Take the room for a file from what is left, and from files that stand last and score less than half as much."""
+def _make_room_for(staying: _Staying, file: WantedFile, tokens: int, *, room: int) -> None:
+    """Take room from what is left, and from files that stand last and score less than half as much."""
+    is_likely = file.pinned or file.score >= LIKELY
     going: list[SentFile] = []
-    gained = 0
+    gained = passed = 0
     for old in staying.movable():
-        if staying.left + gained >= tokens:
+        passed += old.tokens
+        if staying.left + gained >= tokens or (passed > MOVABLE * room and not is_likely):
             break
         if old.path != file.path and staying.score(old) < BELOW * file.score:
             going.append(old)
             gained += old.tokens
-    is_free_to_replace = file.pinned or file.score >= LIKELY
-    is_within = staying.replaced + gained <= REPLACED * room
-    if staying.left + gained < tokens or not (is_free_to_replace or is_within):
-        return
     staying.drop(going)
-    staying.left -= tokens
-    if not is_free_to_replace:
-        staying.replaced += gained
+    staying.left = max(staying.left - tokens, 0)

@@ -20,9 +20,11 @@ from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import NO_CACHE, CachePolicy
 from aggregate.tokens.count import count, count_prompt
 
-_FITS = 3
+_FITS = 4
 """How often a prompt is fitted anew where older versions of changed files take tokens of their own: each fit is a
 little shorter, and mostly the second one is right."""
+_SPARE = 64
+"""Tokens by which each further fit is shorter than what was too much: another fit has other versions, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ def _within(budget: Budget, turn: ComposedTurn, recipient: Recipient) -> Compose
         over = turn.ordered.prompt.tokens - budget.tokens
         if over <= 0:
             return turn
-        tokens -= over
+        tokens -= over + _SPARE
         if tokens <= 0:
             break
         smaller = replace(first.request, budget=replace(budget, tokens=tokens))

@@ -60,7 +60,9 @@ from aggregate.models.amounts import Amount
     show_default=True,
     help="Let the model write at most so many tokens.",
 )
-@budget_option("Take MESSAGE as the task, and show what it needs in at most so many tokens.")
+@budget_option(
+    "Take MESSAGE as the task, and send what it needs in at most so many tokens of the whole request."
+)
 @redact_option(sending=True)
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
 @json_option

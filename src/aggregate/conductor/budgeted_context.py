@@ -9,16 +9,19 @@ from aggregate.budget.amounts import auto_budget
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.assemble import Composition
+from aggregate.compose.audit_file import record_audit
 from aggregate.compose.file_rendering import select_files
 from aggregate.compose.focus import FocusIndex
 from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
+from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.tickets import Ticket
 from aggregate.errors import BudgetError
 from aggregate.models.amounts import AUTO, Amount
 from aggregate.models.budget import Budget
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
+from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.task import Place, Task
 from aggregate.tokens.count import count
 
@@ -38,6 +41,8 @@ class BudgetedContexts:
     def __init__(self, compose: Compose = compose_prompt) -> None:
         self._compose = compose
         self._requests: dict[str, _FocusNames] = {}
+        # By the tickets' ids, until their accounts are written.
+        self._composed: dict[str, tuple[Request, Composition]] = {}
 
     def compose(
         self, request: Request, ticket: Ticket, budget: Budget, *, message: str, persona: str
@@ -56,10 +61,10 @@ class BudgetedContexts:
             ScopeError: A file may not be read.
         """
         around = count(message) + _SEPARATOR_TOKENS + (count(persona) if persona else 0)
-        asked = self._request(request, ticket)
         tokens = max(budget.tokens - around, 1)
+        asked = replace(self._request(request, ticket), budget=replace(budget, tokens=tokens))
         try:
-            composition = self._compose(replace(asked, budget=replace(budget, tokens=tokens)))
+            composition = self._compose(asked)
         except BudgetError as error:
             smallest = error.smallest + around
             raise BudgetError(
@@ -68,7 +73,22 @@ class BudgetedContexts:
                 smallest=smallest,
             ) from None
         composition.check_scope()
+        self._composed[ticket.id] = asked, composition
         return composition
+
+    def write_account(self, path: Path, assignment: Assignment) -> None:
+        """Write beside a worker's prompt at ``path`` what was decided about its files (rule A-1).
+
+        Raises:
+            OutputError: The file cannot be written.
+        """
+        composed = self._composed.pop(assignment.ticket, None)
+        if composed is None:
+            return
+        request, composition = composed
+        task = Segment(Section.HISTORY, assignment.message, Stability.VOLATILE)
+        shown = Prompt((*assignment.prompt.segments, task))
+        record_audit(path, request, composition, shown)
 
     def _request(self, request: Request, ticket: Ticket) -> Request:
         """Return a request with the focus files as they are found, and the task."""

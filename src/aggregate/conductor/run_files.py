@@ -44,9 +44,11 @@ class RunFiles:
         folder = confined(output_dir / f"{track_id}_{number:03d}", output_dir)
         return cls(folder, {ticket.id: i for i, ticket in enumerate(tickets, 1)})
 
-    def write_prompt(self, assignment: Assignment) -> None:
-        """Write what a worker is shown."""
-        replace_own(self._path(assignment.ticket, "prompt"), assignment.pieces())
+    def write_prompt(self, assignment: Assignment) -> Path:
+        """Write what a worker is shown, and return the file."""
+        path = self._path(assignment.ticket, "prompt")
+        replace_own(path, assignment.pieces())
+        return path
 
     def write_reply(self, outcome: TicketOutcome) -> None:
         """Write what a worker answered, or why it did not."""

@@ -194,7 +194,7 @@ class TrackRun:
         waits_for = self._schedule.waits_for[ticket.id]
         results = self._merge(waits_for, on_error=self._tickets.on_error)
         assignment = self._contexts.assignment(ticket, results, self._key(ticket.id))
-        self._files.write_prompt(assignment)
+        self._contexts.write_account(self._files.write_prompt(assignment), assignment)
         ahead = ticket.id in self._schedule.warming_up
         self._queue.put(replace(assignment, ahead=ahead, urgent=ahead or bool(waits_for)))
 

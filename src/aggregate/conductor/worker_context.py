@@ -149,6 +149,14 @@ class WorkerContexts:
             retries=ticket.retries,
         )
 
+    def write_account(self, path: Path, assignment: Assignment) -> None:
+        """Write beside a worker's prompt at ``path`` what was decided about its files, if it has a budget.
+
+        Raises:
+            OutputError: The file cannot be written.
+        """
+        self._budgeted.write_account(path, assignment)
+
     def _whole_prompt(self, ticket: Ticket, results: "tuple[Results, ...]") -> Prompt:
         """Return the context of a ticket without a budget: all that the project names."""
         files = self._files_section(ticket.focus_files, ticket.aggregation_strategy)
@@ -163,7 +171,11 @@ class WorkerContexts:
     ) -> Composition:
         """Return the context of a ticket with a budget, chosen for its task."""
         return self._budgeted.compose(
-            replace(self._asked(ticket.aggregation_strategy), results=results),
+            replace(
+                self._asked(ticket.aggregation_strategy),
+                results=results,
+                results_dir=self._project.folder / CACHE_DIR,
+            ),
             ticket,
             budget,
             message=_message(ticket),

@@ -8,7 +8,7 @@ some of them in older versions (see ``retention``), with diffs of these behind t
 All of it follows from what is recorded: the last prompt that was sent, and how often each file has changed.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aggregate.models.prompt import Prompt, Section
@@ -27,6 +27,10 @@ from aggregate.sections.changed_files import changed_heading
 FORGET = 0.98
 """What a change counts after one further turn with changes: half after 34 of them, so that the order follows the work
 of weeks and not that of the last hour."""
+
+
+_STEEP = 8
+"""Exponent of how likely a part of the files stays from their beginning to a place; see ``_replaced_weights``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,12 @@ def order_for_sending(
         *rest,
     )
     in_order = replace(prompt, segments=ordered)
-    weights = _weights(ordered, changes, changes_show_behind=policy.read < policy.write)
+    weights = _weights(
+        ordered,
+        changes,
+        changes_show_behind=policy.read < policy.write,
+        remainder=bool(remainder),
+    )
     return OrderedPrompt(in_order, weights, tuple(diffs), in_order.tokens - prompt.tokens)
 
 
@@ -147,7 +156,11 @@ def _by_change(
 
 
 def _weights(
-    ordered: Sequence[HashedSegment], changes: Mapping[str, float], *, changes_show_behind: bool
+    ordered: Sequence[HashedSegment],
+    changes: Mapping[str, float],
+    *,
+    changes_show_behind: bool,
+    remainder: bool,
 ) -> tuple[float, ...]:
     """Return how likely each segment is the first one that the next request has to change.
 
@@ -155,6 +168,7 @@ def _weights(
         ordered: The prompt's segments.
         changes: How often each file changes, by its path.
         changes_show_behind: Whether a file that changes stays where it stands, and a diff comes behind the files.
+        remainder: Whether not all files are shown, so that other ones may be next time.
     """
     weights = [default_change_weight(part.segment) for part in ordered]
     older = {part.path for part in ordered if part.section is Section.CHANGED}
@@ -169,7 +183,23 @@ def _weights(
             weights[number] = 1.0  # what is not shown, and new files before it: in nearly each turn
         elif part.path and part.path not in older:
             weights[behind_files if changes_show_behind else number] += _often(part, changes)
+    if remainder:
+        replaced = _replaced_weights(ordered[:end])
+        weights[:end] = [sum(pair) for pair in zip(weights[:end], replaced, strict=True)]
     return tuple(weights)
+
+
+def _replaced_weights(parts: Sequence[HashedSegment]) -> Iterator[float]:
+    """Yield how likely each part is the first one that makes room for others in a prompt with a budget.
+
+    What stands last leaves first: in three turns of four nothing before the last sixth does.
+    """
+    total = sum(part.tokens for part in parts) or 1
+    before = 0
+    for part in parts:
+        behind = before + part.tokens
+        yield (behind / total) ** _STEEP - (before / total) ** _STEEP
+        before = behind
 
 
 def _often(part: HashedSegment, changes: Mapping[str, float]) -> float:

@@ -101,6 +101,8 @@ def retained_files(
     readable = earlier.readable()
     total = sum(file.tokens for file in files.values()) + behind
     best, lowest_price = 0, policy.write * total
+    # With a budget nothing is reshuffled while older versions are few, though it may cost a little more (rule B-9).
+    stays = grown is not None and policy.read < policy.write and readable[-1] > 0
     retained: list[RetainedFile] = []
     extra = 0
     for file in _candidates(old, earlier, files, count, grown):
@@ -117,7 +119,7 @@ def retained_files(
         read = readable[same]
         # Now all is written that cannot be read; in the turns to come, what these files take beyond their size is read.
         price = policy.write * (total + extra - read) + policy.read * (read + TURNS * extra)
-        if price <= lowest_price:
+        if stays or price <= lowest_price:
             best, lowest_price = len(retained), price
     return retained[:best]
 
@@ -149,7 +151,8 @@ def _candidates(
         if grown is not None and base.source not in grown:
             return
         text = earlier.text(number)
-        diff = changed_segment(text, now.segment) if text is not None else None
+        has_more = grown is not None
+        diff = changed_segment(text, now.segment, or_whole=has_more) if text is not None else None
         if text is None or diff is None:
             return
         segment = Segment(Section.FILES, text, Stability.STABLE, base.source)

@@ -14,7 +14,8 @@ These files have changed since they were shown above. Each diff leads from the c
 CHANGED_OR_MORE = """## Files (Changed)
 
 These files have changed since they were shown above, or more of them is shown now. \
-Each diff leads from the content above to the content now; `...` stands for lines that are not shown."""
+Each diff leads from the content above to the content now; where there is no diff, the file stands here as it is shown \
+now. `...` stands for lines that are not shown."""
 _CONTEXT = 3
 """Equal lines around a change, as ``diff -u`` has them."""
 _SHORT = 1_000
@@ -30,11 +31,19 @@ def changed_heading(*, or_more: bool = False) -> Segment:
     return Segment(Section.CHANGED, CHANGED_OR_MORE if or_more else CHANGED, Stability.STABLE)
 
 
-def changed_segment(older: str, now: Segment) -> Segment | None:
-    """Return the diff from a file's older block to its block now, ``None`` where it would be longer than the file."""
+def changed_segment(older: str, now: Segment, *, or_whole: bool = False) -> Segment | None:
+    """Return the diff from a file's older block to its block now, ``None`` where it would be longer than the file.
+
+    Args:
+        older: The block that stands above.
+        now: The file's block as it is now.
+        or_whole: Return the block itself where a diff would be longer: of a file of which hardly anything stands above.
+    """
     diff = "\n".join(_diff(_content(older), _content(now.text)))
-    if not diff or len(diff) > max(len(now.text), _SHORT):
-        return None
+    if not diff or len(diff) > max(len(now.text), 0 if or_whole else _SHORT):
+        return (
+            Segment(Section.CHANGED, now.text, Stability.STABLE, now.source) if or_whole else None
+        )
     text = fence(diff, "diff", before=f"{file_heading(now.source)} (diff)\n\n")
     return Segment(Section.CHANGED, text, Stability.STABLE, now.source)
 
