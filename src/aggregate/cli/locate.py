@@ -25,7 +25,7 @@ _PLACE = re.compile(r"(.+):([0-9]{1,10})", re.DOTALL)
 
 
 @click.command()
-@click.argument("place", metavar="PROMPT:LINE|PATH:LINE")
+@click.argument("place", metavar="PROMPT:LINE|PATH:LINE", type=click.Path())
 @config_option
 def locate(place: str, config: Path) -> None:
     """Print where a line of a prompt comes from, or where in the newest prompt a line of a file stands.
