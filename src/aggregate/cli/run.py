@@ -13,6 +13,8 @@ from aggregate.chat.prompt_meter import PromptMeter
 from aggregate.chat.request_log import log_written_prompt
 from aggregate.cli import lazy
 from aggregate.cli.asking import (
+    KEEP,
+    for_reader,
     open_asked_project,
     read_task,
     task_argument,
@@ -43,11 +45,6 @@ from aggregate.compose.project import redaction_for, request_for
 from aggregate.compose.request import Request
 from aggregate.index.store import Index, open_index
 from aggregate.models.amounts import Amount
-
-_KEEP = (
-    "no manual_slop.toml here: all files below this folder that git would take are candidates; "
-    "to keep or narrow this choice: aggregate init --budget 32k"
-)
 
 if TYPE_CHECKING:
     from aggregate.tokens.count import PromptTokens
@@ -122,7 +119,7 @@ def run(
         allow_secrets=allow_secrets,
     )
     if bare and not quiet:
-        say(_KEEP)
+        say(KEEP)
     request = request_for(
         project,
         strategy=strategy,
@@ -171,7 +168,7 @@ def _explain(request: Request, index: Index, *, as_json: bool, quiet: bool) -> N
     audit = audit_of(request, composition, lazy.count_prompt(composition.prompt, index=index))
     index.flush()
     if not quiet:
-        warn_all(composition.warnings, more="--json")
+        warn_all(for_reader(composition.warnings), more="--json")
     if as_json:
         write_result(json.dumps(audit_data(audit), indent=2))
     else:
