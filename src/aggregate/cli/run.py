@@ -135,7 +135,16 @@ def run(
     index = open_index(use=not no_cache, verify=verify)
     if explain:
         _explain(request, index, as_json=as_json, quiet=quiet)
-        return
+    else:
+        _compose(request, index, to_stdout=to_stdout, as_json=as_json, quiet=quiet)
+    if index.warning and not quiet:
+        warn(index.warning)
+
+
+def _compose(
+    request: Request, index: Index, *, to_stdout: bool, as_json: bool, quiet: bool
+) -> None:
+    """Write the prompt with its account, and tell of it."""
     recorder = AuditRecorder(request, is_wanted=not to_stdout)
     is_counted = as_json or not quiet or recorder.is_recording
     meter = PromptMeter(lazy.SegmentCounter(index) if is_counted else None)
@@ -149,8 +158,6 @@ def run(
         recorder.write(path, stream, tokens)
     _report(path, stream, meter, tokens, request, index, as_json=as_json, quiet=quiet)
     index.flush()
-    if index.warning and not quiet:
-        warn(index.warning)
 
 
 def _explain(request: Request, index: Index, *, as_json: bool, quiet: bool) -> None:
