@@ -347,3 +347,12 @@ def test_what_points_at_nothing_is_told_once(clone: Path, options: list[str]) ->
     said = start(clone, "fix the retry", *seeds, *options).err
     assert said.count("src/gone.py") == 1
     assert said.count("warning: no definition is called nowhere\n") == 1
+
+
+def test_sending_needs_no_configuration(clone: Path) -> None:
+    """A message with a budget is a task too, about the folder's files; without one the file is needed (T-1, T-6)."""
+    options = ("send", "fix the retry", "--provider", "scripted", "--dry-run")
+    ended = start(clone, *options, "--budget", "8k")
+    assert (ended.code, ended.err.splitlines()[0].startswith(KEEP)) == (0, True)
+    assert "**/*" not in ended.err
+    assert "there is no manual_slop.toml here" in mistake(start(clone, *options))
