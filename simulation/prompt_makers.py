@@ -73,7 +73,7 @@ class Ours:
 
     Attributes:
         name: What stands in the table.
-        left_out: A kind of evidence that does not count.
+        left_out: Kinds of evidence that do not count, with commas between.
     """
 
     name: str = "aggregate"
@@ -81,19 +81,26 @@ class Ours:
 
     def make(self, tree: Path, ask: Ask, budget: int) -> str:
         """Compose a prompt."""
-        from aggregate.compose.api import compose_prompt
         from aggregate.compose.project import open_project, request_for
+        from aggregate.compose.within_budget import compose_within_budget
         from aggregate.errors import AggregateError
+        from aggregate.index.shared import user_index
         from aggregate.models.budget import Budget
         from aggregate.models.task import Task
+        from aggregate.ranking.weights import WEIGHTS
 
+        left_out = self.left_out.split(",") if self.left_out else []
+        if unknown := [kind for kind in left_out if kind not in WEIGHTS]:
+            raise SystemExit(f"there is no evidence {unknown[0]!r}, only {', '.join(WEIGHTS)}")
+        weights = {kind: weight for kind, weight in WEIGHTS.items() if kind not in left_out}
         files = {"base_dir": str(tree), "paths": ["**/*"]}
         task = Task(ask.text, symbols=ask.symbols, since=ask.since)
         try:
             request = request_for(open_project({"files": files}), task=task, budget=Budget(budget))
-            return compose_prompt(request).prompt.markdown
+            composition = compose_within_budget(request, index=user_index(), weights=weights)
         except AggregateError as error:
             raise NoAnswerError(str(error)) from error
+        return composition.prompt.markdown
 
     def read(self, prompt: str) -> Blocks:
         """Read the blocks below ``### File``."""

@@ -77,7 +77,7 @@ class Plan:
         rivals: Whether other programs are asked too.
         only: Names of the programs that take part, all where it is empty.
         aider: The interpreter that aider is installed for.
-        left_out: Kinds of evidence that are left out, each for itself.
+        left_out: Kinds of evidence that are left out, those with commas between together.
         work: Where trees lie.
     """
 
@@ -145,7 +145,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rivals", action="store_true", help="ask other programs too")
     parser.add_argument("--aider", type=Path, metavar="PYTHON", help="that aider is installed for")
     parser.add_argument(
-        "--leave-out", action="append", default=[], metavar="KIND", help="evidence; repeatable"
+        "--leave-out",
+        action="append",
+        default=[],
+        metavar="KIND[,KIND...]",
+        help="evidence; repeatable",
     )
     parser.add_argument("--jobs", type=int, default=2, help="clones at once (2)")
     parser.add_argument("--work", type=Path, help="where trees are kept from run to run")

@@ -327,3 +327,23 @@ def test_a_configured_budget_needs_no_option(clone: Path) -> None:
     runs = [start(clone, "--json", "-q", *options) for options in ([], ["--budget", "2k"])]
     sizes = [json.loads(ended.out)["tokens"]["document"] for ended in runs]
     assert sizes[0] <= 60 < sizes[1] <= 2_000
+
+
+@pytest.mark.parametrize("place", ["src/a.py", "src/a.py:2"])
+def test_a_focus_is_shown_in_full_without_a_budget(clone: Path, place: str) -> None:
+    """A task pins its focus also where nothing is chosen, and leaves the other files as they are (rules T-2 and T-3)."""
+    config = '[files]\npaths = [{ path = "src/*.py", view_mode = "skeleton" }, "README.md"]\n'
+    project(clone, {"manual_slop.toml": config, "src/c.py": "def wait():\n    return 3\n"})
+    bare = start(clone, "--stdout", "-q").out
+    asked = start(clone, "fix the retry", "--focus", place, "--stdout", "-q").out
+    assert start(clone, "fix the retry", "--stdout", "-q").out == bare
+    assert asked == bare.replace("def retry():\n    ...\n", FILES["src/a.py"])
+
+
+@pytest.mark.parametrize("options", [[], ["--budget", "4k"], ["--tier", "3"], ["--budget", "4k", "--tier", "3"]])  # fmt: skip
+def test_what_points_at_nothing_is_told_once(clone: Path, options: list[str]) -> None:
+    """A focus that is no file of the project and a symbol that nothing defines are a warning each (rule T-2)."""
+    seeds = ["--focus", "src/gone.py", "--symbol", "nowhere"]
+    said = start(clone, "fix the retry", *seeds, *options).err
+    assert said.count("src/gone.py") == 1
+    assert said.count("warning: no definition is called nowhere\n") == 1

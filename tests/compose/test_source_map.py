@@ -319,7 +319,7 @@ def _rendered(draw: st.DrawFn) -> RenderedFile:
 
 
 @given(files=st.lists(_rendered(), max_size=4), history=st.lists(st.text("ab:-`\n #x"), max_size=3))
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 def test_whatever_is_shown_each_line_has_one_origin(
     files: list[RenderedFile], history: list[str]
 ) -> None:

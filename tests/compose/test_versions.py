@@ -13,6 +13,7 @@ from aggregate.compose.analysis_index import (
     ANALYSIS_LIBRARIES,
     analysis_version,
 )
+from aggregate.compose.commit_history import HISTORY_CODE, history_version
 from aggregate.compose.view_index import VIEW_CODE, VIEW_LIBRARIES, view_version
 from aggregate.tokens.segment_counter import TOKEN_CODE, TOKEN_LIBRARIES, token_version
 
@@ -23,6 +24,12 @@ VIEW_MAKERS = (
     "redaction.redact",
     "text.generated",
     "text.invisible",
+)
+HISTORY_MAKERS = (
+    "ranking.definition_lines",
+    "ranking.message_text",
+    "ranking.terms",
+    "sources.git_log",
 )
 ANALYSIS_MAKERS = (
     "ranking.analysis",
@@ -74,13 +81,14 @@ def closure(makers: Sequence[str]) -> tuple[set[str], set[str]]:
         (VIEW_MAKERS, VIEW_CODE, VIEW_LIBRARIES),
         (ANALYSIS_MAKERS, ANALYSIS_CODE, ANALYSIS_LIBRARIES),
         (TOKEN_MAKERS, TOKEN_CODE, TOKEN_LIBRARIES),
+        (HISTORY_MAKERS, HISTORY_CODE, ()),
     ],
-    ids=["views", "analyses", "tokens"],
+    ids=["views", "analyses", "tokens", "history"],
 )
 def test_all_that_computes_is_in_the_version(
     makers: Sequence[str], code: Sequence[str], libraries: Sequence[str]
 ) -> None:
-    """Each module that is imported where views are made or tokens counted changes what they are kept under (I-1)."""
+    """Each module that is imported where views are made, tokens counted or commits read changes what they are kept under (I-1)."""
     modules, imported = closure(makers)
     assert len(modules) > len(makers)
     assert [name for name in sorted(modules) if not f"{name}.".startswith(_prefixes(code))] == []
@@ -92,7 +100,8 @@ def _prefixes(code: Sequence[str]) -> tuple[str, ...]:
 
 
 def test_versions_are_known_where_all_is_installed() -> None:
-    """Views and counts are kept: no name of what computes them is mistyped."""
+    """Views, counts and commits are kept: no name of what computes them is mistyped."""
     assert view_version()
     assert analysis_version()
     assert token_version()
+    assert history_version()

@@ -4,14 +4,19 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from aggregate.compose.commit_history import read_history
 from aggregate.compose.selection import resolve_entries
+from aggregate.errors import ConfigError
+from aggregate.index.store import Index
 from aggregate.models.entry import Entry
 from aggregate.sources.git import StoppedError, list_files, touched_files
 from aggregate.sources.git import git as ask
+from aggregate.sources.git_changes import changed_lines
 from tests.hostile.planted import plant
 from tests.hostile.repositories import (
     ATTACKS,
@@ -63,6 +68,19 @@ def test_no_program_of_a_repository_is_run(tmp_path: Path, attack: Attack) -> No
     assert not planted.was_run
 
 
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
+def test_no_program_is_run_for_history_and_changes(tmp_path: Path, attack: Attack) -> None:
+    """Reading commits with their contents, and comparing files with a revision, runs no program either (T-2)."""
+    planted = plant(tmp_path / "elsewhere")
+    folder = str(attack(tmp_path / "tree", planted.path))
+    history = read_history(folder, index=Index(None, limit=0))
+    history.with_names(range(len(history.commits)), index=Index(None, limit=0))
+    for revision in ("HEAD", "HEAD~1", "--ext-diff", "--textconv"):
+        with suppress(ConfigError):
+            changed_lines(folder, revision)
+    assert not planted.was_run
+
+
 @pytest.mark.parametrize("attack", _PLAIN, ids=lambda attack: attack.__name__)
 def test_each_attack_runs_its_program_without_guards(tmp_path: Path, attack: Attack) -> None:
     """The attacks are real: the same repository runs its program when git is asked without our guards."""
@@ -107,6 +125,8 @@ def test_git_writes_nothing_into_the_repository(tmp_path: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (root / ".git").rglob("*")}
     list_files(str(root))
     touched_files(str(root))
+    read_history(str(root), index=Index(None, limit=0)).with_names([0], index=Index(None, limit=0))
+    changed_lines(str(root), "HEAD~1")
     assert {path: path.stat().st_mtime_ns for path in (root / ".git").rglob("*")} == before
 
 
@@ -261,6 +281,49 @@ def test_settings_that_git_lists_files_by_are_not_hung_by_endless_files(tmp_path
         git(root, "config", name, "/dev/zero")
     assert list_files(str(root)) == ["a.py"]
     assert touched_files(str(root)) == [["a.py"], ["a.py"]]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the limit of Linux to a process's work")
+def test_a_pattern_for_definitions_that_git_matches_for_minutes_ends(tmp_path: Path) -> None:
+    """A repository that says how definitions begin by a pattern of many stars costs its names, and little time (T-5)."""
+    root = repository(tmp_path / "tree")
+    git(root, "config", "diff.python.xfuncname", r"^(((a*)*)*)*((b*)*)*(\1\2)*$")
+    (root / "a.py").write_text("a" * 2000 + "x\n" + "one\n" * 5, encoding="utf-8")
+    git(root, "commit", "-qam", "three")
+    (root / "a.py").write_text("a" * 2000 + "x\n" + "one\n" * 4 + "two\n", encoding="utf-8")
+    git(root, "commit", "-qam", "four")
+    before = os.times()
+    history = read_history(str(root), index=Index(None, limit=0))
+    assert len(history.with_names([0, 1], index=Index(None, limit=0))) == 3
+    assert os.times().children_user - before.children_user < 4
+
+
+@pytest.mark.slow
+def test_a_flood_of_commits_and_names_ends(tmp_path: Path) -> None:
+    """A commit of 90,000 files and a message of 18 MB are read in little time, and the others are told (T-5)."""
+    root = repository(tmp_path / "tree")
+    blob = git(root, "rev-parse", "HEAD:a.py").decode().strip()
+    stream = [
+        f"commit refs/heads/flood\ncommitter M <m@example.org> {n} +0000\ndata {len(message)}\n{message}\n{changes}"
+        for n, (message, changes) in enumerate(
+            [
+                ("begin", f"M 100644 {blob} a.py\n"),
+                ("x " * 9_000_000, f"M 100644 {blob} b.py\n"),
+                (
+                    "many",
+                    "".join(f"M 100644 {blob} f/{n % 999}/{n:0200}\n" for n in range(90_000)),
+                ),
+                ("last", f"M 100644 {blob} c.py\n"),
+            ]
+        )
+    ]
+    command = ["git", "-C", str(root), "fast-import", "--quiet"]
+    subprocess.run(command, input="".join(stream).encode(), env=ENVIRONMENT, check=True)
+    git(root, "symbolic-ref", "HEAD", "refs/heads/flood")
+    begun = time.monotonic()
+    commits = read_history(str(root), index=Index(None, limit=0)).commits
+    assert [commit.paths for commit in commits][:2] == [("c.py",), ()]
+    assert time.monotonic() - begun < 30
 
 
 def test_a_folder_that_is_no_name_is_in_no_repository() -> None:

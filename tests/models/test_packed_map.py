@@ -36,7 +36,7 @@ def _runs(draw: st.DrawFn) -> SourceMap:
 
 
 @given(source_map=_runs(), known=st.lists(st.sampled_from(NAMES), max_size=5))
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 def test_what_is_packed_is_unpacked(source_map: SourceMap, known: list[str]) -> None:
     """A map stays the same, whatever sources its reader knows already, and in whatever order (rule L-3)."""
     others, text = pack_map(source_map, known)

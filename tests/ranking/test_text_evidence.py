@@ -1,8 +1,9 @@
 """What a task's words say of files, definitions, pieces, names and paths."""
 
-from aggregate.ranking.text_evidence import file_text, path_words, piece_texts, read_postings
+from aggregate.ranking.definition_text import piece_texts
+from aggregate.ranking.text_evidence import file_text, path_words
 from tests.fakes.corpus import FakeCorpus
-from tests.ranking.asking import ask, by_definition, by_path, inquiry, matched, project
+from tests.ranking.asking import ask, by_path, inquiry, matched, project
 
 
 def test_files_that_hold_the_words_are_scaled_to_the_best() -> None:
@@ -38,35 +39,10 @@ def test_words_of_folders_and_names_count() -> None:
     assert matched(corpus, scope) == {"http/client_pool.py": "http"}
 
 
-def test_a_definition_counts_by_its_text_its_name_and_what_it_stands_in() -> None:
-    """The definition with the task's words in name and text is the best; a sibling counts by the class around it."""
-    corpus = project()
-    put, candidates = inquiry(corpus, ask("match a path in the router"))
-    text, subject, names = piece_texts(put, candidates, read_postings(put, candidates))
-    definitions = by_definition(corpus, text)
-    assert max(definitions, key=lambda name: definitions[name]) == "src/router.py:Router.match", (
-        definitions
-    )
-    assert 0 < definitions["src/router.py:Router.register"] < 0.8
-    assert matched(corpus, text)["src/router.py"].startswith("match")
-    assert by_definition(corpus, subject)["src/router.py:Router.match"] > 0.5
-    assert by_definition(corpus, names)["src/router.py:Router.match"] == 1.0
-
-
-def test_only_the_first_line_counts_for_single_pieces() -> None:
-    """What a task tells below its first line says nothing by the evidence of the subject."""
-    corpus = project()
-    put, candidates = inquiry(
-        corpus, ask("close the session\n\nFound while a route was registered.")
-    )
-    _, subject, _ = piece_texts(put, candidates, read_postings(put, candidates))
-    assert {key.partition(":")[0] for key in by_definition(corpus, subject)} == {"src/session.py"}
-
-
 def test_words_that_nobody_uses_find_nothing() -> None:
     """A task in another language than the code gives no values, and no failure (rule T-5)."""
     corpus = project()
     put, candidates = inquiry(corpus, ask("修复解析器中的错误, die Leitung bricht ab"))
     evidences = [file_text(put), *path_words(put)]
-    evidences += piece_texts(put, candidates, read_postings(put, candidates))
+    evidences += piece_texts(put, candidates)
     assert [dict(evidence.files) | dict(evidence.pieces) for evidence in evidences] == [{}] * 6

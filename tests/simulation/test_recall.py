@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from simulation.bm25_files import ranked, words_of
 from simulation.bootstrap import bootstrap, mean_of_means
-from simulation.prompt_makers import Ask, WholeFiles, recount
+from simulation.prompt_makers import Ask, Ours, WholeFiles, recount
 from simulation.recall import Outcome, Plan, clone_name, measure, tables
 from simulation.recall_asks import FORMS, asked
 from simulation.recall_metrics import changed_definitions, read_blocks, recall, shown_lines
@@ -295,6 +295,21 @@ def test_a_clone_is_measured(clone: Path, tmp_path: Path) -> None:
     assert lines[-1] == "| clone | 2 | 1.00 / 1.00 / 1.00 |"
     over = Outcome("clone", "1", "aggregate", 10, 11, 0.0, outcomes[0].shares)
     assert "| 1 | 0 | 0.00 |" in list(tables([over]))[2]
+
+
+def test_evidence_that_is_left_out(clone: Path, tmp_path: Path) -> None:
+    """Several kinds at once; one that there is not is an error that names those that there are."""
+    task = next(task_commits(clone))
+    tree = Tree(clone, tmp_path / "tree")
+    tree.check_out(task.parent)
+    whole = Ours().make(tree.folder, Ask("add up the area"), 400)
+    bare = Ours("bare", left_out="definition text,file text,test").make(
+        tree.folder, Ask("add up the area"), 400
+    )
+    assert "### File src/shape.py" in whole
+    assert recount(bare) <= 400
+    with pytest.raises(SystemExit, match="no evidence 'nothing', only definition text, "):
+        Ours(left_out="test,nothing").make(tree.folder, Ask(""), 400)
 
 
 def test_names_of_clones(tmp_path: Path) -> None:

@@ -144,6 +144,39 @@ def test_a_shallow_clone_tells_what_it_has(tmp_path: Path) -> None:
     assert [commit.message.strip() for commit in log(tmp_path / "few")] == ["number 3"]
 
 
+@pytest.mark.parametrize(("left_out", "commits"), [("blob:none", 2), ("tree:0", 0)])
+def test_a_clone_without_contents_fetches_nothing(
+    tmp_path: Path, left_out: str, commits: int
+) -> None:
+    """In a partial clone what was not fetched stays where it is: files are told, or nothing (rules T-4 and T-5)."""
+    repository = Repository(tmp_path / "all")
+    git(tmp_path / "all", "config", "uploadpack.allowFilter", "true")
+    for number in range(3):
+        repository.commit(f"number {number}", {"a.py": f"def f():\n    return {number}\n"})
+    address = (tmp_path / "all").as_uri()
+    git(tmp_path, "clone", "-q", "--no-checkout", f"--filter={left_out}", address, "part")
+    objects = sorted((tmp_path / "part" / ".git" / "objects").rglob("*"))
+    head = find_head(str(tmp_path / "part"))
+    assert head is not None
+    ids = commit_ids(str(tmp_path / "part"), head, most=9)
+    assert len(ids) == 2
+    assert len(read_commits(str(tmp_path / "part"), ids)) == commits
+    assert not any(read_contexts(str(tmp_path / "part"), head, ids).values())
+    assert sorted((tmp_path / "part" / ".git" / "objects").rglob("*")) == objects
+
+
+def test_a_linked_worktree_has_its_own_head(tmp_path: Path) -> None:
+    """In a linked work tree, and below it, the history of its branch is told (rule T-2)."""
+    repository = Repository(tmp_path / "all")
+    repository.commit("begin", {"a.py": SOURCE})
+    git(tmp_path / "all", "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    (tmp_path / "side" / "a.py").write_text(SOURCE.replace("a = 1", "a = 2"), encoding="utf-8")
+    git(tmp_path / "side", "commit", "-qam", "side")
+    assert [commit.message.strip() for commit in log(tmp_path / "side")] == ["side"]
+    assert contexts(tmp_path / "side") == [[HunkContext("a.py", "def total(self):")]]
+    assert log(tmp_path / "all") == []
+
+
 def test_where_there_is_no_history(tmp_path: Path) -> None:
     """No repository, no commit, a broken reference: there is no head, and no error (rule T-5)."""
     assert find_head(str(tmp_path)) is None

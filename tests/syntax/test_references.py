@@ -1,5 +1,6 @@
 """What a text refers to: one program for each language, and what no program is."""
 
+from collections.abc import Callable
 from time import thread_time
 
 import pytest
@@ -776,7 +777,7 @@ def test_errors_cost_only_what_stands_in_them() -> None:
     assert names[-1] == "c"
 
 
-HOSTILE = {
+HOSTILE: dict[str, tuple[str, Callable[[int], str]]] = {
     "names of one import": ("javascript", lambda size: "import {" + "a, " * size + "} from 'x'"),
     "names taken apart": ("javascript", lambda size: "const {" + "a, " * size + "} = require('x')"),
     "lists in lists": ("rust", lambda size: "use " + "a::{" * size + "b" + "}" * size + ";"),

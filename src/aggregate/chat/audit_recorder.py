@@ -9,8 +9,7 @@ from aggregate.compose.audit_file import write_audit
 from aggregate.compose.request import Request
 from aggregate.compose.source_map import SourceMapBuilder
 from aggregate.models.audit import Audit
-from aggregate.models.prompt import SEPARATOR, Prompt, Segment
-from aggregate.tokens.count import count_prompt
+from aggregate.models.prompt import SEPARATOR, Segment
 
 if TYPE_CHECKING:
     from aggregate.tokens.count import PromptTokens
@@ -58,22 +57,3 @@ class AuditRecorder:
         if not self.is_recording:
             return
         write_audit(path, self.audit(prompt, tokens))
-
-
-def write_account(path: Path, request: Request, prompt: Prompt, decided: Decided) -> None:
-    """Write the account of a whole prompt beside it at ``path``, where one is to be kept.
-
-    Args:
-        path: The prompt's file.
-        request: What was composed.
-        prompt: What was written, in the order in which it was.
-        decided: What was decided about its files.
-
-    Raises:
-        OutputError: The file cannot be written.
-    """
-    recorder = AuditRecorder(request)
-    if recorder.is_recording:
-        for _ in recorder.watch(prompt.segments):
-            pass
-        recorder.write(path, decided, count_prompt(prompt))

@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aggregate.chat.audit_recorder import write_account
 from aggregate.chat.model_selection import (
     ModelSelection as ModelSelection,
 )  # part of this module's interface
@@ -20,6 +19,8 @@ from aggregate.clients.ratio_store import record_usage, token_ratio
 from aggregate.clients.scripted_client import scripted_client
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.assemble import Composition
+from aggregate.compose.audit import is_audited
+from aggregate.compose.audit_file import record_audit
 from aggregate.compose.layout import Strategy
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import redaction_for, request_for
@@ -221,8 +222,8 @@ def send_turn(
     path = write_numbered(
         request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in
     )
-    if prepared.composition is not None:
-        write_account(path, request, prepared.prompt, prepared.composition)
+    if prepared.composition and is_audited(request):
+        record_audit(path, request, prepared.composition, prepared.prompt)
     log = LoggedRequest(path, prepared.fingerprint, prepared.sent)
     with ReplyFile(path) as file:
         recorder = StreamRecorder(file, on_text)

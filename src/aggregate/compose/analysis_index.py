@@ -6,16 +6,16 @@ import sys
 from collections.abc import Sequence
 from functools import cache, cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aggregate.compose.file_reading import invisible_in
 from aggregate.compose.generated_files import WrittenBy
 from aggregate.index.kinds import Kind, code_version
-from aggregate.ranking.analysis import Analysis, FileTraits, analyse
+from aggregate.ranking.analysis import Analysis, analyse
 from aggregate.ranking.term_groups import TermGroup, pack_group
 from aggregate.sources.file_content import UTF_8, SourceFile
-from aggregate.syntax.languages import LANGUAGES, naming_class
-from aggregate.text.generated import generated_reason
+from aggregate.syntax.languages import LANGUAGES, naming_class, telling_names
+from aggregate.text.generated import LOCK_FILES, TELLING_SUFFIXES, generated_reason
 
 if TYPE_CHECKING:
     from aggregate.index.store import Index
@@ -30,7 +30,6 @@ ANALYSIS_CODE = (
     "errors",
     "ranking.analysis",
     "ranking.columns",
-    "ranking.corpus",
     "ranking.file_analysis",
     "ranking.leading_lines",
     "ranking.pieces",
@@ -50,7 +49,7 @@ _SIZE: Final = struct.Struct("=I")
 
 
 class ReadFacts(NamedTuple):
-    """What reading a file told besides its text.
+    """What reading a file told besides its text, where that is not the usual.
 
     Attributes:
         error: Why there is no text, ``""`` where there is.
@@ -59,34 +58,47 @@ class ReadFacts(NamedTuple):
         line: The first line with characters that nobody sees, ``0`` for none.
         invisible: A sentence about them.
         reason: What the text says of who has written it, as in ``WrittenBy``.
-        size: Its bytes in UTF-8.
-        traits: What its analysis tells in short.
+        size: Its bytes in UTF-8, where that says something.
     """
 
-    error: str
-    is_binary: bool
-    encoding: str
-    line: int
-    invisible: str
-    reason: str
-    size: int
-    traits: FileTraits
-
-    @property
-    def written_by(self) -> WrittenBy:
-        """What the text says of who has written it."""
-        return WrittenBy(self.reason, self.size)
-
-    @property
-    def is_remarkable(self) -> bool:
-        """Whether there is anything to note about its text."""
-        return self.line > 0 or self.encoding != UTF_8
+    error: str = ""
+    is_binary: bool = False
+    encoding: str = UTF_8
+    line: int = 0
+    invisible: str = ""
+    reason: str = ""
+    size: int = 0
 
     @classmethod
-    def of_row(cls, row: Sequence[object]) -> "ReadFacts":
-        """Return the facts that JSON made a list."""
-        *facts, traits = row
-        return cls(*facts, FileTraits(*traits))  # type: ignore[arg-type,misc]
+    def of(cls, path: str, source: SourceFile) -> "ReadFacts":
+        """Return what reading the file at ``path`` told."""
+        line, sentence = invisible_in(source) or (0, "")
+        reason, size = WrittenBy.of(path, source.text)
+        return cls(
+            source.error,
+            source.is_binary,
+            source.encoding,
+            line,
+            sentence,
+            reason,
+            size if reason else 0,
+        )
+
+
+USUAL: Final = ReadFacts()
+"""What reading most files tells."""
+
+
+class MemberFacts(NamedTuple):
+    """What is known of a file without its analysis.
+
+    Attributes:
+        traits: What its analysis tells in short, as in ``FileTraits``.
+        read: What reading it told, ``None`` for the usual.
+    """
+
+    traits: Sequence[Any]
+    read: Sequence[Any] | None
 
 
 class KnownFile(NamedTuple):
@@ -103,20 +115,12 @@ class KnownFile(NamedTuple):
     @classmethod
     def of(cls, path: str, source: SourceFile) -> "KnownFile":
         """Analyse what reading the file at ``path`` gave."""
-        analysis = analyse(path, source.text)
-        line, sentence = invisible_in(source) or (0, "")
-        reason, size = WrittenBy.of(path, source.text)
-        facts = ReadFacts(
-            source.error,
-            source.is_binary,
-            source.encoding,
-            line,
-            sentence,
-            reason,
-            size,
-            analysis.traits,
-        )
-        return cls(facts, analysis)
+        return cls(ReadFacts.of(path, source), analyse(path, source.text))
+
+    @property
+    def member_facts(self) -> MemberFacts:
+        """What a group keeps of it beside its tables."""
+        return MemberFacts(self.analysis.traits, None if self.facts == USUAL else self.facts)
 
     def pack(self) -> bytes:
         """Return it as bytes, for this machine."""
@@ -128,7 +132,7 @@ class KnownFile(NamedTuple):
         """Return what ``pack`` made bytes."""
         (size,) = _SIZE.unpack_from(data)
         start = _SIZE.size + size
-        facts = ReadFacts.of_row(json.loads(data[_SIZE.size : start]))
+        facts = ReadFacts(*json.loads(data[_SIZE.size : start]))
         return cls(facts, Analysis.unpack(data[start:]))
 
 
@@ -141,7 +145,7 @@ class KnownGroup:
     @classmethod
     def of(cls, members: Sequence[KnownFile]) -> "KnownGroup":
         """Make the tables over some files."""
-        facts = json.dumps([member.facts for member in members]).encode()
+        facts = json.dumps([member.member_facts for member in members]).encode()
         tables = pack_group([None if member.facts.error else member.analysis for member in members])
         return cls(_SIZE.pack(len(facts)) + facts + tables)
 
@@ -149,10 +153,13 @@ class KnownGroup:
         """Return it as bytes, for this machine."""
         return self._data
 
-    def facts(self) -> list[ReadFacts]:
-        """Return what is told of each file, in order."""
+    def facts(self) -> list[tuple[Sequence[Any], Sequence[Any] | None]]:
+        """Return the fields of the ``MemberFacts`` of each file, in order."""
         (size,) = _SIZE.unpack_from(self._data)
-        return list(map(ReadFacts.of_row, json.loads(self._data[_SIZE.size :][:size])))
+        facts: list[tuple[Sequence[Any], Sequence[Any] | None]] = json.loads(
+            self._data[_SIZE.size : _SIZE.size + size]
+        )
+        return facts
 
     @cached_property
     def tables(self) -> TermGroup:
@@ -175,16 +182,33 @@ class AnalysisIndex:
         self._index = index
         self._replaced = None if redaction is None else sorted(redaction.allow)
         self._digests: dict[tuple[str, str], bytes] = {}
+        self._by_suffix: dict[str, bytes] = {}
+        self._telling = telling_names() | {name.lower() for name in LOCK_FILES}
 
     def identity(self, path: str, content_hash: bytes) -> bytes:
-        """Return the identity of the file at ``path``."""
+        """Return the identity of the file at ``path``.
+
+        Of most names only the suffix counts, which is quickly looked up for a hundred thousand files.
+        """
+        name = path[path.rfind("/") + 1 :].lower()
+        dot = name.rfind(".")
+        suffix = name[dot:] if dot > 0 else ""
+        if suffix in TELLING_SUFFIXES or name in self._telling or not dot:
+            return content_hash + self._digest(path)
+        digest = self._by_suffix.get(suffix)
+        if digest is None:
+            digest = self._by_suffix[suffix] = self._digest(path)
+        return content_hash + digest
+
+    def _digest(self, path: str) -> bytes:
+        """Return a digest of all of a path that decides on an analysis, and of which secrets are replaced before."""
         traits = naming_class(path), generated_reason(path, "")
         digest = self._digests.get(traits)
         if digest is None:
             asked = json.dumps([traits, self._replaced])
             digest = sha256(asked.encode()).digest()[:_DIGEST_BYTES]
             self._digests[traits] = digest
-        return content_hash + digest
+        return digest
 
     def files(self, identities: Sequence[bytes]) -> list[KnownFile | None]:
         """Return what is kept of each file."""

@@ -14,8 +14,8 @@ from aggregate.compose.assemble import (
     beads_text,
     with_references,
 )
-from aggregate.compose.audit import audit_of, is_audited
-from aggregate.compose.audit_file import write_audit
+from aggregate.compose.audit import is_audited
+from aggregate.compose.audit_file import record_audit
 from aggregate.compose.file_rendering import FileStream, render_files, stream_files
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import Strategy, files_segments, is_summarized, section_segments
@@ -268,17 +268,8 @@ def run(
     pieces = composition.prompt.pieces()
     path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
     if is_audited(request):
-        _write_audit(path, request, composition)
+        record_audit(path, request, composition, composition.prompt)
     return composition.prompt.markdown, path, list(composition.records)
-
-
-def _write_audit(path: Path, request: Request, composition: Composition) -> None:
-    from aggregate.tokens.count import count_prompt  # other prompts are not counted here
-
-    size = sum(len(piece) for piece in composition.prompt.pieces())
-    tokens = count_prompt(composition.prompt)
-    audit = audit_of(request, composition, tokens, size=size, source_map=composition.source_map)
-    write_audit(path, audit)
 
 
 def compose_prompt(

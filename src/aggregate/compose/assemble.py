@@ -191,8 +191,9 @@ class PromptStream:
             yield file
 
     def _unknown_focus(self) -> Iterator[str]:
-        """Yield a warning for each focus file that names no file of the prompt."""
-        for focus in self._request.focus_files:
+        """Yield a warning for each focus file that names no file of the prompt; with a budget the pins tell of them."""
+        request = self._request
+        for focus in request.focus_paths if request.budget is None else request.focus_files:
             if not any(is_focus(row, [focus]) for row in self._rows):
                 yield f"focus file {focus}: no file of the project matches it; name it under [files] paths too"
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from aggregate.compose.request import Request
-from aggregate.models.audit import Audit
+from aggregate.models.audit import Audit, rounded
 from aggregate.models.choice import Cut, FileChoice, Missing, Reason
 from aggregate.models.prompt import Section
 from aggregate.models.source_map import PackedRuns, SourceMap
@@ -78,9 +78,17 @@ def audit_of(
 
 
 def _counted(choices: Sequence[FileChoice], tokens: "PromptTokens") -> tuple[FileChoice, ...]:
-    """Return the decisions with the tokens that were counted; a path that stands twice has its tokens once."""
+    """Return the decisions, rounded, with the tokens that were counted; a path that stands twice has them once."""
     left = dict(tokens.files)
-    return tuple(replace(choice, tokens=left.pop(choice.path, 0)) for choice in choices)
+    return tuple(_row(choice, left.pop(choice.path, 0)) for choice in choices)
+
+
+def _row(choice: FileChoice, tokens: int) -> FileChoice:
+    score = None if choice.score is None else rounded(choice.score)
+    reasons = (
+        Reason(reason.kind, rounded(reason.weight), reason.matched) for reason in choice.reasons
+    )
+    return replace(choice, tokens=tokens, score=score, reasons=tuple(reasons))
 
 
 def without_secrets(audit: Audit, redaction: "Redaction") -> Audit:

@@ -1,27 +1,27 @@
 """The audit as JSON, and the file beside a prompt that holds it (rule A-1)."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
+from aggregate.compose.audit import Decided, audit_of
 from aggregate.compose.numbered_output import audit_path, numbered_files
+from aggregate.compose.request import Request
+from aggregate.compose.source_map import map_sources
 from aggregate.disk.reading import CONTENT_BYTES, read_text
 from aggregate.disk.writing import replace_own
-from aggregate.models.audit import Audit
+from aggregate.models.audit import Audit, rounded
 from aggregate.models.budget import Budget, FileOrder
 from aggregate.models.choice import Cut, FileChoice, Level, Missing, Reason
 from aggregate.models.packed_map import pack_map, unpack_map
-from aggregate.models.prompt import Section
+from aggregate.models.prompt import Prompt, Section
 from aggregate.models.source_map import SourceMap
 from aggregate.models.task import Place, Task
 from aggregate.monitor import get_monitor
 
 VERSION = 1
 """Of the format; a reader refuses another one."""
-_DIGITS = 6
-"""Of a score's fraction: what lies beyond may differ from one machine to the next."""
 _MOST = 2**40
 """No prompt has as many tokens or bytes."""
 
@@ -124,10 +124,10 @@ def row_data(row: FileChoice) -> RowData:
         "most": row.most.value,
         "pinned": row.pinned,
         "tokens": row.tokens,
-        "score": None if row.score is None else _rounded(row.score),
+        "score": None if row.score is None else rounded(row.score),
         "rank": row.rank,
         "evidence": [
-            {"kind": reason.kind, "weight": _rounded(reason.weight), "matched": reason.matched}
+            {"kind": reason.kind, "weight": rounded(reason.weight), "matched": reason.matched}
             for reason in row.reasons
         ],
         "definitions": [*row.definitions],
@@ -145,6 +145,26 @@ def write_audit(prompt: Path, audit: Audit) -> None:
         OutputError: The file cannot be written.
     """
     replace_own(audit_path(prompt), audit_text(audit))
+
+
+def record_audit(path: Path, request: Request, decided: Decided, prompt: Prompt) -> None:
+    """Make the account of a prompt that is kept whole, and write it beside that.
+
+    Args:
+        path: The prompt's file.
+        request: What was composed.
+        decided: What was decided.
+        prompt: As it was written.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    from aggregate.tokens.count import count_prompt  # other prompts are not counted here
+
+    size = sum(map(len, prompt.pieces()))
+    source_map = map_sources(prompt.segments)
+    audit = audit_of(request, decided, count_prompt(prompt), size=size, source_map=source_map)
+    write_audit(path, audit)
 
 
 def audit_text(audit: Audit) -> str:
@@ -234,10 +254,10 @@ def _row(data: Mapping[str, Any]) -> FileChoice:
         most=Level(data["most"]),
         pinned=bool(data["pinned"]),
         tokens=_integer(data["tokens"]),
-        score=None if data["score"] is None else _rounded(float(data["score"])),
+        score=None if data["score"] is None else rounded(float(data["score"])),
         rank=None if data["rank"] is None else _integer(data["rank"]),
         reasons=tuple(
-            Reason(str(reason["kind"]), _rounded(float(reason["weight"])), str(reason["matched"]))
+            Reason(str(reason["kind"]), rounded(float(reason["weight"])), str(reason["matched"]))
             for reason in data["evidence"]
         ),
         definitions=tuple(map(str, data["definitions"])),
@@ -250,21 +270,16 @@ def _row(data: Mapping[str, Any]) -> FileChoice:
 def _budget_data(budget: Budget) -> BudgetData:
     return {
         "tokens": budget.tokens,
-        "history": _rounded(budget.history),
-        "results": _rounded(budget.results),
+        "history": rounded(budget.history),
+        "results": rounded(budget.results),
         "order": budget.order.value,
     }
 
 
 def _budget(data: Mapping[str, Any]) -> Budget:
     order = FileOrder(data["order"])
-    history, results = (_rounded(float(data[share])) for share in ("history", "results"))
+    history, results = (rounded(float(data[share])) for share in ("history", "results"))
     return Budget(_integer(data["tokens"]), history, results, order)
-
-
-def _rounded(number: float) -> float:
-    """Return a number as JSON holds it: finite, with few digits, and never ``-0.0``."""
-    return round(number, _DIGITS) + 0.0 if math.isfinite(number) else 0.0
 
 
 def _integer(value: object) -> int:
@@ -278,5 +293,8 @@ def _integer(value: object) -> int:
     return int(value)
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
+
+
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return _ENCODER.encode(value)

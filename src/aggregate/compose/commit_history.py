@@ -21,6 +21,7 @@ from aggregate.sources.git_log import (
     HunkContext,
     LoggedCommit,
     commit_ids,
+    context_rules,
     find_head,
     read_commits,
     read_contexts,
@@ -38,6 +39,8 @@ _MOST_TERMS: Final = 400
 """Of a message; longer ones hold lists and logs."""
 HISTORY_CODE: Final = (
     "compose.commit_history",
+    "disk.programs",
+    "disk.roots",
     "ranking.definition_lines",
     "ranking.message_text",
     "ranking.terms",
@@ -107,7 +110,7 @@ def _kept_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
     key = _key("ids", head.prefix, [head.commit])
     (kept,) = index.get_many(_kind("commit list"), [key])
     if kept is not None:
-        return tuple(kept.decode("ascii", "replace").split())
+        return tuple(kept.decode("ascii").split())
     ids = commit_ids(folder, head, most=MOST_COMMITS)
     index.put_many(_kind("commit list"), [(key, " ".join(ids).encode())])
     return ids
@@ -213,5 +216,16 @@ def _key(what: str, prefix: str, ids: Sequence[str]) -> bytes:
 
 
 @cache
+def history_version() -> str:
+    """Return a version of all that decides on what is kept of a commit, ``""`` where it cannot be told."""
+    version = code_version(HISTORY_CODE)
+    try:
+        rules = sha256(context_rules()).hexdigest()
+    except OSError:
+        return ""
+    return version and f"{version}:{rules[:16]}"
+
+
+@cache
 def _kind(name: str) -> Kind:
-    return Kind(name, code_version(HISTORY_CODE))
+    return Kind(name, history_version())

@@ -2,12 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
-from aggregate.compose.analysis_index import AnalysisIndex, KnownFile, KnownGroup, ReadFacts
+from aggregate.compose.analysis_index import (
+    USUAL,
+    AnalysisIndex,
+    KnownFile,
+    KnownGroup,
+    ReadFacts,
+)
 from aggregate.compose.file_corpus import CorpusFile, FileCorpus, NumberedGroup, source_hash
 from aggregate.compose.file_reading import FileReader, unread
+from aggregate.compose.generated_files import WrittenBy
 from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.selection import ResolvedFile
 from aggregate.index.file_states import FileState, file_state
@@ -108,11 +115,8 @@ class _CorpusReading:
             for group, kept in zip(groups, known, strict=True)
         ]
         for group, table in zip(groups, tables, strict=True):
-            for member, facts in zip(group, table.facts(), strict=True):
-                self._settle(member, facts)
-                is_generated = self._reader.is_generated(member.file, facts.written_by)
-                traits = facts.traits._replace(is_generated=is_generated)
-                member.facts = traits.at(member.file.path)
+            for member, (traits, facts) in zip(group, table.facts(), strict=True):
+                self._settle(member, traits, USUAL if facts is None else ReadFacts(*facts))
         others = self._others(members)
         files = self._numbered(members)
         return FileCorpus(
@@ -247,23 +251,23 @@ class _CorpusReading:
             self._held[identity] = packed
             self._held_bytes += len(packed)
 
-    def _settle(self, member: _Member, facts: ReadFacts) -> None:
+    def _settle(self, member: _Member, traits: Sequence[Any], facts: ReadFacts) -> None:
         """Find out how a file is to be shown, and note what is doubtful about one that was not read in this run."""
-        if member.is_read:
-            return
         file = member.file
-        if facts.is_binary and self._reader.note_binary(file):
+        written_by = WrittenBy(facts.reason, facts.size)
+        is_generated = self._reader.is_generated(file, written_by)
+        member.facts = FileFacts._make((file.path, *traits[:-1], is_generated))
+        if member.is_read or (facts.is_binary and self._reader.note_binary(file)):
             return
         if facts.error:
             reading = self._reader.read(file)
             if reading.shown:
                 member.error = PreparedFile(reading.shown, reading.source)
             return
-        member.shown = self._reader.shown(file, lambda: facts.written_by)
-        if member.shown and facts.is_remarkable:
-            self._reader.note(
-                file, facts.encoding, (facts.line, facts.invisible) if facts.line else None
-            )
+        member.shown = self._reader.shown(file, lambda: written_by) if is_generated else file
+        if member.shown and facts is not USUAL:
+            invisible = (facts.line, facts.invisible) if facts.line else None
+            self._reader.note(file, facts.encoding, invisible)
 
 
 def _groups(members: Sequence[_Member]) -> Iterator[list[_Member]]:

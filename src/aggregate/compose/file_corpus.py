@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Final
 
 from aggregate.compose.analysis_index import AnalysisIndex, KnownFile, KnownGroup
 from aggregate.compose.file_reading import FileReader
@@ -12,6 +13,18 @@ from aggregate.ranking.analysis import Analysis
 from aggregate.ranking.corpus import FileFacts, TermInFile
 from aggregate.ranking.terms import term_hash
 from aggregate.sources.file_content import SourceFile
+
+
+class _Counts(dict[int, TermInFile]):
+    """What ``TermGroup.files_with`` says of files; nearly all files have one of some dozen small counts."""
+
+    def __missing__(self, counts: int) -> TermInFile:
+        self[counts] = TermInFile(*divmod(counts, 256))
+        return self[counts]
+
+
+_COUNTS: Final = _Counts()
+"""At most 65,536."""
 
 
 @dataclass(slots=True)
@@ -95,10 +108,11 @@ class FileCorpus:
         hashed = term_hash(term)
         matches: dict[int, TermInFile] = {}
         for numbered in self._groups:
-            numbers = numbered.numbers
-            for member, occurrences, pieces in numbered.group.tables.files_with(hashed):
-                if numbers[member] >= 0:
-                    matches[numbers[member]] = TermInFile(occurrences, pieces)
+            members, counts = numbered.group.tables.files_with(hashed)
+            if members:
+                numbers = map(numbered.numbers.__getitem__, members)
+                matches.update(zip(numbers, map(_COUNTS.__getitem__, counts), strict=True))
+        matches.pop(-1, None)  # what is in no corpus
         return matches
 
     def files_defining(self, name: str) -> Sequence[tuple[int, int]]:

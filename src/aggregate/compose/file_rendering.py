@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aggregate.compose.file_messages import (
@@ -14,6 +14,7 @@ from aggregate.compose.file_messages import (
     view_error_text,
 )
 from aggregate.compose.file_reading import FileReader, NoteKind, invisible_in
+from aggregate.compose.focus import named_paths
 from aggregate.compose.generated_files import WrittenBy, with_generated_policy
 from aggregate.compose.missing_grammars import missing_grammar
 from aggregate.compose.prepared_files import PreparedFile, prepare_files
@@ -226,7 +227,20 @@ def select_files(request: Request) -> Selection:
         is_left_out=lambda path: is_ours(path) or is_excluded(path),
         listing=FolderListing(request.scope),
     )
-    return with_generated_policy(selection, request)
+    return _with_pins(with_generated_policy(selection, request), request)
+
+
+def _with_pins(selection: Selection, request: Request) -> Selection:
+    """Return the selection; with a task and no budget the files that it points at are shown in full (rule T-2).
+
+    A budget decides itself how its pins are shown, and Tier 3 has its own way.
+    """
+    if request.task is None or request.budget is not None or request.is_tier3:
+        return selection
+    named = ((file.path, file.item.path) for file in selection.files if not file.is_remark)
+    pinned = named_paths(named, request.focus_paths)
+    files = (file.in_full() if file.path in pinned else file for file in selection.files)
+    return replace(selection, files=tuple(files))
 
 
 def error_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:

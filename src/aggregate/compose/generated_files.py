@@ -28,7 +28,7 @@ def with_generated_policy(selection: Selection, request: Request) -> Selection:
         return selection
     by_glob = [file for file in selection.files if file.by_glob]
     entries = ((file.path, file.item.path) for file in by_glob)
-    focus_paths = named_paths(entries, request.focus_files)
+    focus_paths = named_paths(entries, request.focus_paths)
     marks, problems = _attribute_marks((file.path for file in by_glob), request.base_dir)
     return replace(
         selection,

@@ -42,13 +42,13 @@ class Pins:
         places: dict[str, tuple[Place, ...]] = {}
         unknown: list[str] = []
         focus = request.task.focus if request.task else ()
-        wanted = (*focus, *map(Place, request.focus_files))
+        named = {place.path for place in focus}
+        wanted = (*focus, *(Place(path) for path in request.focus_files if path not in named))
         index = FocusIndex((file.path, file.item.path) for file in files if wanted)
         for place in wanted:
             paths = [files[number].path for number in index.places(place.path)]
-            if (
-                not paths and place in focus
-            ):  # of a Tier 3 prompt's focus files the prompt itself tells
+            # Of a Tier 3 prompt's focus files the prompt itself tells.
+            if not paths and place.path not in request.focus_files:
                 unknown.append(place.path)
             for path in paths:
                 if place.first:

@@ -1,6 +1,7 @@
 """What a ranking is asked, from what a request asks for: the task is read, changes and history are looked up."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from posixpath import normpath
 from typing import TYPE_CHECKING, Final
 
@@ -40,19 +41,13 @@ def question_for(request: Request, *, index: "Index", paths: Sequence[str]) -> Q
         symbols=tuple(dict.fromkeys(name.strip() for name in task.symbols if name.strip())),
         changes=_changes(folder, task.since, paths),
     )
+    words = _missing_words(task, seeds) if request.task else ()
     if seeds.is_empty:
-        return seeds
+        return replace(seeds, missing=words)
     history = read_history(folder, index=index)
     commits = _named_commits(history, seeds, index)
     missing = (history.missing,) if history.missing else ()
-    return Question(
-        task=text,
-        focus=seeds.focus,
-        symbols=seeds.symbols,
-        changes=seeds.changes,
-        commits=commits,
-        missing=(*missing, *_missing_words(task, seeds)),
-    )
+    return replace(seeds, commits=commits, missing=(*missing, *words))
 
 
 def resolve_place(place: Place, paths: Sequence[str]) -> tuple[str, int, int]:

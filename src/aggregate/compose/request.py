@@ -81,6 +81,12 @@ class Request:
         return None if self.scope.allow_outside else Path(self.scope.root)
 
     @property
+    def focus_paths(self) -> tuple[str, ...]:
+        """What names the files that the user points at, each once."""
+        places = self.task.focus if self.task else ()
+        return tuple(dict.fromkeys((*self.focus_files, *(place.path for place in places))))
+
+    @property
     def is_tier3(self) -> bool:
         """Whether the prompt is one for a Tier 3 worker."""
         return self.tier == 3 or bool(self.focus_files)

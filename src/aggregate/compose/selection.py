@@ -84,6 +84,10 @@ class ResolvedFile:
             replace(self.item, view_mode=mode, ast_signatures=False, ast_definitions=False)
         )
 
+    def in_full(self) -> "ResolvedFile":
+        """Return the file shown in full, whatever its entry asks for."""
+        return self._with_item(replace(self.item, force_full=True, auto_aggregate=True))
+
     def with_remark(self, remark: "ResolvedFile") -> "ResolvedFile":
         """Return this remark with what another one says of the same glob."""
         return replace(

@@ -95,8 +95,10 @@ def _add_file(runs: RunCollector, segment: Segment) -> None:
         runs.add(lines - 2, Label.NOTE, source)
         return
     runs.add(1, Label.FENCE, source)
-    shown = segment.shown or ShownText("", ())
-    if shown.is_message:
+    shown = segment.shown
+    if shown is None:  # as a cache stored it, or made by others
+        runs.add(lines - _AROUND_CONTENT, Label.EARLIER, source)
+    elif shown.is_message:
         runs.add(lines - _AROUND_CONTENT, Label.MESSAGE, source)
     elif shown.spans is None:
         _add_verbatim(runs, source, 1, lines - _AROUND_CONTENT, shown.redacted)
@@ -133,7 +135,8 @@ class _ContentRuns:
                 continue
             if not 1 <= span.source_start <= span.source_end:
                 continue
-            self._add_uncovered(line, span.start - 1, last, span.source_start, is_view=True)
+            if line < span.start:
+                self._add_uncovered(line, span.start - 1, last, span.source_start, is_view=True)
             self._add_span(span)
             line, last = span.end + 1, span.source_end
             has_spans = True

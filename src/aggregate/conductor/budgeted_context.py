@@ -6,10 +6,10 @@ from functools import cached_property
 from pathlib import Path
 
 from aggregate.budget.amounts import auto_budget
-from aggregate.chat.audit_recorder import write_account
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.assemble import Composition
+from aggregate.compose.audit_file import record_audit
 from aggregate.compose.file_rendering import select_files
 from aggregate.compose.focus import FocusIndex
 from aggregate.compose.redact_prompt import redact_text
@@ -88,7 +88,7 @@ class BudgetedContexts:
         request, composition = composed
         task = Segment(Section.HISTORY, assignment.message, Stability.VOLATILE)
         shown = Prompt((*assignment.prompt.segments, task))
-        write_account(path, request, shown, composition)
+        record_audit(path, request, composition, shown)
 
     def _request(self, request: Request, ticket: Ticket) -> Request:
         """Return a request with the focus files as they are found, and the task."""

@@ -1,5 +1,6 @@
 """What was decided about a prompt, and why: what ``explain`` shows and a file beside the prompt keeps (rule A-1)."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -8,6 +9,14 @@ from aggregate.models.choice import Cut, FileChoice, Missing
 from aggregate.models.prompt import Section
 from aggregate.models.source_map import SourceMap
 from aggregate.models.task import Task
+
+_DIGITS = 6
+"""Of a score's fraction: what lies beyond may differ from one machine to the next."""
+
+
+def rounded(number: float) -> float:
+    """Return a number as an account holds it: finite, with few digits, and never ``-0.0``."""
+    return round(number, _DIGITS) + 0.0 if math.isfinite(number) else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ as base 85, of which JSON needs to escape nothing.
 import zlib
 from array import array
 from base64 import b85decode, b85encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from aggregate.models.source_map import WITHOUT_SOURCE, Label, PackedRuns, SourceMap
 
@@ -44,7 +44,7 @@ def pack_map(source_map: SourceMap, known: Sequence[str] = ()) -> tuple[list[str
     data = bytearray()
     for column in _columns(source_map.runs.numbers, table):
         data += _varints(column)
-    return others, b85encode(zlib.compress(bytes(data), 9)).decode()
+    return others, b85encode(zlib.compress(bytes(data))).decode()
 
 
 def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
@@ -73,22 +73,24 @@ def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
 
 def _columns(numbers: "array[int]", table: Sequence[int]) -> list[list[int]]:
     """Return the numbers of the runs by kind, as differences."""
-    columns: list[list[int]] = [[] for _ in range(_COLUMNS)]
+    by_kind = [numbers[column::_COLUMNS].tolist() for column in range(_COLUMNS)]
+    steps: list[int] = []
+    starts: list[int] = []
+    differences: list[int] = []
     ends: dict[int, int] = {}
     before = 0
-    for index in range(0, len(numbers), _COLUMNS):
-        lines, label, place, first, last = numbers[index : index + _COLUMNS]
-        source = table[place]
-        columns[0].append(lines)
-        columns[1].append(label)
-        has_source = label not in WITHOUT_SOURCE
-        columns[2].append(_folded(source - before) if has_source else 0)
-        before = source if has_source else before
-        columns[3].append(_folded(first - ends.get(source, 0) - 1) + 1 if first else 0)
-        columns[4].append(_folded(last - first + 1 - lines) if first else 0)
+    for lines, label, place, first, last in zip(*by_kind, strict=True):
+        source = before if label in WITHOUT_SOURCE else table[place]
+        steps.append(_folded(source - before))
+        before = source
         if first:
+            starts.append(_folded(first - ends.get(source, 0) - 1) + 1)
+            differences.append(_folded(last - first + 1 - lines))
             ends[source] = last
-    return columns
+        else:
+            starts.append(0)
+            differences.append(0)
+    return [*by_kind[:2], steps, starts, differences]
 
 
 def _rows(columns: Sequence[Sequence[int]], sources: int) -> "array[int]":
@@ -123,7 +125,9 @@ def _unfolded(number: int) -> int:
     return -(number + 1) // 2 if number & 1 else number // 2
 
 
-def _varints(numbers: Iterable[int]) -> bytes:
+def _varints(numbers: Sequence[int]) -> bytes:
+    if max(numbers, default=0) < 128:
+        return bytes(numbers)
     data = bytearray()
     for number in numbers:
         rest = number

@@ -42,6 +42,7 @@ class Label(IntEnum):
     SCREENSHOT = 16
     RULE = 17
     SECTION_NOTE = 18
+    EARLIER = 19
 
 
 _MEANINGS: dict[Label, tuple[OriginKind, str]] = {
@@ -63,6 +64,7 @@ _MEANINGS: dict[Label, tuple[OriginKind, str]] = {
     Label.RESULT: (OriginKind.RESULT, ""),
     Label.SCREENSHOT: (OriginKind.SCREENSHOT, ""),
     Label.RULE: (OriginKind.GENERATED, "rule between two turns"),
+    Label.EARLIER: (OriginKind.FILE, "a text of the file whose lines are not known"),
     Label.SECTION_NOTE: (OriginKind.GENERATED, "note of the section {source}"),
 }
 
@@ -170,10 +172,12 @@ class RunCollector:
     """Collects runs in order; those that go on are joined."""
 
     def __init__(self, sources: Sequence[str] = ()) -> None:
-        self._sources: dict[str, int] = {"": 0}
+        self._places: dict[str, int] = {"": 0}
         for source in sources:
-            self._sources.setdefault(source, len(self._sources))
+            self._places.setdefault(source, len(self._places))
         self._numbers = array("I")
+        # The last run, which may still go on; none has no lines.
+        self._lines, self._label, self._place, self._first, self._last = 0, Label.BLANK, 0, 0, 0
 
     def add(
         self, lines: int, label: Label, source: str = "", first: int = 0, last: int = 0
@@ -181,22 +185,29 @@ class RunCollector:
         """Add a run; none of no lines."""
         if lines < 1:
             return
-        place = self._sources.setdefault(source, len(self._sources))
-        numbers = self._numbers
-        if numbers and numbers[-4] == label and numbers[-3] == place:
-            is_exact = numbers[-1] - numbers[-2] + 1 == numbers[-5] and last - first + 1 == lines
-            if not first and not numbers[-2]:
-                numbers[-5] += lines
-                return
-            if first and numbers[-2] and is_exact and first == numbers[-1] + 1:
-                numbers[-5] += lines
-                numbers[-1] = last
-                return
-        numbers.extend((lines, label, place, first, last))
+        place = self._places.setdefault(source, len(self._places))
+        if label is self._label and place == self._place and self._goes_on(lines, first, last):
+            self._lines += lines
+            self._last = last
+            return
+        if self._lines:
+            self._numbers.extend((self._lines, self._label, self._place, self._first, self._last))
+        self._lines, self._label, self._place = lines, label, place
+        self._first, self._last = first, last
+
+    def _goes_on(self, lines: int, first: int, last: int) -> bool:
+        """Tell whether a run of the same kind and source goes on with the last one, line by line or with no lines."""
+        if not first or not self._first:
+            return first == self._first and self._lines > 0
+        is_exact = self._last - self._first + 1 == self._lines and last - first + 1 == lines
+        return is_exact and first == self._last + 1
 
     def runs(self) -> PackedRuns:
         """Return what was collected."""
-        return PackedRuns(tuple(self._sources), self._numbers)
+        numbers = array("I", self._numbers)
+        if self._lines:
+            numbers.extend((self._lines, self._label, self._place, self._first, self._last))
+        return PackedRuns(tuple(self._places), numbers)
 
 
 @dataclass(frozen=True, slots=True)

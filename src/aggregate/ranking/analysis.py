@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 
 from aggregate.errors import DeadlineError
 from aggregate.ranking.columns import column, deflated, inflated, numbers
-from aggregate.ranking.corpus import FileFacts
 from aggregate.ranking.file_analysis import DefinedName, Piece, Reference
 from aggregate.ranking.leading_lines import first_line_of
 from aggregate.ranking.pieces import Run, cut, owned_runs
@@ -46,6 +45,8 @@ _NOT_CODE: Final = frozenset(
     {"csv", "diff", "gitattributes", "gitignore", "ini", "rst", "text", "tsv", "xml"}
 )
 """Tags of plain files that are no programs."""
+_ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
+"""``json.dumps`` makes an encoder for each call that asks for this form."""
 _PIECE_COLUMNS: Final = 4
 """Last lines, definitions, terms and characters; first lines follow from the last ones."""
 _MOST_COUNT: Final = 255
@@ -70,10 +71,6 @@ class FileTraits(NamedTuple):
     terms: int
     pieces: int
     is_generated: bool
-
-    def at(self, path: str) -> FileFacts:
-        """Return the facts of a file with these traits at ``path``."""
-        return FileFacts(path, *self)
 
 
 class Analysis:
@@ -186,10 +183,10 @@ def analyse(path: str, text: str) -> Analysis:
     )
     return Analysis(
         [
-            deflated(json.dumps(traits).encode()),
-            deflated(json.dumps(_definition_rows(definitions), separators=(",", ":")).encode()),
+            deflated(_ENCODE(traits).encode()),
+            deflated(_ENCODE(_definition_rows(definitions)).encode()),
             deflated(_piece_columns(pieces)),
-            deflated(json.dumps(references, separators=(",", ":")).encode()),
+            deflated(_ENCODE(references).encode()),
             deflated(postings),
         ]
     )

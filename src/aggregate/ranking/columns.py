@@ -5,8 +5,8 @@ from array import array
 from collections.abc import Iterable
 from typing import Final, Literal
 
-Code = Literal["I", "i"]
-"""Of numbers of 32 bits, without and with a sign."""
+Code = Literal["H", "I", "i"]
+"""Of numbers of 16 bits, of 32, and of 32 with a sign."""
 
 _WORTH_BYTES: Final = 200
 """Shorter ones hardly get smaller."""

@@ -105,14 +105,27 @@ def reasons(
         weight = weights.get(evidence.kind, 0.0)
         if not weight or evidence.kind in _UNTOLD:
             continue
-        for file in files:
-            value = evidence.files.get(file, 0.0)
-            if file in best_pieces:
-                value += evidence.pieces.get(best_pieces[file], 0.0)
+        for file, value in _of_files(evidence, best_pieces, files).items():
             if abs(weight * value) >= _LEAST:
                 matched = evidence.matched.get(file, "")
                 table[file].append(Reason(evidence.kind, weight * value, matched))
     return {file: _strongest(told) for file, told in table.items()}
+
+
+def _of_files(
+    evidence: Evidence, best_pieces: Mapping[int, PieceKey], files: Sequence[int]
+) -> Mapping[int, float]:
+    """Return what an evidence says of files and of their best pieces."""
+    values = {file: evidence.files[file] for file in files if file in evidence.files}
+    if isinstance(evidence.pieces, PieceValues):
+        for file, row in evidence.pieces.rows.items():
+            if file in best_pieces:
+                values[file] = values.get(file, 0.0) + row[best_pieces[file][1]]
+    elif evidence.pieces:
+        for file, key in best_pieces.items():
+            if key in evidence.pieces:
+                values[file] = values.get(file, 0.0) + evidence.pieces[key]
+    return values
 
 
 def _strongest(told: Sequence[Reason]) -> tuple[Reason, ...]:

@@ -1,5 +1,7 @@
 """A question put to a corpus: what all evidences look up, looked up once."""
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,11 +12,17 @@ from aggregate.ranking.path_kinds import PathKind, kind_of
 from aggregate.ranking.path_table import PathTable
 from aggregate.ranking.query_terms import QueryTerm, query_terms
 from aggregate.ranking.question import Question
+from aggregate.ranking.scaling import strongest_terms
 from aggregate.ranking.similar_commits import SimilarCommit, similar_commits
 from aggregate.ranking.term_matching import TermMatcher
+from aggregate.ranking.terms import term_list
 
 Candidates = Mapping[int, FileAnalysis]
 """The analyses of the files whose pieces are scored, by the files' numbers, in the order of the corpus."""
+
+_WORD = re.compile(r"\w{2,40}")
+_MOST_TEXT = 20_000
+"""Characters of a task in which words are looked for to tell what matched; behind them the term itself is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +37,7 @@ class Inquiry:
         paths: Look-ups of the files' paths.
         kinds: What each file is for.
         similar: The past changes that the task resembles.
+        words: For each term the task's own word, to tell what matched.
     """
 
     corpus: Corpus
@@ -38,6 +47,7 @@ class Inquiry:
     paths: PathTable
     kinds: Sequence[PathKind]
     similar: Sequence[SimilarCommit]
+    words: Mapping[str, str]
 
     @classmethod
     def of(cls, corpus: Corpus, question: Question) -> "Inquiry":
@@ -53,6 +63,7 @@ class Inquiry:
             PathTable(corpus.files),
             kinds,
             similar_commits(question.commits, question.task.terms),
+            _words(question.task.text, frozenset(wanted)),
         )
 
     @property
@@ -60,10 +71,24 @@ class Inquiry:
         """The candidates' facts."""
         return self.corpus.files
 
+    def told(self, worth: Mapping[str, float]) -> str:
+        """Return the terms that add most in the task's words."""
+        return strongest_terms({self.words.get(term, term): worth[term] for term in worth})
+
     def load(self, files: Sequence[int]) -> Candidates:
         """Load the analyses of some files."""
         numbers = sorted(set(files))
         return dict(zip(numbers, self.corpus.analyses(numbers), strict=True))
+
+
+def _words(text: str, wanted: frozenset[str]) -> Mapping[str, str]:
+    """Return the first word of a text for each term that is wanted; terms of parts of words are left out."""
+    words: dict[str, str] = {}
+    for match in _WORD.finditer(text[:_MOST_TEXT]):
+        for term in term_list(match[0])[:1]:
+            if term in wanted:
+                words.setdefault(term, match[0].lower())
+    return words
 
 
 def pieces_of(analysis: FileAnalysis, definition: int, *, inner: bool = False) -> Sequence[int]:
@@ -71,25 +96,22 @@ def pieces_of(analysis: FileAnalysis, definition: int, *, inner: bool = False) -
 
     A definition of a line or two has no pieces of its own: then they are those that its lines stand in.
     """
-    wanted = {definition}
-    if inner:
-        for place, defined in enumerate(analysis.definitions):
-            if defined.outer in wanted:  # outer ones come before inner ones
-                wanted.add(place)
-    own = [place for place, piece in enumerate(analysis.pieces) if piece.definition in wanted]
-    if own or definition < 0:
-        return own
+    pieces = analysis.pieces
+    if definition < 0:
+        return [place for place, piece in enumerate(pieces) if piece.definition < 0]
     named = analysis.definitions[definition]
-    return pieces_over(analysis, named.first, named.last)
+    over = pieces_over(analysis, named.first, named.last)
+    if inner:
+        within = [place for place in over if pieces[place].definition >= definition]
+        return within or over
+    return [place for place in over if pieces[place].definition == definition] or over
 
 
 def pieces_over(analysis: FileAnalysis, begin: int, end: int) -> Sequence[int]:
     """Return the places of the pieces that hold a line from ``begin`` to ``end``."""
-    return [
-        place
-        for place, piece in enumerate(analysis.pieces)
-        if piece.first <= end and piece.last >= begin
-    ]
+    start = bisect_left(analysis.pieces, begin, key=lambda piece: piece.last)
+    stop = bisect_right(analysis.pieces, end, key=lambda piece: piece.first)
+    return range(start, stop)
 
 
 def keys(file: int, places: Sequence[int]) -> Sequence[PieceKey]:

@@ -1,12 +1,13 @@
 """What files are for: tests and what stands beside the source count less, unless the task speaks of them."""
 
+import re
 from collections.abc import Mapping
 
 from aggregate.ranking.evidence import Evidence
 from aggregate.ranking.inquiry import Inquiry
 from aggregate.ranking.path_kinds import PathKind
 from aggregate.ranking.question import TaskText
-from aggregate.ranking.terms import terms_in
+from aggregate.ranking.terms import term_list
 
 _WORDS: Mapping[PathKind, str] = {
     PathKind.TEST: "test tests testing spec specs fixture fixtures testcase pytest unittest coverage flaky",
@@ -18,8 +19,10 @@ _WORDS: Mapping[PathKind, str] = {
 }
 """Words by which a task speaks of files of a kind."""
 _TERMS: Mapping[PathKind, frozenset[str]] = {
-    kind: frozenset(terms_in(words)) for kind, words in _WORDS.items()
+    kind: frozenset(term_list(words)) for kind, words in _WORDS.items()
 }
+_PREFIX = re.compile(r"\s*+(?P<type>\w{2,20}+)(?:\([^()\n]{0,60}\))?!?:")
+"""What a conventional message begins with: ``docs: ...``, ``test(router): ...``."""
 _IN_SCOPE = 0.0
 """What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``."""
 _IN_SUBJECT = 0.3
@@ -28,15 +31,24 @@ _IN_TEXT = 0.75
 """What is left of it where only the rest does, which often just asks for tests as well."""
 
 
-def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
-    """Return which files are tests, and which are auxiliary: documents, examples, benchmarks, vendored, generated."""
+def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
+    """Return which files are tests, which are auxiliary, and which are of a kind that the first line speaks of.
+
+    Auxiliary are documents, examples, benchmarks, and what is vendored or generated.
+    """
     penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
     tests: dict[int, float] = {}
     auxiliary: dict[int, float] = {}
+    asked: dict[int, float] = {}
     for file, kind in enumerate(inquiry.kinds):
-        if kind is not PathKind.SOURCE and penalties[kind]:
+        if kind is PathKind.SOURCE:
+            continue
+        penalty = penalties[kind]
+        if penalty:
             values = tests if kind is PathKind.TEST else auxiliary
-            values[file] = penalties[kind]
+            values[file] = penalty
+        if penalty <= _IN_SUBJECT:
+            asked[file] = 1 - penalty
     return (
         Evidence("test", files=tests, matched=dict.fromkeys(tests, "a test")),
         Evidence(
@@ -44,13 +56,20 @@ def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
             files=auxiliary,
             matched={file: inquiry.kinds[file].value for file in auxiliary},
         ),
+        Evidence(
+            "kind in the task",
+            files=asked,
+            matched={file: inquiry.kinds[file].value for file in asked},
+        ),
     )
 
 
 def _penalty(kind: PathKind, task: TaskText) -> float:
     """Return how much it counts against a file to be of a kind, from 0 to 1."""
     words = _TERMS[kind]
-    if not words.isdisjoint(task.scopes):
+    prefix = _PREFIX.match(task.text)
+    scopes = [*task.scopes, *(term_list(prefix["type"]) if prefix else ())]
+    if not words.isdisjoint(scopes):
         return _IN_SCOPE
     if not words.isdisjoint(task.subject):
         return _IN_SUBJECT
@@ -60,17 +79,20 @@ def _penalty(kind: PathKind, task: TaskText) -> float:
 
 
 def language_share(inquiry: Inquiry) -> Evidence:
-    """Return the share that a file's language has of the project's source, scaled to the most used language."""
+    """Return the share that a file's language has of the project's source, scaled to the most used language.
+
+    Files of a kind that the task speaks of count as if they were in it, as far as they are not held back.
+    """
     characters: dict[str, int] = {}
     for facts, kind in zip(inquiry.files, inquiry.kinds, strict=True):
         if facts.is_code and kind is PathKind.SOURCE:
             characters[facts.language] = characters.get(facts.language, 0) + facts.characters
-    most = max(characters.values(), default=0)
-    if not most:
-        return Evidence("language")
-    values = {
-        file: characters[facts.language] / most
-        for file, facts in enumerate(inquiry.files)
-        if facts.is_code and characters.get(facts.language)
-    }
+    most = max(characters.values(), default=0) or 1
+    lifted = {kind: 1 - _penalty(kind, inquiry.question.task) for kind in _TERMS}
+    values: dict[int, float] = {}
+    for file, (facts, kind) in enumerate(zip(inquiry.files, inquiry.kinds, strict=True)):
+        share = characters.get(facts.language, 0) / most if facts.is_code else 0.0
+        value = max(share, lifted.get(kind, 0.0))
+        if value:
+            values[file] = value
     return Evidence("language", files=values)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from math import exp, inf
 
+from aggregate.ranking.definition_text import piece_texts
 from aggregate.ranking.evidence import Evidence, PieceKey
 from aggregate.ranking.fusion import add_to_files, add_to_pieces, logarithm_of_count
 from aggregate.ranking.history_evidence import (
@@ -27,10 +28,12 @@ from aggregate.ranking.reference_evidence import MOST_SOURCES, references
 from aggregate.ranking.scaling import best_keys
 from aggregate.ranking.seed_evidence import seed_files, seeds
 from aggregate.ranking.size_evidence import file_sizes, piece_shapes
-from aggregate.ranking.text_evidence import file_text, path_words, piece_texts, read_postings
+from aggregate.ranking.text_evidence import file_text, path_words
 
 MOST_CANDIDATES = 300
 """Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order."""
+_MOST_PIECES = 15_000
+"""Their pieces: files of more, in the rough order, are passed over, so that a question takes a bounded time."""
 _MOST_SEEDED = 300
 """Further files that are candidates because the question points at them."""
 _MOST_COMPANIONS = 10
@@ -98,9 +101,8 @@ def _whole_files(inquiry: Inquiry) -> Sequence[Evidence]:
 
 def _closely(inquiry: Inquiry, candidates: Candidates) -> Sequence[Evidence]:
     """Return what is known of the candidates' pieces."""
-    postings = read_postings(inquiry, candidates)
     return [
-        *piece_texts(inquiry, candidates, postings),
+        *piece_texts(inquiry, candidates),
         named_definitions(inquiry, candidates),
         used_identifiers(inquiry, candidates),
         traced_places(inquiry, candidates),
@@ -136,7 +138,19 @@ def _best_files(
     pointed += sorted(seed_files(inquiry))
     pointed += [file for file in best_keys(named) if named[file] >= _CERTAIN]
     seeded = list(dict.fromkeys(file for file in pointed if file in rough))[:_MOST_SEEDED]
-    return [*best_keys(rough, MOST_CANDIDATES), *seeded]
+    return [*_within_bounds(inquiry, best_keys(rough, MOST_CANDIDATES)), *seeded]
+
+
+def _within_bounds(inquiry: Inquiry, files: Sequence[int]) -> Sequence[int]:
+    """Return the files that have room for their pieces, in order; the first in any case."""
+    room = _MOST_PIECES
+    kept: list[int] = []
+    for file in files:
+        pieces = inquiry.files[file].pieces
+        if pieces <= room or not kept:
+            kept.append(file)
+            room -= pieces
+    return kept
 
 
 def _near_seeds(
@@ -165,11 +179,12 @@ def _pointed(candidates: Candidates, evidences: Sequence[Evidence]) -> Mapping[P
 def _likely(pieces: Mapping[int, Sequence[float]]) -> Mapping[PieceKey, float]:
     """Return how likely the likeliest pieces are, as a multiple of the best."""
     best = max((max(values, default=-inf) for values in pieces.values()), default=-inf)
-    near = (
-        (value, file, place)
+    near = [
+        (-value, file, place)
         for file, values in pieces.items()
         for place, value in enumerate(values)
         if value > best - _FAR
-    )
-    likeliest = nsmallest(MOST_SOURCES, near, key=lambda piece: (-piece[0], piece[1], piece[2]))
-    return {(file, place): exp(value - best) for value, file, place in likeliest}
+    ]
+    return {
+        (file, place): exp(-value - best) for value, file, place in nsmallest(MOST_SOURCES, near)
+    }

@@ -32,6 +32,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         # What files are for.
         "test": -5.5,  # a task is about the source unless it speaks of tests
         "auxiliary": -4.5,
+        "kind in the task": 2.0,  # set: ``docs: ...`` and ``flaky test of ...`` ask for them
         "language": 2.4,  # the project's main language rather than its scripts
         # Size and shape.
         "file size": -6.2,  # a large file has many pieces, each of which adds to its chance

@@ -152,6 +152,7 @@ def bounded_git(
     most: int,
     stdin: bytes = b"",
     variables: Mapping[str, str] | None = None,
+    processor_seconds: int = _PROCESSOR_SECONDS,
 ) -> Output | None:
     """Return the first bytes of what ``git ARGUMENTS`` prints; ``None`` where git or a repository is missing.
 
@@ -163,8 +164,10 @@ def bounded_git(
         most: Bytes after which it is ended.
         stdin: What it reads from standard input.
         variables: More of its environment.
+        processor_seconds: What it may take of a processor (Linux).
     """
-    answer = _ask(folder, arguments, stdin=stdin, most=most, variables=variables)
+    limits = _Limits(processor=processor_seconds)
+    answer = _ask(folder, arguments, stdin=stdin, most=most, limits=limits, variables=variables)
     return None if answer is None else Output(answer.data, answer.code == 0)
 
 

@@ -4,6 +4,7 @@ A repository may hold commits of a million files and messages of gigabytes. What
 megabytes, and such a commit counts as one that tells nothing.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -24,9 +25,13 @@ _MOST_CUTS: Final = 3
 """How often git may be ended, or fail, before no more is asked: a whole history of huge commits is an attack."""
 _PATCHES_AT_ONCE: Final = 40
 """Commits whose changes git compares at once."""
+_PATCH_SECONDS: Final = 2
+"""Of a processor, for them: 40 ordinary commits take 0.05. A repository can say by a pattern how its definitions begin,
+and git matches some patterns for minutes."""
 _LARGE_FILE: Final = "core.bigFileThreshold=1m"
 """Git compares no larger files: they are data, and a comparison can take the square of their lines."""
 _ATTRIBUTES: Final = Path(__file__).with_name("function_context.gitattributes")
+_ID: Final = re.compile(r"^[0-9a-f]{40,64}$", re.MULTILINE)
 _AS_STORED: Final = "--no-replace-objects"
 """A commit's id stands for what it holds: no other object is taken in its place."""
 
@@ -103,7 +108,7 @@ def commit_ids(folder: str, head: Head, *, most: int) -> tuple[str, ...]:
         *within,
         most=_MOST_BYTES,
     )
-    return tuple(output.data.decode("ascii", "replace").split()) if output else ()
+    return tuple(_ID.findall(output.data.decode("ascii", "replace"))) if output else ()
 
 
 def read_commits(
@@ -185,6 +190,15 @@ def _next_record(fields: Sequence[str], start: int) -> int:
         return len(fields)
 
 
+def context_rules() -> bytes:
+    """Return what decides which line git takes for the beginning of a definition.
+
+    Raises:
+        OSError: It is not on the disk, as in a zip file; git then takes the nearest line that begins with a letter.
+    """
+    return _ATTRIBUTES.read_bytes()
+
+
 def read_contexts(folder: str, head: Head, ids: Sequence[str]) -> dict[str, list[HunkContext]]:
     """Return what each commit changed within the files that were there before; what git cannot tell is left out."""
     contexts: dict[str, list[HunkContext]] = {}
@@ -195,9 +209,11 @@ def read_contexts(folder: str, head: Head, ids: Sequence[str]) -> dict[str, list
         if output is None:
             break
         data, is_complete = output
-        cuts += not is_complete
         told = list(_contexts_by_commit(data))
         contexts |= dict(told if is_complete else told[:-1])
+        cuts += not is_complete
+        if not is_complete and not data:
+            break
     return contexts
 
 
@@ -233,6 +249,7 @@ def _patches(folder: str, head: Head, ids: Sequence[str]) -> Output | None:
         *within,
         stdin=_lines(ids),
         most=_MOST_BYTES,
+        processor_seconds=_PATCH_SECONDS,
         variables={"GIT_INDEX_FILE": f"{head.git_folder}/aggregate-reads-no-index"},
     )
 

@@ -16,6 +16,7 @@ __all__ = [
     "language_named",
     "language_of",
     "naming_class",
+    "telling_names",
     "uninstalled_language_of",
 ]
 
@@ -68,6 +69,13 @@ def naming_class(path: str) -> str:
     if language is None:
         return f"{suffix} {_plain_tag(name, suffix) or '?'}"
     return f"{suffix} {language.name}"
+
+
+@cache
+def telling_names() -> frozenset[str]:
+    """Return the file names, in lower case, that tell of a language or a kind of file more than their suffixes do."""
+    by_name, _, _ = _index()
+    return frozenset((*by_name, *TAG_BY_NAME))
 
 
 def uninstalled_language_of(path: str, text: str = "") -> Language | None:

@@ -128,11 +128,12 @@ def query_matches(
             _matches(query, node, depth=1) if scoped else _all_matches(query, node, deadline)
         ):
             deadline.check()
-            for inner in match.pop("scope", ()):
-                if inner != node:
-                    stack.append(inner)
-            for inner in match.pop("scope.deep", ()):
-                yield from _bodies(inner, language, wanted, deadline)
+            if scoped:
+                for inner in match.pop("scope", ()):
+                    if inner != node:
+                        stack.append(inner)
+                for inner in match.pop("scope.deep", ()):
+                    yield from _bodies(inner, language, wanted, deadline)
             if private:
                 match = {name: nodes for name, nodes in match.items() if name[0] != "_"}  # noqa: PLW2901
             if match:

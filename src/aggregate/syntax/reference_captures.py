@@ -106,8 +106,9 @@ class ReferenceCaptures:
         names = self.names
         scopes = match.get("reference.scope")
         scope = scopes[0] if scopes else None
-        for capture, (node, *_) in match.items():
+        for capture, nodes in match.items():
             rank = _RANKS.get(capture)
+            node = nodes[0]
             if rank is not None:
                 if scopes:
                     rank -= 1
@@ -124,21 +125,23 @@ class ReferenceCaptures:
     def references(self) -> list[SyntaxReference]:
         """Return the references in order, each import with its module."""
         references: list[SyntaxReference] = []
-        around = _Around(self.modules)
+        around = _Around(self.modules) if self.modules else None
         for start in sorted(self.names.keys() - self.defined):
             _, capture, node, scope = self.names[start]
-            module = around.module_at(start)
+            module = around.module_at(start) if around else None
             if capture in _IMPORTS:
                 reference = self._import(capture, module, node, scope)
             elif module is None or capture not in _PARTS:
-                reference = self._use(_KINDS[capture], node, scope)
+                reference = self._use(_KINDS[capture], start, node, scope)
             else:
                 continue
             if reference is not None:
                 references.append(reference)
         return references
 
-    def _use(self, kind: str, node: Node, before: Node | None) -> SyntaxReference | None:
+    def _use(
+        self, kind: str, start: int, node: Node, before: Node | None
+    ) -> SyntaxReference | None:
         """Return what uses a name, or ``None`` for one that nothing could be called."""
         name = self._words(node, _LONGEST_NAME)
         scope = self._words(before, _LONGEST_SCOPE) if before else ""
@@ -149,7 +152,7 @@ class ReferenceCaptures:
                 return None
         if scope and not scope.isidentifier() and not _SCOPE.fullmatch(scope):
             scope = ""
-        return SyntaxReference(name, kind, node.start_byte, node.start_point.row + 1, scope)
+        return SyntaxReference(name, kind, start, node.start_point.row + 1, scope)
 
     def _import(
         self, capture: str, module: _Module | None, node: Node, taken_from: Node | None

@@ -215,3 +215,5 @@ _BY_SUFFIX: Final[dict[str, Callable[[str, str], str]]] = {
     ".ambr": _snapshot,
     ".pyi": _stub,
 }
+TELLING_SUFFIXES: Final = frozenset(_BY_SUFFIX)
+"""Suffixes of files whose names may tell that they are generated; beside them only ``LOCK_FILES`` do."""

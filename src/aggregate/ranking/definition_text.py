@@ -1,0 +1,192 @@
+"""What a task's words say of the candidates' definitions, of their names, and of single pieces, by BM25."""
+
+from collections.abc import Mapping, Sequence
+
+from aggregate.ranking.bm25 import K1
+from aggregate.ranking.evidence import Evidence
+from aggregate.ranking.file_analysis import FileAnalysis
+from aggregate.ranking.inquiry import Candidates, Inquiry
+from aggregate.ranking.piece_values import PieceValues
+from aggregate.ranking.text_evidence import average_of, path_terms
+
+PIECE_B = 0.75
+"""The usual value."""
+NAME_WEIGHT = 3
+"""A word in a definition's name counts as this many in its text."""
+_OWN_NAME = 2
+"""A word in a definition's own name counts as this many in the names around it."""
+
+Counts = Mapping[str, int]
+"""How often each of the task's terms occurs in a document."""
+Postings = Mapping[int, Mapping[str, Sequence[tuple[int, int]]]]
+"""By file and term: the pieces that hold it, and how often."""
+_NOTHING: Counts = {}
+
+
+def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
+    """Compare the task with definitions and their names, and its first line with single pieces."""
+    postings = _read_postings(inquiry, candidates)
+    names = {file: _own_terms(inquiry, analysis) for file, analysis in candidates.items()}
+    return (
+        _definition_text(inquiry, candidates, postings=postings, names=names),
+        _subject(inquiry, candidates, postings),
+        _names_around(inquiry, candidates, names),
+    )
+
+
+def _read_postings(inquiry: Inquiry, candidates: Candidates) -> Postings:
+    """Look up which pieces of the candidates hold the task's terms."""
+    postings: dict[int, Mapping[str, Sequence[tuple[int, int]]]] = {}
+    for file, analysis in candidates.items():
+        postings[file] = {
+            query.term: analysis.pieces_with(query.term)
+            for query in inquiry.terms
+            if file in query.files
+        }
+    return postings
+
+
+def _own_terms(inquiry: Inquiry, analysis: FileAnalysis) -> Sequence[tuple[str, ...]]:
+    """Return the task's terms in each definition's own name."""
+    matched = inquiry.matcher.matched
+    return [
+        matched(definition.path[-1]) if definition.path else ()
+        for definition in analysis.definitions
+    ]
+
+
+def _name_counts(
+    analysis: FileAnalysis, names: Sequence[tuple[str, ...]], own_weight: int
+) -> Sequence[Counts]:
+    """Return the terms in the names of each definition and of those around it, its own weighed more."""
+    around: list[Counts] = []
+    counted: list[Counts] = []
+    for definition, own in zip(analysis.definitions, names, strict=True):
+        outer = around[definition.outer] if definition.outer >= 0 else _NOTHING
+        around.append(_with(outer, own, 1) if own else outer)
+        counted.append(_with(outer, own, own_weight) if own else outer)
+    return counted
+
+
+def _with(counts: Counts, terms: Sequence[str], weight: int) -> Counts:
+    added = dict(counts)
+    for term in terms:
+        added[term] = added.get(term, 0) + weight
+    return added
+
+
+def _definition_text(
+    inquiry: Inquiry,
+    candidates: Candidates,
+    *,
+    postings: Postings,
+    names: Mapping[int, Sequence[tuple[str, ...]]],
+) -> Evidence:
+    """Score definitions: a definition's document is its text, its name, the names around it and its path."""
+    lengths = {file: _unit_lengths(analysis) for file, analysis in candidates.items()}
+    average = average_of([length for units in lengths.values() for length in units.values()])
+    worth = {query.term: query.weight * query.piece_rarity for query in inquiry.terms}
+    rows: dict[int, list[float]] = {}
+    matched: dict[int, str] = {}
+    for file, analysis in candidates.items():
+        documents = _unit_counts(analysis, postings[file])
+        named = _name_counts(analysis, names[file], NAME_WEIGHT)
+        path = path_terms(inquiry, inquiry.files[file].path)
+        scores: dict[int, float] = {}
+        best, best_gains = 0.0, dict[str, float]()
+        for unit, length in lengths[file].items():
+            document = documents.get(unit, {})
+            for counts in (named[unit] if unit >= 0 else _NOTHING, path):
+                for term, count in counts.items():
+                    document[term] = document.get(term, 0) + count
+            gains = _gains(document, worth, length=length / average)
+            score = scores[unit] = sum(gains.values())
+            if score > best:
+                best, best_gains = score, gains
+        if best:
+            matched[file] = inquiry.told(best_gains)
+            rows[file] = [scores[piece.definition] for piece in analysis.pieces]
+    return Evidence("definition text", pieces=PieceValues(rows).scaled(), matched=matched)
+
+
+def _unit_lengths(analysis: FileAnalysis) -> Mapping[int, int]:
+    """Return the terms of each definition that has pieces, and those outside of all by -1."""
+    lengths: dict[int, int] = {}
+    for piece in analysis.pieces:
+        lengths[piece.definition] = lengths.get(piece.definition, 0) + piece.terms
+    return lengths
+
+
+def _unit_counts(
+    analysis: FileAnalysis, holding: Mapping[str, Sequence[tuple[int, int]]]
+) -> dict[int, dict[str, int]]:
+    """Return how often the pieces of each definition hold each term."""
+    owners = [piece.definition for piece in analysis.pieces]
+    counts: dict[int, dict[str, int]] = {}
+    for term, places in holding.items():
+        for place, count in places:
+            document = counts.setdefault(owners[place], {})
+            document[term] = document.get(term, 0) + count
+    return counts
+
+
+def _gains(document: Counts, worth: Mapping[str, float], *, length: float) -> dict[str, float]:
+    """Return what each term adds to a document's score, by BM25 without calls: this is the hot loop."""
+    norm = K1 * (1 - PIECE_B + PIECE_B * length)
+    return {
+        term: worth[term] * (K1 + 1) * count / (count + norm)
+        for term, count in document.items()
+        if term in worth
+    }
+
+
+def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Evidence:
+    """Compare single pieces with the first line of the task, which says what it is about."""
+    facts = inquiry.files
+    average = average_of([sum(f.terms for f in facts) / max(1, sum(f.pieces for f in facts))])
+    rarities = {query.term: query.piece_rarity for query in inquiry.terms if query.in_subject}
+    rows: dict[int, list[float]] = {}
+    matched: dict[int, str] = {}
+    for file, analysis in candidates.items():
+        holding = {term: at for term, at in postings[file].items() if term in rarities}
+        if not holding:
+            continue
+        values = [0.0] * len(analysis.pieces)
+        for term, places in holding.items():
+            for place, count in places:
+                length = analysis.pieces[place].terms / average
+                norm = K1 * (1 - PIECE_B + PIECE_B * length)
+                values[place] += rarities[term] * (K1 + 1) * count / (count + norm)
+        best = values.index(max(values))
+        gains = {
+            term: rarities[term]
+            for term, places in holding.items()
+            if any(place == best for place, _ in places)
+        }
+        rows[file] = values
+        matched[file] = inquiry.told(gains)
+    return Evidence("subject", pieces=PieceValues(rows).scaled(), matched=matched)
+
+
+def _names_around(
+    inquiry: Inquiry,
+    candidates: Candidates,
+    names: Mapping[int, Sequence[tuple[str, ...]]],
+) -> Evidence:
+    """Compare the task with the names of a piece's definition and of what it stands in, however many there are."""
+    worth = {query.term: query.weight * query.piece_rarity for query in inquiry.terms}
+    rows: dict[int, list[float]] = {}
+    matched: dict[int, str] = {}
+    for file, analysis in candidates.items():
+        scores = [
+            sum(
+                worth[term] * (K1 + 1) * n / (n + K1) for term, n in counts.items() if term in worth
+            )
+            for counts in _name_counts(analysis, names[file], _OWN_NAME)
+        ]
+        best = max(scores, default=0.0)
+        if best:
+            matched[file] = ".".join(analysis.definitions[scores.index(best)].path)
+            scores.append(0.0)  # of -1, which is no definition
+            rows[file] = [scores[piece.definition] for piece in analysis.pieces]
+    return Evidence("names around", pieces=PieceValues(rows).scaled(), matched=matched)

@@ -1,0 +1,370 @@
+"""``explain``, ``locate``, ``diff`` and ``schema --audit``: what is told of prompts for a task or a budget."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aggregate.cli.audit_table import print_audit, print_rows
+from aggregate.models.audit import Audit
+from aggregate.models.budget import Budget
+from aggregate.models.choice import Cut, FileChoice, Level, Missing, Reason
+from aggregate.models.prompt import Section
+from aggregate.models.task import Place, Task
+from tests.cli.command_line import Ended, mistake, start
+from tests.project import project
+
+SOURCE = '''\
+"""Retrying."""
+
+
+def retry(times):
+    """Call again."""
+    for _ in range(times):
+        pass
+    return times
+
+
+def other():
+    return 1
+'''
+FILES = {
+    "manual_slop.toml": '[project]\nname = "demo"\n[files]\npaths = ["src/*.py", "notes.md"]\n'
+    '[discussion]\nhistory = ["User: hello"]\n',
+    "src/retry.py": SOURCE,
+    "src/far.py": "def distance():\n    return 3\n",
+    "notes.md": "# Notes\n\nNothing.\n",
+}
+
+
+def names(folder: Path) -> list[str]:
+    """Return the names of the files that lie beside a project's prompts."""
+    return sorted(path.name for path in (folder / "md_gen").iterdir())
+
+
+def prompt_lines(folder: Path, number: int = 1) -> list[str]:
+    """Return the lines of a prompt, the first one at place 1."""
+    return ["", *(folder / f"md_gen/demo_{number:03d}.md").read_text(encoding="utf-8").split("\n")]
+
+
+@pytest.fixture(scope="module")
+def asked_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a project with one prompt for a task and a budget, which no test changes."""
+    folder = project(tmp_path_factory.mktemp("asked"), FILES)
+    ended = start(folder, "run", "--task", "make retry wait", "--budget", "4k", "-q")
+    assert (ended.code, ended.out, ended.err) == (0, "md_gen/demo_001.md\n", "")
+    return folder
+
+
+@pytest.fixture
+def asked(asked_once: Path, tmp_path: Path) -> Path:
+    """Return a copy of that project."""
+    return Path(shutil.copytree(asked_once, tmp_path / "demo"))
+
+
+def test_a_run_with_neither_task_nor_budget_leaves_no_audit(tmp_path: Path) -> None:
+    """Such a run leaves the same files as ever, and one on standard output none (rules A-1, T-3)."""
+    folder = project(tmp_path, FILES)
+    assert start(folder, "run", "-q").code == 0
+    assert start(folder, "run", "--task", "retry", "--stdout", "-q").code == 0
+    assert names(folder) == [".demo_001.chain.json", "demo_001.md"]
+    said = mistake(start(folder, "locate", "1:3"))
+    assert said == (
+        "md_gen/demo_001.md: nothing is recorded of what this prompt is made of: "
+        "aggregate run with --task or --budget records what its prompt is made of"
+    )
+    assert mistake(start(folder, "explain")).startswith("no prompt in md_gen has an account of its")
+
+
+def test_each_run_with_one_leaves_an_audit_that_adds_up(tmp_path: Path) -> None:
+    """With a task, a budget or both an audit lies beside the prompt, and its tokens add up (rules A-1, A-2)."""
+    folder = project(tmp_path, FILES)
+    for number, arguments in enumerate(
+        (["--task", "retry"], ["--budget", "4k"], ["--task", "retry", "--budget", "150"]), start=1
+    ):
+        report = json.loads(start(folder, "run", *arguments, "--json").out)
+        data = json.loads(start(folder, "explain", str(number), "--json").out)
+        assert data["tokens"] == report["tokens"]["document"]
+        assert data["sections"] == report["tokens"]["sections"]
+        rows = sum(row["tokens"] for row in data["rows"])
+        others = sum(count for name, count in data["sections"].items() if name != "files")
+        assert rows + data["generated"] + others == data["tokens"]
+        assert [row["path"] for row in data["rows"]] == ["src/far.py", "src/retry.py", "notes.md"]
+        assert data["bytes"] == (folder / f"md_gen/demo_{number:03d}.md").stat().st_size
+    assert len([name for name in names(folder) if name.endswith("audit.json")]) == 3
+
+
+def test_the_table_names_files_and_reasons(asked: Path) -> None:
+    """``explain`` shows the newest audit: files by tokens with level, score and reasons (rule A-2)."""
+    ended = start(asked, "explain")
+    assert (ended.code, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert lines[0].startswith("demo_001.md: ")
+    assert " of 4,000 tokens (o200k)" in lines[0]
+    assert lines[1] == "task: make retry wait"
+    assert lines[2].split() == ["tokens", "level", "score", "file", "why"]
+    assert "src/retry.py" in lines[3]
+    assert "retry" in lines[3].split("src/retry.py", 1)[1]
+    assert any(line.endswith("in history") for line in lines)
+    assert start(asked, "explain", "1").out == ended.out
+    assert start(asked, "explain", "md_gen/demo_001.md").out == ended.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "paths"),
+    [
+        (["src/retry.py"], ["src/retry.py"]),
+        (["1", "retry.py"], ["src/retry.py"]),
+        (["src/*.py"], ["src/far.py", "src/retry.py"]),
+        (["**/*.md"], ["notes.md"]),
+        (["src"], ["src/far.py", "src/retry.py"]),
+    ],
+)
+def test_a_path_tells_all_about_its_files(
+    asked: Path, arguments: list[str], paths: list[str]
+) -> None:
+    """With a path, a part of one or a glob ``explain`` tells everything of these rows alone (rule A-2)."""
+    rows = json.loads(start(asked, "explain", *arguments, "--json").out)
+    assert [row["path"] for row in rows] == paths
+    lines = start(asked, "explain", *arguments).out.splitlines()
+    assert [line for line in lines if line and not line.startswith(" ")] == paths
+    assert "  level        " in "\n".join(lines)
+
+
+def test_a_path_of_the_current_folder(asked: Path) -> None:
+    """Paths begin where the user is, also below the configuration (rules A-2, L-2)."""
+    config = ["-c", str(asked / "manual_slop.toml")]
+    rows = json.loads(start(asked / "src", "explain", "retry.py", "--json", *config).out)
+    assert [row["path"] for row in rows] == ["src/retry.py"]
+    number = prompt_lines(asked).index("def retry(times):")
+    assert start(asked / "src", "locate", "retry.py:4", *config).out == (
+        f"../md_gen/demo_001.md:{number}\n"
+    )
+
+
+def test_explain_before_anything_is_written(asked: Path) -> None:
+    """``run --explain`` prints the account that the prompt would have, and leaves nothing (rule A-3)."""
+    arguments = ["run", "--task", "make retry wait", "--budget", "4k", "--explain", "-q"]
+    before = names(asked)
+    planned = start(asked, *arguments)
+    assert (planned.code, planned.err) == (0, "")
+    written = start(asked, "explain").out
+    assert written == f"demo_001.md: {planned.out}"
+    data = json.loads(start(asked, *arguments, "--json").out)
+    kept = json.loads(start(asked, "explain", "--json").out)
+    assert {**kept, "bytes": 0} == data
+    assert names(asked) == before
+
+
+def test_a_line_of_a_prompt_leads_to_its_origin(asked: Path) -> None:
+    """``locate`` prints the file's line, or what a generated line or a turn stands for (rule L-2)."""
+    lines = prompt_lines(asked)
+
+    def located(text: str) -> Ended:
+        return start(asked, "locate", f"1:{lines.index(text)}")
+
+    assert located("def retry(times):") == Ended(0, "src/retry.py:4\n", "")
+    assert located("## Files") == Ended(0, "generated: heading of the section files\n", "")
+    assert located("### File src/retry.py") == Ended(0, "generated: heading of src/retry.py\n", "")
+    assert located("User: hello") == Ended(0, "turn 1\n", "")
+    number = lines.index("    return times")
+    assert start(asked, "locate", f"md_gen/demo_001.md:{number}").out == "src/retry.py:8\n"
+    assert start(asked, "locate", "src/retry.py:8").out == f"md_gen/demo_001.md:{number}\n"
+
+
+def test_it_works_after_the_files_have_changed(asked: Path) -> None:
+    """The recorded map is read, not the files: where these have changed or are gone it says so (rule L-2)."""
+    number = prompt_lines(asked).index("def retry(times):")
+    (asked / "src/retry.py").write_text("# one more line\n" + SOURCE, encoding="utf-8")
+    told = "src/retry.py has changed since the prompt was written: lines are those of then\n"
+    assert start(asked, "locate", f"1:{number}") == Ended(0, "src/retry.py:4\n", told)
+    assert start(asked, "locate", "src/retry.py:4") == Ended(
+        0, f"md_gen/demo_001.md:{number}\n", told
+    )
+    (asked / "src/retry.py").unlink()
+    gone = "src/retry.py is not there any more: lines are those of then\n"
+    assert start(asked, "locate", f"1:{number}") == Ended(0, "src/retry.py:4\n", gone)
+    with (asked / "md_gen/demo_001.md").open("a", encoding="utf-8") as prompt:
+        prompt.write("more")
+    edited = "demo_001.md has been edited since it was written: lines are those of then\n"
+    assert start(asked, "locate", f"1:{number}").err == edited + gone
+
+
+def test_a_line_that_is_not_shown_says_why(tmp_path: Path) -> None:
+    """A line of a file that the prompt does not show is answered by the reason, as a result (rule L-2)."""
+    folder = project(
+        tmp_path,
+        {
+            **FILES,
+            "manual_slop.toml": "[project]\nname = 'demo'\n[files]\npaths = ['src/retry.py', "
+            "{ path = 'src/far.py', view_mode = 'none' }, { path = 'notes.md', view_mode = 'summary' }]\n",
+        },
+    )
+    assert start(folder, "run", "--task", "retry", "-q").code == 0
+    assert start(folder, "locate", "src/far.py:2").out == (
+        "src/far.py:2 is not in demo_001.md: the file's content is left out as its entry asks\n"
+    )
+    assert start(folder, "locate", "src/retry.py:99").out == (
+        "src/retry.py:99 is not in demo_001.md: the file has 12 lines\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["explain", "9"], "md_gen/demo_009.md: there is no prompt: aggregate run with"),
+        (["explain", "nope.py"], "md_gen/demo_001.md: no candidate of demo_001.md is called nope"),
+        (
+            ["explain", "1", "*.rs"],
+            "md_gen/demo_001.md: no candidate of demo_001.md is called *.rs",
+        ),
+        (["locate", "9:1"], "md_gen/demo_009.md: there is no prompt"),
+        (["locate", "1:99999"], "md_gen/demo_001.md: the prompt has "),
+        (["locate", "1:0"], "md_gen/demo_001.md: the prompt has "),
+        (["locate", "nope.py:1"], "nope.py is no file of demo_001.md: name one of those it was"),
+        (["locate", f"{'x' * 5000}:1"], "xxxxx"),
+        (["locate", "md_gen/gone.md:1"], "md_gen/gone.md is no file of demo_001.md"),
+    ],
+)
+def test_what_is_unknown_is_one_sentence(asked: Path, arguments: list[str], said: str) -> None:
+    """An unknown prompt, line or path is one line on standard error and exit code 2 (rules A-2, L-2)."""
+    assert mistake(start(asked, *arguments)).startswith(said)
+
+
+@pytest.mark.parametrize("place", ["x", "a.py:", "a.py:x", ":3", "1:12345678901"])
+def test_a_place_has_a_line(asked: Path, place: str) -> None:
+    """``locate`` without a line is a mistake in the command line (rule L-2)."""
+    ended = start(asked, "locate", place)
+    assert (ended.code, ended.out) == (2, "")
+    assert "name a line, as in 3:120 or src/a.py:12" in ended.err
+
+
+def test_damaged_audits_are_as_if_there_were_none(asked: Path) -> None:
+    """A damaged audit ends no command with a traceback (rules A-1, L-2)."""
+    audit = asked / "md_gen/.demo_001.audit.json"
+    text = audit.read_text(encoding="utf-8")
+    audit.write_text(text[: len(text) // 2], encoding="utf-8")
+    assert "nothing is recorded" in mistake(start(asked, "locate", "1:3"))
+    assert "nothing is recorded" in mistake(start(asked, "explain", "1"))
+    data: dict[str, Any] = json.loads(text)
+    del data["source_map"]
+    audit.write_text(json.dumps(data), encoding="utf-8")
+    assert "it is not recorded where its lines come from" in mistake(start(asked, "locate", "1:3"))
+    assert start(asked, "explain").code == 0
+
+
+def test_diff_compares_the_files_of_two_prompts(asked: Path) -> None:
+    """Behind the prefix ``diff`` tells which files are new, gone, changed or at another level (rule A-2)."""
+    (asked / "src/retry.py").write_text(f"{SOURCE}X = 1\n", encoding="utf-8")
+    (asked / "src/far.py").unlink()
+    (asked / "src/new.py").write_text("Y = 2\n", encoding="utf-8")
+    assert start(asked, "run", "--task", "make retry wait", "--budget", "4k", "-q").code == 0
+    lines = start(asked, "diff", "1", "2").out.splitlines()
+    assert " tokens of the prefix are kept " in lines[0]
+    assert lines[1:] == [
+        "new: src/new.py (full)",
+        "changed: src/retry.py",
+        "gone: src/far.py (was full)",
+    ]
+    assert start(asked, "run", "-q").code == 0
+    assert len(start(asked, "diff", "2", "3").out.splitlines()) == 1
+
+
+def test_prune_leaves_nothing_of_a_prompt(asked: Path) -> None:
+    """``prune`` deletes the audit with its prompt (rule A-1)."""
+    assert start(asked, "prune", "--keep", "0").out == "md_gen/demo_001.md\n"
+    assert names(asked) == []
+
+
+def test_the_schema_of_audits_is_published(tmp_path: Path) -> None:
+    """``schema --audit`` prints the format with each key described (rule A-1)."""
+    schema = json.loads(start(tmp_path, "schema", "--audit").out)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["properties"]["version"]["const"] == 1
+    tables = [schema]
+    while tables:
+        table = tables.pop()
+        for key, value in table.get("properties", {}).items():
+            assert value["description"].endswith("."), key
+            tables += [value, value.get("items", {}), *value.get("anyOf", [])]
+
+
+AUDIT = Audit(
+    Task("fix\nit", (Place("a.py", 3, 4),), ("f",), "HEAD"),
+    Budget(2_000),
+    1_500,
+    {Section.FILES: 1_300, Section.HISTORY: 200},
+    100,
+    (
+        FileChoice("b.py", "*", Level.NAME, Level.FULL, score=0.01, rank=2, next=Level.OUTLINE),
+        FileChoice(
+            "a\x1b[2J.py",
+            "*",
+            Level.FOCUSED,
+            Level.FULL,
+            pinned=True,
+            tokens=1_200,
+            score=0.99,
+            rank=1,
+            reasons=(
+                Reason("named in the task", 2.0, "a.py"),
+                Reason("imports", 1.0, "imports b"),
+                Reason("third", 0.5, ""),
+            ),
+            definitions=("f", "g"),
+            content_hash="ab",
+            size=4_000,
+        ),
+        *(FileChoice(f"z{n:02}.py", "*", Level.LEFT_OUT, Level.FULL) for n in range(12)),
+    ),
+    (Cut("history", "turns 1 to 2", 300, "its share is full"),),
+    (Missing("history", "there is no repository"),),
+)
+
+
+def test_the_table_as_a_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    """The whole of a table: nothing foreign steers a terminal, what was cut and what was missing is told (A-2, A-4)."""
+    print_audit(AUDIT, title="demo_001.md")
+    assert capsys.readouterr().out == (
+        "demo_001.md: 1,500 of 2,000 tokens (o200k)\n"
+        "task: fix it\n"
+        "seeds: focus a.py:3-4, symbol f, since HEAD\n"
+        "tokens  level             score                    file         why\n"
+        " 1,200  focused (pinned)  99.0%  ████████████████  a\\x1b[2J.py  named in the task: a.py; imports: imports b\n"
+        "     0  name               1.0%  ▏                 b.py\n"
+        + "".join(
+            f"     0  left out                                   z{n:02}.py\n" for n in range(9)
+        )
+        + "and 3 more that are not shown: aggregate explain PATH tells of any\n"
+        "      100 in headings of the files' section and in what it lists as not shown\n"
+        "      200 in history\n"
+        "cut: history: turns 1 to 2, 300 tokens: its share is full\n"
+        "no evidence of history: there is no repository\n"
+    )
+
+
+def test_all_about_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    """The whole of what is told of a file, of one that is pinned and of one that is only named (rule A-2)."""
+    print_rows(AUDIT, AUDIT.rows[1::-1])
+    assert capsys.readouterr().out == (
+        "a\\x1b[2J.py\n"
+        "  level        focused (at most full), shown whatever it costs\n"
+        "  tokens       1,200 of about 4,000\n"
+        "  score        99.0000%, rank 1 of 14\n"
+        "  entry        *\n"
+        "  definitions  f, g\n"
+        "  content      sha256:ab\n"
+        "  evidence\n"
+        "       2.000  named in the task  a.py\n"
+        "       1.000  imports            imports b\n"
+        "       0.500  third\n"
+        "\n"
+        "b.py\n"
+        "  level        name (at most full)\n"
+        "  tokens       0\n"
+        "  score        1.0000%, rank 2 of 14\n"
+        "  entry        *\n"
+        "  next         outline, for another tenth of the budget\n"
+    )

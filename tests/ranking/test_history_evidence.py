@@ -1,0 +1,75 @@
+"""What the history says: similar changes, recent ones, and what changes together."""
+
+from aggregate.ranking.history_evidence import (
+    changed_definitions,
+    changed_files,
+    changed_together,
+)
+from aggregate.ranking.question import Question
+from tests.ranking.asking import ask, by_definition, by_path, commit, inquiry, matched, project
+
+HISTORY = (
+    commit("Reformat", "src/session.py"),
+    commit(
+        "Match routes with wildcards",
+        "src/router.py",
+        "src/routes.py",
+        names=[("src/router.py", "match"), ("src/routes.py", "find_route")],
+    ),
+    commit("Match hosts", "src/router.py", "src/routes.py", "gone.py"),
+    commit("Close sessions", "src/session.py", names=[("src/session.py", "Session.close")]),
+)
+
+
+def question(text: str) -> Question:
+    """Return a question in a project with a history."""
+    return ask(text, commits=HISTORY)
+
+
+def test_what_was_changed_for_a_similar_task_counts() -> None:
+    """Files whose past changes were told in the task's words count; those of other changes do not (rule T-1)."""
+    corpus = project()
+    put, _ = inquiry(corpus, question("wildcards match too much"))
+    similar, recent = changed_files(put)
+    assert by_path(corpus, similar) == {"src/router.py": 1.0, "src/routes.py": 1.0}
+    assert matched(corpus, similar)["src/router.py"] == "2 similar changes"
+    assert matched(corpus, recent)["src/session.py"] == "2 recent changes"
+
+
+def test_recent_changes_count_by_their_order_alone() -> None:
+    """Each change counts half of the one eight before it, whenever it was made (rule T-4)."""
+    corpus = project()
+    changes = [commit("x", "src/router.py"), *[commit("y")] * 7, commit("z", "src/session.py")]
+    put, _ = inquiry(corpus, ask("anything", commits=changes))
+    assert by_path(corpus, changed_files(put)[1]) == {"src/router.py": 1.0, "src/session.py": 0.5}
+
+
+def test_definitions_that_similar_changes_touched_count() -> None:
+    """The pieces of definitions count which hunks of similar changes stood in, by name or ``Class.name``."""
+    corpus = project()
+    put, candidates = inquiry(corpus, question("close sessions early"))
+    similar, recent = changed_definitions(put, candidates)
+    assert by_definition(corpus, similar) == {"src/session.py:Session.close": 1.0}
+    assert by_definition(corpus, recent)["src/router.py:Router.match"] == 1.0
+
+
+def test_what_changed_together_with_a_file_is_told() -> None:
+    """Files that were changed twice with a likely one count; once is chance (rule T-1)."""
+    corpus = project()
+    put, _ = inquiry(corpus, question("anything"))
+    evidence = changed_together(put, {corpus.number("src/router.py"): 1.0})
+    assert by_path(corpus, evidence) == {"src/routes.py": 1.0}
+    assert matched(corpus, evidence) == {
+        "src/routes.py": "changed together with src/router.py in 2 commits"
+    }
+
+
+def test_no_history_is_told_once() -> None:
+    """Without commits there is no such evidence, and the reason is told (rule T-5)."""
+    corpus = project()
+    put, _ = inquiry(corpus, ask("anything"))
+    similar, recent = changed_files(put)
+    assert [dict(similar.files), dict(recent.files)] == [{}, {}]
+    assert similar.missing is not None
+    assert similar.missing.evidence == "history"
+    assert recent.missing is None

@@ -1,0 +1,64 @@
+"""Tests and what stands beside the source count less, unless the task speaks of them."""
+
+import pytest
+
+from aggregate.ranking.kind_evidence import file_kinds, language_share
+from tests.fakes.corpus import FakeCorpus
+from tests.ranking.asking import ask, by_path, inquiry, matched, project
+
+
+@pytest.mark.parametrize(
+    ("task", "of_test", "of_readme"),
+    [
+        ("the router is slow", 1.0, 1.0),
+        ("the router is slow\n\nTests pass.", 0.75, 1.0),
+        ("flaky test of the router", 0.3, 1.0),
+        ("docs: describe the router", 1.0, None),
+        ("tests(router): cover wildcards", None, 1.0),
+        ("correct the readme", 1.0, 0.3),
+    ],
+)
+def test_a_task_that_speaks_of_tests_or_documents_lifts_them(
+    task: str, of_test: float | None, of_readme: float | None
+) -> None:
+    """What counts against tests and documents shrinks where the task speaks of them, most in its first line (T-1)."""
+    corpus = project()
+    put, _ = inquiry(corpus, ask(task))
+    tests, auxiliary, _ = file_kinds(put)
+    assert by_path(corpus, tests).get("tests/test_router.py") == of_test
+    assert by_path(corpus, auxiliary).get("README.md") == of_readme
+    assert set(by_path(corpus, tests)) <= {"tests/test_router.py"}
+
+
+def test_a_kind_that_the_first_line_speaks_of_is_asked_for() -> None:
+    """Documents count where the first line speaks of them, most where it begins so (rule T-1)."""
+    corpus = project()
+    for task, value in (
+        ("docs: explain", {"README.md": 1.0}),
+        ("the docs", {"README.md": 0.7}),
+        ("explain", {}),
+    ):
+        put, _ = inquiry(corpus, ask(task))
+        assert by_path(corpus, file_kinds(put)[2]) == value
+
+
+def test_the_kind_is_told() -> None:
+    """The audit learns what kind of file it is."""
+    corpus = project()
+    put, _ = inquiry(corpus, ask("anything"))
+    assert matched(corpus, file_kinds(put)[1]) == {"README.md": "documentation"}
+
+
+def test_the_main_language_counts_most() -> None:
+    """Files count by their language's share of the source; tests do not decide it, prose and data have none."""
+    corpus = FakeCorpus(
+        {
+            "a.py": "value = 1\n" * 30,
+            "b.js": "let x = 1\n" * 15,
+            "tests/c.js": "let y = 1\n" * 90,
+            "d.md": "# Title\n" * 99,
+        }
+    )
+    put, _ = inquiry(corpus, ask("anything"))
+    values = by_path(corpus, language_share(put))
+    assert values == {"a.py": 1.0, "b.js": 0.5, "tests/c.js": 0.5}

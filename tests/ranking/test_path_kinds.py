@@ -1,0 +1,43 @@
+"""What files are for, by their paths."""
+
+import pytest
+
+from aggregate.ranking.path_kinds import PathKind, kind_of
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("src/app/core.py", PathKind.SOURCE),
+        ("src/latest.py", PathKind.SOURCE),
+        ("src/contest/entry.go", PathKind.SOURCE),
+        ("lib/Inspector.java", PathKind.SOURCE),
+        ("tests/app.py", PathKind.TEST),
+        ("src/core_test.go", PathKind.TEST),
+        ("src/core.spec.ts", PathKind.TEST),
+        ("src/test_core.py", PathKind.TEST),
+        ("src/CoreTest.java", PathKind.TEST),
+        ("src/__tests__/core.tsx", PathKind.TEST),
+        ("conftest.py", PathKind.TEST),
+        ("docs/conf.py", PathKind.DOCUMENT),
+        ("README.md", PathKind.DOCUMENT),
+        ("CHANGES.rst", PathKind.DOCUMENT),
+        ("LICENSE", PathKind.DOCUMENT),
+        ("examples/hello.py", PathKind.EXAMPLE),
+        ("benches/parse.rs", PathKind.BENCHMARK),
+        ("src/parse_bench.rs", PathKind.BENCHMARK),
+        ("vendor/lib/lib.go", PathKind.VENDORED),
+        ("third_party/tests/x.c", PathKind.VENDORED),
+        ("dist/app.min.js", PathKind.GENERATED),
+        ("package-lock.json", PathKind.GENERATED),
+        ("api/service.pb.go", PathKind.GENERATED),
+    ],
+)
+def test_paths_tell_what_files_are_for(path: str, kind: PathKind) -> None:
+    """Tests and what stands beside the source are told by folders and names; parts of words are not taken for them."""
+    assert kind_of(path) is kind
+
+
+def test_generated_texts_are_generated_wherever_they_lie() -> None:
+    """A text that says that a program wrote it counts as generated."""
+    assert kind_of("src/app/core.py", is_generated=True) is PathKind.GENERATED

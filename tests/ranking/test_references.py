@@ -1,0 +1,121 @@
+"""What a name that a file uses means."""
+
+import pytest
+
+from aggregate.ranking.file_analysis import Reference
+from aggregate.ranking.module_paths import files_of_module
+from aggregate.ranking.path_table import PathTable
+from aggregate.ranking.references import Resolver, resolve
+from tests.fakes.corpus import FakeCorpus
+
+PATHS = (
+    "src/click/__init__.py",
+    "src/click/core.py",
+    "src/click/_compat.py",
+    "pkg/http/client.go",
+    "pkg/http/server.go",
+    "web/app/main.ts",
+    "web/app/area.ts",
+    "web/app/parts/index.ts",
+    "web/lib/area.ts",
+    "crates/fs/src/walk.rs",
+    "crates/fs/src/dir/mod.rs",
+    "java/com/acme/Gson.java",
+    "native/list.h",
+    "native/list.c",
+)
+
+
+@pytest.mark.parametrize(
+    ("importer", "module", "files"),
+    [
+        ("tests/a.py", "click.core", ["src/click/core.py"]),
+        ("src/click/core.py", "._compat", ["src/click/_compat.py"]),
+        (
+            "src/click/core.py",
+            ".",
+            ["src/click/__init__.py", "src/click/core.py", "src/click/_compat.py"],
+        ),
+        ("main.go", "github.com/acme/tool/pkg/http", ["pkg/http/client.go", "pkg/http/server.go"]),
+        ("web/app/main.ts", "./area", ["web/app/area.ts"]),
+        ("web/app/main.ts", "../lib/area", ["web/lib/area.ts"]),
+        ("web/app/main.ts", "./parts", ["web/app/parts/index.ts"]),
+        ("crates/fs/src/lib.rs", "crate::walk", ["crates/fs/src/walk.rs"]),
+        ("crates/fs/src/lib.rs", "crate::dir", ["crates/fs/src/dir/mod.rs"]),
+        ("java/com/acme/App.java", "com.acme.Gson", ["java/com/acme/Gson.java"]),
+        ("native/list.c", "list.h", ["native/list.h"]),
+        ("native/list.c", "<stdio.h>", []),
+        ("tests/a.py", "os.path", []),
+        ("tests/a.py", "", []),
+        ("tests/a.py", "../../../../../..", []),
+        ("tests/a.py", "." * 1000, []),
+    ],
+)
+def test_modules_are_found_as_written(importer: str, module: str, files: list[str]) -> None:
+    """Dotted, slashed, relative and scoped modules name files or folders of the project; others name nothing."""
+    corpus = FakeCorpus(dict.fromkeys(PATHS, "x\n"))
+    numbers = files_of_module(PathTable(corpus.files), importer, module)
+    assert [corpus.files[number].path for number in numbers] == files
+
+
+def project(**texts: str) -> FakeCorpus:
+    """Return a project of the texts, ``a__b`` for ``a/b.py``."""
+    return FakeCorpus({f"{name.replace('__', '/')}.py": text for name, text in texts.items()})
+
+
+AREA = "def area(shape):\n    sides = shape.sides\n    return sides\n"
+
+
+def meant(corpus: FakeCorpus, path: str, name: str, scope: str = "") -> list[str]:
+    """Return the paths of what a call in a file means."""
+    reference = Reference(name, "call", 1, -1, scope)
+    return [corpus.files[file].path for file, _ in resolve(corpus, corpus.number(path), reference)]
+
+
+def test_the_file_itself_is_nearest() -> None:
+    """A name that the file defines means that definition, whoever else defines it."""
+    corpus = project(a__one=AREA, b__two=AREA)
+    assert meant(corpus, "b/two.py", "area") == ["b/two.py"]
+
+
+def test_what_is_imported_is_meant() -> None:
+    """A name that was imported, or whose scope was, means what the module defines."""
+    imported = "from b.two import area\n\narea(1)\n"
+    corpus = project(a__one=AREA, b__two=AREA, a__three=imported, a__four="from b import two\n")
+    assert meant(corpus, "a/three.py", "area") == ["b/two.py"]
+    assert meant(corpus, "a/four.py", "area", "two") == ["b/two.py"]
+
+
+def test_then_the_folder_then_the_project() -> None:
+    """Without an import the same folder is meant, else all where at most three share the name, else nothing."""
+    corpus = project(a__one=AREA, b__two=AREA, a__three="area(1)\n", c__four="area(1)\n")
+    assert meant(corpus, "a/three.py", "area") == ["a/one.py"]
+    assert meant(corpus, "c/four.py", "area") == ["a/one.py", "b/two.py"]
+    many = {f"{letter}__one": AREA for letter in "abde"}
+    assert meant(project(**many, c__four="area(1)\n"), "c/four.py", "area") == []
+    assert meant(corpus, "c/four.py", "nobody") == []
+
+
+def test_self_means_the_same_class() -> None:
+    """Of two methods of one name in a file, ``self`` means the one of the class that uses it."""
+    text = """\
+        class Left:
+            def size(self):
+                width = 1
+                return width
+
+            def half(self):
+                whole = self.size()
+                return whole
+
+        class Right:
+            def size(self):
+                width = 2
+                return width
+    """
+    corpus = FakeCorpus({"a.py": text})
+    analysis = corpus.analyses([0])[0]
+    names = [definition.path for definition in analysis.definitions]
+    reference = Reference("size", "call", 7, names.index(("Left", "half")), "self")
+    resolved = Resolver(corpus).resolve(0, reference)
+    assert [names[place] for _, place in resolved] == [("Left", "size")]

@@ -1,0 +1,37 @@
+"""The order without a question."""
+
+from aggregate.ranking.question import Question
+from aggregate.ranking.rank import rank
+from tests.fakes.corpus import FakeCorpus
+from tests.ranking.asking import project
+
+
+def test_what_is_used_most_comes_first() -> None:
+    """Without a task, source that others use comes first, then other source, tests and documents last (rule T-3)."""
+    corpus = project()
+    ranking = rank(corpus, Question())
+    paths = [corpus.files[ranked.file].path for ranked in ranking.files]
+    assert set(paths[:2]) == {"src/router.py", "src/routes.py"}
+    assert paths[2] == "src/session.py"
+    reasons = ranking.files[0].reasons
+    assert (reasons[0].kind, reasons[0].matched) == ("used by others", "used by 1 file")
+
+
+def test_definitions_that_are_used_come_first_in_their_file() -> None:
+    """Within a file the pieces of definitions that other files use are likelier (rule T-3)."""
+    corpus = FakeCorpus(
+        {
+            "a.py": "def alone():\n    x = 1\n    return x\n\n\ndef wanted():\n    x = 1\n    return x\n",
+            "b.py": "from a import wanted\n\nwanted()\n",
+        }
+    )
+    pieces = rank(corpus, Question()).by_number()[0].pieces
+    assert pieces[1] > pieces[0]
+
+
+def test_a_file_of_many_pieces_is_no_likelier_for_it() -> None:
+    """Size decides nothing without a question: equals stay in the order of the corpus (rule T-3)."""
+    corpus = FakeCorpus({"a.py": "x = 1\n", "b.py": "x = 1\n\n" * 400})
+    ranking = rank(corpus, Question())
+    assert [ranked.file for ranked in ranking.files] == [0, 1]
+    assert abs(ranking.files[0].score - ranking.files[1].score) < 1e-9
