@@ -147,7 +147,7 @@ def test_results_of_others_count(tmp_path: Path) -> None:
     """What a ticket waited for is shown within the budget's share, the task in any case (rules B-5 and B-11)."""
     contexts = contexts_of(tmp_path)
     value = [{"finding": f"the lantern has {n} parts"} for n in range(400)]
-    results = {"$findings": AggregatedResult(value, "concat", 1, 1, 0)}
+    results = {"$findings": AggregatedResult("$findings", value=value, count=1)}
     given = contexts.assignment(ticket(), results, "run/a")
     assert "$findings" in given.text
     assert "len('lantern upper')" in given.text

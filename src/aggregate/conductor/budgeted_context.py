@@ -172,19 +172,23 @@ def fits_surely(
         others: Bytes of the other sections.
     """
     size = (
-        len(message.encode("utf-8", "replace")) + len(persona.encode("utf-8", "replace")) + others
+        others
+        + _AROUND_ALL
+        + sum(len(text.encode(errors="replace")) for text in (message, persona))
     )
     for focus in ticket.focus_files:
         try:
-            size += (base_dir / focus).stat().st_size + _AROUND_FILE
+            size += (base_dir / focus).stat().st_size
         except (OSError, ValueError):
             return False
-    return size + _AROUND_FILE < budget.tokens
+        size += _AROUND_FILE + 2 * len(focus.encode(errors="replace"))
+    return size < budget.tokens
 
 
-_AROUND_FILE = 10_000
-"""More bytes than a file's heading and fence have, and more tokens than all headings of a prompt: a path has at most
-4,096 bytes, which stand there once or twice."""
+_AROUND_FILE = 200
+"""More than a file's heading and its fences have beside its path, which may be escaped."""
+_AROUND_ALL = 1_000
+"""More than the headings of all sections, the note on turns that are left out, and separators have."""
 
 
 def _task_text(ticket: Ticket) -> str:

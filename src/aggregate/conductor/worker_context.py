@@ -187,7 +187,10 @@ class WorkerContexts:
         budget = self._budget(ticket)
         if budget is None:
             return
-        others = sum(len(segment.text.encode()) for segment in self._other_sections())
+        sections = self._other_sections()
+        # Of the discussion only the last turn is shown in any case.
+        kept = [segment for segment in sections if segment.section is not Section.HISTORY]
+        others = sum(len(segment.text.encode()) for segment in (*kept, *sections[-1:]))
         is_sure = fits_surely(
             budget,
             ticket,
