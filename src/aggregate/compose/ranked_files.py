@@ -22,6 +22,21 @@ from aggregate.ranking.weights import WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)
+class ReadFiles:
+    """The files of a request as they were read; many requests for the same files can share them.
+
+    Attributes:
+        selection: All files that were asked for.
+        reader: Has read those that the index does not know.
+        corpus: The readable ones.
+    """
+
+    selection: Selection
+    reader: FileReader
+    corpus: FileCorpus
+
+
+@dataclass(frozen=True, slots=True)
 class RankedFiles:
     """The files of a request and how likely its task touches each.
 
@@ -40,9 +55,29 @@ class RankedFiles:
     ranking: Ranking
 
 
+def read_files(request: Request, *, index: Index) -> ReadFiles:
+    """Read the files of a request as a ranking needs them.
+
+    Args:
+        request: Whose files.
+        index: Where what follows from files is kept from run to run.
+
+    Raises:
+        ConfigError: The base directory or the rules of what to leave out cannot be used.
+    """
+    selection = select_files(request)
+    reader = FileReader(request.redaction, selection.generated)
+    corpus = read_corpus(selection.files, index=index, redaction=request.redaction, reader=reader)
+    return ReadFiles(selection, reader, corpus)
+
+
 @get_monitor().scope("rank_files")
 def rank_files(
-    request: Request, *, index: Index, weights: Mapping[str, float] = WEIGHTS
+    request: Request,
+    *,
+    index: Index,
+    weights: Mapping[str, float] = WEIGHTS,
+    files: ReadFiles | None = None,
 ) -> RankedFiles:
     """Rank the files of a request by its task.
 
@@ -50,16 +85,17 @@ def rank_files(
         request: Whose files and task.
         index: Where what follows from files is kept from run to run.
         weights: How much each kind of evidence counts.
+        files: The files, where they were read before.
 
     Raises:
         ConfigError: The base directory, the rules of what to leave out, or a revision cannot be used.
     """
-    selection = select_files(request)
-    reader = FileReader(request.redaction, selection.generated)
-    corpus = read_corpus(selection.files, index=index, redaction=request.redaction, reader=reader)
+    files = files or read_files(request, index=index)
+    corpus = files.corpus
     paths = [facts.path for facts in corpus.files]
     question = question_for(request, index=index, paths=paths)
-    return RankedFiles(selection, reader, corpus, question, rank(corpus, question, weights=weights))
+    ranking = rank(corpus, question, weights=weights)
+    return RankedFiles(files.selection, files.reader, corpus, question, ranking)
 
 
 def file_scores(request: Request, *, index: Index | None = None) -> Mapping[str, float]:

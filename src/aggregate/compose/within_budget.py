@@ -15,7 +15,7 @@ from aggregate.compose.fitted_files import FittedFiles, fitted_section
 from aggregate.compose.kept_files import kept_lines
 from aggregate.compose.layout import is_summarized
 from aggregate.compose.pins import ALL_LINES, Pins, runs_around
-from aggregate.compose.ranked_files import rank_files
+from aggregate.compose.ranked_files import ReadFiles, rank_files
 from aggregate.compose.request import Request
 from aggregate.compose.section_shares import (
     NO_RESULTS,
@@ -57,7 +57,11 @@ _PINS_NAMED = 3
 
 @get_monitor().scope("compose_within_budget")
 def compose_within_budget(
-    request: Request, *, index: Index, weights: Mapping[str, float] = WEIGHTS
+    request: Request,
+    *,
+    index: Index,
+    weights: Mapping[str, float] = WEIGHTS,
+    files: ReadFiles | None = None,
 ) -> Composition:
     """Compose the prompt that ``request`` asks for within its budget (rules B-1 to B-8).
 
@@ -65,24 +69,31 @@ def compose_within_budget(
         request: What to compose.
         index: Where what follows from files is kept from run to run.
         weights: How much each kind of evidence counts.
+        files: The request's files, where they were read before.
 
     Raises:
         BudgetError: What must be shown has more tokens.
         ConfigError: The base directory, the rules of what to leave out, or a revision cannot be used.
     """
-    return _Composing(request, index, weights).composition()
+    return _Composing(request, index, weights, files).composition()
 
 
 class _Composing:
     """One prompt within a budget, from its files to its text."""
 
-    def __init__(self, request: Request, index: Index, weights: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        request: Request,
+        index: Index,
+        weights: Mapping[str, float],
+        files: ReadFiles | None,
+    ) -> None:
         if request.budget is None:
             raise ValueError("a prompt without a budget is not fitted")
         self._request = request
         self._budget: Budget = request.budget
         self._count = SavedCounts(index)
-        ranked = rank_files(request, index=index, weights=weights)
+        ranked = rank_files(request, index=index, weights=weights, files=files)
         self._selection = ranked.selection
         self._reader = ranked.reader
         self._corpus = ranked.corpus
