@@ -10,6 +10,7 @@ from aggregate.chat.request_log import read_request
 from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.clients.ratio_store import record_usage
 from aggregate.compose.numbered_output import audit_path, request_log_path
+from aggregate.compose.source_map import map_sources
 from aggregate.disk.user_folders import STATE_VARIABLE
 from aggregate.errors import BudgetError
 from aggregate.models.choice import Level
@@ -235,3 +236,24 @@ def test_a_turn_without_an_account(folder: Path) -> None:
     made = ready(folder, "What does the lantern do?", budget=None)
     done = send_turn(made, load_config(folder / "manual_slop.toml"))
     assert not audit_path(done.path).exists()
+
+
+def test_lines_of_a_file_that_stands_twice_have_their_places(folder: Path) -> None:
+    """Above and in the diff behind, each line comes from the line of the file that it shows (rules B-9 and L-1)."""
+    tools = ["anvil", "drill", *(f"tool{number}" for number in range(20))]
+    big = "".join(map(module, tools))
+    (folder / "src" / "a_tools.py").write_text(big, encoding="utf-8")
+    say(folder, "What does anvil_upper do in the upper part of the anvil?", budget=6_000)
+    made, _ = say(folder, "What does drill_lower do in the lower part of the drill?", budget=6_000)
+    assert "src/a_tools.py" in made.ordered.older
+    origins = map_sources(made.prompt.segments)
+    kinds = set()
+    for number, line in enumerate(made.prompt.markdown.split("\n"), start=1):
+        origin = origins.origin(number)
+        assert origin is not None
+        if origin.source != "src/a_tools.py" or "step_" not in line or line.startswith("-"):
+            continue
+        kinds.add(line[0])
+        shown = line if origin.is_verbatim else line[1:]
+        assert big.split("\n")[origin.first - 1] == shown
+    assert kinds == {" ", "+"}
