@@ -184,3 +184,36 @@ def test_prune_deletes_records_too(config: str, capsys: pytest.CaptureFixture[st
     aggregate(capsys, "prune", "--keep", "1", "-c", config)
     names = sorted(path.name for path in (Path(config).parent / "md_gen").iterdir())
     assert names == [".demo_002.chain.json", "demo_002.md"]
+
+
+def test_a_dry_run_shows_both_counts(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The provider's count and ours, the ratio with its source, and the budget that both keep to (rule B-10)."""
+    ask = ("send", "What does name_7 do?", "-c", config, "--dry-run", "--budget", "6k")
+    ask += ("--provider", "anthropic", "--model", "claude-sonnet-4-5")
+    code, out, _ = aggregate(capsys, *ask)
+    assert code == 0
+    (line,) = (line for line in out.splitlines() if "by o200k" in line)
+    counts = re.fullmatch(
+        r"about ([\d,]+) tokens by anthropic's count, ([\d,]+) by o200k \(1\.25 for each, an estimate of [\d-]+, until "
+        r"anthropic has reported its own\); the budget is 6,000",
+        line,
+    )
+    assert counts is not None
+    theirs, ours = (int(number.replace(",", "")) for number in counts.groups())
+    assert 0.9 * 6_000 < theirs <= 6_000
+    _, out, _ = aggregate(capsys, *ask, "--json")
+    data = json.loads(out)
+    assert (data["tokens"], data["provider_tokens"], data["budget"]) == (ours, theirs, 6_000)
+    assert (data["ratio"], data["ratio_source"][:11]) == (1.25, "an estimate")
+
+
+def test_a_budget_that_is_too_small(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One sentence says what would do, and nothing is written (rule B-4)."""
+    before = sorted(Path(config).parent.rglob("*"))
+    ask = ("send", "Explain. " * 200, "-c", config, "--provider", "scripted", "--budget")
+    code, out, err = aggregate(capsys, *ask, "50")
+    assert (code, out) == (1, "")
+    smallest = re.search(r"more than the budget of 50; .* or allow --budget (\d+)$", err.strip())
+    assert smallest is not None
+    assert sorted(Path(config).parent.rglob("*")) == before
+    assert aggregate(capsys, *ask, smallest[1], "--dry-run")[0] == 0

@@ -22,6 +22,21 @@ from aggregate.ranking.weights import WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)
+class ReadFiles:
+    """The files of a request as they were read; many requests for the same files can share them.
+
+    Attributes:
+        selection: All files that were asked for.
+        reader: Has read those that the index does not know.
+        corpus: The readable ones.
+    """
+
+    selection: Selection
+    reader: FileReader
+    corpus: FileCorpus
+
+
+@dataclass(frozen=True, slots=True)
 class RankedFiles:
     """The files of a request and how likely its task touches each.
 
@@ -40,26 +55,23 @@ class RankedFiles:
     ranking: Ranking
 
 
-@get_monitor().scope("rank_files")
-def rank_files(
+def read_files(
     request: Request,
     *,
     index: Index,
-    weights: Mapping[str, float] = WEIGHTS,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
-) -> RankedFiles:
-    """Rank the files of a request by its task.
+) -> ReadFiles:
+    """Read the files of a request as a ranking needs them.
 
     Args:
-        request: Whose files and task.
+        request: Whose files.
         index: Where what follows from files is kept from run to run.
-        weights: How much each kind of evidence counts.
         on_start: Called once with the number of files of which something is not known.
         on_done: Called with the number of these that have become known.
 
     Raises:
-        ConfigError: The base directory, the rules of what to leave out, or a revision cannot be used.
+        ConfigError: The base directory or the rules of what to leave out cannot be used.
     """
     selection = select_files(request)
     reader = FileReader(request.redaction, selection.generated)
@@ -71,9 +83,39 @@ def rank_files(
         on_start=on_start,
         on_done=on_done,
     )
+    return ReadFiles(selection, reader, corpus)
+
+
+@get_monitor().scope("rank_files")
+def rank_files(
+    request: Request,
+    *,
+    index: Index,
+    weights: Mapping[str, float] = WEIGHTS,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+    files: ReadFiles | None = None,
+) -> RankedFiles:
+    """Rank the files of a request by its task.
+
+    Args:
+        request: Whose files and task.
+        index: Where what follows from files is kept from run to run.
+        weights: How much each kind of evidence counts.
+        on_start: Called once with the number of files of which something is not known.
+        on_done: Called with the number of these that have become known.
+        files: The files, where they were read before.
+
+    Raises:
+        ConfigError: The base directory, the rules of what to leave out, or a revision cannot be used.
+    """
+    if files is None:
+        files = read_files(request, index=index, on_start=on_start, on_done=on_done)
+    corpus = files.corpus
     paths = [facts.path for facts in corpus.files]
     question = question_for(request, index=index, paths=paths)
-    return RankedFiles(selection, reader, corpus, question, rank(corpus, question, weights=weights))
+    ranking = rank(corpus, question, weights=weights)
+    return RankedFiles(files.selection, files.reader, corpus, question, ranking)
 
 
 def file_scores(request: Request, *, index: Index | None = None) -> Mapping[str, float]:

@@ -14,6 +14,7 @@ from aggregate.models.prompt import Section, Segment
 from aggregate.models.shown_text import ShownText
 from aggregate.models.source_map import Label, RunCollector, SourceMap
 from aggregate.models.view import Span
+from aggregate.sections.files import file_heading
 
 _BEFORE_CONTENT, _AROUND_CONTENT = 3, 4
 """Lines of a file's block before its content, its heading and the opening fence, and before and behind it."""
@@ -196,7 +197,11 @@ def _add_change(runs: RunCollector, segment: Segment) -> None:
         add_heading(runs, segment)
         return
     path = segment.source
+    if not segment.text.startswith(f"{file_heading(path)} (diff)\n"):
+        _add_file(runs, segment)  # as it is shown now, since a diff would be longer
+        return
     content = segment.text.split("\n")[_BEFORE_CONTENT:-1]
+    places = _LinesOfView(segment.shown)
     runs.add(1, Label.HEADING, path)
     runs.add(1, Label.BLANK)
     runs.add(1, Label.FENCE, path)
@@ -209,6 +214,28 @@ def _add_change(runs: RunCollector, segment: Segment) -> None:
         elif line.startswith("-") or not now:
             runs.add(1, Label.REMOVED, path)
         else:
-            runs.add(1, Label.PART, path, now, now)
+            place = places.line(now)
+            if place:
+                runs.add(1, Label.PART, path, place, place)
+            else:
+                runs.add(1, Label.NOTE, path)
             now += 1
     runs.add(1, Label.FENCE, path)
+
+
+class _LinesOfView:
+    """Finds the line of a file that a line of its block's content shows."""
+
+    def __init__(self, shown: ShownText | None) -> None:
+        spans = (shown.spans if shown else None) or ()
+        self._is_whole = shown is None or shown.spans is None
+        self._lines = {
+            span.start + offset: span.source_start + offset
+            for span in spans
+            if span.end - span.start == span.source_end - span.source_start
+            for offset in range(span.end - span.start + 1)
+        }
+
+    def line(self, number: int) -> int:
+        """Return the line, ``0`` for one that shows none, such as a mark of what is left out."""
+        return number if self._is_whole else self._lines.get(number, 0)

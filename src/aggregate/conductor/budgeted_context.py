@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aggregate.budget.amounts import auto_budget
-from aggregate.compose.api import compose_prompt
 from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.assemble import Composition
 from aggregate.compose.audit_file import record_audit
@@ -17,6 +17,7 @@ from aggregate.compose.request import Request
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.tickets import Ticket
 from aggregate.errors import BudgetError
+from aggregate.index.shared import user_index
 from aggregate.models.amounts import AUTO, Amount
 from aggregate.models.budget import Budget
 from aggregate.models.entry import Entry
@@ -25,8 +26,13 @@ from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.task import Place, Task
 from aggregate.tokens.count import count
 
+if TYPE_CHECKING:
+    from aggregate.compose.ranked_files import ReadFiles
+
 Compose = Callable[[Request], Composition]
 """Makes a prompt from what is asked for."""
+_REMEMBERED = 4
+"""Sets of files whose reading is remembered: that of the project, and those with focus files beside it."""
 _SEPARATOR_TOKENS = 1
 """Of the separator between the context and the task: it never takes more, and where it joins the last token none."""
 
@@ -34,15 +40,19 @@ _SEPARATOR_TOKENS = 1
 class BudgetedContexts:
     """Composes contexts within budgets; all files are candidates, and the focus files are shown whatever they cost.
 
+    Files are found and looked through once for all tickets.
+
     Args:
         compose: Makes a prompt; by default from the project's files, with the user's index.
     """
 
-    def __init__(self, compose: Compose = compose_prompt) -> None:
-        self._compose = compose
+    def __init__(self, compose: Compose | None = None) -> None:
+        self._compose = compose or self._compose_from_files
+        # By what is read: the entries, as texts, since the items are no keys.
+        self._read: dict[str, ReadFiles] = {}
         self._requests: dict[str, _FocusNames] = {}
-        # By the tickets' ids, until their accounts are written.
-        self._composed: dict[str, tuple[Request, Composition]] = {}
+        # The last one only: its account is written before the next one is composed.
+        self._last: tuple[str, Request, Composition] | None = None
 
     def compose(
         self, request: Request, ticket: Ticket, budget: Budget, *, message: str, persona: str
@@ -73,8 +83,21 @@ class BudgetedContexts:
                 smallest=smallest,
             ) from None
         composition.check_scope()
-        self._composed[ticket.id] = asked, composition
+        self._last = ticket.id, asked, composition
         return composition
+
+    def _compose_from_files(self, request: Request) -> Composition:
+        # Ranking is another half of the program, which tickets without a budget do without.
+        from aggregate.compose.ranked_files import read_files
+        from aggregate.compose.within_budget import compose_within_budget
+
+        index = user_index()
+        key = repr(request.entries)
+        if key not in self._read:
+            if len(self._read) >= _REMEMBERED:
+                del self._read[next(iter(self._read))]
+            self._read[key] = read_files(request, index=index)
+        return compose_within_budget(request, index=index, files=self._read[key])
 
     def write_account(self, path: Path, assignment: Assignment) -> None:
         """Write beside a worker's prompt at ``path`` what was decided about its files (rule A-1).
@@ -82,10 +105,10 @@ class BudgetedContexts:
         Raises:
             OutputError: The file cannot be written.
         """
-        composed = self._composed.pop(assignment.ticket, None)
-        if composed is None:
+        last, self._last = self._last, None
+        if last is None or last[0] != assignment.ticket:
             return
-        request, composition = composed
+        _, request, composition = last
         task = Segment(Section.HISTORY, assignment.message, Stability.VOLATILE)
         shown = Prompt((*assignment.prompt.segments, task))
         record_audit(path, request, composition, shown)
@@ -172,19 +195,23 @@ def fits_surely(
         others: Bytes of the other sections.
     """
     size = (
-        len(message.encode("utf-8", "replace")) + len(persona.encode("utf-8", "replace")) + others
+        others
+        + _AROUND_ALL
+        + sum(len(text.encode(errors="replace")) for text in (message, persona))
     )
     for focus in ticket.focus_files:
         try:
-            size += (base_dir / focus).stat().st_size + _AROUND_FILE
+            size += (base_dir / focus).stat().st_size
         except (OSError, ValueError):
             return False
-    return size + _AROUND_FILE < budget.tokens
+        size += _AROUND_FILE + 2 * len(focus.encode(errors="replace"))
+    return size < budget.tokens
 
 
-_AROUND_FILE = 10_000
-"""More bytes than a file's heading and fence have, and more tokens than all headings of a prompt: a path has at most
-4,096 bytes, which stand there once or twice."""
+_AROUND_FILE = 200
+"""More than a file's heading and its fences have beside its path, which may be escaped."""
+_AROUND_ALL = 1_000
+"""More than the headings of all sections, the note on turns that are left out, and separators have."""
 
 
 def _task_text(ticket: Ticket) -> str:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 
-from aggregate.compose.api import compose_prompt
 from aggregate.compose.assemble import Composition, assemble, with_references
 from aggregate.compose.file_messages import check_refused
 from aggregate.compose.file_rendering import RenderedFiles, render_files
@@ -58,7 +57,7 @@ class WorkerContexts:
         compose: Makes the prompts of tickets with a budget; by default from the project's files.
     """
 
-    def __init__(self, project: Project, *, compose: Compose = compose_prompt) -> None:
+    def __init__(self, project: Project, *, compose: Compose | None = None) -> None:
         self._project = project
         self._budgeted = BudgetedContexts(compose)
         self._rendered: RenderedFiles | None = None
@@ -187,7 +186,10 @@ class WorkerContexts:
         budget = self._budget(ticket)
         if budget is None:
             return
-        others = sum(len(segment.text.encode()) for segment in self._other_sections())
+        sections = self._other_sections()
+        # Of the discussion only the last turn is shown in any case.
+        kept = [segment for segment in sections if segment.section is not Section.HISTORY]
+        others = sum(len(segment.text.encode()) for segment in (*kept, *sections[-1:]))
         is_sure = fits_surely(
             budget,
             ticket,

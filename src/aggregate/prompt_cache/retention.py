@@ -15,6 +15,7 @@ from aggregate.prompt_cache.fingerprint import PromptFingerprint, SegmentHash
 from aggregate.prompt_cache.hashed_prompt import CountTokens, HashedSegment
 from aggregate.prompt_cache.policy import CachePolicy
 from aggregate.sections.changed_files import changed_segment
+from aggregate.sections.older_blocks import shown_in_older
 
 TURNS = 10
 """In how many further turns an older version is expected to be sent: what it takes is paid in each of them, while what
@@ -155,7 +156,8 @@ def _candidates(
         diff = changed_segment(text, now.segment, or_whole=has_more) if text is not None else None
         if text is None or diff is None:
             return
-        segment = Segment(Section.FILES, text, Stability.STABLE, base.source)
+        shown = shown_in_older(text, now.segment)
+        segment = Segment(Section.FILES, text, Stability.STABLE, base.source, shown)
         yield RetainedFile(HashedSegment(segment, base), HashedSegment.counted(diff, count))
 
 

@@ -1,6 +1,7 @@
 """The section that shows by diffs what became of files that stand above as they were when a cache stored them."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 
 from aggregate.models.prompt import Section, Segment, Stability
@@ -41,11 +42,9 @@ def changed_segment(older: str, now: Segment, *, or_whole: bool = False) -> Segm
     """
     diff = "\n".join(_diff(_content(older), _content(now.text)))
     if not diff or len(diff) > max(len(now.text), 0 if or_whole else _SHORT):
-        return (
-            Segment(Section.CHANGED, now.text, Stability.STABLE, now.source) if or_whole else None
-        )
+        return replace(now, section=Section.CHANGED) if or_whole else None
     text = fence(diff, "diff", before=f"{file_heading(now.source)} (diff)\n\n")
-    return Segment(Section.CHANGED, text, Stability.STABLE, now.source)
+    return Segment(Section.CHANGED, text, Stability.STABLE, now.source, now.shown)
 
 
 def _content(block: str) -> list[str]:
