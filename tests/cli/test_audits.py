@@ -15,6 +15,7 @@ from aggregate.models.prompt import Section
 from aggregate.models.task import Place, Task
 from tests.cli.command_line import Ended, mistake, start
 from tests.project import project
+from tests.redaction.samples import PLANTED
 
 SOURCE = '''\
 """Retrying."""
@@ -190,6 +191,24 @@ def test_it_works_after_the_files_have_changed(asked: Path) -> None:
         prompt.write("more")
     edited = "demo_001.md has been edited since it was written: lines are those of then\n"
     assert start(asked, "locate", f"1:{number}").err == edited + gone
+
+
+def test_a_file_with_a_secret_has_changed_too(tmp_path: Path) -> None:
+    """Of a file whose hash is not kept, since secrets in it were replaced, the line itself is compared (rule L-2)."""
+    text = f"retry = 'ä'\n{PLANTED[0].content}\n"
+    folder = project(tmp_path, {**FILES, "src/retry.py": ""})
+    (folder / "src/retry.py").write_text(text, encoding="utf-8")
+    assert start(folder, "run", "--task", "retry", "--budget", "4k", "--redact", "-q").code == 0
+    lines = prompt_lines(folder)
+    number = lines.index("retry = 'ä'")
+    assert start(folder, "locate", f"1:{number}") == Ended(0, "src/retry.py:1\n", "")
+    secret = next(place for place, line in enumerate(lines) if "[REDACTED" in line)
+    told = start(folder, "locate", f"1:{secret}")
+    assert told.out.startswith("src/retry.py:")
+    assert told.err == f"demo_001.md:{secret} is a line with a secret that was replaced\n"
+    assert PLANTED[0].value not in (folder / "md_gen/.demo_001.audit.json").read_text("utf-8")
+    (folder / "src/retry.py").write_text(f"\n{text}", encoding="utf-8")
+    assert "has changed since" in start(folder, "locate", f"1:{number}").err
 
 
 def test_a_line_that_is_not_shown_says_why(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ def told(request: Request, index: Index) -> dict[str, object]:
 def test_the_index_changes_nothing_of_a_corpus(redaction: Redaction | None, tmp_path: Path) -> None:
     """Without an index, with an empty one and with all known the corpus and its notes are the same (rule I-2)."""
     files = {**FILES, "key.py": PLANTED[0].content, "uv.lock": "version = 1\n", "d/x.min.js": "f()"}
+    files["d/long.txt"] = "retry of lines\n" * 20_000
     folder = project(tmp_path / "p", files)
     request = replace(made(folder, "skeleton"), redaction=redaction)
     (folder / "odd.txt").write_bytes(b"\xff\xc3 odd \xc3")

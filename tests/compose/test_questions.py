@@ -58,6 +58,15 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     assert [missing.evidence for missing in question.missing] == ["history", "text"]
 
 
+def test_a_revision_without_changes_is_said(tmp_path: Path) -> None:
+    """Where no candidate has changed since the revision, that is told (rules T-2 and T-5)."""
+    Repository(tmp_path).commit("begin", {"a.py": "1\n", "b.py": "1\n"})
+    (tmp_path / "b.py").write_text("2\n", encoding="utf-8")
+    question = asked(tmp_path, Task("retry", since="HEAD"), "a.py")
+    assert question.changes == ()
+    assert [missing.evidence for missing in question.missing] == ["history", "changes"]
+
+
 def test_a_revision_needs_a_repository(tmp_path: Path) -> None:
     """Changes since a revision where there is no repository are refused (rule T-2)."""
     with pytest.raises(ConfigError, match="no git repository"):
@@ -79,5 +88,5 @@ def test_a_revision_needs_a_repository(tmp_path: Path) -> None:
 )
 def test_the_candidate_that_a_place_names(place: str, resolved: tuple[str, int, int]) -> None:
     """A place names a candidate by its path or by an ending that only one has, else it stays as written (rule T-2)."""
-    paths = ["src/a.py", "a.py", "lib/b.py", "x/d.py", "y/d.py", "odd:7"]
+    paths = {"src/a.py", "a.py", "lib/b.py", "x/d.py", "y/d.py", "odd:7"}
     assert resolve_place(Place.parse(place), paths) == resolved

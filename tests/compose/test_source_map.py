@@ -13,11 +13,13 @@ from aggregate.compose.assemble import Composition
 from aggregate.compose.project import open_project, request_for
 from aggregate.compose.source_map import map_sources
 from aggregate.index.store import Index
+from aggregate.models.budget import Budget
 from aggregate.models.group import GroupStatus, MergeStrategy
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.result import AggregatedResult
 from aggregate.models.source_map import Origin, OriginKind
+from aggregate.models.task import Task
 from aggregate.models.view import Span, ViewMode
 from aggregate.redaction.redact import Redaction
 from aggregate.sections.changed_files import changed_heading, changed_segment
@@ -137,6 +139,28 @@ def test_a_tier_3_prompt_has_origins(tmp_path: Path) -> None:
     ]
     assert whole == [*range(1, FILES["book.ipynb"].count("\n") + 2)]
     assert composition.find("a.py", 8) is not None  # by what stands for the body
+
+
+@pytest.mark.parametrize("budget", [250, 420, 800, 4_000])
+@pytest.mark.parametrize("redaction", [None, Redaction()])
+def test_a_prompt_with_a_budget_has_origins(
+    budget: int, redaction: Redaction | None, tmp_path: Path
+) -> None:
+    """Chosen lines are verbatim, marks tell what is left out, secrets and the remainder are told (rules L-1, B-2)."""
+    texts = {**FILES, "key.py": f"first = 1\n{PLANTED[0].content}\ndef two():\n    return 2\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(text.encode())
+    config = {"project": {"name": "d"}, "files": {"base_dir": str(tmp_path), "paths": ["**/*"]}}
+    task = Task("why does two return the first key")
+    request = request_for(open_project(config), task=task, budget=Budget(budget))
+    request = replace(request, redaction=redaction)
+    composition = compose_prompt(request, index=Index(None, limit=1))
+    origins = check(composition, texts)
+    assert any(origin.is_verbatim for origin in origins)
+    replaced = [origin for origin in origins if "secret" in origin.stands_for]
+    assert bool(replaced) == ("[REDACTED" in composition.prompt.markdown)
+    if budget < 800:
+        assert origins[-1].stands_for == "remainder"
 
 
 def test_what_stands_for_lines_says_how_many(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Source maps as a short text."""
 
+import zlib
 from array import array
+from base64 import b85encode
 
 import pytest
 from hypothesis import given, settings
@@ -69,7 +71,23 @@ def test_lines_that_go_on_are_one_run() -> None:
 GOOD = pack_map(SourceMap(PackedRuns(("", "a"), array("I", [3, 0, 1, 1, 3]))), ["a"])[1]
 
 
-@pytest.mark.parametrize("text", ["", "x", "~~~", GOOD[:-2], GOOD[::-1], "0" * 999, "ä"])
+BOMB = b85encode(zlib.compress(bytes(1 << 24))).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x",
+        BOMB,
+        b85encode(zlib.compress(b"\xff" * 99)).decode(),
+        "~~~",
+        GOOD[:-2],
+        GOOD[::-1],
+        "0" * 999,
+        "ä",
+    ],
+)
 def test_a_damaged_map_is_refused(text: str) -> None:
     """What is no map of ours is a ``ValueError``, nothing else (rule L-2)."""
     with pytest.raises(ValueError, match=r"\S"):

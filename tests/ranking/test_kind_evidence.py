@@ -2,9 +2,9 @@
 
 import pytest
 
-from aggregate.ranking.kind_evidence import file_kinds, language_share
+from aggregate.ranking.kind_evidence import file_kinds, inner_tests, language_share
 from tests.fakes.corpus import FakeCorpus
-from tests.ranking.asking import ask, by_path, inquiry, matched, project
+from tests.ranking.asking import ask, by_definition, by_path, inquiry, matched, project
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,27 @@ def test_the_main_language_counts_most() -> None:
     put, _ = inquiry(corpus, ask("anything"))
     values = by_path(corpus, language_share(put))
     assert values == {"a.py": 1.0, "b.js": 0.5, "tests/c.js": 0.5}
+
+
+def test_tests_within_the_source_are_told_by_their_names() -> None:
+    """``mod tests`` in a source file counts as a test, piece by piece; a file of tests is told as a whole."""
+    text = """\
+        fn area(side: u32) -> u32 {
+            let square = side * side;
+            square
+        }
+
+        #[cfg(test)]
+        mod tests {
+            fn measures_a_square() {
+                let four = area(2);
+                assert_eq!(four, 4);
+            }
+        }
+    """
+    corpus = FakeCorpus({"src/area.rs": text, "tests/all.rs": text})
+    put, candidates = inquiry(corpus, ask("anything"))
+    values = by_definition(corpus, inner_tests(put, candidates))
+    assert values["src/area.rs:tests.measures_a_square"] == 1.0
+    assert "src/area.rs:area" not in values
+    assert {name.partition(":")[0] for name in values} == {"src/area.rs"}

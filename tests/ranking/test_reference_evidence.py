@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from aggregate.ranking.evidence import Evidence, PieceKey
 from aggregate.ranking.inquiry import pieces_of
 from aggregate.ranking.reference_evidence import references
+from aggregate.ranking.references import Resolver
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, inquiry, matched, project
 
@@ -25,7 +26,8 @@ def spread(corpus: FakeCorpus, *names: str) -> Evidence:
         for file, place in corpus.files_defining(name)
         for piece in pieces_of(candidates[file], place)
     }
-    return references(put, candidates, likely=likely, kind="references")
+    resolver = Resolver(put.corpus, put.paths, known=candidates)
+    return references(put, candidates, resolver=resolver, likely=likely, kind="references")
 
 
 def test_what_is_called_counts_and_what_that_calls_half() -> None:

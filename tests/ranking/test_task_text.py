@@ -106,11 +106,42 @@ def test_folders_of_a_machine_are_no_terms() -> None:
     assert task.places == (NamedPlace("/home/zaphod/work/shop/src/cart.py", 7),)
 
 
+def test_a_form_that_was_filled_in() -> None:
+    """Headings, comments and boxes of a form for issues are no words of who filled it in (rule T-2)."""
+    text = (
+        "<!-- Thank you for the report! -->\n### Describe the bug\n\nThe cart is empty.\n\n"
+        "**To Reproduce**\n\n## Retry of payments\n- [x] I have searched\n<!-- unclosed"
+    )
+    task = read_task(text)
+    assert task.terms.keys() == {"cart", "empty", "retry", "payment", "unclos"}
+    assert task.subject == ("cart", "empty")
+
+
+def test_what_every_traceback_says_is_no_term() -> None:
+    """The words around the frames, addresses, and where packages are installed, count as no words (rule T-2)."""
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/opt/lib/site-packages/shop/cart.py", line 3, in total\n'
+        "    raise Empty\n"
+        "shop.cart.Empty: <Cart object at 0x7f13056ad10>\n"
+    )
+    assert read_task(text).terms.keys() == {
+        "shop",
+        "cart",
+        "py",
+        "total",
+        "rais",
+        "empty",
+        "object",
+    }
+    assert "File" not in read_task(text).names
+
+
 HOSTILE = [
     "a", "/a", "a.", ":1", "(", "\\", "_", "a-b ", "Zz ", "[", "a::", "a-by", "impl<", "\n", "\t \n", "> ", " ", "#1 ",
     '  File "', '  File "a", line ', "    at a (b:1:1\n", " in x (", "http://", "https://a/b/c/blob/d/", "a@b", "<a@",
     "fix(", "`a", "'", "a.py:1\n", "Caused by:\n", "x.rb:1:in `", "#0 a(1): ", "at a.b(", "C:\\", "\x1b[", "....", "a#",
-    "0: a\n", "undefined a", "is not ", "symbol: class ", "é", "登", "\ud800", "a/", "wrote:\n",
+    "0: a\n", "undefined a", "is not ", "symbol: class ", "é", "登", "\ud800", "a/", "wrote:\n", "<!--", "- [x] a\n", "## ",
 ]  # fmt: skip
 
 

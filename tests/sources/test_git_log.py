@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.sources.git import why_no_history
 from aggregate.sources.git_log import (
     MOST_PATHS,
     HunkContext,
@@ -16,6 +15,7 @@ from aggregate.sources.git_log import (
     read_commits,
     read_contexts,
 )
+from aggregate.sources.git_process import why_no_history
 from tests.sources.history import Repository
 from tests.sources.repository import git
 

@@ -24,7 +24,7 @@ class A(B, m.C, metaclass=M, G[int]):
     x: Optional[mod.T] = "Not"
     y: "Later"
     def f(self, a: list[Foo | Bar]) -> None: return a.b.c
-try: self.a.go(x)(y)
+try: self.a.go(x)(y); self.set = 1
 except (Bad, E.Worse): raise Other
 """,
         """\
@@ -65,7 +65,7 @@ export * from './all'
 const { m, n: k } = require('./r')
 const { later } = await import('./lazy')
 class A extends ns.B { #p() { super.g(); this.h.i(); return a?.b.c } }
-new Foo(); new ns.Bar()
+new Foo(); ns.set = new ns.Bar()
 const c = <Panel.Head at={go()}><Row/></Panel.Head>
 """,
         """\
@@ -293,24 +293,18 @@ using Al = X<Y>;
         """\
 1 import Name of ns
 2 inherit B
-2 type ns
 2 inherit C of ns
 2 type D
 2 type Foo
-2 type std
 2 type vector of std
 2 type Bar
 3 type A
 3 attribute g of A
-3 type ns
 3 type T of ns
 3 call run
 3 call q of p
-3 type ns
 3 call fn of ns
 3 type Obj
-3 type n1
-3 type n2
 3 call deep of n1
 4 inherit Base
 4 type T

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aggregate.compose.audit import Decided, audit_of, is_audited
+from aggregate.compose.audit import Decided, audit_of
 from aggregate.compose.audit_file import write_audit
 from aggregate.compose.request import Request
 from aggregate.compose.source_map import SourceMapBuilder
@@ -16,44 +16,34 @@ if TYPE_CHECKING:
 
 
 class AuditRecorder:
-    """Notes where the lines of a prompt come from while its segments pass, if its account is to be kept.
+    """Notes where the lines of a prompt come from while its segments pass, and keeps none of their texts.
 
     Args:
         request: What is composed.
-        is_wanted: Whether there will be a file that the account can lie beside.
     """
 
-    def __init__(self, request: Request, *, is_wanted: bool = True) -> None:
+    def __init__(self, request: Request) -> None:
         self._request = request
-        is_recording = is_wanted and is_audited(request)
-        self._builder = SourceMapBuilder() if is_recording else None
+        self._builder = SourceMapBuilder()
         self._size = 0
-
-    @property
-    def is_recording(self) -> bool:
-        """Whether the account is kept, which takes the tokens of the prompt."""
-        return self._builder is not None
 
     def watch(self, segments: Iterable[Segment]) -> Iterator[Segment]:
         """Yield the segments as they are, and note where their lines come from."""
         for segment in segments:
-            if self._builder is not None:
-                self._size += len(segment.text.encode()) + len(SEPARATOR)
-                self._builder.add(segment)
+            self._size += len(segment.text.encode()) + len(SEPARATOR)
+            self._builder.add(segment)
             yield segment
 
     def audit(self, prompt: Decided, tokens: "PromptTokens") -> Audit:
         """Return the account of the prompt, all segments of which have passed."""
         size = max(self._size - len(SEPARATOR), 0)
-        source_map = self._builder.build() if self._builder else None
+        source_map = self._builder.build()
         return audit_of(self._request, prompt, tokens, size=size, source_map=source_map)
 
     def write(self, path: Path, prompt: Decided, tokens: "PromptTokens") -> None:
-        """Write the account beside the prompt at ``path``, where it is kept.
+        """Write the account beside the prompt at ``path``.
 
         Raises:
             OutputError: The file cannot be written.
         """
-        if not self.is_recording:
-            return
         write_audit(path, self.audit(prompt, tokens))

@@ -19,7 +19,6 @@ from aggregate.clients.ratio_store import record_usage, token_ratio
 from aggregate.clients.scripted_client import scripted_client
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.assemble import Composition
-from aggregate.compose.audit import is_audited
 from aggregate.compose.audit_file import record_audit
 from aggregate.compose.layout import Strategy
 from aggregate.compose.numbered_output import write_numbered
@@ -222,7 +221,7 @@ def send_turn(
     path = write_numbered(
         request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in
     )
-    if prepared.composition and is_audited(request):
+    if prepared.composition and request.is_audited:
         record_audit(path, request, prepared.composition, prepared.prompt)
     log = LoggedRequest(path, prepared.fingerprint, prepared.sent)
     with ReplyFile(path) as file:

@@ -23,8 +23,8 @@ from aggregate.paths.globs import compile_glob, is_glob
 
 
 @click.command()
-@click.argument("number", required=False, metavar="[N]")
-@click.argument("path", required=False, metavar="[PATH]")
+@click.argument("number", required=False, metavar="[N]", type=click.Path())
+@click.argument("path", required=False, metavar="[PATH]", type=click.Path())
 @config_option
 @json_option
 def explain(number: str | None, path: str | None, config: Path, as_json: bool) -> None:

@@ -15,11 +15,14 @@ if (
     from rich.console import Console as Console
     from rich.progress import Progress as Progress
 
+    from aggregate.chat.audit_recorder import AuditRecorder as AuditRecorder
     from aggregate.cli.audit_table import print_audit as print_audit
     from aggregate.cli.conduct.start import start_track as start_track
     from aggregate.cli.conduct.track_list import print_tracks as print_tracks
     from aggregate.cli.trace_tree import draw_trace as draw_trace
     from aggregate.clients.context_window import exceeded_window as exceeded_window
+    from aggregate.compose.audit import audit_of as audit_of
+    from aggregate.compose.audit_file import audit_data as audit_data
     from aggregate.compose.audit_schema import audit_schema as audit_schema
     from aggregate.compose.file_stats import largest_folders as largest_folders
     from aggregate.compose.ranked_files import file_scores as file_scores
@@ -29,11 +32,14 @@ if (
     from aggregate.tokens.segment_counter import SegmentCounter as SegmentCounter
 
 HOMES = {
+    "AuditRecorder": "aggregate.chat.audit_recorder",  # prompts for neither task nor budget have no account
     "CompletionItem": "click.shell_completion",  # while a shell completes alone
     "Console": "rich.console",  # rich adds a twelfth to the time of a run, and draws on a terminal alone
     "Progress": "rich.progress",
     "PromptTokens": "aggregate.tokens.count",  # a quiet run tells of no tokens
     "SegmentCounter": "aggregate.tokens.segment_counter",
+    "audit_data": "aggregate.compose.audit_file",
+    "audit_of": "aggregate.compose.audit",
     "audit_schema": "aggregate.compose.audit_schema",  # one of two, each asked for by itself
     "count_prompt": "aggregate.tokens.count",
     "draw_trace": "aggregate.cli.trace_tree",

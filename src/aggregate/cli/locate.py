@@ -19,12 +19,13 @@ from aggregate.errors import ConfigError
 from aggregate.models.audit import Audit
 from aggregate.models.choice import FileChoice, Level
 from aggregate.models.source_map import Origin, OriginKind, SourceMap
+from aggregate.sources.file_content import decode
 
 _PLACE = re.compile(r"(.+):([0-9]{1,10})", re.DOTALL)
 
 
 @click.command()
-@click.argument("place", metavar="PROMPT:LINE|PATH:LINE")
+@click.argument("place", metavar="PROMPT:LINE|PATH:LINE", type=click.Path())
 @config_option
 def locate(place: str, config: Path) -> None:
     """Print where a line of a prompt comes from, or where in the newest prompt a line of a file stands.
@@ -57,7 +58,8 @@ def _locate_in_prompt(name: str, line: int, request: Request) -> None:
     if origin.kind is OriginKind.FILE:
         if origin.stands_for:
             say(f"{path.name}:{line} is {origin.stands_for}")
-        _tell_changed_file(origin.source, audit, request)
+        shown = _prompt_line(path, line) if origin.is_verbatim else None
+        _tell_changed_file(origin.source, audit, request, first=origin.first, shown=shown)
 
 
 def _locate_in_file(name: str, line: int, request: Request) -> None:
@@ -69,15 +71,16 @@ def _locate_in_file(name: str, line: int, request: Request) -> None:
     if row is None and path not in source_map.runs.sources:
         raise ConfigError(f"{path} is no file of {prompt.name}: name one of those it was made of")
     number = source_map.find(path, line)
+    origin = None if number is None else source_map.origin(number)
     _tell_changed_prompt(prompt, audit)
     if number is None:
         write_rows(f"{path}:{line} is not in {prompt.name}: {_why_not(row, path, line, request)}")
     else:
         write_rows(f"{os.path.relpath(prompt)}:{number}")
-        origin = source_map.origin(number)
         if origin and not origin.is_verbatim:
             say(f"it only stands for {path}:{line}: {_told(origin)}")
-    _tell_changed_file(path, audit, request)
+    shown = _prompt_line(prompt, number) if number and origin and origin.is_verbatim else None
+    _tell_changed_file(path, audit, request, first=line, shown=shown)
 
 
 def _map_of(path: Path, audit: Audit) -> SourceMap:
@@ -89,14 +92,14 @@ def _map_of(path: Path, audit: Audit) -> SourceMap:
 def _told(origin: Origin) -> str:
     """Return an origin in a line."""
     if origin.kind is OriginKind.GENERATED:
-        lines = f" ({origin.source}:{_lines(origin)})" if origin.first else ""
+        lines = f" ({origin.source}:{_numbers(origin)})" if origin.first else ""
         return f"generated: {origin.stands_for}{lines}"
     if origin.kind is OriginKind.FILE:
-        return f"{origin.source}:{_lines(origin)}" if origin.first else origin.source
+        return f"{origin.source}:{_numbers(origin)}" if origin.first else origin.source
     return f"{origin.kind.value} {origin.source}"
 
 
-def _lines(origin: Origin) -> str:
+def _numbers(origin: Origin) -> str:
     return f"{origin.first}" if origin.first == origin.last else f"{origin.first}-{origin.last}"
 
 
@@ -133,6 +136,11 @@ def _content(path: str, request: Request) -> bytes | None:
         return None
 
 
+def _lines(data: bytes) -> list[str]:
+    """Return the lines of a file's text, whatever it is encoded in."""
+    return decode(data).text.split("\n")
+
+
 def _tell_changed_prompt(path: Path, audit: Audit) -> None:
     """Say so where a prompt is not as it was written: its lines may have moved."""
     try:
@@ -144,13 +152,35 @@ def _tell_changed_prompt(path: Path, audit: Audit) -> None:
         say(f"{path.name} has been edited since it was written: lines are those of then")
 
 
-def _tell_changed_file(path: str, audit: Audit, request: Request) -> None:
-    """Say so where a file is not as the prompt was made of it."""
+def _tell_changed_file(
+    path: str, audit: Audit, request: Request, *, first: int = 0, shown: str | None = None
+) -> None:
+    """Say so where a file is not as the prompt was made of it.
+
+    Args:
+        path: The file.
+        audit: Has the hash of what it held, unless secrets in it were replaced.
+        request: Of the project.
+        first: A line of it, for want of a hash.
+        shown: That line as the prompt shows it, ``None`` where it is not the same.
+    """
     row = next((row for row in audit.rows if row.path == path), None)
-    if row is None or not row.content_hash:
-        return
     data = _content(path, request)
     if data is None:
         say(f"{path} is not there any more: lines are those of then")
-    elif sha256(data).hexdigest() != row.content_hash:
+        return
+    if row is not None and row.content_hash:
+        has_changed = sha256(data).hexdigest() != row.content_hash
+    else:
+        has_changed = shown is not None and _lines(data)[first - 1 : first] != [shown]
+    if has_changed:
         say(f"{path} has changed since the prompt was written: lines are those of then")
+
+
+def _prompt_line(prompt: Path, line: int) -> str | None:
+    """Return a line of a prompt, ``None`` where it cannot be read."""
+    try:
+        lines = _lines(read_bytes(prompt, limit=CONTENT_BYTES))
+    except (OSError, ValueError):
+        return None
+    return lines[line - 1] if line <= len(lines) else None

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aggregate.chat.audit_recorder import AuditRecorder
 from aggregate.chat.prompt_meter import PromptMeter
 from aggregate.chat.request_log import log_written_prompt
 from aggregate.cli import lazy
@@ -38,8 +37,6 @@ from aggregate.cli.termination import orderly_termination
 from aggregate.cli.timings import timings_data, timings_option
 from aggregate.compose.api import compose_prompt, stream_prompt
 from aggregate.compose.assemble import ComposedPrompt
-from aggregate.compose.audit import audit_of
-from aggregate.compose.audit_file import audit_data
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import redaction_for, request_for
 from aggregate.compose.request import Request
@@ -145,16 +142,20 @@ def _compose(
     request: Request, index: Index, *, to_stdout: bool, as_json: bool, quiet: bool
 ) -> None:
     """Write the prompt with its account, and tell of it."""
-    recorder = AuditRecorder(request, is_wanted=not to_stdout)
-    is_counted = as_json or not quiet or recorder.is_recording
+    recorder = lazy.AuditRecorder(request) if request.is_audited and not to_stdout else None
+    is_counted = as_json or not quiet or recorder is not None
     meter = PromptMeter(lazy.SegmentCounter(index) if is_counted else None)
     with orderly_termination(), progress("Rendering files", hidden=quiet) as bar:
         stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-        path = _write(request, meter.pieces(recorder.watch(stream)), to_stdout=to_stdout)
+        path = _write(
+            request,
+            meter.pieces(recorder.watch(stream) if recorder else stream),
+            to_stdout=to_stdout,
+        )
     if path and not as_json:
         write_path(path)
     tokens = lazy.PromptTokens.of(meter.places, meter.counts()) if is_counted else None
-    if path and tokens:
+    if path and tokens and recorder:
         recorder.write(path, stream, tokens)
     _report(path, stream, meter, tokens, request, index, as_json=as_json, quiet=quiet)
     index.flush()
@@ -172,12 +173,12 @@ def _explain(request: Request, index: Index, *, as_json: bool, quiet: bool) -> N
         )
     with progress("Rendering files", hidden=quiet) as bar:
         composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-    audit = audit_of(request, composition, lazy.count_prompt(composition.prompt, index=index))
+    audit = lazy.audit_of(request, composition, lazy.count_prompt(composition.prompt, index=index))
     index.flush()
     if not quiet:
         warn_all(for_reader(composition.warnings), more="--json")
     if as_json:
-        write_result(json.dumps(audit_data(audit), indent=2))
+        write_result(json.dumps(lazy.audit_data(audit), indent=2))
     else:
         lazy.print_audit(audit)
 

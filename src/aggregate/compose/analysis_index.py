@@ -30,6 +30,7 @@ ANALYSIS_CODE = (
     "errors",
     "ranking.analysis",
     "ranking.columns",
+    "ranking.corpus",
     "ranking.file_analysis",
     "ranking.leading_lines",
     "ranking.pieces",
@@ -43,6 +44,8 @@ ANALYSIS_CODE = (
 """Whose code takes part in analysing a file's bytes, and in making tables of that."""
 ANALYSIS_LIBRARIES = ("charset_normalizer", "re2", "tree_sitter")
 """What others have made of that: encodings are guessed, secrets and definitions found by them."""
+AnalysisRequest = tuple[str, SourceFile] | None
+"""What to analyse: a file's path and what reading it gave; ``None`` asks for nothing."""
 _DIGEST_BYTES: Final = 16
 """Of what decides on an analysis besides the content."""
 _SIZE: Final = struct.Struct("=I")
@@ -216,9 +219,9 @@ class AnalysisIndex:
         rows = self._index.get_many(_file_kind(), keys)
         return [KnownFile.unpack(row) if row else None for row in rows]
 
-    def put_file(self, identity: bytes, known: KnownFile) -> None:
-        """Keep what is known of a file."""
-        self._index.put_many(_file_kind(), [(sha256(identity).digest(), known.pack())])
+    def put_file(self, identity: bytes, packed: bytes) -> None:
+        """Keep what is known of a file, packed."""
+        self._index.put_many(_file_kind(), [(sha256(identity).digest(), packed)])
 
     def groups(self, groups: Sequence[Sequence[bytes]]) -> list[KnownGroup | None]:
         """Return what is kept of each group of files, given by their identities in order."""

@@ -14,8 +14,6 @@ from aggregate.compose.assemble import (
     beads_text,
     with_references,
 )
-from aggregate.compose.audit import is_audited
-from aggregate.compose.audit_file import record_audit
 from aggregate.compose.file_rendering import FileStream, render_files, stream_files
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import Strategy, files_segments, is_summarized, section_segments
@@ -267,7 +265,9 @@ def run(
     composition = compose_prompt(request)
     pieces = composition.prompt.pieces()
     path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
-    if is_audited(request):
+    if request.is_audited:
+        from aggregate.compose.audit_file import record_audit  # most prompts have none
+
         record_audit(path, request, composition, composition.prompt)
     return composition.prompt.markdown, path, list(composition.records)
 
@@ -321,7 +321,7 @@ def stream_prompt(
     needs_texts = (
         request.is_tier3
         or is_summarized(request.strategy, summary_only=request.summary_only)
-        or is_audited(request)  # which lines are as in the file is told by comparing them
+        or request.is_audited  # which lines are as in the file is told by comparing them
     )
     files = stream_files(
         request, index=index, with_texts=needs_texts, on_start=on_start, on_done=on_done

@@ -10,7 +10,6 @@ from aggregate.compose.file_rendering import RenderedFiles
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import files_segments, section_segments
 from aggregate.compose.request import Request
-from aggregate.compose.source_map import map_sources
 from aggregate.compose.tier3 import is_focus, tier3_segments
 from aggregate.config.schema import BEADS_MODE
 from aggregate.models.choice import Cut, FileChoice, Missing
@@ -19,7 +18,6 @@ from aggregate.models.prompt import Prompt, Segment
 from aggregate.models.reference import THRESHOLD
 from aggregate.models.rendered_file import FileRow, RenderedFile
 from aggregate.models.screenshot import Screenshot
-from aggregate.models.source_map import Origin, SourceMap
 from aggregate.monitor import get_monitor
 from aggregate.sections.discussion import OmittedTurns
 from aggregate.sections.screenshots import screenshots_section
@@ -28,6 +26,7 @@ from aggregate.sources.path_resolution import FolderListing
 
 if TYPE_CHECKING:
     from aggregate.compose.redact_prompt import PromptRedaction
+    from aggregate.models.source_map import Origin, SourceMap
     from aggregate.sections.subagent_results import Results
 
 
@@ -221,17 +220,19 @@ class Composition:
     cut: tuple[Cut, ...] = ()
     missing: tuple[Missing, ...] = ()
     base_dir: Path = Path()
-    _map: SourceMap | None = field(default=None, init=False, repr=False, compare=False)
+    _map: "SourceMap | None" = field(default=None, init=False, repr=False, compare=False)
 
     @property
-    def source_map(self) -> SourceMap:
+    def source_map(self) -> "SourceMap":
         """Where each line of the prompt comes from (rule L-1); made when it is first asked for."""
         if self._map is None:
+            from aggregate.compose.source_map import map_sources  # few ask
+
             object.__setattr__(self, "_map", map_sources(self.prompt.segments))
         assert self._map is not None  # noqa: S101 - for type checkers
         return self._map
 
-    def origin(self, line: int) -> Origin | None:
+    def origin(self, line: int) -> "Origin | None":
         """Return where the 1-based ``line`` of the prompt comes from, ``None`` where it has no such line."""
         return self.source_map.origin(line)
 

@@ -38,11 +38,6 @@ class Decided(Protocol):
         ...
 
 
-def is_audited(request: Request) -> bool:
-    """Tell whether a prompt for ``request`` leaves an audit beside it: one for a task or a budget does (rule A-1)."""
-    return request.task is not None or request.budget is not None
-
-
 def audit_of(
     request: Request,
     prompt: Decided,

@@ -61,12 +61,14 @@ class OpenCandidate:
         text: Its text.
         view: The most that is shown of it.
         lines: The lines of that.
+        redacted: Runs of lines of the text in which secrets were replaced.
     """
 
     candidate: Candidate
     text: str
     view: View
     lines: FileLines
+    redacted: Sequence[tuple[int, int]] = ()
 
 
 class Candidates:
@@ -140,7 +142,8 @@ class Candidates:
 
     def _read(self, candidate: Candidate) -> OpenCandidate | None:
         path = candidate.file.path
-        text = self._corpus.text(candidate.number)
+        source = self._corpus.source(candidate.number)
+        text = source.text
         view = self._view(candidate, text)
         if view is None:
             return None
@@ -155,7 +158,7 @@ class Candidates:
         is_text = is_the_text(path, candidate.mode)
         place = _itself if is_text else _PlacesInView(view, len(texts))
         lines = FileLines(texts, place, frame, is_whole=candidate.is_whole)
-        return OpenCandidate(candidate, text, view, lines)
+        return OpenCandidate(candidate, text, view, lines, source.redacted)
 
     def _view(self, candidate: Candidate, text: str) -> View | None:
         path, mode, item = candidate.file.path, candidate.mode, candidate.file.item
@@ -194,6 +197,7 @@ class Candidates:
             tier=file.entry.tier,
             language=view.language,
             spans=view.spans,
+            redacted=opened.redacted,
         )
 
     def level(self, number: int, marks: bytes) -> Level:

@@ -15,7 +15,6 @@ from aggregate.ranking.definition_lines import definition_name
 from aggregate.ranking.message_text import own_words
 from aggregate.ranking.question import Commit
 from aggregate.ranking.terms import terms_in
-from aggregate.sources.git import why_no_history
 from aggregate.sources.git_log import (
     Head,
     HunkContext,
@@ -26,6 +25,7 @@ from aggregate.sources.git_log import (
     read_commits,
     read_contexts,
 )
+from aggregate.sources.git_process import why_no_history
 
 if TYPE_CHECKING:
     from aggregate.index.store import Index
@@ -44,9 +44,9 @@ HISTORY_CODE: Final = (
     "ranking.definition_lines",
     "ranking.message_text",
     "ranking.terms",
-    "sources.git",
     "sources.git_log",
     "sources.git_patch",
+    "sources.git_process",
 )
 """The modules that decide on what is kept of a commit."""
 _NO_COMMITS: Final = "the repository has no commit with a parent, or git cannot read its history"
@@ -112,7 +112,8 @@ def _kept_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
     if kept is not None:
         return tuple(kept.decode("ascii").split())
     ids = commit_ids(folder, head, most=MOST_COMMITS)
-    index.put_many(_kind("commit list"), [(key, " ".join(ids).encode())])
+    if ids:
+        index.put_many(_kind("commit list"), [(key, " ".join(ids).encode())])
     return ids
 
 

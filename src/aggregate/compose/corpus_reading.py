@@ -1,17 +1,21 @@
 """From the files that a request selects to the corpus that a ranking reads; what is known unchanged is not read."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 from aggregate.compose.analysis_index import (
     USUAL,
     AnalysisIndex,
+    AnalysisRequest,
     KnownFile,
     KnownGroup,
     ReadFacts,
 )
+from aggregate.compose.analysis_pool import pack_all
 from aggregate.compose.file_corpus import CorpusFile, FileCorpus, NumberedGroup, source_hash
 from aggregate.compose.file_reading import FileReader, unread
 from aggregate.compose.generated_files import WrittenBy
@@ -21,6 +25,7 @@ from aggregate.index.file_states import FileState, file_state
 from aggregate.index.store import Index
 from aggregate.ranking.corpus import FileFacts
 from aggregate.ranking.term_groups import MOST_MEMBERS
+from aggregate.sources.file_content import SourceFile
 
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
@@ -30,6 +35,8 @@ _MEMBERS: Final = 64
 files has some 1,600 groups to look a term up in."""
 _LOOKED_AT: Final = 2_000
 """Files whose states are asked for at once."""
+_LARGE: Final = 200_000
+"""Characters of a text that does not wait for the others of its group to be read."""
 _MOST_HELD: Final = 64_000_000
 """Bytes of analyses that wait in memory where no index keeps them; those of more files are made once more where they
 are asked for."""
@@ -90,6 +97,21 @@ class _Member:
     number: int = -1
 
 
+@dataclass(slots=True)
+class _Plan:
+    """A group whose tables are not known yet.
+
+    Attributes:
+        group: Its files.
+        kept: Its tables, where they are known after all.
+        waiting: Those of its files that are being analysed.
+    """
+
+    group: Sequence[_Member]
+    kept: KnownGroup | None = None
+    waiting: deque[_Member] = field(default_factory=deque)
+
+
 class _CorpusReading:
     """What is found out about the files, group by group."""
 
@@ -121,14 +143,15 @@ class _CorpusReading:
         members = self._members()
         groups = list(_groups(members))
         known = self._known_groups(groups)
+        missing = [group for group, kept in zip(groups, known, strict=True) if kept is None]
         if on_start:
-            unknown = (group for group, kept in zip(groups, known, strict=True) if kept is None)
-            on_start(sum(map(len, unknown)))
+            on_start(sum(map(len, missing)))
         tables: list[KnownGroup] = []
-        for group, kept in zip(groups, known, strict=True):
-            tables.append(self._group(group) if kept is None else kept)
-            if on_done and kept is None:
-                on_done(len(group))
+        with closing(self._tables(missing)) as made:
+            for group, kept in zip(groups, known, strict=True):
+                tables.append(next(made) if kept is None else kept)
+                if on_done and kept is None:
+                    on_done(len(group))
         for group, table in zip(groups, tables, strict=True):
             for member, (traits, facts) in zip(group, table.facts(), strict=True):
                 self._settle(member, traits, USUAL if facts is None else ReadFacts(*facts))
@@ -200,26 +223,57 @@ class _CorpusReading:
             known[place] = group
         return known
 
-    def _group(self, group: Sequence[_Member]) -> KnownGroup:
-        """Return the tables of a group that is not known as it was seen: what is not known of its files is read."""
-        unknown = [member for member in group if not member.identity]
-        for member in unknown:
-            self._read(member)
-        if unknown and (kept := self._kept_group(group)):
-            return kept
-        waiting = [member for member in group if member.known is None]
+    def _tables(self, groups: Sequence[Sequence[_Member]]) -> Generator[KnownGroup, None, None]:
+        """Yield the tables of groups that are not known as they were seen: what is not known of their files is read."""
+        plans: deque[_Plan] = deque()
+        for packed in pack_all(self._requests(groups, plans)):
+            plan = plans[0]
+            if packed is None:
+                plans.popleft()
+                yield plan.kept or self._made(plan.group)
+            else:
+                self._analysed += 1
+                self._keep(plan.waiting.popleft(), packed)
+
+    def _requests(
+        self, groups: Sequence[Sequence[_Member]], plans: deque["_Plan"]
+    ) -> Iterator[AnalysisRequest]:
+        """Yield what to analyse of each group, and behind that nothing; put its plan behind those that wait for it."""
+        for group in groups:
+            plan, sources = self._plan(group)
+            plans.append(plan)
+            yield from sources
+            yield None
+
+    def _plan(self, group: Sequence[_Member]) -> tuple["_Plan", list[AnalysisRequest]]:
+        """Find out what has to be analysed of a group: nothing where it is known once its unknown files are read."""
+        sources: dict[int, SourceFile] = {}
+        for place, member in enumerate(group):
+            if not member.identity:
+                sources[place] = self._read(member)
+        if sources and (kept := self._kept_group(group)):
+            return _Plan(group, kept), []
         before = [member.identity for member in group]
-        for member, known in zip(
-            waiting, self._analyses.files([member.identity for member in waiting]), strict=True
-        ):
-            member.known = known
-            if known is None:
-                self._read(member)
-        identities = [member.identity for member in group]
-        if identities != before and (kept := self._kept_group(group)):
-            return kept
+        for place, known in enumerate(self._analyses.files(before)):
+            member = group[place]
+            member.known = member.known or known
+            if member.known is None and place not in sources:
+                sources[place] = self._read(member)
+                if member.identity != before[place] and not member.known:
+                    (member.known,) = self._analyses.files([member.identity])
+        is_changed = before != [member.identity for member in group]
+        if is_changed and (kept := self._kept_group(group)):
+            return _Plan(group, kept), []
+        places = [place for place in sorted(sources) if group[place].known is None]
+        waiting = deque(group[place] for place in places)
+        return _Plan(group, None, waiting), [
+            (group[place].file.path, sources[place]) for place in places
+        ]
+
+    def _made(self, group: Sequence[_Member]) -> KnownGroup:
+        """Make the tables of a group of which all is known."""
         made = KnownGroup.of([member.known for member in group if member.known])
-        self._analyses.put_group(identities, made)
+        self._analyses.put_group([member.identity for member in group], made)
         self._grouped += 1
         for member in group:
             member.known = None
@@ -232,8 +286,8 @@ class _CorpusReading:
                 member.known = None
         return kept
 
-    def _read(self, member: _Member) -> None:
-        """Read a file, and find or make its analysis."""
+    def _read(self, member: _Member) -> SourceFile:
+        """Read a file; a large one is analysed at once, so that its text need not wait."""
         file = member.file
         if member.state is None:
             (member.state,) = self._index.known([file.file])
@@ -249,21 +303,21 @@ class _CorpusReading:
             member.error = PreparedFile(shown, source) if shown else None
         else:
             member.shown = shown
-        (known,) = self._analyses.files([member.identity])
-        if known is None:
-            known = KnownFile.of(file.path, source)
+        if len(source.text) < _LARGE:
+            return source
+        (member.known,) = self._analyses.files([member.identity])
+        if member.known is None:
             self._analysed += 1
-            self._keep(member.identity, known)
-        member.known = known
+            self._keep(member, KnownFile.of(file.path, source).pack())
+        return SourceFile("")
 
-    def _keep(self, identity: bytes, known: KnownFile) -> None:
-        """Keep an analysis in the index, or in memory where there is none."""
+    def _keep(self, member: _Member, packed: bytes) -> None:
+        """Take a file's analysis, and keep it in the index, or in memory where there is none."""
+        member.known = KnownFile.unpack(packed)
         if self._index.is_used:
-            self._analyses.put_file(identity, known)
-            return
-        packed = known.pack()
-        if self._held_bytes + len(packed) <= _MOST_HELD:
-            self._held[identity] = packed
+            self._analyses.put_file(member.identity, packed)
+        elif self._held_bytes + len(packed) <= _MOST_HELD:
+            self._held[member.identity] = packed
             self._held_bytes += len(packed)
 
     def _settle(self, member: _Member, traits: Sequence[Any], facts: ReadFacts) -> None:
@@ -271,7 +325,7 @@ class _CorpusReading:
         file = member.file
         written_by = WrittenBy(facts.reason, facts.size)
         is_generated = self._reader.is_generated(file, written_by)
-        member.facts = FileFacts._make((file.path, *traits[:-1], is_generated))
+        member.facts = FileFacts._make((file.path, *traits[:-1], is_generated))  # quick for 100,000
         if member.is_read or (facts.is_binary and self._reader.note_binary(file)):
             return
         if facts.error:

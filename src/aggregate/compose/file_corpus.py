@@ -150,7 +150,11 @@ class FileCorpus:
         return [self._analyses[number] for number in files]
 
     def text(self, number: int) -> str:
-        """Read a file's text, secrets replaced; ``""`` where it is gone.
+        """Read a file's text as ``source`` does."""
+        return self.source(number).text
+
+    def source(self, number: int) -> SourceFile:
+        """Read a file, secrets in its text replaced; the text is ``""`` where it is gone.
 
         Where it has changed since it was analysed it is analysed once more, so that text and analysis go together.
         """
@@ -158,7 +162,7 @@ class FileCorpus:
         file = self._files[number]
         if self._index.identity(file.shown.path, source_hash(source)) != file.identity:
             self._analyse(number, source)
-        return source.text
+        return source
 
     def content_hash(self, number: int) -> bytes:
         """Return the SHA-256 of a file's bytes, ``b""`` where secrets in it are replaced."""

@@ -1,6 +1,6 @@
 """What a ranking is asked, from what a request asks for: the task is read, changes and history are looked up."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from posixpath import normpath
 from typing import TYPE_CHECKING, Final
@@ -33,15 +33,15 @@ def question_for(request: Request, *, index: "Index", paths: Sequence[str]) -> Q
         ConfigError: The task names a revision that there is none of, or there is no repository.
     """
     task = request.task or Task()
-    text = read_task(task.text)
     folder = str(request.base_dir)
+    candidates = frozenset(paths)
     seeds = Question(
-        task=text,
-        focus=tuple(resolve_place(place, paths) for place in task.focus),
+        task=read_task(task.text),
+        focus=tuple(resolve_place(place, candidates) for place in task.focus),
         symbols=tuple(dict.fromkeys(name.strip() for name in task.symbols if name.strip())),
-        changes=_changes(folder, task.since, paths),
+        changes=_changes(folder, task.since, candidates),
     )
-    words = _missing_words(task, seeds) if request.task else ()
+    words = _missing_seeds(task, seeds) if request.task else ()
     if seeds.is_empty:
         return replace(seeds, missing=words)
     history = read_history(folder, index=index)
@@ -50,34 +50,32 @@ def question_for(request: Request, *, index: "Index", paths: Sequence[str]) -> Q
     return replace(seeds, commits=commits, missing=(*missing, *words))
 
 
-def resolve_place(place: Place, paths: Sequence[str]) -> tuple[str, int, int]:
+def resolve_place(place: Place, candidates: Set[str]) -> tuple[str, int, int]:
     """Return a focus place as ``(path, first, last)`` with the path of the candidate that it names.
 
     It names a candidate by its path, or as focus files do by the last parts of it where only one ends so. A file whose
     name ends like a place, such as ``a:1``, is the file. What names no candidate is returned as written.
     """
-    candidates = frozenset(paths)
-    whole = _candidate(str(place), candidates, paths) if place.first else None
+    whole = _candidate(str(place), candidates) if place.first else None
     if whole:
         return whole, 0, 0
-    return _candidate(place.path, candidates, paths) or place.path, place.first, place.last
+    return _candidate(place.path, candidates) or place.path, place.first, place.last
 
 
-def _candidate(name: str, candidates: frozenset[str], paths: Sequence[str]) -> str | None:
+def _candidate(name: str, candidates: Set[str]) -> str | None:
     if name in candidates:
         return name
     plain = normpath(name.replace("\\", "/")) if name else ""
     if not plain or plain in candidates:
         return plain or None
-    ending = [path for path in paths if path.endswith(f"/{plain}")]
+    ending = [path for path in candidates if path.endswith(f"/{plain}")]
     return ending[0] if len(ending) == 1 else None
 
 
-def _changes(folder: str, since: str, paths: Sequence[str]) -> tuple[ChangedLines, ...]:
+def _changes(folder: str, since: str, candidates: Set[str]) -> tuple[ChangedLines, ...]:
     """Return the changes of candidates; what is no candidate is never shown (T-6)."""
     if not since:
         return ()
-    candidates = frozenset(paths)
     changes = changed_lines(folder, since)
     return tuple(ChangedLines(*change) for change in changes if change.path in candidates)
 
@@ -89,9 +87,12 @@ def _named_commits(history: CommitHistory, seeds: Question, index: "Index") -> t
     return history.with_names(sorted({*recent, *alike}), index=index)
 
 
-def _missing_words(task: Task, seeds: Question) -> tuple[Missing, ...]:
-    if task.text.strip() and not seeds.task.terms:
-        return (Missing("text", "the task has no word that tells what it is about"),)
+def _missing_seeds(task: Task, seeds: Question) -> tuple[Missing, ...]:
+    missing: list[Missing] = []
     if not task.text.strip():
-        return (Missing("text", "the task has no text"),)
-    return ()
+        missing.append(Missing("text", "the task has no text"))
+    elif not seeds.task.terms:
+        missing.append(Missing("text", "the task has no word that tells what it is about"))
+    if task.since and not seeds.changes:
+        missing.append(Missing("changes", f"none of the files differs from {task.since}"))
+    return tuple(missing)

@@ -87,6 +87,11 @@ class Request:
         return tuple(dict.fromkeys((*self.focus_files, *(place.path for place in places))))
 
     @property
+    def is_audited(self) -> bool:
+        """Whether an account is left beside the prompt: for a task or a budget (rule A-1)."""
+        return self.task is not None or self.budget is not None
+
+    @property
     def is_tier3(self) -> bool:
         """Whether the prompt is one for a Tier 3 worker."""
         return self.tier == 3 or bool(self.focus_files)

@@ -2,24 +2,26 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from urllib.parse import unquote
 
+from aggregate.compose.section_origins import (
+    add_beads,
+    add_heading,
+    add_result,
+    add_screenshots,
+    add_turn,
+)
 from aggregate.models.prompt import Section, Segment
 from aggregate.models.shown_text import ShownText
 from aggregate.models.source_map import Label, RunCollector, SourceMap
 from aggregate.models.view import Span
-from aggregate.text.turns import fenced_lines
 
 _BEFORE_CONTENT, _AROUND_CONTENT = 3, 4
 """Lines of a file's block before its content, its heading and the opening fence, and before and behind it."""
 _ELLIPSES = ("...", "…")
 """What every mark holds that stands for lines which are left out, in whatever comment its language has."""
-_FENCE = re.compile(r"`{3,}[\w+#.-]*")
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-_EXCERPT = re.compile(r"Discussion Excerpt (\d+)")
 _REMAINDER = "### Not shown"
 """How the list of files that are not shown begins (rule B-7)."""
-_ESCAPE = re.compile(r"\\(.)")
 
 
 class SourceMapBuilder:
@@ -45,13 +47,13 @@ class SourceMapBuilder:
         elif segment.section is Section.CHANGED:
             _add_change(self._runs, segment)
         elif segment.section is Section.HISTORY:
-            _add_turn(self._runs, segment)
+            add_turn(self._runs, segment)
         elif segment.section is Section.RESULTS:
-            _add_result(self._runs, segment)
+            add_result(self._runs, segment)
         elif segment.section is Section.BEADS:
-            _add_beads(self._runs, segment)
+            add_beads(self._runs, segment)
         else:
-            _add_screenshots(self._runs, segment)
+            add_screenshots(self._runs, segment)
 
     def build(self) -> SourceMap:
         """Return the map of all segments so far."""
@@ -74,16 +76,7 @@ def _add_of_files(runs: RunCollector, segment: Segment) -> None:
         runs.add(1, Label.HEADING, "the remainder")
         runs.add(segment.text.count("\n"), Label.REMAINDER)
     else:
-        _add_heading(runs, segment)
-
-
-def _add_heading(runs: RunCollector, segment: Segment) -> None:
-    """Note a segment that heads a section, and what it says below its first line."""
-    first, *others = segment.text.split("\n")
-    is_heading = first.startswith("#")
-    runs.add(1, Label.SECTION if is_heading else Label.SECTION_NOTE, segment.section.value)
-    for line in others:
-        runs.add(1, Label.SECTION_NOTE if line else Label.BLANK, segment.section.value * bool(line))
+        add_heading(runs, segment)
 
 
 def _add_file(runs: RunCollector, segment: Segment) -> None:
@@ -200,7 +193,7 @@ def _add_verbatim(
 def _add_change(runs: RunCollector, segment: Segment) -> None:
     """Note the diff of a file: its lines stand for those that the file has now."""
     if not segment.source:
-        _add_heading(runs, segment)
+        add_heading(runs, segment)
         return
     path = segment.source
     content = segment.text.split("\n")[_BEFORE_CONTENT:-1]
@@ -219,100 +212,3 @@ def _add_change(runs: RunCollector, segment: Segment) -> None:
             runs.add(1, Label.PART, path, now, now)
             now += 1
     runs.add(1, Label.FENCE, path)
-
-
-def _add_turn(runs: RunCollector, segment: Segment) -> None:
-    """Note a turn of the discussion with its heading and the rule above it."""
-    number = _EXCERPT.fullmatch(segment.source)
-    if number is None:
-        _add_heading(runs, segment)
-        return
-    text = segment.text
-    if text.startswith("---\n\n"):
-        runs.add(1, Label.RULE)
-        runs.add(1, Label.BLANK)
-        text = text.removeprefix("---\n\n")
-    turn = number[1]
-    runs.add(1, Label.HEADING, f"turn {turn}")
-    runs.add(1, Label.BLANK)
-    said = text.partition("\n\n")[2]
-    lines = said.count("\n") + 1
-    opening = fenced_lines(said)
-    if not opening:
-        runs.add(lines, Label.TURN, turn)
-        return
-    if opening > 1:
-        runs.add(1, Label.TURN, turn)  # who says it
-        runs.add(1, Label.BLANK)
-    runs.add(1, Label.FENCE, f"turn {turn}")
-    runs.add(lines - opening - 1, Label.TURN, turn)
-    runs.add(1, Label.FENCE, f"turn {turn}")
-
-
-def _add_result(runs: RunCollector, segment: Segment) -> None:
-    """Note a result of a sub-agent: what is not in a fence is on lines of its own, which none of it can break."""
-    if not segment.source:
-        _add_heading(runs, segment)
-        return
-    name = segment.source
-    heading, *lines = segment.text.split("\n")
-    runs.add(1, Label.HEADING if heading.startswith("#") else Label.RESULT, name)
-    closing = ""
-    for line in lines:
-        if closing:
-            is_fence = line == closing
-            runs.add(1, Label.FENCE if is_fence else Label.RESULT, name)
-            closing = "" if is_fence else closing
-        elif _FENCE.fullmatch(line):
-            closing = "`" * (len(line) - len(line.lstrip("`")))
-            runs.add(1, Label.FENCE, name)
-        elif line:
-            runs.add(1, Label.RESULT, name)
-        else:
-            runs.add(1, Label.BLANK)
-
-
-def _add_beads(runs: RunCollector, segment: Segment) -> None:
-    """Note the progress track: a bead's description is indented below its bullet."""
-    bead = ""
-    for line in segment.text.split("\n"):
-        if line.startswith("- "):
-            bead = line.rpartition(" (")[2].removesuffix(")")
-        elif line.startswith(("#", "Source: ", "Warning: ")):
-            bead = ""
-        if line.startswith("#"):
-            runs.add(1, Label.SECTION, segment.section.value)
-        elif line.startswith("Completed: ") and not bead:
-            runs.add(1, Label.BEAD, "all that are completed")
-        elif bead:
-            runs.add(1, Label.BEAD, bead)
-        elif line:
-            runs.add(1, Label.SECTION_NOTE, segment.section.value)
-        else:
-            runs.add(1, Label.BLANK)
-
-
-def _add_screenshots(runs: RunCollector, segment: Segment) -> None:
-    """Note the links to images."""
-    for line in segment.text.split("\n"):
-        if line.startswith("!["):
-            runs.add(1, Label.SCREENSHOT, _target(line))
-        elif line.startswith("#"):
-            runs.add(1, Label.SECTION, segment.section.value)
-        elif line:
-            runs.add(1, Label.SECTION_NOTE, segment.section.value)
-        else:
-            runs.add(1, Label.BLANK)
-
-
-def _target(link: str) -> str:
-    """Return the path that an image's link leads to."""
-    target = link.removesuffix(" (missing)").removesuffix(")")
-    start = target.rfind("](")
-    if target.endswith(">"):
-        start = target.rfind("](<")
-        target = _ESCAPE.sub(r"\1", target[start + 3 : -1])
-    else:
-        target = target[start + 2 :]
-    target = unquote(target, errors="surrogateescape")
-    return target.removeprefix("./")

@@ -40,7 +40,7 @@ def render_all(
     """
     stream = iter(requests)
     if workers is None:
-        workers = _useful_workers()
+        workers = useful_workers()
         if workers > 1:
             held: deque[ViewRequest] = deque()
             yield from _hold_back(stream, held, on_done)
@@ -90,7 +90,7 @@ def _parsed_characters(request: ViewRequest) -> int:
     return len(request.text) if request.mode in PARSED else 0
 
 
-def _useful_workers() -> int:
+def useful_workers() -> int:
     """Return how many processes this machine has cores for; 1 where Python's own program is not known."""
     if not sys.executable:
         return 1

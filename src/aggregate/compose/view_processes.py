@@ -36,7 +36,8 @@ _JOBS_AHEAD: Final = 2
 """Batches that a worker has: the one it is at, and the next."""
 _AT_ONCE: Final = frozenset({ViewMode.FULL, ViewMode.NONE})
 """Views that cost less than the way to another process."""
-_SERVE: Final = "import sys; sys.path[:] = sys.argv[1:]; from aggregate.compose.view_worker import serve; serve()"
+_SERVE: Final = "import sys; sys.path[:] = sys.argv[1:]; from {} import serve; serve()"
+_MODULE: Final = "aggregate.compose.view_worker"
 _LOST: Final = "the parser crashed or took longer than {:.0f} seconds on this file"
 
 
@@ -167,7 +168,7 @@ class _Lane:
         """Ask the worker for one more job; where no process can be started, it is done here."""
         try:
             if self.process is None:
-                self.process = _start_worker()
+                self.process = start_worker(_MODULE)
                 self._is_ready = False
                 self._rendered = 0
         except OSError:
@@ -231,14 +232,14 @@ class _Lane:
             self.add(job)
 
 
-def _start_worker() -> StreamingProcess:
-    """Start a worker that imports from where this process does.
+def start_worker(module: str) -> StreamingProcess:
+    """Start a worker that runs ``serve`` of one of our modules and imports from where this process does.
 
     ``-I`` and ``-S`` leave out what Python does by itself at its start: all paths are handed over.
     """
     paths = dict.fromkeys([*sys.path, str(Path(__file__).parents[2])])
     no_bytecode = ["-B"] if sys.dont_write_bytecode else []
-    command = [sys.executable, "-I", "-S", *no_bytecode, "-c", _SERVE, *paths]
+    command = [sys.executable, "-I", "-S", *no_bytecode, "-c", _SERVE.format(module), *paths]
     return StreamingProcess(
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     )

@@ -15,8 +15,10 @@ from collections.abc import Iterator, Sequence
 from aggregate.models.source_map import WITHOUT_SOURCE, Label, PackedRuns, SourceMap
 
 _COLUMNS = 5
-_MOST_BYTES = 1 << 28
-"""Unpacked, a map of a prompt of gigabytes has less; what claims to have more is no map of ours."""
+_MOST_BYTES = 1 << 23
+"""Unpacked, the map of a prompt of 100 MB has less; what has more is no map of ours, and might never end."""
+_MOST_BITS = 35
+"""Of a number: a line's, its sign and what fills its last group."""
 _MOST = 2**32 - 1
 """No prompt has as many lines."""
 
@@ -62,9 +64,11 @@ def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
         data = inflater.decompress(b85decode(text), _MOST_BYTES)
     except zlib.error as error:
         raise ValueError(str(error)) from None
-    numbers = [*_numbers(data)]
+    if not inflater.eof:
+        raise ValueError("is not a map of sources")
+    numbers = array("Q", _numbers(data))
     count = len(numbers) // _COLUMNS
-    if not inflater.eof or len(numbers) != count * _COLUMNS:
+    if len(numbers) != count * _COLUMNS:
         raise ValueError("is not a map of sources")
     columns = [numbers[column * count : (column + 1) * count] for column in range(_COLUMNS)]
     table = ("", *sources)
@@ -143,7 +147,7 @@ def _numbers(data: bytes) -> Iterator[int]:
     for byte in data:
         number |= (byte & 127) << shift
         shift += 7
-        if shift > 70:
+        if shift > _MOST_BITS:
             raise ValueError("is not a map of sources")
         if byte < 128:
             yield number

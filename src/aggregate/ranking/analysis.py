@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from aggregate.errors import DeadlineError
 from aggregate.ranking.columns import column, deflated, inflated, numbers
+from aggregate.ranking.corpus import FileFacts
 from aggregate.ranking.file_analysis import DefinedName, Piece, Reference
 from aggregate.ranking.leading_lines import first_line_of
 from aggregate.ranking.pieces import Run, cut, owned_runs
@@ -71,6 +72,10 @@ class FileTraits(NamedTuple):
     terms: int
     pieces: int
     is_generated: bool
+
+    def at(self, path: str) -> FileFacts:
+        """Return the facts of a file with these traits at ``path``."""
+        return FileFacts(path, *self)
 
 
 class Analysis:

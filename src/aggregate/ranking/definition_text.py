@@ -7,7 +7,7 @@ from aggregate.ranking.evidence import Evidence
 from aggregate.ranking.file_analysis import FileAnalysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
 from aggregate.ranking.piece_values import PieceValues
-from aggregate.ranking.text_evidence import average_of, path_terms
+from aggregate.ranking.text_evidence import average_of
 
 PIECE_B = 0.75
 """The usual value."""
@@ -91,7 +91,7 @@ def _definition_text(
     for file, analysis in candidates.items():
         documents = _unit_counts(analysis, postings[file])
         named = _name_counts(analysis, names[file], NAME_WEIGHT)
-        path = path_terms(inquiry, inquiry.files[file].path)
+        path = inquiry.path_terms.get(file, _NOTHING)
         scores: dict[int, float] = {}
         best, best_gains = 0.0, dict[str, float]()
         for unit, length in lengths[file].items():

@@ -146,7 +146,7 @@ def in_order(
         own = pieces.get(file)
         score = others.get(file, 0.0) if own is None else fsum(own)
         ranked.append(RankedFile(file, score, own or (), why.get(file, ())))
-    ranked.sort(key=lambda entry: (-entry.score, entry.file))
+    ranked.sort(key=lambda entry: -entry.score)  # stable: equal ones stay as they are
     return ranked
 
 

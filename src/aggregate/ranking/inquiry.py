@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from aggregate.ranking.corpus import Corpus, FileFacts
 from aggregate.ranking.evidence import PieceKey
 from aggregate.ranking.file_analysis import FileAnalysis
-from aggregate.ranking.path_kinds import PathKind, kind_of
+from aggregate.ranking.path_kinds import PathKind, kinds_of
 from aggregate.ranking.path_table import PathTable
 from aggregate.ranking.query_terms import QueryTerm, query_terms
 from aggregate.ranking.question import Question
+from aggregate.ranking.remembered_corpus import RememberedCorpus
 from aggregate.ranking.scaling import strongest_terms
 from aggregate.ranking.similar_commits import SimilarCommit, similar_commits
 from aggregate.ranking.term_matching import TermMatcher
@@ -38,6 +39,7 @@ class Inquiry:
         kinds: What each file is for.
         similar: The past changes that the task resembles.
         words: For each term the task's own word, to tell what matched.
+        path_terms: For files whose paths hold terms of the task, in how many parts of the path each stands.
     """
 
     corpus: Corpus
@@ -48,22 +50,25 @@ class Inquiry:
     kinds: Sequence[PathKind]
     similar: Sequence[SimilarCommit]
     words: Mapping[str, str]
+    path_terms: Mapping[int, Mapping[str, int]]
 
     @classmethod
     def of(cls, corpus: Corpus, question: Question) -> "Inquiry":
         """Look up what evidences need of ``corpus`` to answer ``question``."""
+        corpus = RememberedCorpus(corpus)
         terms = query_terms(corpus, question.task)
         wanted = [*(term.term for term in terms), *question.task.scopes]
-        kinds = [kind_of(facts.path, is_generated=facts.is_generated) for facts in corpus.files]
+        matcher = TermMatcher(wanted)
         return cls(
             corpus,
             question,
             terms,
-            TermMatcher(wanted),
+            matcher,
             PathTable(corpus.files),
-            kinds,
+            kinds_of(corpus.files),
             similar_commits(question.commits, question.task.terms),
             _words(question.task.text, frozenset(wanted)),
+            _path_terms(corpus.files, matcher) if wanted else {},
         )
 
     @property
@@ -79,6 +84,32 @@ class Inquiry:
         """Load the analyses of some files."""
         numbers = sorted(set(files))
         return dict(zip(numbers, self.corpus.analyses(numbers), strict=True))
+
+
+def _path_terms(
+    files: Sequence[FileFacts], matcher: TermMatcher
+) -> Mapping[int, Mapping[str, int]]:
+    """Return the terms in the files' paths; each folder is looked at once."""
+    by_folder: dict[str, Mapping[str, int]] = {"": {}}
+    held: dict[int, Mapping[str, int]] = {}
+    for file, facts in enumerate(files):
+        folder, _, name = facts.path.rpartition("/")
+        if folder not in by_folder:
+            by_folder[folder] = _counted(folder.split("/"), matcher)
+        counts = by_folder[folder]
+        if matcher.matched(name):
+            counts = _counted([*folder.split("/"), name], matcher)
+        if counts:
+            held[file] = counts
+    return held
+
+
+def _counted(parts: Sequence[str], matcher: TermMatcher) -> Mapping[str, int]:
+    counts: dict[str, int] = {}
+    for part in parts:
+        for term in matcher.matched(part):
+            counts[term] = counts.get(term, 0) + 1
+    return counts
 
 
 def _words(text: str, wanted: frozenset[str]) -> Mapping[str, str]:

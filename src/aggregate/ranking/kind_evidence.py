@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from aggregate.ranking.evidence import Evidence
-from aggregate.ranking.inquiry import Inquiry
+from aggregate.ranking.evidence import Evidence, PieceKey
+from aggregate.ranking.inquiry import Candidates, Inquiry
 from aggregate.ranking.path_kinds import PathKind
 from aggregate.ranking.question import TaskText
 from aggregate.ranking.terms import term_list
@@ -23,6 +23,8 @@ _TERMS: Mapping[PathKind, frozenset[str]] = {
 }
 _PREFIX = re.compile(r"\s*+(?P<type>\w{2,20}+)(?:\([^()\n]{0,60}\))?!?:")
 """What a conventional message begins with: ``docs: ...``, ``test(router): ...``."""
+_TEST_NAME = re.compile(r"tests?$|test_|Test[A-Z]")
+"""Names of definitions that hold tests."""
 _IN_SCOPE = 0.0
 """What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``."""
 _IN_SUBJECT = 0.3
@@ -62,6 +64,25 @@ def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
             matched={file: inquiry.kinds[file].value for file in asked},
         ),
     )
+
+
+def inner_tests(inquiry: Inquiry, candidates: Candidates) -> Evidence:
+    """Return the pieces of tests that stand in the source, such as ``mod tests``, as far as the task speaks of none."""
+    penalty = _penalty(PathKind.TEST, inquiry.question.task)
+    pieces: dict[PieceKey, float] = {}
+    matched: dict[int, str] = {}
+    for file, analysis in candidates.items():
+        if not penalty or inquiry.kinds[file] is not PathKind.SOURCE:
+            continue
+        in_test: list[bool] = []
+        for definition in analysis.definitions:
+            is_test = bool(definition.path and _TEST_NAME.match(definition.path[-1]))
+            in_test.append(is_test or (definition.outer >= 0 and in_test[definition.outer]))
+        for place, piece in enumerate(analysis.pieces):
+            if piece.definition >= 0 and in_test[piece.definition]:
+                pieces[(file, place)] = penalty
+                matched[file] = "a test"
+    return Evidence("test code", pieces=pieces, matched=matched)
 
 
 def _penalty(kind: PathKind, task: TaskText) -> float:

@@ -18,13 +18,13 @@ from aggregate.ranking.question import NamedPlace
 from aggregate.ranking.scaling import scaled_evidence
 from aggregate.ranking.terms import terms_in
 
-_MOST_NAMES = 200
+_MOST_NAMES = 100
 """Names of a task that are looked up; a task with more is a log, and its first and surest ones decide."""
 _MOST_NAMESAKES = 40
 """Definitions of one name: where more share it, the name tells nothing."""
 _MOST_PLACES = 40
 """Places of a traceback that are looked at, the most telling first."""
-_NEXT_PLACE = 0.8
+_NEXT_PLACE = 0.6
 """What the next frame of a traceback counts of the one before: the innermost is the nearest to the fault."""
 _REST_OF_FILE = 0.25
 """What a place says about the rest of its file."""
@@ -151,8 +151,8 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> Evidence:
         term = _whole_term(WrittenName.parse(text).name)
         if certainty < 1 or term not in rarities:
             continue
-        for file in files_of[term]:
-            if file not in candidates:
+        for file in candidates:
+            if file not in files_of[term]:
                 continue
             matched.setdefault(file, text)
             for place, _ in candidates[file].pieces_with(term):

@@ -42,9 +42,11 @@ _BLOB: Final = re.compile(
 _BLOB_LINE: Final = re.compile(rf"#(?:L|lines?-)(?P<line>{_NUMBER}).*")
 _LINE_BEHIND: Final = re.compile(rf"(?P<path>.*?):(?P<line>{_NUMBER})(?::{_NUMBER})?[:,.;]?")
 
+_DART: Final = re.compile(r"\bpackage:\w{1,100}/")
+"""A package of Dart's, whose files lie in ``lib``."""
 _PATH_CHARACTER: Final = r"\w./\\@~+$%\-"
 _TOKEN: Final = re.compile(
-    rf"(?<![{_PATH_CHARACTER}:])(?P<path>(?:[A-Za-z]:(?=[\\/]))?[\w@~+$%-]*+[./\\]"
+    rf"(?<![{_PATH_CHARACTER}])(?P<path>(?:[A-Za-z]:(?=[\\/]))?[\w@~+$%-]*+[./\\]"
     rf"(?:[{_PATH_CHARACTER}]++|(?<=/)\[[\w.-]{{1,60}}\])*+)"
     rf"(?:::(?P<test>[^\W\d]\w{{0,100}}(?:::[^\W\d]\w{{0,100}})?)|:line (?P<dotnet>{_NUMBER})"
     rf"|:(?P<line>{_NUMBER})(?![\w/])|\((?P<bracket>{_NUMBER})(?:,\s?{_NUMBER}){{0,3}}\)"
@@ -175,6 +177,8 @@ def _read_line(line: str, previous: str) -> _Line:
         for link in _LINK.finditer(line):
             places += _linked(link["scheme"], link["rest"], symbol)
         line = _LINK.sub(" ", line)
+    if "package:" in line:
+        line = _DART.sub("lib/", line)
     for token in _TOKEN.finditer(line):
         places += _token_place(token, symbol)
     return _Line(tuple(places), is_pytest=bool(places and _PYTEST.match(line)))

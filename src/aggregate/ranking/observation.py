@@ -14,7 +14,7 @@ from aggregate.ranking.history_evidence import (
     changed_together,
 )
 from aggregate.ranking.inquiry import Candidates, Inquiry
-from aggregate.ranking.kind_evidence import file_kinds, language_share
+from aggregate.ranking.kind_evidence import file_kinds, inner_tests, language_share
 from aggregate.ranking.mentions import (
     files_with_named_definitions,
     named_definitions,
@@ -25,6 +25,7 @@ from aggregate.ranking.mentions import (
 )
 from aggregate.ranking.path_kinds import PathKind
 from aggregate.ranking.reference_evidence import MOST_SOURCES, references
+from aggregate.ranking.references import Resolver
 from aggregate.ranking.scaling import best_keys
 from aggregate.ranking.seed_evidence import seed_files, seeds
 from aggregate.ranking.size_evidence import file_sizes, piece_shapes
@@ -75,9 +76,12 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     closely = _closely(inquiry, candidates)
     given = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
     pieces = add_to_pieces(given, closely, weights)
-    near = _near_seeds(inquiry, candidates, closely)
+    resolver = Resolver(inquiry.corpus, inquiry.paths, known=candidates)
+    pointed = _pointed(candidates, closely)
+    near = references(inquiry, candidates, resolver=resolver, likely=pointed, kind="near a seed")
     pieces = add_to_pieces(pieces, [near], weights)
-    referred = references(inquiry, candidates, likely=_likely(pieces), kind="references")
+    likely = _likely(pieces)
+    referred = references(inquiry, candidates, resolver=resolver, likely=likely, kind="references")
     return Observation(
         [*whole, together, *closely, near, referred],
         candidates,
@@ -108,13 +112,14 @@ def _closely(inquiry: Inquiry, candidates: Candidates) -> Sequence[Evidence]:
         traced_places(inquiry, candidates),
         *changed_definitions(inquiry, candidates),
         *piece_shapes(candidates),
+        inner_tests(inquiry, candidates),
         *seeds(inquiry, candidates),
     ]
 
 
 def _companions(inquiry: Inquiry, sums: Sequence[float]) -> Evidence:
     """Return what was changed together with the seeds and the best files so far."""
-    sources = dict.fromkeys(sorted(seed_files(inquiry)), 1.0)
+    sources = dict.fromkeys(sorted(seed_files(inquiry))[:_MOST_SEEDED], 1.0)
     if inquiry.question.task.terms:
         best = best_keys(dict(enumerate(sums)), _MOST_COMPANIONS)
         for rank, file in enumerate(best):
@@ -151,14 +156,6 @@ def _within_bounds(inquiry: Inquiry, files: Sequence[int]) -> Sequence[int]:
             kept.append(file)
             room -= pieces
     return kept
-
-
-def _near_seeds(
-    inquiry: Inquiry, candidates: Candidates, evidences: Sequence[Evidence]
-) -> Evidence:
-    """Return what is connected with what the user or a traceback points at."""
-    pointed = _pointed(candidates, evidences)
-    return references(inquiry, candidates, likely=pointed, kind="near a seed")
 
 
 def _pointed(candidates: Candidates, evidences: Sequence[Evidence]) -> Mapping[PieceKey, float]:

@@ -1,8 +1,10 @@
 """What a file is for, by its path: source, or something beside it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
+
+from aggregate.ranking.corpus import FileFacts
 
 
 class PathKind(StrEnum):
@@ -75,12 +77,34 @@ def kind_of(path: str, *, is_generated: bool = False) -> PathKind:
     if is_generated:
         return PathKind.GENERATED
     folder, _, name = path.rpartition("/")
-    if folder:
-        parts = frozenset(folder.lower().split("/"))
-        for kind, names in _FOLDERS.items():
-            if not parts.isdisjoint(names):
-                return kind
-    return _kind_of_name(name)
+    return kind_of_folder(folder) or _kind_of_name(name)
+
+
+def kind_of_folder(folder: str) -> PathKind | None:
+    """Return what the files of a folder are for, ``None`` where that does not tell."""
+    parts = frozenset(folder.lower().split("/"))
+    for kind, names in _FOLDERS.items():
+        if not parts.isdisjoint(names):
+            return kind
+    return None
+
+
+def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
+    """Return what each file is for; each folder is looked at once."""
+    by_folder: dict[str, PathKind | None] = {}
+    by_name: dict[str, PathKind] = {}
+    kinds: list[PathKind] = []
+    for facts in files:
+        folder, _, name = facts.path.rpartition("/")
+        if folder not in by_folder:
+            by_folder[folder] = kind_of_folder(folder)
+        kind = PathKind.GENERATED if facts.is_generated else by_folder[folder]
+        if kind is None:
+            if name not in by_name:
+                by_name[name] = _kind_of_name(name)
+            kind = by_name[name]
+        kinds.append(kind)
+    return kinds
 
 
 def _kind_of_name(name: str) -> PathKind:

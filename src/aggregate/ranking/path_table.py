@@ -43,6 +43,14 @@ class PathTable:
         return table
 
     @cached_property
+    def by_tail(self) -> Mapping[str, Sequence[int]]:
+        """The files' numbers by the last two parts of their paths, or all of one part."""
+        table: dict[str, list[int]] = {}
+        for number, facts in enumerate(self._files):
+            table.setdefault("/".join(facts.path.rsplit("/", 2)[-2:]), []).append(number)
+        return table
+
+    @cached_property
     def by_stem(self) -> Mapping[str, Sequence[int]]:
         """The files' numbers by the last part of their paths up to its first dot."""
         table: dict[str, list[int]] = {}
@@ -78,7 +86,9 @@ class PathTable:
         parts = [part for part in written.split("/") if part not in ("", ".")]
         if not parts:
             return PathMatch((), 0.0)
-        numbers = self.by_name.get(parts[-1], ())
+        if len(parts) == 1:
+            return PathMatch(self.by_name.get(parts[0], ()), 1.0)
+        numbers = self.by_tail.get("/".join(parts[-2:])) or self.by_tail.get(parts[-1], ())
         common = {number: self._common(number, parts) for number in numbers}
         most = max(common.values(), default=0)
         longest = [number for number in numbers if common[number] == most]

@@ -84,18 +84,23 @@ class _Spread:
 
 
 def references(
-    inquiry: Inquiry, candidates: Candidates, *, likely: Mapping[PieceKey, float], kind: str
+    inquiry: Inquiry,
+    candidates: Candidates,
+    *,
+    resolver: Resolver,
+    likely: Mapping[PieceKey, float],
+    kind: str,
 ) -> Evidence:
     """Return what is connected with likely pieces by references, in one or two steps.
 
     Args:
         inquiry: What is asked.
         candidates: The files whose pieces are scored.
+        resolver: Finds what references mean.
         likely: Pieces to start from, with how likely each is; the greatest counts 1.
         kind: The evidence's name.
     """
     sources = _sources(candidates, likely)
-    resolver = Resolver(inquiry.corpus, inquiry.paths, known=candidates)
     spread = _Spread()
     for source in sources:
         _follow(inquiry, resolver, spread=spread, source=source)

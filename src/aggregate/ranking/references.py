@@ -12,6 +12,8 @@ MOST_NAMESAKES = 3
 """Definitions of a name in the project that a use may mean where nothing says which: more would be guessing."""
 _MOST_DEFINITIONS = 200
 """Definitions of a name that are looked at: a project with more ``__init__`` or ``get`` says nothing by it."""
+_MOST_LOOKED_UP = 200
+"""Names that one resolver looks up: each costs a search in every group of files, and the likeliest uses come first."""
 _ITSELF = frozenset({"", "self", "cls", "this", "super", "Self", "base", "@"})
 """Scopes that mean the object a method belongs to."""
 _FIRST_PART = re.compile(r"[^.:>\\/-]*")
@@ -36,6 +38,7 @@ class Resolver:
         self._corpus = corpus
         self._paths = paths or PathTable(corpus.files)
         self._analyses: dict[int, FileAnalysis] = dict(known or {})
+        self._named: dict[str, Sequence[tuple[int, int]]] = {}
         self._modules: dict[tuple[int, str], frozenset[int]] = {}
         self._imports: dict[int, dict[str, str]] = {}
 
@@ -66,7 +69,7 @@ class Resolver:
 
         The nearest wins: the file itself, what it imports, its folder, then the project where few share the name.
         """
-        named = self._corpus.files_defining(reference.name)
+        named = self._definitions(reference.name)
         if not named or len(named) > _MOST_DEFINITIONS:
             return ()
         if reference.kind == "import":
@@ -80,6 +83,13 @@ class Resolver:
             if imported:
                 return imported
         return self._nearby(named, file)
+
+    def _definitions(self, name: str) -> Sequence[tuple[int, int]]:
+        if name not in self._named:
+            if len(self._named) >= _MOST_LOOKED_UP:
+                return ()
+            self._named[name] = self._corpus.files_defining(name)
+        return self._named[name]
 
     def _in_file(
         self, named: Sequence[tuple[int, int]], file: int, reference: Reference

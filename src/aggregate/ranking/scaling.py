@@ -23,7 +23,8 @@ def scaled(values: Mapping[_Key, float]) -> Mapping[_Key, float]:
 
 def best_keys(values: Mapping[int, float], most: int = _TOLD) -> Sequence[int]:
     """Return the files with the greatest values, the best first, equal ones in the order of the corpus."""
-    return nsmallest(most, values, key=lambda file: (-values[file], file))
+    pairs = nsmallest(most, [(-value, file) for file, value in values.items()])
+    return [file for _, file in pairs]
 
 
 def strongest_terms(worth: Mapping[str, float]) -> str:

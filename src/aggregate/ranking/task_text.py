@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from aggregate.ranking.message_text import own_words, without_quotes
+from aggregate.ranking.message_text import own_words, without_quotes, without_wording
 from aggregate.ranking.named_identifiers import named_identifiers
 from aggregate.ranking.named_places import named_places
 from aggregate.ranking.question import TaskText
@@ -43,8 +43,9 @@ def read_task(text: str) -> TaskText:
     shortened = _ends(text.replace("\r\n", "\n").replace("\r", "\n"), _MOST_CHARACTERS)
     shortened = _BLANK_LINES.sub("\n\n", shortened)
     words = own_words(shortened)
-    looked_at = _ends(words, _MOST_LOOKED_AT)
     subject = _subject(words)
+    words = without_wording(words)
+    looked_at = _ends(words, _MOST_LOOKED_AT)
     return TaskText(
         terms=dict(terms_in(words)),
         subject=tuple(dict.fromkeys(term_list(subject))),

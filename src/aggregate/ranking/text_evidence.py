@@ -1,6 +1,6 @@
 """What a task's words say of whole files and of their paths, by BM25."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import fsum
 
 from aggregate.ranking.bm25 import K1, saturation
@@ -42,46 +42,32 @@ def _terms_of_file(inquiry: Inquiry, file: int) -> str:
 
 def path_words(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
     """Compare the task, and the scope that its first line names, with the words of the paths."""
-    held: dict[int, Mapping[str, int]] = {}
-    if inquiry.terms or inquiry.question.task.scopes:
-        for file, facts in enumerate(inquiry.files):
-            counts = path_terms(inquiry, facts.path)
-            if counts:
-                held[file] = counts
-    return _path_text(inquiry, held), _path_scope(inquiry, held)
+    return _path_text(inquiry), _path_scope(inquiry)
 
 
-def path_terms(inquiry: Inquiry, path: str) -> Mapping[str, int]:
-    """Return the task's terms in a path, with how many of its parts hold them."""
-    counts: dict[str, int] = {}
-    for part in path.split("/"):
-        for term in inquiry.matcher.matched(part):
-            counts[term] = counts.get(term, 0) + 1
-    return counts
-
-
-def _path_text(inquiry: Inquiry, held: Mapping[int, Mapping[str, int]]) -> Evidence:
+def _path_text(inquiry: Inquiry) -> Evidence:
     worth = {query.term: query.weight * query.file_rarity for query in inquiry.terms}
     average = average_of([len(facts.path) for facts in inquiry.files])
     values: dict[int, float] = {}
-    matched: dict[int, str] = {}
-    for file, counts in held.items():
+    for file, counts in inquiry.path_terms.items():
         length = len(inquiry.files[file].path) / average
-        gains = {
-            term: worth[term] * saturation(count, length=length, b=PATH_B)
-            for term, count in counts.items()
-            if term in worth
-        }
-        values[file] = fsum(gains.values())
-        matched[file] = inquiry.told(gains)
+        value = 0.0
+        for term, count in counts.items():
+            if term in worth:
+                value += worth[term] * saturation(count, length=length, b=PATH_B)
+        values[file] = value
+    matched: dict[int, str] = {}
+    for file in best_keys(values):
+        counts = inquiry.path_terms[file]
+        matched[file] = inquiry.told({term: worth[term] for term in counts if term in worth})
     return scaled_evidence("path words", files=values, matched=matched)
 
 
-def _path_scope(inquiry: Inquiry, held: Mapping[int, Mapping[str, int]]) -> Evidence:
+def _path_scope(inquiry: Inquiry) -> Evidence:
     scopes = tuple(dict.fromkeys(inquiry.question.task.scopes))
     values: dict[int, float] = {}
     matched: dict[int, str] = {}
-    for file, counts in held.items():
+    for file, counts in inquiry.path_terms.items() if scopes else ():
         named = [scope for scope in scopes if scope in counts]
         if named:
             values[file] = len(named) / len(scopes)

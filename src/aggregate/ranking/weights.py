@@ -22,7 +22,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "file named in the first line": 2.2,
         "path named in the task": 2.0,
         "file named in the task": 2.4,
-        "place in the task": 6.0,  # set: a traceback's innermost frame stands above all words around it
+        "place in the task": 8.0,  # set: a traceback's innermost frame stands above all words around it
         # History.
         "similar changes": 1.7,  # files
         "definitions of similar changes": 0.7,
@@ -31,6 +31,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "changed together": 0.6,  # set: small beside similar changes, which mostly say the same
         # What files are for.
         "test": -5.5,  # a task is about the source unless it speaks of tests
+        "test code": -1.0,  # set: tests within the source change with it, but are not where to begin
         "auxiliary": -4.5,
         "kind in the task": 2.0,  # set: ``docs: ...`` and ``flaky test of ...`` ask for them
         "language": 2.4,  # the project's main language rather than its scripts
@@ -41,7 +42,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "function": 0.7,  # bodies change more than declarations
         # Seeds: what the user points at comes first, whatever the words say.
         "focus": 9.0,  # set
-        "symbol": 14.0,  # set: above the best that all others together give a piece
+        "symbol": 12.0,  # set: above the best that all others together give a piece
         "changed since": 9.0,  # set
         "near a seed": 3.0,  # set: what seeds call, and what calls and tests them, is next
         # Structure.

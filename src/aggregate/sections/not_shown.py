@@ -59,7 +59,7 @@ def not_shown_segment(
 
 
 def _folder_lines(files: Sequence[HiddenFile]) -> Iterator[str]:
-    """Yield a line for each folder below the one that all share, the largest first, and one for the smaller ones together."""
+    """Yield a line for each folder below the one that all share, the largest first, and one for all small ones."""
     totals: dict[str, tuple[int, int]] = {}
     shared = _shared_folder(files)
     for file in files:

@@ -3,13 +3,14 @@
 from typing import Final, NamedTuple
 
 from aggregate.errors import ConfigError
-from aggregate.sources.git import bounded_git, git, other_files, why_no_history, without_filters
+from aggregate.sources.git import other_files, without_filters
 from aggregate.sources.git_patch import Hunk, read_hunks
+from aggregate.sources.git_process import bounded_git, git, why_no_history
 
 _MOST_BYTES: Final = 32_000_000
 """Of what git prints of the differences: what is longer is told by files alone."""
 _MOST_CHANGES: Final = 5_000
-"""Runs of lines and files: beyond them a change tells nothing of what it is about."""
+"""Runs of lines and files, those that git knows first: beyond them a change tells nothing of what it is about."""
 _LONGEST_REVISION: Final = 200
 """Characters; longer ones name nothing."""
 _LARGE_FILE: Final = "core.bigFileThreshold=1m"
@@ -46,14 +47,14 @@ def changed_lines(
         ConfigError: There is no repository, git is missing or cannot say, or there is no such revision.
     """
     if reason := why_no_history(folder):
-        raise ConfigError(f"{revision!r} is no revision to compare with, as {reason}: leave it out")
+        shown = revision[:_LONGEST_REVISION]
+        raise ConfigError(f"{shown!r} is no revision to compare with, as {reason}: leave it out")
     commit = _commit(folder, revision)
     changes = [
         *_tracked(folder, commit, most_bytes),
         *(ChangedRange(path) for path in other_files(folder)),
     ]
-    changes.sort()
-    return changes[:_MOST_CHANGES]
+    return sorted(changes[:_MOST_CHANGES])
 
 
 def _commit(folder: str, revision: str) -> str:

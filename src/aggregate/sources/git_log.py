@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from aggregate.sources.git import Output, bounded_git
 from aggregate.sources.git_patch import read_hunks
+from aggregate.sources.git_process import Output, bounded_git
 
 MOST_PATHS: Final = 200
 """Files of a commit from which they are left out: what touches so many, as a new layout does, tells of none of them."""
@@ -93,10 +93,17 @@ def commit_ids(folder: str, head: Head, *, most: int) -> tuple[str, ...]:
     """Return the newest commits that have exactly one parent and touch ``folder``, the newest first.
 
     Merges repeat what others did. A commit without a parent adds what was there before its history began; so does the
-    last one of a shallow clone.
+    last one of a shallow clone. Where git takes too long to find those that touch the folder, the newest of the whole
+    repository are returned; where it cannot tell, none.
     """
     # Git takes much longer to tell which commits touch a folder, even where that is all of the repository.
-    within = ("--", ".") if head.prefix else ("--",)
+    ids = _listed(folder, head, most, ".") if head.prefix else None
+    if ids is None:
+        ids = _listed(folder, head, most)
+    return ids or ()
+
+
+def _listed(folder: str, head: Head, most: int, *within: str) -> tuple[str, ...] | None:
     output = bounded_git(
         folder,
         _AS_STORED,
@@ -105,10 +112,13 @@ def commit_ids(folder: str, head: Head, *, most: int) -> tuple[str, ...]:
         "--min-parents=1",
         f"--max-count={most}",
         head.commit,
+        "--",
         *within,
         most=_MOST_BYTES,
     )
-    return tuple(_ID.findall(output.data.decode("ascii", "replace"))) if output else ()
+    if output is None or not output.is_complete:
+        return None
+    return tuple(_ID.findall(output.data.decode("ascii", "replace")))
 
 
 def read_commits(

@@ -15,7 +15,7 @@ from aggregate.disk.programs import find_program
 from aggregate.errors import BeadsError
 from aggregate.models.bead import Board
 from aggregate.sources.beads.record import board_of
-from aggregate.sources.git import guarded_environment
+from aggregate.sources.git_process import guarded_environment
 
 NAME = "bd"
 TIMEOUT_SECONDS = 10.0

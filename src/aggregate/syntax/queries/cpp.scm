@@ -209,10 +209,11 @@
   (template_type name: (type_identifier) @reference.type)
 ])
 ; The class of a function that is defined outside of it.
-(qualified_identifier scope: [
-  (namespace_identifier) @reference.type
-  (template_type name: (type_identifier) @reference.type)
-])
+(function_declarator
+  declarator: (qualified_identifier scope: [
+    (namespace_identifier) @reference.type
+    (template_type name: (type_identifier) @reference.type)
+  ]))
 (class_specifier name: (type_identifier) @reference.defined body: (_))
 (alias_declaration name: (_) @reference.defined)
 (concept_definition name: (_) @reference.defined)

@@ -335,6 +335,7 @@
   (member_expression object: (_) @reference.scope property: (property_identifier) @reference.type)
 ])
 (member_expression object: (_) @reference.scope property: (property_identifier) @reference.attribute)
+(assignment_expression left: (member_expression property: (_) @reference.defined))
 
 (import_statement source: (string (string_fragment) @reference.scope)) @reference.within
 (export_statement source: (string (string_fragment) @reference.scope)) @reference.within

@@ -60,6 +60,7 @@
 (decorator (identifier) @reference.call)
 (decorator (attribute object: (_) @reference.scope attribute: (identifier) @reference.call))
 (attribute object: (_) @reference.scope attribute: (identifier) @reference.attribute)
+(assignment left: (attribute attribute: (_) @reference.defined))
 
 (type [
   (identifier) @reference.type

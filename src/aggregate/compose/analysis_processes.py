@@ -1,0 +1,167 @@
+"""Analyses in processes of our own, which pays where there is much to read.
+
+Python's global lock lets one thread of a process work, so the workers are plain child processes, as those are that
+render views. What a worker has when it dies or hangs is analysed by this process, so that nothing depends on it.
+"""
+
+import pickle
+import time
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from aggregate.compose.analysis_index import AnalysisRequest, KnownFile
+from aggregate.compose.view_processes import start_worker
+from aggregate.concurrency.message_stream import StreamingProcess, wait_for_any
+from aggregate.sources.file_content import SourceFile
+
+_BATCH_CHARACTERS: Final = 150_000
+"""About 0.06 seconds of analysing: much beside a trip through the pipes, little to wait for at the end."""
+_BATCH_FILES: Final = 200
+"""Small files take time too."""
+_MOST_PENDING: Final = 4_000_000
+"""Characters of all requests that are not answered yet."""
+_JOBS_AHEAD: Final = 2
+"""Batches that a worker has: the one it is at, and the next."""
+_PATIENCE_SECONDS: Final = 60.0
+"""For one batch: even on a slow, busy machine only a parser that hangs is given up."""
+_MOST_ANALYSED: Final = 50_000_000
+"""Characters after which a worker is renewed, as one that renders views is: its parser never frees what it read."""
+_MODULE: Final = "aggregate.compose.analysis_worker"
+
+
+@dataclass(slots=True, eq=False)
+class _Batch:
+    """Requests that follow each other, and their answers once they are there."""
+
+    requests: list[AnalysisRequest] = field(default_factory=list)
+    size: int = 0
+    answers: list[bytes] | None = None
+
+    @property
+    def files(self) -> list[tuple[str, SourceFile]]:
+        return [request for request in self.requests if request]
+
+    def results(self) -> Iterator[bytes | None]:
+        answers = iter(self.answers or ())
+        return (next(answers) if request else None for request in self.requests)
+
+
+def pack_in_processes(
+    requests: Iterable[AnalysisRequest], *, workers: int, patience: float = _PATIENCE_SECONDS
+) -> Generator[bytes | None, None, None]:
+    """Yield what ``pack_all`` does, made by ``workers`` processes.
+
+    Args:
+        requests: What to analyse.
+        workers: Two or more.
+        patience: Seconds that a process has for a batch.
+    """
+    lanes = [_Lane(patience) for _ in range(workers)]
+    upcoming = _batches(requests)
+    pending: deque[_Batch] = deque()
+    is_at_end = False
+    try:
+        while pending or not is_at_end:
+            while not is_at_end and _has_room(lanes, pending):
+                batch = next(upcoming, None)
+                if batch is None:
+                    is_at_end = True
+                    break
+                pending.append(batch)
+                min(lanes, key=lambda lane: len(lane.jobs)).add(batch)
+            if pending and pending[0].answers is None:
+                _wait(lanes)
+            elif pending:
+                yield from pending.popleft().results()
+    finally:
+        for lane in lanes:
+            lane.close()
+
+
+def _batches(requests: Iterable[AnalysisRequest]) -> Iterator[_Batch]:
+    batch = _Batch()
+    for request in requests:
+        batch.requests.append(request)
+        batch.size += len(request[1].text) if request else 0
+        if batch.size >= _BATCH_CHARACTERS or len(batch.requests) >= _BATCH_FILES:
+            yield batch
+            batch = _Batch()
+    if batch.requests:
+        yield batch
+
+
+def _has_room(lanes: Iterable["_Lane"], pending: Iterable[_Batch]) -> bool:
+    """Tell whether a worker needs more, and the texts in memory allow it."""
+    return (
+        any(len(lane.jobs) < _JOBS_AHEAD for lane in lanes)
+        and sum(batch.size for batch in pending) < _MOST_PENDING
+    )
+
+
+def _wait(lanes: Iterable["_Lane"]) -> None:
+    """Wait until a worker has answered, or one has not in time, and take that up."""
+    busy = [lane for lane in lanes if lane.jobs]
+    processes = [lane.process for lane in busy if lane.process]
+    began = time.monotonic()
+    wait_for_any(processes, began + min(lane.patience_left for lane in busy))
+    waited = time.monotonic() - began
+    for lane in busy:
+        lane.advance(waited)
+
+
+class _Lane:
+    """One worker, and the batches that it has, in order."""
+
+    def __init__(self, patience: float) -> None:
+        self.jobs: deque[_Batch] = deque()
+        self.process: StreamingProcess | None = None
+        self.patience_left = patience
+        """Seconds of waiting that the worker has for its first batch."""
+        self._patience = patience
+        self._analysed = 0
+
+    def add(self, batch: _Batch) -> None:
+        """Ask the worker for one more batch; where no process can be started, it is analysed here."""
+        if not batch.files:
+            batch.answers = []
+            return
+        if not self.jobs:
+            self.patience_left = self._patience
+            if self._analysed > _MOST_ANALYSED:
+                self.close()
+        try:
+            if self.process is None:
+                self.process = start_worker(_MODULE)
+                self._analysed = 0
+        except OSError:
+            batch.answers = _analysed(batch)
+            return
+        self.jobs.append(batch)
+        self._analysed += batch.size
+        self.process.send(pickle.dumps(batch.files, protocol=pickle.HIGHEST_PROTOCOL))
+
+    def advance(self, waited: float) -> None:
+        """Take up what the worker has answered; what one had that is dead or too slow is analysed here."""
+        if self.process is None:
+            return
+        answers = self.process.transfer()
+        for answer in answers:
+            self.jobs.popleft().answers = pickle.loads(answer)  # noqa: S301 - a private pipe from our own child
+        self.patience_left = self._patience if answers else self.patience_left - waited
+        if self.jobs and (self.process.has_ended or self.patience_left <= 0):
+            self.close()
+            while self.jobs:
+                batch = self.jobs.popleft()
+                batch.answers = _analysed(batch)
+
+    def close(self) -> None:
+        """End the worker."""
+        if self.process is not None:
+            self.process.kill()
+            self.process = None
+
+
+def _analysed(batch: _Batch) -> list[bytes]:
+    return [KnownFile.of(path, source).pack() for path, source in batch.files]

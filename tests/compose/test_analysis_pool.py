@@ -1,0 +1,56 @@
+"""Analyses in several processes: the same as in this one, whatever becomes of these."""
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from aggregate.compose.analysis_index import AnalysisRequest, KnownFile
+from aggregate.compose.analysis_pool import pack_all
+from aggregate.compose.analysis_processes import pack_in_processes
+from aggregate.sources.file_content import SourceFile
+
+REQUESTS: Sequence[AnalysisRequest] = [
+    None,
+    ("a.py", SourceFile("def f():\n    return g()\n")),
+    ("hidden.py", SourceFile("x = 1 # \u202e\n", may_hide=True)),
+    ("image.png", SourceFile("", error="binary content (7 bytes)", is_binary=True)),
+    None,
+    None,
+    *(
+        (f"{number}.go", SourceFile(f"package a\n\nfunc F{number}() {{}}\n"))
+        for number in range(450)
+    ),
+    ("odd.txt", SourceFile("\ud800 lone\n")),
+    None,
+]
+
+
+def here() -> list[bytes | None]:
+    """Return the answers made by this process."""
+    return [KnownFile.of(*request).pack() if request else None for request in REQUESTS]
+
+
+@pytest.mark.parametrize("workers", [None, 0, 1, 2])
+def test_processes_change_nothing(workers: int | None) -> None:
+    """The answers come in the order of the requests, and are the same for each number of workers (rule T-4)."""
+    assert list(pack_all(REQUESTS, workers=workers)) == here()
+
+
+def test_a_process_that_is_given_up_costs_nothing() -> None:
+    """What a worker does not answer in time is analysed by this process (rule T-4)."""
+    assert list(pack_in_processes(REQUESTS, workers=2, patience=0.0)) == here()
+
+
+def test_requests_are_not_all_taken_at_once() -> None:
+    """Who asks for a few answers waits for few files, so that few texts are in memory (rule I-6)."""
+    taken: list[int] = []
+
+    def requests() -> Iterator[AnalysisRequest]:
+        for number in range(2_000):
+            taken.append(number)
+            yield f"{number}.txt", SourceFile("word " * 4_000)
+
+    answers = pack_in_processes(requests(), workers=2)
+    assert next(answers)
+    assert len(taken) < 500
+    answers.close()
