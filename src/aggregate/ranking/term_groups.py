@@ -36,7 +36,7 @@ class TermGroup:
         "_terms",
     )
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: "bytes | memoryview[int]") -> None:
         view = memoryview(data)
         terms, postings, names, referred = numbers("I", view[: 4 * _HEADER])
         sizes = (
