@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from simulation.observed_tasks import Observed, load_observed, save_observed
 from simulation.recall import clone_name
 from simulation.softmax_fit import Array, Example, fit, mean_likelihood
 from simulation.task_commits import COMMITS, TaskCommit, Tree, task_commits
@@ -43,20 +44,6 @@ class Fitted(NamedTuple):
     shipped: float
 
 
-class Observed(NamedTuple):
-    """What is known of a clone's tasks.
-
-    Attributes:
-        kinds: Of evidence, one for each column.
-        examples: The tasks.
-        lost: Changed pieces that were not among the candidates, and all that were changed.
-    """
-
-    kinds: tuple[str, ...]
-    examples: list[Example]
-    lost: tuple[int, int]
-
-
 def main() -> None:
     """Fit, and print a table."""
     parser = argparse.ArgumentParser(prog="python -m simulation.fit_weights", description=__doc__)
@@ -66,6 +53,9 @@ def main() -> None:
     parser.add_argument("--pull", type=float, default=PULL, help=f"toward what ships ({PULL})")
     parser.add_argument("--subject-only", action="store_true", help="the first line is the task")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument(
+        "--keep", type=Path, help="a folder where evidence is kept for further fits"
+    )
     parser.add_argument("--work", type=Path, help="where trees are kept from run to run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -75,6 +65,7 @@ def main() -> None:
             skip=options.skip,
             subject_only=options.subject_only,
             work=options.work or Path(folder),
+            keep=options.keep,
         )
         with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
             names = map(clone_name, options.clones)
@@ -84,9 +75,12 @@ def main() -> None:
 
 
 def observe_clone(
-    clone: Path, *, commits: int, skip: int, subject_only: bool, work: Path
+    clone: Path, *, commits: int, skip: int, subject_only: bool, work: Path, keep: Path | None
 ) -> Observed:
-    """Return the evidence of a clone's tasks."""
+    """Return the evidence of a clone's tasks, which is taken from ``keep`` where it is there."""
+    kept = keep / f"{clone_name(clone)}.npz" if keep else None
+    if kept and kept.exists():
+        return load_observed(kept)
     tree = Tree(clone, work / clone_name(clone))
     kinds: tuple[str, ...] = ()
     examples: list[Example] = []
@@ -100,7 +94,11 @@ def observe_clone(
         if example:
             examples.append(example)
     print(f"{clone_name(clone)}: {len(examples)} tasks", file=sys.stderr, flush=True)
-    return Observed(kinds, examples, (lost, total))
+    observed = Observed(kinds, examples, (lost, total))
+    if kept:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        save_observed(kept, observed)
+    return observed
 
 
 def _observe(

@@ -347,3 +347,53 @@ def test_what_points_at_nothing_is_told_once(clone: Path, options: list[str]) ->
     said = start(clone, "fix the retry", *seeds, *options).err
     assert said.count("src/gone.py") == 1
     assert said.count("warning: no definition is called nowhere\n") == 1
+
+
+def test_sending_needs_no_configuration(clone: Path) -> None:
+    """A message with a budget is a task too, about the folder's files; without one the file is needed (T-1, T-6)."""
+    options = ("send", "fix the retry", "--provider", "scripted", "--dry-run")
+    ended = start(clone, *options, "--budget", "8k")
+    assert (ended.code, ended.err.splitlines()[0].startswith(KEEP)) == (0, True)
+    assert "**/*" not in ended.err
+    assert "there is no manual_slop.toml here" in mistake(start(clone, *options))
+
+
+def test_without_git_folders_of_dependencies_stay_out(clone: Path) -> None:
+    """Outside of a repository the folder's files are those that a glob takes there, and history is missing (T-5, T-6)."""
+    (clone / ".git").rename(clone.parent / "git")
+    project(clone, {"node_modules/x/index.js": "retry()\n"})
+    text = start(clone, "fix the retry", "--stdout", "-q").out
+    assert [path for path in shown(text) if "*" not in path] == [
+        ".gitignore",
+        "README.md",
+        "src/a.py",
+        "src/b.py",
+    ]
+    assert start(clone, "fix the retry", "--budget", "1k", "-q").code == 0
+
+
+def test_a_configuration_without_files_stands_for_all(clone: Path) -> None:
+    """``paths = []`` and a task are about all files but those that are excluded (rule T-6)."""
+    project(clone, {"manual_slop.toml": "[files]\npaths = []\nexclude = ['*.toml', 'src/b.py']\n"})
+    text = start(clone, "fix the retry", "--stdout", "-q").out
+    assert "src/a.py" in shown(text)
+    assert not {"src/b.py", "manual_slop.toml"} & set(shown(text))
+    assert start(clone, "--stdout", "-q").out == ""
+
+
+def test_the_same_sentence_gives_the_same_bytes(clone: Path) -> None:
+    """Where it is asked from does not matter, nor what was kept: option, file, configuration, cache (T-1, T-4)."""
+    project(
+        clone, {"manual_slop.toml": "[files]\npaths = ['src/*.py']\n", "task.md": "fix the retry"}
+    )
+    text = "[task]\ntext = 'fix the retry'\n[files]\npaths = ['src/*.py']\n"
+    (clone / "other.toml").write_text(text, encoding="utf-8")
+    ways = (
+        ["fix the retry"],
+        ["--task", "fix the retry"],
+        ["--task", "@task.md", "--no-cache"],
+        ["-c", "other.toml"],
+    )
+    prompts = [start(clone, *way, "--budget", "1k", "--stdout", "-q") for way in ways]
+    assert {prompt.code for prompt in prompts} == {0}
+    assert len({prompt.out for prompt in prompts}) == 1

@@ -6,10 +6,20 @@ from typing import Any
 
 import pytest
 
-from aggregate import Budget, ConfigError, Place, Task, open_project, request_for, run
+from aggregate import (
+    Budget,
+    ConfigError,
+    Place,
+    Task,
+    compose_prompt,
+    open_project,
+    request_for,
+    run,
+)
 from aggregate.compose.request import Request
 from aggregate.config.load import unconfigured
 from aggregate.models.budget import FileOrder
+from tests.compose.test_stream import in_index
 from tests.project import project
 
 PRESETS = """\
@@ -195,3 +205,19 @@ def test_neither_task_nor_budget_is_todays_request() -> None:
     request = asked({"budget": {"history": 0.1}, "files": {"paths": ["a.py"]}})
     assert (request.task, request.budget) == (None, None)
     assert asked({}).entries == ()
+
+
+def test_what_takes_time_is_counted(tmp_path: Path) -> None:
+    """With a budget the files that are not known yet are counted while they are read; known ones take no time (I-6)."""
+    files = {f"src/m{number}.py": f"x = {number}\n" for number in range(150)}
+    folder = project(tmp_path / "demo", files)
+    request = asked({"files": {"base_dir": str(folder)}}, task="x", budget="2k")
+    totals: list[int] = []
+    done: list[int] = []
+    for _ in range(2):
+        index = in_index(tmp_path)
+        compose_prompt(request, index=index, on_start=totals.append, on_done=done.append)
+        index.flush()
+    assert totals == [150, 0]
+    assert sum(done) == 150
+    assert len(done) > 1

@@ -158,6 +158,17 @@ def test_random_edits_leave_what_a_fresh_look_finds(tmp_path: Path) -> None:
         assert told(request, index) == told(request, kept_nothing())
 
 
+def test_many_names_are_found_as_few_are(tmp_path: Path) -> None:
+    """However many names are looked up, each is found where it is defined (rule I-6)."""
+    corpus, _ = corpus_of(large(tmp_path / "p", 150), kept_nothing())
+    few = [corpus.files_defining(f"name{number}") for number in range(50)]
+    for number in range(150):
+        corpus.files_defining(f"name{number}")
+    assert [corpus.files_defining(f"name{number}") for number in range(50)] == few
+    assert len({tuple(places) for places in few}) == 50
+    assert corpus.files_defining("absent") == ()
+
+
 def number_of(corpus: FileCorpus, path: str) -> int:
     """Return a file's number."""
     return [file.path for file in corpus.files].index(path)

@@ -19,7 +19,8 @@ class FakeCorpus:
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._analyses = [analyse(path, dedent(text)) for path, text in texts.items()]
         self.files: Sequence[FileFacts] = [
-            FileFacts(path, *analysis.traits) for path, analysis in zip(texts, self._analyses, strict=True)
+            FileFacts(path, *analysis.traits)
+            for path, analysis in zip(texts, self._analyses, strict=True)
         ]
         self.loaded: list[int] = []
 

@@ -25,9 +25,12 @@ def test_a_symbol_is_its_definition_and_what_stands_in_it() -> None:
     values = by_definition(corpus, seeds(put, candidates)[1])
     assert values["src/session.py:Session"] == 1.0
     assert values["src/session.py:Session.close"] == 0.6
-    put, candidates = inquiry(corpus, ask(symbols=["Session::close"]))
-    values = by_definition(corpus, seeds(put, candidates)[1])
-    assert values == {"src/session.py:Session.close": 1.0}
+    for symbol in ("Session::close", "Session#close", "app.web.Session.close()"):
+        put, candidates = inquiry(corpus, ask(symbols=[symbol]))
+        values = by_definition(corpus, seeds(put, candidates)[1])
+        assert values == {"src/session.py:Session.close": 1.0}
+    put, candidates = inquiry(corpus, ask(symbols=["Router.close"]))
+    assert not seeds(put, candidates)[1].pieces
 
 
 def test_a_method_of_one_line_is_found_in_what_surrounds_it() -> None:

@@ -1,8 +1,11 @@
 """Fitting weights: it finds what made the answers, and stays where nothing speaks."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
-from simulation.fit_weights import Observed, fit_all, table
+from simulation.fit_weights import fit_all, table
+from simulation.observed_tasks import Observed, load_observed, save_observed
 from simulation.softmax_fit import Example, fit, mean_likelihood
 
 TRUE = np.array([3.0, -2.0, 0.0])
@@ -55,3 +58,15 @@ def test_each_clone_is_left_out_once() -> None:
     assert lines[2].startswith("| definition text | 2.7 | ")
     assert [line.split(" | ")[0] for line in lines[-3:]] == ["| a", "| b", "| none"]
     assert "1 of 61" in lines[-2]
+
+
+def test_what_was_observed_is_kept(tmp_path: Path) -> None:
+    """A file gives back what was written, task by task."""
+    observed = Observed(("a", "b", "c"), [*examples(2, pieces=5), *examples(1, pieces=7)], (1, 4))
+    save_observed(tmp_path / "clone.npz", observed)
+    again = load_observed(tmp_path / "clone.npz")
+    assert (again.kinds, again.lost) == (("a", "b", "c"), (1, 4))
+    for one, other in zip(again.examples, observed.examples, strict=True):
+        assert one.rows == pytest.approx(other.rows)
+        assert (one.is_answer == other.is_answer).all()
+        assert (one.offsets == other.offsets).all()

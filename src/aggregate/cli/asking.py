@@ -13,7 +13,7 @@ from aggregate.cli.commands import is_sentence
 from aggregate.cli.path_arguments import from_here
 from aggregate.cli.sections import section
 from aggregate.cli.stdin import read_input
-from aggregate.compose.asking import parse_place
+from aggregate.compose.asking import ALL_FILES, parse_place
 from aggregate.compose.project import open_project
 from aggregate.config.load import Project, unconfigured
 from aggregate.disk.reading import read_text
@@ -25,6 +25,11 @@ from aggregate.models.task import Place, Task
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+KEEP = (
+    "no manual_slop.toml here: all files below this folder that git would take are candidates; "
+    "to keep or narrow this choice: aggregate init --budget 32k"
+)
+"""What is said where a folder without a configuration is taken."""
 _FILE = "@"
 _STDIN = "-"
 _SHOWN = 100
@@ -191,6 +196,11 @@ def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
         (path,) = from_here([place.path], base_dir)
         places.append(Place(path, place.first, place.last))
     return tuple(places)
+
+
+def for_reader(warnings: Sequence[str]) -> list[str]:
+    """Return warnings of a prompt as they are said: the glob for all files is nobody's own, and is not named."""
+    return [sentence.removeprefix(f"{ALL_FILES}: ") for sentence in warnings]
 
 
 def open_project_here(config: Path) -> Project:

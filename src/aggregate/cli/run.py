@@ -12,6 +12,8 @@ from aggregate.chat.prompt_meter import PromptMeter
 from aggregate.chat.request_log import log_written_prompt
 from aggregate.cli import lazy
 from aggregate.cli.asking import (
+    KEEP,
+    for_reader,
     open_asked_project,
     read_task,
     task_argument,
@@ -40,11 +42,6 @@ from aggregate.compose.project import redaction_for, request_for
 from aggregate.compose.request import Request
 from aggregate.index.store import Index, open_index
 from aggregate.models.amounts import Amount
-
-_KEEP = (
-    "no manual_slop.toml here: all files below this folder that git would take are candidates; "
-    "to keep or narrow this choice: aggregate init --budget 32k"
-)
 
 if TYPE_CHECKING:
     from aggregate.tokens.count import PromptTokens
@@ -119,7 +116,7 @@ def run(
         allow_secrets=allow_secrets,
     )
     if bare and not quiet:
-        say(_KEEP)
+        say(KEEP)
     request = request_for(
         project,
         strategy=strategy,
@@ -135,7 +132,16 @@ def run(
     index = open_index(use=not no_cache, verify=verify)
     if explain:
         _explain(request, index, as_json=as_json, quiet=quiet)
-        return
+    else:
+        _compose(request, index, to_stdout=to_stdout, as_json=as_json, quiet=quiet)
+    if index.warning and not quiet:
+        warn(index.warning)
+
+
+def _compose(
+    request: Request, index: Index, *, to_stdout: bool, as_json: bool, quiet: bool
+) -> None:
+    """Write the prompt with its account, and tell of it."""
     recorder = lazy.AuditRecorder(request) if request.is_audited and not to_stdout else None
     is_counted = as_json or not quiet or recorder is not None
     meter = PromptMeter(lazy.SegmentCounter(index) if is_counted else None)
@@ -153,8 +159,6 @@ def run(
         recorder.write(path, stream, tokens)
     _report(path, stream, meter, tokens, request, index, as_json=as_json, quiet=quiet)
     index.flush()
-    if index.warning and not quiet:
-        warn(index.warning)
 
 
 def _explain(request: Request, index: Index, *, as_json: bool, quiet: bool) -> None:
@@ -172,7 +176,7 @@ def _explain(request: Request, index: Index, *, as_json: bool, quiet: bool) -> N
     audit = lazy.audit_of(request, composition, lazy.count_prompt(composition.prompt, index=index))
     index.flush()
     if not quiet:
-        warn_all(composition.warnings, more="--json")
+        warn_all(for_reader(composition.warnings), more="--json")
     if as_json:
         write_result(json.dumps(lazy.audit_data(audit), indent=2))
     else:

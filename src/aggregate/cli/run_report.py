@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aggregate.cli import lazy
+from aggregate.cli.asking import for_reader
 from aggregate.cli.output import say, warn, warn_all
-from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.assemble import ComposedPrompt
 from aggregate.index.store import Index
 
@@ -46,8 +46,7 @@ def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", index: Index
 
 def print_report(stream: ComposedPrompt, tokens: "PromptTokens", warnings: Sequence[str]) -> None:
     """Print to standard error the warnings, and the tokens of the document, its sections and largest files."""
-    # The glob for all files is nobody's own: what is said of it is said of all.
-    warn_all([sentence.removeprefix(f"{ALL_FILES}: ") for sentence in warnings], more="--json")
+    warn_all(for_reader(warnings), more="--json")
     if not stream.rows:
         warn("no files: name some under [files] paths in the configuration")
     lines = [f"{tokens.document:>11,} tokens (o200k)"]

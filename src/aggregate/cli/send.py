@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from aggregate.chat.turn import ModelSelection, PreparedTurn, prepare_turn, send_turn
-from aggregate.cli.asking import budget_option
+from aggregate.cli.asking import KEEP, budget_option, for_reader, open_asked_project
 from aggregate.cli.options import (
     config_option,
     json_option,
@@ -26,7 +26,6 @@ from aggregate.cli.progress import progress
 from aggregate.cli.send_plan import plan_data, plan_lines
 from aggregate.cli.send_report import answer_data, print_report
 from aggregate.cli.stdin import read_input
-from aggregate.compose.project import open_project
 from aggregate.config.load import Project
 from aggregate.errors import ProviderError
 from aggregate.models.amounts import Amount
@@ -90,7 +89,14 @@ def send(
     MESSAGE "-" is read from standard input. Try it without a key: --provider scripted.
     """
     text = _read_message(message)
-    project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
+    project, bare = open_asked_project(
+        config,
+        is_asked=budget is not None,
+        allow_outside=allow_outside,
+        allow_secrets=allow_secrets,
+    )
+    if bare and not quiet:
+        say(KEEP)
     selection = ModelSelection(provider, model, persona, base_url, max_output, redact, budget)
     with progress("Rendering files", hidden=quiet) as bar:
         turn = prepare_turn(
@@ -103,7 +109,7 @@ def send(
             require_key=not dry_run,
         )
     if not quiet:
-        warn_all(turn.warnings, more="run --json")
+        warn_all(for_reader(turn.warnings), more="run --json")
     if not dry_run:
         _send(turn, project, as_json=as_json, quiet=quiet)
     elif as_json:

@@ -291,7 +291,7 @@ def compose_prompt(
     """
     index = index or user_index()
     if request.budget is not None:
-        return _within_budget(request, index)
+        return _within_budget(request, index, on_start, on_done)
     rendered = render_files(
         request, index=index, workers=workers, on_start=on_start, on_done=on_done
     )
@@ -317,7 +317,7 @@ def stream_prompt(
     """
     index = index or user_index()
     if request.budget is not None:
-        return _within_budget(request, index)
+        return _within_budget(request, index, on_start, on_done)
     needs_texts = (
         request.is_tier3
         or is_summarized(request.strategy, summary_only=request.summary_only)
@@ -332,12 +332,17 @@ def stream_prompt(
     return stream
 
 
-def _within_budget(request: Request, index: Index) -> Composition:
+def _within_budget(
+    request: Request,
+    index: Index,
+    on_start: Callable[[int], None] | None,
+    on_done: Callable[[int], None] | None,
+) -> Composition:
     """Return the prompt of a request with a budget."""
     # Ranking is another half of the program, which most runs do without.
     from aggregate.compose.within_budget import compose_within_budget
 
-    return compose_within_budget(request, index=index)
+    return compose_within_budget(request, index=index, on_start=on_start, on_done=on_done)
 
 
 def _scored_choices(

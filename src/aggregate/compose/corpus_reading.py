@@ -1,7 +1,7 @@
 """From the files that a request selects to the corpus that a ranking reads; what is known unchanged is not read."""
 
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -48,6 +48,8 @@ def read_corpus(
     index: Index,
     redaction: "Redaction | None",
     reader: FileReader,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
 ) -> FileCorpus:
     """Return the corpus of ``files``, of which only those are read that the index does not know.
 
@@ -56,8 +58,12 @@ def read_corpus(
         index: Where analyses are kept from run to run.
         redaction: Which secrets are replaced before, ``None`` for none.
         reader: Reads the files, and notes what is doubtful about them.
+        on_start: Called once with the number of files of which something is not known.
+        on_done: Called with the number of these that have become known.
     """
-    return _CorpusReading(files, AnalysisIndex(index, redaction), index, reader, redaction).corpus()
+    analyses = AnalysisIndex(index, redaction)
+    reading = _CorpusReading(files, analyses, index, reader, redaction)
+    return reading.corpus(on_start=on_start, on_done=on_done)
 
 
 @dataclass(slots=True)
@@ -127,14 +133,25 @@ class _CorpusReading:
         self._analysed = 0
         self._grouped = 0
 
-    def corpus(self) -> FileCorpus:
-        """Return the corpus."""
+    def corpus(
+        self,
+        *,
+        on_start: Callable[[int], None] | None = None,
+        on_done: Callable[[int], None] | None = None,
+    ) -> FileCorpus:
+        """Return the corpus; the arguments are those of ``read_corpus``."""
         members = self._members()
         groups = list(_groups(members))
         known = self._known_groups(groups)
         missing = [group for group, kept in zip(groups, known, strict=True) if kept is None]
+        if on_start:
+            on_start(sum(map(len, missing)))
+        tables: list[KnownGroup] = []
         with closing(self._tables(missing)) as made:
-            tables = [next(made) if kept is None else kept for kept in known]
+            for group, kept in zip(groups, known, strict=True):
+                tables.append(next(made) if kept is None else kept)
+                if on_done and kept is None:
+                    on_done(len(group))
         for group, table in zip(groups, tables, strict=True):
             for member, (traits, facts) in zip(group, table.facts(), strict=True):
                 self._settle(member, traits, USUAL if facts is None else ReadFacts(*facts))

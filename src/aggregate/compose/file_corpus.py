@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import Final
 
@@ -23,6 +24,8 @@ class _Counts(dict[int, TermInFile]):
         return self[counts]
 
 
+_FEW_NAMES: Final = 100
+"""Names that are looked up group by group; for more it pays to put all definitions into one table."""
 _COUNTS: Final = _Counts()
 """At most 65,536."""
 
@@ -102,6 +105,7 @@ class FileCorpus:
         self._reader = reader
         self._held = held
         self._analyses: dict[int, Analysis] = {}
+        self._names_asked = 0
 
     def files_with(self, term: str) -> Mapping[int, TermInFile]:
         """Return the files whose text holds ``term``, in order of their paths."""
@@ -118,12 +122,28 @@ class FileCorpus:
     def files_defining(self, name: str) -> Sequence[tuple[int, int]]:
         """Return ``(file, place of the definition)`` for each definition of a program whose own name is ``name``."""
         hashed = term_hash(name)
+        self._names_asked += 1
+        if self._names_asked > _FEW_NAMES:
+            return self._all_definitions.get(hashed, ())
         matches = [
             (numbered.numbers[member], place)
             for numbered in self._groups
             for member, place in numbered.group.tables.files_defining(hashed)
         ]
         return sorted(match for match in matches if match[0] >= 0)
+
+    @cached_property
+    def _all_definitions(self) -> Mapping[int, Sequence[tuple[int, int]]]:
+        """All definitions by their names' hashes."""
+        definitions: dict[int, list[tuple[int, int]]] = {}
+        for numbered in self._groups:
+            numbers = numbered.numbers
+            for hashed, member, place in numbered.group.tables.defined_names():
+                if numbers[member] >= 0:
+                    definitions.setdefault(hashed, []).append((numbers[member], place))
+        for places in definitions.values():
+            places.sort()
+        return definitions
 
     def files_referring(self, name: str) -> Sequence[int]:
         """Return the files that use ``name``, as written."""

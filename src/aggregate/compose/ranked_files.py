@@ -1,6 +1,6 @@
 """The files of a request in the order of what the task says: read, asked about, ranked."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from aggregate.compose.corpus_reading import read_corpus
@@ -55,19 +55,34 @@ class RankedFiles:
     ranking: Ranking
 
 
-def read_files(request: Request, *, index: Index) -> ReadFiles:
+def read_files(
+    request: Request,
+    *,
+    index: Index,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> ReadFiles:
     """Read the files of a request as a ranking needs them.
 
     Args:
         request: Whose files.
         index: Where what follows from files is kept from run to run.
+        on_start: Called once with the number of files of which something is not known.
+        on_done: Called with the number of these that have become known.
 
     Raises:
         ConfigError: The base directory or the rules of what to leave out cannot be used.
     """
     selection = select_files(request)
     reader = FileReader(request.redaction, selection.generated)
-    corpus = read_corpus(selection.files, index=index, redaction=request.redaction, reader=reader)
+    corpus = read_corpus(
+        selection.files,
+        index=index,
+        redaction=request.redaction,
+        reader=reader,
+        on_start=on_start,
+        on_done=on_done,
+    )
     return ReadFiles(selection, reader, corpus)
 
 
@@ -77,6 +92,8 @@ def rank_files(
     *,
     index: Index,
     weights: Mapping[str, float] = WEIGHTS,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
     files: ReadFiles | None = None,
 ) -> RankedFiles:
     """Rank the files of a request by its task.
@@ -85,12 +102,15 @@ def rank_files(
         request: Whose files and task.
         index: Where what follows from files is kept from run to run.
         weights: How much each kind of evidence counts.
+        on_start: Called once with the number of files of which something is not known.
+        on_done: Called with the number of these that have become known.
         files: The files, where they were read before.
 
     Raises:
         ConfigError: The base directory, the rules of what to leave out, or a revision cannot be used.
     """
-    files = files or read_files(request, index=index)
+    if files is None:
+        files = read_files(request, index=index, on_start=on_start, on_done=on_done)
     corpus = files.corpus
     paths = [facts.path for facts in corpus.files]
     question = question_for(request, index=index, paths=paths)

@@ -15,7 +15,7 @@ from aggregate.compose.fitted_files import FittedFiles, fitted_section
 from aggregate.compose.kept_files import kept_lines
 from aggregate.compose.layout import is_summarized
 from aggregate.compose.pins import ALL_LINES, Pins, runs_around
-from aggregate.compose.ranked_files import ReadFiles, rank_files
+from aggregate.compose.ranked_files import RankedFiles, ReadFiles, rank_files
 from aggregate.compose.request import Request
 from aggregate.compose.section_shares import (
     NO_RESULTS,
@@ -61,6 +61,8 @@ def compose_within_budget(
     *,
     index: Index,
     weights: Mapping[str, float] = WEIGHTS,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
     files: ReadFiles | None = None,
 ) -> Composition:
     """Compose the prompt that ``request`` asks for within its budget (rules B-1 to B-8).
@@ -69,31 +71,34 @@ def compose_within_budget(
         request: What to compose.
         index: Where what follows from files is kept from run to run.
         weights: How much each kind of evidence counts.
+        on_start: Called once with the number of files of which something is not known.
+        on_done: Called with the number of these that have become known.
         files: The request's files, where they were read before.
 
     Raises:
         BudgetError: What must be shown has more tokens.
         ConfigError: The base directory, the rules of what to leave out, or a revision cannot be used.
     """
-    return _Composing(request, index, weights, files).composition()
+    ranked = rank_files(
+        request,
+        index=index,
+        weights=weights,
+        on_start=on_start,
+        on_done=on_done,
+        files=files,
+    )
+    return _Composing(request, index, ranked).composition()
 
 
 class _Composing:
     """One prompt within a budget, from its files to its text."""
 
-    def __init__(
-        self,
-        request: Request,
-        index: Index,
-        weights: Mapping[str, float],
-        files: ReadFiles | None,
-    ) -> None:
+    def __init__(self, request: Request, index: Index, ranked: RankedFiles) -> None:
         if request.budget is None:
             raise ValueError("a prompt without a budget is not fitted")
         self._request = request
         self._budget: Budget = request.budget
         self._count = SavedCounts(index)
-        ranked = rank_files(request, index=index, weights=weights, files=files)
         self._selection = ranked.selection
         self._reader = ranked.reader
         self._corpus = ranked.corpus

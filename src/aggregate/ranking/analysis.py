@@ -1,7 +1,7 @@
 """Analysing one file: from its name and its text to definitions, pieces, terms and references."""
 
 import json
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
@@ -119,12 +119,9 @@ class Analysis:
         """Return ``(place of the piece, how often)`` for each piece that holds ``term``; ``255`` where it is more."""
         hashes, places, counts = self._postings
         wanted = term_hash(term)
-        position = bisect_left(hashes, wanted)
-        matches: list[tuple[int, int]] = []
-        while position < len(hashes) and hashes[position] == wanted:
-            matches.append((places[position], counts[position]))
-            position += 1
-        return matches
+        start = bisect_left(hashes, wanted)
+        end = bisect_right(hashes, wanted, start)
+        return list(zip(places[start:end], counts[start:end], strict=True))
 
     @property
     def term_totals(self) -> tuple[Counter[int], Counter[int]]:

@@ -11,6 +11,8 @@ from aggregate.ranking.path_table import PathTable
 _SEPARATORS = re.compile(r"[.#:/\\]+|->")
 _LONGEST = 300
 """Characters of a name that is looked up; no definition has a longer one."""
+_MOST_PARTS = 6
+"""Last parts of a name that are compared: no language nests deeper in practice."""
 
 
 class WrittenName(NamedTuple):
@@ -28,7 +30,7 @@ class WrittenName(NamedTuple):
     def parse(cls, text: str) -> "WrittenName":
         """Take a name apart at its dots, colons and the like."""
         parts = [part for part in _SEPARATORS.split(text[:_LONGEST].strip("()")) if part]
-        return cls(tuple(parts[:-1]), parts[-1]) if parts else cls((), "")
+        return cls(tuple(parts[-_MOST_PARTS:-1]), parts[-1]) if parts else cls((), "")
 
 
 def definitions_named(corpus: Corpus, written: WrittenName) -> Sequence[tuple[int, int]]:
@@ -54,13 +56,16 @@ def in_scope(
     known = [(file, place) for file, place in definitions if file in candidates]
     if not written.scopes:
         return known
-    path = (*written.scopes, written.name)
-    inside = [
-        (file, place)
-        for file, place in known
-        if tuple(candidates[file].definitions[place].path[-len(path) :]) == path
-    ]
-    return inside or [
+    for begin in range(len(written.scopes)):  # ``package.Class.name``: packages are no definitions
+        path = (*written.scopes[begin:], written.name)
+        inside = [
+            (file, place)
+            for file, place in known
+            if tuple(candidates[file].definitions[place].path[-len(path) :]) == path
+        ]
+        if inside:
+            return inside
+    return [
         (file, place) for file, place in known if file in paths.by_stem.get(written.scopes[-1], ())
     ]
 

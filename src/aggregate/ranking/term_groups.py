@@ -1,8 +1,8 @@
 """Lookup tables over a group of files: which of them hold a term, define a name or use one."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
@@ -79,6 +79,10 @@ class TermGroup:
         """Return ``(place of the file, place of the definition)`` for a name, given by its hash."""
         return [(self._defining[place], self._places[place]) for place in _equal(self._names, name)]
 
+    def defined_names(self) -> Iterable[tuple[int, int, int]]:
+        """Yield a name's hash, the place of a file and the place of a definition in it for all definitions."""
+        return zip(self._names, self._defining, self._places, strict=True)
+
     def files_referring(self, name: int) -> Sequence[int]:
         """Return the places of the files that use a name, given by its hash."""
         return [self._referring[place] for place in _equal(self._referred, name)]
@@ -141,7 +145,5 @@ def _posting_keys(analysis: Analysis, member: int) -> list[int]:
 
 def _equal(values: memoryview, wanted: int) -> range:
     """Return the places in sorted ``values`` that hold ``wanted``."""
-    start = end = bisect_left(values, wanted)
-    while end < len(values) and values[end] == wanted:
-        end += 1
-    return range(start, end)
+    start = bisect_left(values, wanted)
+    return range(start, bisect_right(values, wanted, start))
