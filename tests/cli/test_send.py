@@ -188,8 +188,8 @@ def test_prune_deletes_records_too(config: str, capsys: pytest.CaptureFixture[st
 
 def test_a_dry_run_shows_both_counts(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The provider's count and ours, the ratio with its source, and the budget that both keep to (rule B-10)."""
-    ask = ("send", "What does name_7 do?", "-c", config, "--dry-run", "--budget", "6k")
-    ask += ("--provider", "anthropic", "--model", "claude-sonnet-4-5")
+    ask = ["send", "What does name_7 do?", "-c", config, "--dry-run", "--budget", "6k"]
+    ask += ["--provider", "anthropic", "--model", "claude-sonnet-4-5"]
     code, out, _ = aggregate(capsys, *ask)
     assert code == 0
     (line,) = (line for line in out.splitlines() if "by o200k" in line)

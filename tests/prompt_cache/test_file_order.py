@@ -228,3 +228,66 @@ def test_every_file_can_be_told_as_it_is(
         assert now.ordered.extra <= LARGEST * total + 40  # the section's heading
         assert turn(content, now, policy=policy, said=number + 1).prompt == now.prompt
         last = now
+
+
+def with_remainder(prompt: Prompt, text: str) -> Prompt:
+    """Return a prompt that says behind its files what is not shown."""
+    place = sum(segment.section is Section.FILES for segment in prompt.segments)
+    note = Segment(Section.FILES, f"### Not shown\n\n{text}", Stability.VOLATILE)
+    return Prompt((*prompt.segments[:place], note, *prompt.segments[place:]))
+
+
+def fitted_order(
+    prompt: Prompt, earlier: CachedPrompt | None, grown: frozenset[str]
+) -> OrderedPrompt:
+    """Put a prompt with a budget in order."""
+    hashed = HashedPrompt.of(prompt, count_prompt(prompt).segments)
+    return order_for_sending(hashed, PREFIX, earlier=earlier, changes={}, count=count, grown=grown)
+
+
+def places(ordered: OrderedPrompt) -> list[str]:
+    """Return what stands where, up to the discussion."""
+    shown = (part for part in ordered.prompt.segments if part.section is not Section.HISTORY)
+    return [
+        f"{part.path or part.segment.text.split(chr(10))[0]}{'*' * (part.section is Section.CHANGED)}"
+        for part in shown
+    ]
+
+
+def test_what_is_not_shown_stands_behind_all_that_may_stay() -> None:
+    """New files and diffs stand before it, so that it ends nothing that a cache holds (rules B-7 and B-9)."""
+    first = fitted_order(with_remainder(prompt_of(CONTENT), "three"), None, frozenset())
+    assert places(first)[-1] == "### Not shown"
+    texts = ("", *(one.text for one in first.prompt.prompt.segments))
+    earlier = CachedPrompt(first.prompt.fingerprint, texts.__getitem__)
+    grown = CONTENT | {"b.py": CONTENT["b.py"] + "b.py more\n", "d.py": "d\n"}
+    second = fitted_order(with_remainder(prompt_of(grown), "two"), earlier, frozenset({"b.py"}))
+    kept = places(first)[:-1]
+    assert places(second) == [*kept, "d.py", "## Files (Changed)*", "b.py*", "### Not shown"]
+
+
+def test_a_file_that_shows_less_does_not_stay_as_it_was() -> None:
+    """A diff would say that its lines were deleted, so it and all behind it are written as they are now (rule B-9)."""
+    first = fitted_order(prompt_of(CONTENT), None, frozenset())
+    texts = ("", *(one.text for one in first.prompt.prompt.segments))
+    earlier = CachedPrompt(first.prompt.fingerprint, texts.__getitem__)
+    less = CONTENT | {"b.py": "".join(CONTENT["b.py"].splitlines(keepends=True)[:115])}
+    assert fitted_order(prompt_of(less), earlier, frozenset({"a.py", "c.py"})).older == ()
+    assert fitted_order(prompt_of(less), earlier, frozenset(CONTENT)).older == ("b.py",)
+
+
+def test_a_file_that_showed_hardly_anything_stands_behind_as_a_whole() -> None:
+    """Where a diff would be longer than the block, the block itself stands there (rule B-9)."""
+    first = fitted_order(
+        prompt_of({"a.py": "a line\n", "b.py": CONTENT["b.py"]}), None, frozenset()
+    )
+    texts = ("", *(one.text for one in first.prompt.prompt.segments))
+    earlier = CachedPrompt(first.prompt.fingerprint, texts.__getitem__)
+    more = {"a.py": "".join(f"{n}\n" for n in range(40)), "b.py": CONTENT["b.py"]}
+    second = fitted_order(prompt_of(more), earlier, frozenset({"a.py", "b.py"}))
+    (whole,) = (
+        part.segment.text
+        for part in second.prompt.segments
+        if part.section is Section.CHANGED and part.path
+    )
+    assert whole == file_block("a.py", more["a.py"])

@@ -125,12 +125,23 @@ class Analysis:
 
     @property
     def term_totals(self) -> tuple[Counter[int], Counter[int]]:
-        """By a term's hash, how often it occurs in the file, and in how many pieces."""
+        """By a term's hash, how often it occurs in the file, and in how many pieces, in the same order."""
         hashes, _, counts = self._postings
-        occurrences: Counter[int] = Counter()
+        pieces = Counter(hashes)
+        occurrences = pieces.copy()
         for hashed, count in zip(hashes, counts, strict=True):
-            occurrences[hashed] += count
-        return occurrences, Counter(hashes)
+            if count > 1:
+                occurrences[hashed] += count - 1
+        return occurrences, pieces
+
+    def own_names(self) -> list[str]:
+        """Return the own name of each definition, ``""`` where it has none; quicker than asking for all of them."""
+        rows = json.loads(inflated(self._sections[1]))
+        return [row[2][-1] if row[2] else "" for row in rows]
+
+    def used_names(self) -> set[str]:
+        """Return the names that the file uses; quicker than asking for all references."""
+        return {row[0] for row in json.loads(inflated(self._sections[3]))}
 
     @cached_property
     def _postings(self) -> tuple[memoryview, memoryview, bytes]:
@@ -348,6 +359,7 @@ def _definition_rows(definitions: Sequence[DefinedName]) -> list[tuple[object, .
     rows: list[tuple[object, ...]] = []
     for definition in definitions:
         around = definitions[definition.outer].path if definition.outer >= 0 else ()
-        shared = len(around) if definition.path[: len(around)] == around else 0
+        inside = definition.path[: len(around)] == around and len(definition.path) > len(around)
+        shared = len(around) if inside else 0
         rows.append((definition.kind, shared, definition.path[shared:], *definition[2:]))
     return rows

@@ -16,6 +16,10 @@ _WORDS: Mapping[PathKind, str] = {
     PathKind.BENCHMARK: "bench benches benchmark benchmarks",
     PathKind.VENDORED: "vendor vendored vendoring bundled",
     PathKind.GENERATED: "generated codegen regenerate lockfile",
+    PathKind.SETTINGS: (
+        "config configuration setting settings dependency dependencies workflow lint linter makefile dockerfile docker "
+        "packaging bump pin toml yaml yml json ini"
+    ),
 }
 """Words by which a task speaks of files of a kind."""
 _TERMS: Mapping[PathKind, frozenset[str]] = {
@@ -36,7 +40,7 @@ _IN_TEXT = 0.75
 def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
     """Return which files are tests, which are auxiliary, and which are of a kind that the first line speaks of.
 
-    Auxiliary are documents, examples, benchmarks, and what is vendored or generated.
+    Auxiliary are documents, examples, benchmarks, settings, and what is vendored or generated.
     """
     penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
     tests: dict[int, float] = {}

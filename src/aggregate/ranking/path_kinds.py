@@ -17,6 +17,7 @@ class PathKind(StrEnum):
     BENCHMARK = "benchmark"
     VENDORED = "vendored"
     GENERATED = "generated"
+    SETTINGS = "settings"
 
 
 _FOLDERS: Mapping[PathKind, frozenset[str]] = {
@@ -65,6 +66,12 @@ _DOCUMENT_NAME = re.compile(
 _GENERATED_NAME = re.compile(
     r"(?:\.min\.(?:js|css)|\.(?:lock|lockb|snap|map|pb\.go|g\.dart)|_pb2\.py|^package-lock\.json|^go\.sum)$"
 )
+_SETTINGS_NAME = re.compile(
+    r"\.(?:toml|ini|cfg|conf|ya?ml|json[5c]?|properties|env|editorconfig)$"
+    r"|^(?:(?:gnu)?makefile|dockerfile|containerfile|justfile|gemfile|pipfile|vagrantfile|procfile|brewfile|cmakelists)"
+    r"(?:[.-]|$)|\.mk$|^requirements[a-z0-9_.-]*\.txt$|^\."
+)
+"""What tells tools about a project; of a project that is nothing else all files are as likely as before."""
 
 
 def kind_of(path: str, *, is_generated: bool = False) -> PathKind:
@@ -111,6 +118,8 @@ def _kind_of_name(name: str) -> PathKind:
     lower = name.lower()
     if _TEST_NAME.search(lower) or _TEST_CLASS.search(name):
         return PathKind.TEST
+    if _SETTINGS_NAME.search(lower):
+        return PathKind.GENERATED if _GENERATED_NAME.search(lower) else PathKind.SETTINGS
     if _DOCUMENT_NAME.search(lower):
         return PathKind.DOCUMENT
     if _GENERATED_NAME.search(lower):

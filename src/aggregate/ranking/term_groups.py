@@ -36,7 +36,7 @@ class TermGroup:
         "_terms",
     )
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: "bytes | memoryview[int]") -> None:
         view = memoryview(data)
         terms, postings, names, referred = numbers("I", view[: 4 * _HEADER])
         sizes = (
@@ -103,12 +103,11 @@ def pack_group(analyses: Sequence[Analysis | None]) -> bytes:
         postings += _posting_keys(analysis, member)
         if analysis.traits.is_code:
             defined += [
-                term_hash(definition.path[-1]) << 40 | member << 32 | place
-                for place, definition in enumerate(analysis.definitions)
-                if definition.path
+                term_hash(name) << 40 | member << 32 | place
+                for place, name in enumerate(analysis.own_names())
+                if name
             ]
-        names = {reference.name for reference in analysis.references}
-        referred += [term_hash(name) << 8 | member for name in names]
+        referred += [term_hash(name) << 8 | member for name in analysis.used_names()]
     postings.sort()
     defined.sort()
     # Of two names with one hash, one file stands for both.
@@ -134,12 +133,13 @@ def _posting_keys(analysis: Analysis, member: int) -> list[int]:
     """Return one number for each term of a file: its hash, the file, how often, in how many pieces."""
     occurrences, pieces = analysis.term_totals
     middle = member << 16
+    most = _MOST_COUNT << 8
     return [
         hashed << 24
         | middle
-        | (count if count < _MOST_COUNT else _MOST_COUNT) << 8
-        | min(pieces[hashed], _MOST_COUNT)
-        for hashed, count in occurrences.items()
+        | (count << 8 if count < _MOST_COUNT else most)
+        | (places if places < _MOST_COUNT else _MOST_COUNT)
+        for (hashed, count), places in zip(occurrences.items(), pieces.values(), strict=True)
     ]
 
 
