@@ -83,13 +83,14 @@ def test_a_larger_limit_shows_all_that_a_smaller_one_does(
 def test_advancing_in_portions_shows_what_one_go_shows(
     files: list[Source], limits: list[int]
 ) -> None:
-    """What was taken in part is finished first, so that the way to a limit does not matter (rule B-6)."""
+    """What was taken in part is finished first and costs the same, so that the way does not matter (rule B-6)."""
     at_once = new_fit(files)
     at_once.advance(max(limits))
     in_portions = new_fit(files)
     for limit in sorted(limits):
         in_portions.advance(limit)
     assert _shown_lines(in_portions) == _shown_lines(at_once)
+    assert in_portions.spent == at_once.spent
 
 
 @given(files=FILES)
