@@ -16,6 +16,8 @@ from tests.ranking.asking import ask, by_definition, by_path, inquiry, matched, 
         ("docs: describe the router", 1.0, None),
         ("tests(router): cover wildcards", None, 1.0),
         ("correct the readme", 1.0, 0.3),
+        ("Document how to write a route", 1.0, None),
+        ("document is lost in the router", 1.0, 1.0),
     ],
 )
 def test_a_task_that_speaks_of_tests_or_documents_lifts_them(

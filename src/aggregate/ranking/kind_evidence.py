@@ -27,6 +27,11 @@ _TERMS: Mapping[PathKind, frozenset[str]] = {
 }
 _PREFIX = re.compile(r"\s*+(?P<type>\w{2,20}+)(?:\([^()\n]{0,60}\))?!?:")
 """What a conventional message begins with: ``docs: ...``, ``test(router): ...``."""
+_DOCUMENTING = re.compile(
+    r"\s*+(?:please\s++)?(?:re)?document\s++(?:a|all|an|and|each|every|how|its|new|our|that|the|this|what|when|where|which|why)\b",
+    re.IGNORECASE,
+)
+"""How a task begins that asks for documentation, rather than speaks of a document."""
 _TEST_NAME = re.compile(r"tests?$|test_|Test[A-Z]")
 """Names of definitions that hold tests."""
 _IN_SCOPE = 0.0
@@ -94,7 +99,8 @@ def _penalty(kind: PathKind, task: TaskText) -> float:
     words = _TERMS[kind]
     prefix = _PREFIX.match(task.text)
     scopes = [*task.scopes, *(term_list(prefix["type"]) if prefix else ())]
-    if not words.isdisjoint(scopes):
+    is_asked = kind is PathKind.DOCUMENT and _DOCUMENTING.match(task.text)
+    if is_asked or not words.isdisjoint(scopes):
         return _IN_SCOPE
     if not words.isdisjoint(task.subject):
         return _IN_SUBJECT
