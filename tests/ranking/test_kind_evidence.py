@@ -88,3 +88,12 @@ def test_tests_within_the_source_are_told_by_their_names() -> None:
     assert values["src/area.rs:tests.measures_a_square"] == 1.0
     assert "src/area.rs:area" not in values
     assert {name.partition(":")[0] for name in values} == {"src/area.rs"}
+
+
+def test_a_changelog_is_asked_for_by_its_name_alone() -> None:
+    """It holds the words of every task, so that ``docs: ...`` does not mean it (rule T-1)."""
+    corpus = FakeCorpus({"CHANGES.md": "# News\n", "docs/a.md": "# A\n"})
+    for task, value in (("docs: explain", None), ("docs: correct the changelog", 1.0)):
+        put, _ = inquiry(corpus, ask(task))
+        asked = by_path(corpus, file_kinds(put)[2])
+        assert (asked["docs/a.md"], asked.get("CHANGES.md")) == (1.0, value)

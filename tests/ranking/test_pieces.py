@@ -168,3 +168,9 @@ def test_a_docstring_is_not_cut_where_its_end_is_near() -> None:
         "    return send(\n" + "".join(f"        a{number},\n" for number in range(8)) + "    )\n"
     )
     assert shown("a.py", signature + docstring + body) == ["1-16 get", "17-26 get"]
+
+
+def test_an_underline_belongs_to_its_heading() -> None:
+    """A heading is shown with the line that makes it one (rule B-2)."""
+    analysis = analyse("a.md", "One\n===\n\ntext\n\nTwo\n---\n\n## Three\n\ntext\n")
+    assert [(d.signature, d.body) for d in analysis.definitions] == [(1, 3), (6, 8), (9, 10)]

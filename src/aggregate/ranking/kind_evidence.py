@@ -32,6 +32,9 @@ _DOCUMENTING = re.compile(
     re.IGNORECASE,
 )
 """How a task begins that asks for documentation, rather than speaks of a document."""
+_CHANGELOG = re.compile(r"(?:^|/)(?:changelogs?|changes|history|news)(?:\.\w+|/|$)", re.IGNORECASE)
+"""Documents that name everything that there is, and are asked for only by the word."""
+_OF_CHANGES = frozenset(term_list("changelog changelogs history news"))
 _TEST_NAME = re.compile(r"tests?$|test_|Test[A-Z]")
 """Names of definitions that hold tests."""
 _IN_SCOPE = 0.0
@@ -48,6 +51,7 @@ def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
     Auxiliary are documents, examples, benchmarks, settings, and what is vendored or generated.
     """
     penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
+    is_of_changes = not _OF_CHANGES.isdisjoint(inquiry.question.task.terms)
     tests: dict[int, float] = {}
     auxiliary: dict[int, float] = {}
     asked: dict[int, float] = {}
@@ -55,6 +59,8 @@ def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
         if kind is PathKind.SOURCE:
             continue
         penalty = penalties[kind]
+        if kind is PathKind.DOCUMENT and not is_of_changes:
+            penalty = 1.0 if _CHANGELOG.search(inquiry.files[file].path) else penalty
         if penalty:
             values = tests if kind is PathKind.TEST else auxiliary
             values[file] = penalty
