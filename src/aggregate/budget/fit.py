@@ -24,6 +24,10 @@ _SHORT_LINE = 400
 
 _UNFINISHED = ("(", "[", "{", ",", "\\", "=", "+", "|", "&", ".", "->", "=>")
 """What a line ends with whose statement goes on, so that it is no place to cut."""
+_LEADING = ("#", "//", "/*", "* ", "@", "--")
+"""What comments, decorators and attributes begin with, which belong to what follows them."""
+_MOST_LEADING = 3
+"""Such lines that a cut leaves out; a longer comment tells something by itself."""
 
 
 class _Waiting(NamedTuple):
@@ -173,9 +177,9 @@ class Fit:
             else:
                 high = middle - 1
         texts = state.lines.texts
-        while low and _is_no_end(texts[numbers[low - 1] - 1]):
-            low -= 1
-        return as_runs(numbers[:low])
+        return as_runs(
+            numbers[: _end_of_statement([texts[number - 1] for number in numbers[:low]])]
+        )
 
     def _state(self, file: int) -> ShownLines | None:
         if file not in self.shown and file not in self._unusable:
@@ -185,6 +189,22 @@ class Fit:
             else:
                 self.shown[file] = ShownLines(lines)
         return self.shown.get(file)
+
+
+def _end_of_statement(lines: Sequence[str]) -> int:
+    """Return how many lines there are up to the last end of a statement, without the few that lead to another."""
+    end = _without_unfinished(lines, len(lines))
+    leading = end
+    while leading and lines[leading - 1].lstrip().startswith(_LEADING):
+        leading -= 1
+    is_few = leading < end <= leading + _MOST_LEADING
+    return _without_unfinished(lines, leading) if is_few else end
+
+
+def _without_unfinished(lines: Sequence[str], end: int) -> int:
+    while end and _is_no_end(lines[end - 1]):
+        end -= 1
+    return end
 
 
 def _is_no_end(line: str) -> bool:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from aggregate.budget.fit import Fit
 from aggregate.budget.lines import Run
 from aggregate.budget.steps import WITH_TASK, Fittable, StepOrder
+from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.assemble import Composition, PromptStream
 from aggregate.compose.candidates import Candidates
 from aggregate.compose.choices import FitStates, choices_of
@@ -24,7 +25,7 @@ from aggregate.compose.section_shares import (
     fit_history,
     fit_results,
 )
-from aggregate.compose.selection import ResolvedFile
+from aggregate.compose.selection import ResolvedFile, omission_remark
 from aggregate.errors import BudgetError
 from aggregate.index.store import Index
 from aggregate.models.budget import Budget, FileOrder
@@ -116,6 +117,7 @@ class _Composing:
         self._kept: dict[int, tuple[Run, ...]] = {}
         self._unreadable = self._messages()
         self._remarks = [other.file for other in self._corpus.others if other.file.is_remark]
+        self._remarks += self._unreadable_of_all()
 
     def composition(self) -> Composition:
         """Return the prompt.
@@ -295,8 +297,15 @@ class _Composing:
         return [
             error_file(other.file, other.source)
             for other in self._corpus.others
-            if not other.file.is_remark
+            if not other.file.is_remark and other.file.item.path != ALL_FILES
         ]
+
+    def _unreadable_of_all(self) -> list[ResolvedFile]:
+        """Return a remark on the files that cannot be read and that nobody has named, by a glob of theirs or at all."""
+        others = [other.file for other in self._corpus.others if not other.file.is_remark]
+        unnamed = [file for file in others if file.item.path == ALL_FILES]
+        paths = [file.path for file in unnamed]
+        return [omission_remark(unnamed[0].entry, "unreadable", paths)] if unnamed else []
 
     def _composed(self, fit: Fit, others: "_Others", remainder: int) -> Composition:
         """Return the prompt that shows what ``fit`` does.
