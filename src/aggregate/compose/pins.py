@@ -6,6 +6,7 @@ from typing import Self
 
 from aggregate.budget.lines import Run
 from aggregate.budget.steps import signature_run
+from aggregate.compose.candidates import Candidates
 from aggregate.compose.focus import FOCUS_TIER, FocusIndex
 from aggregate.compose.request import Request
 from aggregate.compose.selection import ResolvedFile
@@ -64,6 +65,18 @@ class Pins:
             f"focus {path}: no file of the project matches it; name it under [files] paths too"
             for path in self.unknown
         )
+
+    def runs(self, candidates: Candidates) -> dict[int, tuple[Run, ...]]:
+        """Return the lines that are shown whatever they cost, by the numbers of their files."""
+        runs: dict[int, tuple[Run, ...]] = {}
+        for number, candidate in sorted(candidates.by_number.items()):
+            path = candidate.file.path
+            if path in self.whole:
+                runs[number] = (ALL_LINES,)
+            elif places := self.places.get(path):
+                definitions = candidates.analysis(number).definitions
+                runs[number] = tuple(runs_around(places, definitions))
+        return runs
 
 
 def runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> Iterator[Run]:
