@@ -9,7 +9,7 @@ from aggregate.compose.file_messages import check_refused
 from aggregate.compose.file_rendering import RenderedFiles
 from aggregate.compose.prompt_stream import PromptStream
 from aggregate.compose.request import Request
-from aggregate.models.choice import Cut, FileChoice, Missing
+from aggregate.models.choice import Cut, Decided, FileChoice, Missing
 from aggregate.models.file_item import FileRecord
 from aggregate.models.prompt import Prompt, Segment
 from aggregate.models.reference import THRESHOLD
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from aggregate.sections.subagent_results import Results
 
 
-class ComposedPrompt(Protocol):
+class ComposedPrompt(Decided, Protocol):
     """A prompt as its writers see it, composed already or while its segments are iterated."""
 
     @property
@@ -38,21 +38,6 @@ class ComposedPrompt(Protocol):
     @property
     def refused(self) -> tuple[str, ...]:
         """Those of the warnings that say what the scope does not allow."""
-        ...
-
-    @property
-    def choices(self) -> Sequence[FileChoice]:
-        """With a task or a budget: what was decided about each candidate, once all segments were made."""
-        ...
-
-    @property
-    def cut(self) -> Sequence[Cut]:
-        """What else was shortened or left out for the budget."""
-        ...
-
-    @property
-    def missing(self) -> Sequence[Missing]:
-        """Evidence that there was none of."""
         ...
 
     def __iter__(self) -> Iterator[Segment]:

@@ -11,7 +11,7 @@ from aggregate.compose.fitted_files import FittedFiles, fitted_section
 from aggregate.compose.layout import is_summarized
 from aggregate.compose.pins import Pins
 from aggregate.compose.prompt_stream import PromptStream
-from aggregate.compose.ranked_files import RankedFiles
+from aggregate.compose.ranked_files import ReadFiles
 from aggregate.compose.request import Request
 from aggregate.compose.section_shares import OtherSections
 from aggregate.errors import BudgetError
@@ -31,7 +31,7 @@ class FittedPrompts:
 
     Args:
         request: What to compose.
-        ranked: Its files.
+        files: Its files.
         candidates: Those that may be shown.
         pins: What is shown whatever it costs.
         pinned: The numbers of its files; they are shown also where they are empty.
@@ -41,17 +41,17 @@ class FittedPrompts:
     def __init__(
         self,
         request: Request,
-        ranked: RankedFiles,
+        files: ReadFiles,
         candidates: Candidates,
         pins: Pins,
         *,
         pinned: Collection[int],
         count: Callable[[str], int],
     ) -> None:
-        others = ranked.corpus.others
+        others = files.corpus.others
         self._request = request
-        self._selection = ranked.selection
-        self._reader = ranked.reader
+        self._selection = files.selection
+        self._reader = files.reader
         self._candidates = candidates
         self._doubts = (*request.doubts, *pins.doubts)
         self._pinned = pinned

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from aggregate.budget.lines import Run
+from aggregate.budget.lines import ALL_LINES, Run
 from aggregate.budget.steps import signature_run
 from aggregate.compose.candidates import Candidates
 from aggregate.compose.focus import FOCUS_TIER, FocusIndex
@@ -12,9 +12,6 @@ from aggregate.compose.request import Request
 from aggregate.compose.selection import ResolvedFile
 from aggregate.models.task import Place
 from aggregate.ranking.file_analysis import DefinedName
-
-ALL_LINES: Run = (1, 1 << 31)
-"""From the first line to beyond the last one of any file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,9 +100,9 @@ class _Composing:
         self._budget: Budget = request.budget
         self._count = SavedCounts(index)
         self._ranked = ranked
-        self._pins = Pins.of(request, ranked.selection.files)
+        self._pins = Pins.of(request, ranked.files.selection.files)
         self._candidates = Candidates(
-            ranked.corpus,
+            ranked.files.corpus,
             ranked.ranking.files,
             mode_of=self._mode,
             count=self._count,
@@ -112,7 +112,7 @@ class _Composing:
         self._kept: dict[int, tuple[Run, ...]] = {}
         self._prompts = FittedPrompts(
             request,
-            ranked,
+            ranked.files,
             self._candidates,
             self._pins,
             pinned=self._pinned,
@@ -253,7 +253,7 @@ class _Composing:
         fit.advance(fit.spent + int(self._budget.tokens * _NEXT))
         later = {number: bytes(state.marks) for number, state in fit.shown.items()}
         choices = choices_of(
-            self._ranked.selection.files,
+            self._ranked.files.selection.files,
             self._candidates,
             FitStates(shown, later, frozenset(self._pinned), self._prompts.file_tokens(prompt)),
             is_scored=self._request.task is not None,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from aggregate.models.view import Span, View
 
 GAP = "..."
+"""The line that stands where others are left out, as in a skeleton."""
 
 
 def focused(view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> View:
