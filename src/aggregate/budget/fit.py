@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from aggregate.budget.lines import GAP, FileLines, Run, ShownLines, as_runs
+from aggregate.budget.lines import FileLines, Run, ShownLines, as_runs
 from aggregate.budget.steps import Step, StepOrder
+from aggregate.views.focused import GAP
 
 _MARGIN = 1
 """Tokens for each run of lines: apart, two lines may have more tokens than together."""
@@ -24,6 +25,10 @@ _SHORT_LINE = 400
 
 _UNFINISHED = ("(", "[", "{", ",", "\\", "=", "+", "|", "&", ".", "->", "=>")
 """What a line ends with whose statement goes on, so that it is no place to cut."""
+_LEADING = ("#", "//", "/*", "* ", "@", "--")
+"""What comments, decorators and attributes begin with, which belong to what follows them."""
+_MOST_LEADING = 3
+"""Such lines that a cut leaves out; a longer comment tells something by itself."""
 
 
 class _Waiting(NamedTuple):
@@ -69,7 +74,7 @@ class Fit:
 
     def __post_init__(self) -> None:
         self._steps = iter(self.order)
-        self._gap = self.count(GAP)
+        self._gap = self.count(f"{GAP}\n")
 
     def pin(self, file: int, runs: Iterable[Run]) -> None:
         """Show lines whatever they cost."""
@@ -173,9 +178,9 @@ class Fit:
             else:
                 high = middle - 1
         texts = state.lines.texts
-        while low and _is_no_end(texts[numbers[low - 1] - 1]):
-            low -= 1
-        return as_runs(numbers[:low])
+        return as_runs(
+            numbers[: _end_of_statement([texts[number - 1] for number in numbers[:low]])]
+        )
 
     def _state(self, file: int) -> ShownLines | None:
         if file not in self.shown and file not in self._unusable:
@@ -185,6 +190,22 @@ class Fit:
             else:
                 self.shown[file] = ShownLines(lines)
         return self.shown.get(file)
+
+
+def _end_of_statement(lines: Sequence[str]) -> int:
+    """Return how many lines there are up to the last end of a statement, without the few that lead to another."""
+    end = _without_unfinished(lines, len(lines))
+    leading = end
+    while leading and lines[leading - 1].lstrip().startswith(_LEADING):
+        leading -= 1
+    is_few = leading < end <= leading + _MOST_LEADING
+    return _without_unfinished(lines, leading) if is_few else end
+
+
+def _without_unfinished(lines: Sequence[str], end: int) -> int:
+    while end and _is_no_end(lines[end - 1]):
+        end -= 1
+    return end
 
 
 def _is_no_end(line: str) -> bool:
