@@ -367,6 +367,27 @@ def test_that_all_files_are_not_the_binary_ones_is_no_news(clone: Path) -> None:
     assert "left out as secret-looking (.env)" in said
 
 
+def test_a_word_that_is_no_command_may_be_meant_for_a_task(clone: Path) -> None:
+    """The error says how to make it one (rule T-1)."""
+    said = start(clone, "fix", "--budget", "1k").err
+    assert "No such command 'fix'. To make it the task: aggregate --task fix" in said
+
+
+def test_a_budget_that_nothing_fits_into_is_told(clone: Path) -> None:
+    """It is no matter of the configuration then (rule B-7)."""
+    said = start(clone, "fix the retry", "--budget", "5").err
+    assert "warning: none of the files fits into the budget: allow more tokens\n" in said
+
+
+def test_reasons_are_told_in_plain_words(clone: Path) -> None:
+    """The table says what a stranger understands; the audit keeps the kinds' names (rule A-2)."""
+    told = start(clone, "fix the retry", "--budget", "1k", "--explain", "-q").out
+    assert "words in a definition: retry" in told
+    assert "recent changes: " not in told
+    told = start(clone, "fix the retry", "--budget", "1k", "--explain", "-q", "--json").out
+    assert '"definition text"' in told
+
+
 def test_what_cannot_be_read_takes_no_room_where_nobody_named_it(clone: Path) -> None:
     """A file in no known encoding is a remark on all files, not a message in each prompt (rule T-6)."""
     (clone / "book.txt").write_bytes(b"\x81\x8d\x8f\x90\x9d\n" * 50)

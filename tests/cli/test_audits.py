@@ -354,7 +354,7 @@ def test_the_table_as_a_whole(capsys: pytest.CaptureFixture[str]) -> None:
         "task: fix it\n"
         "seeds: focus a.py:3-4, symbol f, since HEAD\n"
         "tokens  level             score                    file         why\n"
-        " 1,200  focused (pinned)  99.0%  ████████████████  a\\x1b[2J.py  named in the task: a.py; imports: imports b\n"
+        " 1,200  focused (pinned)  99.0%  ████████████████  a\\x1b[2J.py  named in the task: a.py; imports b\n"
         "     0  name               1.0%  ▏                 b.py\n"
         + "".join(
             f"     0  left out                                   z{n:02}.py\n" for n in range(9)

@@ -185,6 +185,16 @@ def test_a_pinned_place_shows_the_definitions_around_it(tmp_path: Path) -> None:
     assert "command_0" in choice.definitions
 
 
+def test_a_place_between_methods_does_not_pin_the_whole_class(tmp_path: Path) -> None:
+    """Of a long class its signature and the lines around the place are shown, not all methods (rule B-4)."""
+    methods = "".join(f"    def m{n}(self) -> int:\n        return {n}\n\n" for n in range(40))
+    text = f'class Long:\n    """What it is for.\n\n    More.\n    """\n\n    size = 3\n\n{methods}'
+    request = project(tmp_path, {"app/long.py": text})
+    composition = composed(request, 120, Task("", focus=(Place("app/long.py", 4, 4),)))
+    assert '    """What it is for.\n\n    More.\n    """\n' in composition.prompt.markdown
+    assert "return 39" not in composition.prompt.markdown
+
+
 def test_the_discussion_keeps_its_newest_turns_within_its_share(tmp_path: Path) -> None:
     """Whole turns go, the oldest first; a line says how many, and the last one stays (rule B-5)."""
     turns = [f"User: question {number} " + "word " * 60 for number in range(30)]

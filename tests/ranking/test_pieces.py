@@ -174,3 +174,10 @@ def test_an_underline_belongs_to_its_heading() -> None:
     """A heading is shown with the line that makes it one (rule B-2)."""
     analysis = analyse("a.md", "One\n===\n\ntext\n\nTwo\n---\n\n## Three\n\ntext\n")
     assert [(d.signature, d.body) for d in analysis.definitions] == [(1, 3), (6, 8), (9, 10)]
+
+
+def test_a_block_of_code_in_prose_is_not_cut_where_its_end_is_near() -> None:
+    """A long section is cut between its blocks of code (rule B-6)."""
+    words = "# One\n\n" + "word\n" * 10 + "\n"
+    block = "```js\n" + "a()\n" * 5 + "\nb()\n\n" + "c()\n```\n"
+    assert shown("a.md", words + block + "more\n" * 12) == ["1-24 One", "25-36 One"]

@@ -24,6 +24,18 @@ _LEAST_NAME, _MOST_NAME = 10, 60
 """Columns of a path: on the narrowest terminal, and where the reasons would not be seen any more."""
 _WIDE = 90
 """Columns from which there is room for bars."""
+_PLAIN_WORDS = {
+    "auxiliary": "beside the source",
+    "definition text": "words in a definition",
+    "file text": "words in the file",
+    "identifier used": "uses a name of the task",
+    "kind in the task": "the task speaks of",
+    "names around": "named like the task",
+    "near a seed": "near what you named",
+    "path words": "words in the path",
+    "subject": "words of the first line",
+}
+"""Kinds of evidence, whose names in the audit are for programs, as a person says it; the others are clear."""
 _OF_FILES = (Section.FILES, Section.CHANGED)
 
 
@@ -129,7 +141,14 @@ def _line(row: FileChoice, best: float) -> _Line:
 
 
 def _because(reason: Reason) -> str:
-    return f"{reason.kind}: {reason.matched}" if reason.matched else reason.kind
+    kind, matched = _said(reason.kind), reason.matched
+    if not matched or kind.removesuffix("s") in matched:  # such as "3 recent changes"
+        return matched or kind
+    return f"{kind}: {matched}"
+
+
+def _said(kind: str) -> str:
+    return _PLAIN_WORDS.get(kind, kind)
 
 
 def _footing(audit: Audit) -> Iterator[str]:
@@ -165,9 +184,9 @@ def _details(audit: Audit, row: FileChoice) -> Iterator[str]:
         yield f"  content      sha256:{row.content_hash}"
     if row.reasons:
         yield "  evidence"
-    kind = max((len(reason.kind) for reason in row.reasons), default=0)
+    kind = max((len(_said(reason.kind)) for reason in row.reasons), default=0)
     for reason in row.reasons:
-        yield f"    {reason.weight:>8.3f}  {reason.kind.ljust(kind)}  {reason.matched}".rstrip()
+        yield f"    {reason.weight:>8.3f}  {_said(reason.kind).ljust(kind)}  {reason.matched}".rstrip()
 
 
 def _level(row: FileChoice) -> str:

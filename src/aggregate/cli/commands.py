@@ -162,6 +162,18 @@ class Commands(LazyGroup):
 
     table = COMMANDS
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; a word that is near none may be meant for a task."""
+        try:
+            return super().resolve_command(ctx, args)
+        except NoSuchCommand as error:
+            if error.possibilities:
+                raise
+            said = f"{error.message} To make it the task: aggregate --task {error.command_name}"
+            raise NoSuchCommand(error.command_name, said, ctx=ctx) from None
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Hand over to the default command where the first argument is an option of its own, or there is none.
 

@@ -47,7 +47,9 @@ def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", index: Index
 def print_report(stream: ComposedPrompt, tokens: "PromptTokens", warnings: Sequence[str]) -> None:
     """Print to standard error the warnings, and the tokens of the document, its sections and largest files."""
     warn_all(for_reader(warnings), more="--json")
-    if not stream.rows:
+    if not stream.rows and stream.choices:
+        warn("none of the files fits into the budget: allow more tokens")
+    elif not stream.rows:
         warn("no files: name some under [files] paths in the configuration")
     lines = [f"{tokens.document:>11,} tokens (o200k)"]
     lines += [f"{number:>11,} in {section.value}" for section, number in tokens.sections.items()]

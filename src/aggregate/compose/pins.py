@@ -13,6 +13,12 @@ from aggregate.compose.selection import ResolvedFile
 from aggregate.models.task import Place
 from aggregate.ranking.file_analysis import DefinedName
 
+_LONGEST = 60
+"""Lines of a definition with others in it that is pinned as a whole; a place between the methods of a class of a
+thousand lines does not mean them all."""
+_CONTEXT = 12
+"""Lines on each side of a place in a longer one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pins:
@@ -90,4 +96,16 @@ def runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> 
             definition = definitions[number]
             yield signature_run(definition)
             if number not in outer:
-                yield definition.first, definition.last
+                yield _lines_around(place, number, definitions)
+
+
+def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName]) -> Run:
+    """Return the lines of a definition around a place in it, all unless it is long and holds others."""
+    definition = definitions[number]
+    inner = [other for other in definitions if other.outer == number]
+    if not inner or definition.last - definition.first < _LONGEST:
+        return definition.first, definition.last
+    before = (other.last + 1 for other in inner if other.last < place.first)
+    behind = (other.first - 1 for other in inner if other.first > place.last)
+    first = max(definition.first, place.first - _CONTEXT, *before)
+    return first, min(definition.last, place.last + _CONTEXT, *behind)

@@ -189,7 +189,8 @@ def analyse(path: str, text: str) -> Analysis:
     references: Sequence[Reference] = ()
     if language and is_parsed:
         definitions, references = _read(text, lines, language)
-    runs = list(cut(owned_runs(definitions, len(lines), is_code=is_code), lines)) if lines else []
+    owned = owned_runs(definitions, len(lines), is_code=is_code)
+    runs = list(cut(owned, lines, is_code=is_code)) if lines else []
     if not is_parsed:
         runs = _sampled(runs, lines)
     pieces, postings = _counted(lines, runs, _SAMPLE if not is_parsed else len(text))

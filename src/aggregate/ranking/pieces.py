@@ -23,6 +23,8 @@ _CLOSING: Final = re.compile(r"(?:\W|\b(?:done|else|end|endif|fi)\b)*+")
 """Lines that only end what stands before them, or lead over to the next: alone they tell nothing."""
 _STRING: Final = '"""'
 """What a string of many lines begins and ends with in most languages that have such, a docstring for one."""
+_FENCE: Final = "```"
+"""The same of a block of code in prose."""
 
 
 class Run(NamedTuple):
@@ -101,15 +103,17 @@ def _with_own_lines(
     return kept
 
 
-def cut(runs: Sequence[Run], lines: Sequence[str]) -> Iterator[Run]:
+def cut(runs: Sequence[Run], lines: Sequence[str], *, is_code: bool) -> Iterator[Run]:
     """Yield the runs, those that are too long in parts, and what tells nothing alone with what stands before it.
 
     Args:
         runs: All lines, in order.
         lines: The text's.
+        is_code: Whether it is a program.
     """
+    mark = _STRING if is_code else _FENCE
     last: Run | None = None
-    for part in _parts(_without_blank_runs(runs, lines), lines):
+    for part in _parts(_without_blank_runs(runs, lines), lines, mark):
         if last and _CLOSING.fullmatch("\n".join(lines[part.first - 1 : part.last])):
             last = last._replace(last=part.last)
             continue
@@ -120,11 +124,11 @@ def cut(runs: Sequence[Run], lines: Sequence[str]) -> Iterator[Run]:
         yield last
 
 
-def _parts(runs: Sequence[Run], lines: Sequence[str]) -> Iterator[Run]:
+def _parts(runs: Sequence[Run], lines: Sequence[str], mark: str) -> Iterator[Run]:
     for run in runs:
         first = run.first
         if run.last - first >= MOST_LINES:
-            open_strings = _open_strings(lines[first - 1 : run.last])
+            open_strings = _open_strings(lines[first - 1 : run.last], mark)
             while run.last - first >= MOST_LINES:
                 start = first - run.first
                 last = _best_end(lines, first, open_strings[start : start + MOST_LINES])
@@ -133,9 +137,9 @@ def _parts(runs: Sequence[Run], lines: Sequence[str]) -> Iterator[Run]:
         yield Run(first, run.last, run.owner)
 
 
-def _open_strings(lines: Sequence[str]) -> list[bool]:
-    """Return for each line whether a string of many lines goes on behind it."""
-    return list(accumulate((line.count(_STRING) % 2 == 1 for line in lines), xor))
+def _open_strings(lines: Sequence[str], mark: str) -> list[bool]:
+    """Return for each line whether a string of many lines, or a block of code, goes on behind it."""
+    return list(accumulate((line.count(mark) % 2 == 1 for line in lines), xor))
 
 
 def _without_blank_runs(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
