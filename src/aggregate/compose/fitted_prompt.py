@@ -1,19 +1,22 @@
 """A prompt within a budget as text: what a fit shows of the files, the other sections, and what is not shown."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from aggregate.budget.fit import Fit
+from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.assemble import Composition
 from aggregate.compose.candidates import Candidates
 from aggregate.compose.file_rendering import error_file
 from aggregate.compose.fitted_files import FittedFiles, fitted_section
 from aggregate.compose.layout import is_summarized
 from aggregate.compose.pins import Pins
+from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.prompt_stream import PromptStream
 from aggregate.compose.ranked_files import ReadFiles
 from aggregate.compose.request import Request
 from aggregate.compose.section_shares import OtherSections
+from aggregate.compose.selection import ResolvedFile, omission_remark
 from aggregate.errors import BudgetError
 from aggregate.models.budget import Budget, FileOrder
 from aggregate.models.prompt import SEPARATOR, Prompt, Section, Segment
@@ -57,9 +60,14 @@ class FittedPrompts:
         self._pinned = pinned
         self._count = count
         self._unreadable = [
-            error_file(other.file, other.source) for other in others if not other.file.is_remark
+            error_file(other.file, other.source)
+            for other in others
+            if not other.file.is_remark and other.file.item.path != ALL_FILES
         ]
-        self._remarks = [other.file for other in others if other.file.is_remark]
+        self._remarks = [
+            *(other.file for other in others if other.file.is_remark),
+            *_unreadable_of_all(others),
+        ]
         self._rank_by_path = {
             candidate.file.path: rank for rank, candidate in enumerate(candidates.in_rank_order)
         }
@@ -164,6 +172,14 @@ class FittedPrompts:
             return FILES_TIER3
         is_summary = is_summarized(request.strategy, summary_only=request.summary_only)
         return FILES_SUMMARY if is_summary else FILES
+
+
+def _unreadable_of_all(others: Iterable[PreparedFile]) -> list[ResolvedFile]:
+    """Return a remark on the files that cannot be read and that nobody has named, by a glob of theirs or at all."""
+    files = [other.file for other in others if not other.file.is_remark]
+    unnamed = [file for file in files if file.item.path == ALL_FILES]
+    paths = [file.path for file in unnamed]
+    return [omission_remark(unnamed[0].entry, "unreadable", paths)] if unnamed else []
 
 
 def segment_tokens(prompt: Prompt, count: Callable[[str], int]) -> list[int]:

@@ -207,7 +207,7 @@ def least_sections(request: Request, count: Count) -> OtherSections:
 
 
 def fit_sections(
-    request: Request, budget: Budget, least: OtherSections, *, room: int, more: int, count: Count
+    request: Request, budget: Budget, least: OtherSections, room: int, count: Count
 ) -> OtherSections:
     """Return the sections beside the files within their shares.
 
@@ -216,16 +216,34 @@ def fit_sections(
         budget: What their shares are.
         least: What of them is shown in any case.
         room: The tokens that the pins leave.
-        more: What each gets beyond its share.
         count: Counts the tokens of a text.
     """
-    of_history = int(room * budget.history) + more
-    of_results = int(room * budget.results) + more
+    of_history = int(room * budget.history)
+    of_results = int(room * budget.results)
     history = fit_history(request.history, of_history, count)
     results = fit_results(request, of_results, count)
     # The shares count, not what whole turns take of them: else a turn more would leave less for the files.
     reserved = min(of_history, history.needed - least.history.tokens)
     return OtherSections(history, results, reserved + min(of_results, results.needed))
+
+
+def enlarge_sections(
+    request: Request, others: OtherSections, least: OtherSections, left: int, count: Count
+) -> OtherSections:
+    """Return the sections beside the files with more tokens than their shares: first for turns, then for results.
+
+    Args:
+        request: Whose sections.
+        others: The sections within their shares.
+        least: What of them is shown in any case.
+        left: How many more tokens there are.
+        count: Counts the tokens of a text.
+    """
+    shown = others.history.tokens
+    history = fit_history(request.history, shown - least.history.tokens + left, count)
+    left -= history.tokens - shown
+    results = fit_results(request, others.results.tokens + left, count)
+    return OtherSections(history, results, others.reserved)
 
 
 def _tokens(segments: Sequence[Segment], count: Count) -> int:

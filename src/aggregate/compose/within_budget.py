@@ -16,7 +16,12 @@ from aggregate.compose.layout import is_summarized
 from aggregate.compose.pins import Pins
 from aggregate.compose.ranked_files import RankedFiles, ReadFiles, rank_files
 from aggregate.compose.request import Request
-from aggregate.compose.section_shares import OtherSections, fit_sections, least_sections
+from aggregate.compose.section_shares import (
+    OtherSections,
+    enlarge_sections,
+    fit_sections,
+    least_sections,
+)
 from aggregate.compose.selection import ResolvedFile
 from aggregate.index.store import Index
 from aggregate.models.budget import Budget
@@ -139,21 +144,42 @@ class _Composing:
             fitted = self._within(least, room) or fitted
         left = self._left(fitted.prompt)
         if fitted.others.are_cut and left > 0 and fitted.fit.is_exhausted:
-            # All files are shown: what they leave goes to the other sections.
-            fitted = self._within(least, room, more=left) or fitted
+            fitted = self._with_more_beside(fitted, least, left) or fitted
         return self._told(fitted)
 
-    def _within(self, least: OtherSections, room: int, *, more: int = 0) -> _Fitted | None:
+    def _with_more_beside(self, fitted: _Fitted, least: OtherSections, left: int) -> _Fitted | None:
+        """Return the prompt in which the other sections get what the files leave, which are all shown.
+
+        What is shown of the files stays, so that a larger budget never shows less of them.
+
+        Args:
+            fitted: The prompt with the other sections within their shares.
+            least: The other sections at their least.
+            left: The tokens that nobody uses.
+
+        Returns:
+            ``None`` where it exceeds the budget.
+        """
+        others = enlarge_sections(self._request, fitted.others, least, left, self._count)
+        left = self._left(self._laid_out(fitted.fit, others))
+        remainder = max(min(left, self._reserve), 0)
+        prompt = self._laid_out(fitted.fit, others, remainder=remainder)
+        return _Fitted(prompt, fitted.fit, others) if self._left(prompt) >= 0 else None
+
+    @property
+    def _reserve(self) -> int:
+        """The most tokens for what is not shown."""
+        return max(_LEAST_REMAINDER, int(self._budget.tokens * _REMAINDER))
+
+    def _within(self, least: OtherSections, room: int) -> _Fitted | None:
         """Return the prompt with as much as fits, ``None`` where nothing does beside the pins.
 
         Args:
             least: The other sections at their least.
             room: The tokens that the pins leave.
-            more: What the other sections get beyond their shares.
         """
-        budget = self._budget
-        others = fit_sections(self._request, budget, least, room=room, more=more, count=self._count)
-        reserve = max(_LEAST_REMAINDER, int(budget.tokens * _REMAINDER))
+        others = fit_sections(self._request, self._budget, least, room, self._count)
+        reserve = self._reserve
         limit = room - others.reserved - self._count(f"{FILES_TIER3}{SEPARATOR}")
         target = limit - min(reserve, limit // 2) - self._kept_tokens(others)
         for _ in range(_ROUNDS):
