@@ -11,11 +11,11 @@ from aggregate.compose.project import open_project, request_for
 from aggregate.compose.request import Request
 from aggregate.compose.section_shares import (
     NO_RESULTS,
-    enlarge_sections,
     fit_history,
     fit_results,
     fit_sections,
     least_sections,
+    with_more,
 )
 from aggregate.models.budget import Budget
 from aggregate.models.choice import Cut
@@ -168,14 +168,14 @@ def test_shares_are_reserved_as_far_as_they_are_used(tmp_path: Path) -> None:
     request = asking(tmp_path, history=TURNS)
     least = least_sections(request, words)
     budget = Budget(10_000, history=0.04, results=0.5)
-    others = fit_sections(request, budget, least, 1_000, words)
+    others = fit_sections(request, budget, least, room=1_000, count=words)
     assert others.reserved == 40 + 500
     assert others.are_cut
     assert {cut.section for cut in others.cuts} == {"history", "results"}
-    everything = enlarge_sections(request, others, least, 9_000, words)
-    assert everything.history.turns == TURNS
-    assert everything.results.results == RESULTS
+    everything = with_more(request, others, least, left=9_000, count=words)
+    assert everything.history.tokens == everything.history.needed
+    assert everything.results.tokens == everything.results.needed
     assert not everything.are_cut
-    some = enlarge_sections(request, others, least, 100, words)
+    some = with_more(request, others, least, left=100, count=words)
     before = others.history.tokens + others.results.tokens
     assert before < some.history.tokens + some.results.tokens <= before + 100

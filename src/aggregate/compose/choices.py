@@ -77,8 +77,8 @@ def _choice(
         )
     marks = states.shown.get(number, b"")
     level = candidates.level(number, marks)
-    later = states.later[number]
-    grows = any(later) and later != marks
+    later = candidates.level(number, states.later.get(number, b""))
+    grows = sum(states.later.get(number, b"")) > sum(marks)
     return FileChoice(
         path=path,
         entry=candidate.file.item.path,
@@ -90,7 +90,7 @@ def _choice(
         rank=rank,
         reasons=candidate.ranked.reasons,
         definitions=candidates.definitions_in_full(number, marks),
-        next=candidates.level(number, later) if grows else None,
+        next=later if grows else None,
         content_hash=candidates.content_hash(number),
         size=candidates.estimate(number),
         lines=tuple(as_runs([line for line, mark in enumerate(marks, start=1) if mark])),

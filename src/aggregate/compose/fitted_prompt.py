@@ -1,6 +1,6 @@
 """A prompt within a budget as text: what a fit shows of the files, the other sections, and what is not shown."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from aggregate.budget.fit import Fit
@@ -64,10 +64,8 @@ class FittedPrompts:
             for other in others
             if not other.file.is_remark and other.file.item.path != ALL_FILES
         ]
-        self._remarks = [
-            *(other.file for other in others if other.file.is_remark),
-            *_unreadable_of_all(others),
-        ]
+        self._remarks = [other.file for other in others if other.file.is_remark]
+        self._remarks += _unreadable_of_all(others)
         self._rank_by_path = {
             candidate.file.path: rank for rank, candidate in enumerate(candidates.in_rank_order)
         }
@@ -174,10 +172,13 @@ class FittedPrompts:
         return FILES_SUMMARY if is_summary else FILES
 
 
-def _unreadable_of_all(others: Iterable[PreparedFile]) -> list[ResolvedFile]:
+def _unreadable_of_all(others: Sequence[PreparedFile]) -> list[ResolvedFile]:
     """Return a remark on the files that cannot be read and that nobody has named, by a glob of theirs or at all."""
-    files = [other.file for other in others if not other.file.is_remark]
-    unnamed = [file for file in files if file.item.path == ALL_FILES]
+    unnamed = [
+        other.file
+        for other in others
+        if not other.file.is_remark and other.file.item.path == ALL_FILES
+    ]
     paths = [file.path for file in unnamed]
     return [omission_remark(unnamed[0].entry, "unreadable", paths)] if unnamed else []
 

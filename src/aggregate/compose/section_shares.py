@@ -207,7 +207,7 @@ def least_sections(request: Request, count: Count) -> OtherSections:
 
 
 def fit_sections(
-    request: Request, budget: Budget, least: OtherSections, room: int, count: Count
+    request: Request, budget: Budget, least: OtherSections, *, room: int, count: Count
 ) -> OtherSections:
     """Return the sections beside the files within their shares.
 
@@ -218,8 +218,7 @@ def fit_sections(
         room: The tokens that the pins leave.
         count: Counts the tokens of a text.
     """
-    of_history = int(room * budget.history)
-    of_results = int(room * budget.results)
+    of_history, of_results = int(room * budget.history), int(room * budget.results)
     history = fit_history(request.history, of_history, count)
     results = fit_results(request, of_results, count)
     # The shares count, not what whole turns take of them: else a turn more would leave less for the files.
@@ -227,16 +226,16 @@ def fit_sections(
     return OtherSections(history, results, reserved + min(of_results, results.needed))
 
 
-def enlarge_sections(
-    request: Request, others: OtherSections, least: OtherSections, left: int, count: Count
+def with_more(
+    request: Request, others: OtherSections, least: OtherSections, *, left: int, count: Count
 ) -> OtherSections:
-    """Return the sections beside the files with more tokens than their shares: first for turns, then for results.
+    """Return the sections with tokens that nobody uses, first for turns, then for results.
 
     Args:
         request: Whose sections.
-        others: The sections within their shares.
+        others: What they are within their shares.
         least: What of them is shown in any case.
-        left: How many more tokens there are.
+        left: The tokens.
         count: Counts the tokens of a text.
     """
     shown = others.history.tokens

@@ -18,9 +18,9 @@ from aggregate.compose.ranked_files import RankedFiles, ReadFiles, rank_files
 from aggregate.compose.request import Request
 from aggregate.compose.section_shares import (
     OtherSections,
-    enlarge_sections,
     fit_sections,
     least_sections,
+    with_more,
 )
 from aggregate.compose.selection import ResolvedFile
 from aggregate.index.store import Index
@@ -142,29 +142,21 @@ class _Composing:
         if self._request.kept:
             self._kept = self._kept_lines(fitted)
             fitted = self._within(least, room) or fitted
-        left = self._left(fitted.prompt)
-        if fitted.others.are_cut and left > 0 and fitted.fit.is_exhausted:
-            fitted = self._with_more_beside(fitted, least, left) or fitted
+        if fitted.others.are_cut and fitted.fit.is_exhausted:
+            fitted = self._with_more(fitted, least)
         return self._told(fitted)
 
-    def _with_more_beside(self, fitted: _Fitted, least: OtherSections, left: int) -> _Fitted | None:
+    def _with_more(self, fitted: _Fitted, least: OtherSections) -> _Fitted:
         """Return the prompt in which the other sections get what the files leave, which are all shown.
 
         What is shown of the files stays, so that a larger budget never shows less of them.
-
-        Args:
-            fitted: The prompt with the other sections within their shares.
-            least: The other sections at their least.
-            left: The tokens that nobody uses.
-
-        Returns:
-            ``None`` where it exceeds the budget.
         """
-        others = enlarge_sections(self._request, fitted.others, least, left, self._count)
+        left = self._left(fitted.prompt)
+        others = with_more(self._request, fitted.others, least, left=left, count=self._count)
         left = self._left(self._laid_out(fitted.fit, others))
         remainder = max(min(left, self._reserve), 0)
         prompt = self._laid_out(fitted.fit, others, remainder=remainder)
-        return _Fitted(prompt, fitted.fit, others) if self._left(prompt) >= 0 else None
+        return fitted if self._left(prompt) < 0 else _Fitted(prompt, fitted.fit, others)
 
     @property
     def _reserve(self) -> int:
@@ -178,7 +170,7 @@ class _Composing:
             least: The other sections at their least.
             room: The tokens that the pins leave.
         """
-        others = fit_sections(self._request, self._budget, least, room, self._count)
+        others = fit_sections(self._request, self._budget, least, room=room, count=self._count)
         reserve = self._reserve
         limit = room - others.reserved - self._count(f"{FILES_TIER3}{SEPARATOR}")
         target = limit - min(reserve, limit // 2) - self._kept_tokens(others)
