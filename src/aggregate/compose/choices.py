@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aggregate.budget.lines import as_runs
-from aggregate.compose.candidates import Candidate, Candidates
+from aggregate.compose.candidate import Candidate
+from aggregate.compose.candidates import Candidates
 from aggregate.compose.selection import ResolvedFile
 from aggregate.models.choice import FileChoice, Level
 from aggregate.models.view import ViewMode
