@@ -198,7 +198,7 @@ def test_secrets_are_replaced(tmp_path: Path) -> None:
     task = Task(f"why\n{sample.content}\nfails", symbols=(sample.content,))
     request, composition = made(folder, task=task)
     reasons = (Reason("definition text", 1.0, sample.content),)
-    choices = (replace(CHOICES[0], reasons=reasons), *CHOICES[1:])
+    choices = (CHOICES[0]._replace(reasons=reasons), *CHOICES[1:])
     composition = replace(composition, choices=choices)
     tokens = count_prompt(composition.prompt, index=Index(None, limit=1))
     left = audit_of(request, composition, tokens, source_map=composition.source_map)
@@ -288,8 +288,8 @@ def test_manifests_tell_what_became_of_files(tmp_path: Path) -> None:
     later = replace(
         audit,
         rows=(
-            replace(a, content_hash="11" * 32, level=Level.SKELETON),
-            replace(b, level=Level.OUTLINE),
+            a._replace(content_hash="11" * 32, level=Level.SKELETON),
+            b._replace(level=Level.OUTLINE),
             FileChoice("new.py", "*.py", Level.NAME, Level.FULL),
         ),
     )

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from aggregate.budget.lines import FileLines, Run, ShownLines
 from aggregate.budget.steps import CHARACTERS_PER_TOKEN, DENSITY, Fittable, signature_run
@@ -22,10 +24,11 @@ from aggregate.views.focused import focused
 
 _ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
 """Views that are shown as a whole: their lines were picked by the user, or are a digest."""
+_LEVELS = {mode: Level(mode.value) for mode in ViewMode}
+"""The level that each view stands for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A file of the corpus that may be shown.
 
     Attributes:
@@ -49,7 +52,7 @@ class Candidate:
     @property
     def most(self) -> Level:
         """The level that ``mode`` stands for."""
-        return Level(self.mode.value)
+        return _LEVELS[self.mode]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +177,12 @@ class Candidates:
 
     def estimate(self, number: int) -> int:
         """Return about how many tokens a file has."""
-        return max(1, self._corpus.files[number].characters // CHARACTERS_PER_TOKEN)
+        return self._estimates[number]
+
+    @cached_property
+    def _estimates(self) -> Sequence[int]:
+        """About how many tokens each file of the corpus has, which is asked of all of them several times."""
+        return [max(1, facts.characters // CHARACTERS_PER_TOKEN) for facts in self._corpus.files]
 
     def rendered(self, number: int, state: ShownLines) -> RenderedFile:
         """Return a file as the prompt shows it: the lines of ``state``, in full where these are all."""

@@ -41,21 +41,22 @@ def choices_of(
         states: What the fit shows.
         is_scored: Whether there is a task, so that scores mean something.
     """
-    rank_by_path = {
-        candidate.file.path: rank
+    ranked = {
+        candidate.file.path: (rank, candidate)
         for rank, candidate in enumerate(candidates.in_rank_order, start=1)
     }
-    by_path = {candidate.file.path: candidate for candidate in candidates.in_rank_order}
     choices: list[FileChoice] = []
     for file in files:
         if file.is_remark:
             continue
-        candidate = by_path.get(file.path)
-        if candidate is None:
+        placed = ranked.get(file.path)
+        if placed is None:
             choices.append(_outsider(file, states.tokens.get(file.path, 0)))
         else:
-            rank = rank_by_path[file.path] if is_scored else None
-            choices.append(_choice(candidate, candidates, states, rank=rank))
+            rank, candidate = placed
+            choices.append(
+                _choice(candidate, candidates, states, rank=rank if is_scored else None)
+            )
     return tuple(choices)
 
 

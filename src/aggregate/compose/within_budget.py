@@ -99,6 +99,7 @@ class _Composing:
         self._request = request
         self._budget: Budget = request.budget
         self._count = SavedCounts(index)
+        self._is_summary = is_summarized(request.strategy, summary_only=request.summary_only)
         self._selection = ranked.selection
         self._reader = ranked.reader
         self._corpus = ranked.corpus
@@ -247,12 +248,13 @@ class _Composing:
             return ViewMode.FULL
         if not file.item.auto_aggregate or file.view_mode is ViewMode.NONE:
             return None
-        is_summary = is_summarized(self._request.strategy, summary_only=self._request.summary_only)
-        return ViewMode.SUMMARY if is_summary else file.view_mode
+        return ViewMode.SUMMARY if self._is_summary else file.view_mode
 
     def _pinned_runs(self) -> dict[int, tuple[Run, ...]]:
         """Return the lines that are shown whatever they cost, by the numbers of their files."""
         runs: dict[int, tuple[Run, ...]] = {}
+        if not self._pins.whole and not self._pins.places:
+            return runs
         for number, candidate in sorted(self._candidates.by_number.items()):
             path = candidate.file.path
             if path in self._pins.whole:
@@ -321,10 +323,11 @@ class _Composing:
         return [*ranked[1::2], *ranked[::2][::-1]]
 
     def _remainder(self, fit: Fit, limit: int) -> Segment | None:
+        shown = {number for number, state in fit.shown.items() if not state.is_empty}
         hidden = [
             HiddenFile(candidate.file.path, self._candidates.estimate(candidate.number))
             for candidate in self._candidates.in_rank_order
-            if candidate.number not in fit.shown or fit.shown[candidate.number].is_empty
+            if candidate.number not in shown
         ]
         return not_shown_segment(hidden, limit=limit, count=self._count)
 
@@ -332,8 +335,7 @@ class _Composing:
     def _title(self) -> str:
         if self._request.is_tier3:
             return FILES_TIER3
-        is_summary = is_summarized(self._request.strategy, summary_only=self._request.summary_only)
-        return FILES_SUMMARY if is_summary else FILES
+        return FILES_SUMMARY if self._is_summary else FILES
 
     def _total(self, composition: Composition) -> int:
         """Return the exact tokens of a prompt."""

@@ -1,6 +1,5 @@
 """What was decided about each file of a prompt, and why; the audit is made of these."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -34,9 +33,8 @@ class Reason(NamedTuple):
     matched: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileChoice:
-    """What was decided about one file.
+class FileChoice(NamedTuple):
+    """What was decided about one file; a tuple, since a large project has a hundred thousand.
 
     Attributes:
         path: As the prompt shows it.
