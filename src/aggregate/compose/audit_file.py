@@ -172,12 +172,11 @@ def record_audit(path: Path, request: Request, decided: Decided, prompt: Prompt)
 def audit_text(audit: Audit) -> str:
     """Return the text of an audit's file: JSON in ASCII, each key and each row on a line of its own."""
     data = audit_data(replace(audit, rows=()))
-    del data["rows"]
     if audit.source_map:
         paths = [row.path for row in audit.rows]
         sources, runs = pack_map(audit.source_map, paths)
         data["source_map"] = {"sources": sources, "runs": runs}
-    lines = [f"{_json(key)}:{_json(value)}" for key, value in data.items()]
+    lines = [f"{_json(key)}:{_json(value)}" for key, value in data.items() if key != "rows"]
     table = ",\n".join(map(_row_text, audit.rows))
     return "{" + ",\n".join(lines) + f',\n"rows":[\n{table}\n]}}\n'
 

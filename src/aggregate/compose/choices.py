@@ -54,9 +54,7 @@ def choices_of(
             choices.append(_outsider(file, states.tokens.get(file.path, 0)))
         else:
             rank, candidate = placed
-            choices.append(
-                _choice(candidate, candidates, states, rank=rank if is_scored else None)
-            )
+            choices.append(_choice(candidate, candidates, states, rank=rank if is_scored else None))
     return tuple(choices)
 
 
