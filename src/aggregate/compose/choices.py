@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from aggregate.budget.lines import as_runs
+from aggregate.budget.lines import marked_runs
 from aggregate.compose.candidates import Candidate, Candidates
 from aggregate.compose.selection import ResolvedFile
 from aggregate.models.choice import FileChoice, Level
@@ -92,7 +92,7 @@ def _choice(
         next=later if grows else None,
         content_hash=candidates.content_hash(number),
         size=candidates.estimate(number),
-        lines=tuple(as_runs([line for line, mark in enumerate(marks, start=1) if mark])),
+        lines=tuple(marked_runs(marks)),
     )
 
 
