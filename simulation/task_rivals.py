@@ -14,10 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from simulation.prompt_makers import Ask, NoAnswerError, PromptMaker, encoding, tracked_files
-from simulation.recall_metrics import Blocks, read_blocks
+from simulation.recall_metrics import Blocks
 
 TIMEOUT = 120
 """Seconds that a program may take for one prompt."""
@@ -133,61 +133,6 @@ class Command:
         return self.reader(prompt)
 
 
-@dataclass(slots=True)
-class Cxpak:
-    """Cxpak's context for a task, which it offers to agents through a server on its standard input and output.
-
-    Attributes:
-        program: Where it is installed.
-    """
-
-    program: str
-    name: str = "cxpak"
-
-    def make(self, tree: Path, ask: Ask, budget: int) -> str:
-        """Ask a server of its own."""
-        arguments = {"task": ask.text, "tokens": str(budget)}
-        calls = [
-            ("initialize", {"protocolVersion": "2024-11-05", "capabilities": {}}),
-            ("tools/call", {"name": "cxpak_auto_context", "arguments": arguments}),
-        ]
-        lines = [
-            json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-            for number, (method, params) in enumerate(calls)
-        ]
-        try:
-            done = subprocess.run(
-                [self.program, "serve", "--mcp", str(tree)],
-                check=False,
-                input="\n".join([*lines, ""]),
-                capture_output=True,
-                text=True,
-                timeout=TIMEOUT,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise NoAnswerError(f"{self.name}: more than {TIMEOUT} s") from error
-        for line in done.stdout.splitlines():
-            with suppress(ValueError, KeyError):
-                answer = json.loads(line)
-                if answer["id"] == 1:
-                    return self._text(json.loads(answer["result"]["content"][0]["text"]))
-        raise NoAnswerError(f"{self.name}: {done.stderr[-300:]}")
-
-    def _text(self, answer: Mapping[str, Any]) -> str:
-        """Return what it shows of files, without the reports beside it."""
-        sections = answer["sections"]
-        files = [*sections["target_files"]["files"], *sections["test_files"]["files"]]
-        return "".join(
-            f"### File {file['path']}\n\n````````text\n{file['content']}\n````````\n\n"
-            for file in files
-            if file.get("content")
-        )
-
-    def read(self, prompt: str) -> Blocks:
-        """Read the blocks as they were written out."""
-        return read_blocks(prompt)
-
-
 class Reader(Protocol):
     """Reads what a program shows of each file."""
 
@@ -231,8 +176,6 @@ def other_programs(aider: Path | None) -> list[PromptMaker]:
         aider: The interpreter of the environment that aider is installed in, ``None`` where it is not.
     """
     makers: list[PromptMaker] = [AiderMap(aider)] if aider else []
-    if program := shutil.which("cxpak"):
-        makers.append(Cxpak(program))
     if program := shutil.which("repomix"):
         makers.append(Command("repomix --compress, cut", _repomix(program), read_headed, cut=True))
     return makers

@@ -89,6 +89,7 @@ class Project:
             texts[path] += self._beside(path)
             for other in _OTHERS:
                 text = self.files[path].replace("package main", f"package {other}")
+                text = text.replace("from shop.", f"from {other}.")
                 texts[f"{other}/{Path(path).name}"] = text + self._beside(path)
         for path, text in texts.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregate.budget.fit import Fit
+from aggregate.budget.lines import FileLines, ShownLines
 from aggregate.ranking.file_analysis import DefinedName
 from aggregate.tokens.batch import count_batch
 from tests.budget.files import FRAME, Source, new_fit, shown_text, words
@@ -83,13 +84,14 @@ def test_a_larger_limit_shows_all_that_a_smaller_one_does(
 def test_advancing_in_portions_shows_what_one_go_shows(
     files: list[Source], limits: list[int]
 ) -> None:
-    """What was taken in part is finished first, so that the way to a limit does not matter (rule B-6)."""
+    """What was taken in part is finished first and costs the same, so that the way does not matter (rule B-6)."""
     at_once = new_fit(files)
     at_once.advance(max(limits))
     in_portions = new_fit(files)
     for limit in sorted(limits):
         in_portions.advance(limit)
     assert _shown_lines(in_portions) == _shown_lines(at_once)
+    assert in_portions.spent == at_once.spent
 
 
 @given(files=FILES)
@@ -123,6 +125,27 @@ def test_a_cut_is_never_inside_of_a_statement_that_goes_on() -> None:
     fit = new_fit([source])
     fit.advance(FRAME + 3 + 3 + 8)
     assert shown_text(source, fit, 0) == "a = 1\n...\n"
+
+
+@pytest.mark.parametrize(
+    "leading", ["// Tells b.\n", "#[test]\n", "@cached\n", "/** Tells b. */\n@A\n"]
+)
+def test_a_cut_does_not_tear_a_comment_from_what_it_stands_above(leading: str) -> None:
+    """What leads to a definition that does not fit is not shown either (rule B-6)."""
+    before = "a = 1;\n\n"
+    text = f"{before}{leading}{'b = 2; ' * 200}\n"
+    fit = new_fit([Source(text, ((1, text.count("\n"), 0.1),))])
+    fit.advance(FRAME + 40)
+    assert shown_text(Source(text, ()), fit, 0) == "a = 1;\n...\n"
+
+
+def test_blank_lines_are_not_shown_alone() -> None:
+    """Dots, a blank line and dots again tell nothing (rule B-2)."""
+    source = Source("a\n\nb\n\nc\n", ((1, 1, 0.1), (2, 2, 0.05), (3, 3, 0.01), (4, 5, 0.001)))
+    state = ShownLines(FileLines(source.lines, lambda run: (run,), FRAME))
+    state.show([(4, 4)])
+    state.show([(1, 1)])
+    assert state.runs() == [(1, 1)]
 
 
 def test_a_body_brings_the_signatures_around_it() -> None:

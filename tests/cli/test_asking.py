@@ -349,6 +349,32 @@ def test_what_points_at_nothing_is_told_once(clone: Path, options: list[str]) ->
     assert said.count("warning: no definition is called nowhere\n") == 1
 
 
+def test_a_task_may_begin_with_an_options_name(clone: Path) -> None:
+    """A sentence about an option of the user's own program is a task, also behind ``--task`` (rule T-1)."""
+    sentence = "--max-count stops the retry too early"
+    bare = start(clone, sentence, "--budget", "1k", "--explain", "-q")
+    assert (bare.code, f"task: {sentence}\n" in bare.out) == (0, True)
+    assert start(clone, "--task", sentence, "--budget", "1k", "--explain", "-q").out == bare.out
+    assert start(clone, "--max-count").code == 2
+
+
+def test_that_all_files_are_not_the_binary_ones_is_no_news(clone: Path) -> None:
+    """Nobody has named them; what looks like a secret is told (rule T-6)."""
+    project(clone, {".env": "A=1\n"})
+    (clone / "logo.bin").write_bytes(bytes(range(256)))
+    said = start(clone, "fix the retry", "--budget", "1k").err
+    assert "logo.bin" not in said
+    assert "left out as secret-looking (.env)" in said
+
+
+def test_what_cannot_be_read_takes_no_room_where_nobody_named_it(clone: Path) -> None:
+    """A file in no known encoding is a remark on all files, not a message in each prompt (rule T-6)."""
+    (clone / "book.txt").write_bytes(b"\x81\x8d\x8f\x90\x9d\n" * 50)
+    ended = start(clone, "fix the retry", "--budget", "1k", "--stdout")
+    assert "book.txt" not in ended.out
+    assert "1 matching file left out as unreadable (book.txt)" in ended.err
+
+
 def test_sending_needs_no_configuration(clone: Path) -> None:
     """A message with a budget is a task too, about the folder's files; without one the file is needed (T-1, T-6)."""
     options = ("send", "fix the retry", "--provider", "scripted", "--dry-run")

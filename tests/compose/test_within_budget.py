@@ -1,5 +1,6 @@
 """Prompts within a budget, from files on the disk to the text: never over, monotone, accounted for."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,8 @@ from aggregate.errors import BudgetError
 from aggregate.index.store import Index
 from aggregate.models.budget import Budget, FileOrder
 from aggregate.models.choice import Level
+from aggregate.models.group import GroupStatus, MergeStrategy
+from aggregate.models.result import AggregatedResult
 from aggregate.models.task import Place, Task
 from aggregate.tokens.count import count
 
@@ -256,3 +259,31 @@ def test_without_a_task_structure_alone_decides(tmp_path: Path) -> None:
     assert "central" in composition.prompt.markdown
     assert all(choice.score is None and choice.rank is None for choice in by_path.values())
     assert by_path["core.py"].tokens >= by_path["lonely.py"].tokens
+
+
+def test_what_the_files_leave_goes_to_turns_and_results_once(tmp_path: Path) -> None:
+    """What the files leave is given away once, so none of them loses lines to it (rules B-5, B-6)."""
+    request = project(
+        tmp_path,
+        {**FILES, "keys.json": json.dumps({f"key{number}": "a value" for number in range(60)})},
+        discussion={"history": [f"question {number} " + "word " * 60 for number in range(12)]},
+    )
+    values = ["finding " * number for number in (1_000, 1_400)]
+    request = replace(
+        request,
+        results=tuple(
+            AggregatedResult(
+                name, MergeStrategy.FIRST, count=1, status=GroupStatus.COMPLETE, value=value
+            )
+            for name, value in zip("ab", values, strict=True)
+        ),
+    )
+    before: dict[str, int] = {}
+    for tokens in range(4_000, 8_000, 200):
+        composition = composed(request, tokens, Task("fix the retry loop"))
+        assert count(composition.prompt.markdown) <= tokens
+        shown = {choice.path: LEVELS.index(choice.level) for choice in composition.choices}
+        assert all(shown[path] >= level for path, level in before.items())
+        before = shown
+    assert set(before.values()) == {LEVELS.index(Level.FULL)}
+    assert not composition.cut

@@ -127,6 +127,20 @@ def test_a_budget_that_is_too_small_is_refused_before_the_run(tmp_path: Path) ->
         contexts.check(ticket(["orchard.py", "kettle.py"], budget=smallest - 1))
 
 
+def test_a_task_alone_may_be_too_much(tmp_path: Path) -> None:
+    """Task and instructions are pins where no file is one; the smallest budget is exact (rules B-1, B-4 and B-11)."""
+    contexts = contexts_of(tmp_path, '[personas.p]\nsystem_prompt = "Be as brief as can be."\n')
+    for persona in ("", "p"):
+        with pytest.raises(BudgetError, match=r"its task and instructions have") as caught:
+            contexts.check(ticket(budget=3, persona=persona))
+        smallest = caught.value.smallest
+        asked = ticket(budget=smallest, persona=persona)
+        contexts.check(asked)
+        assert tokens(assignment(contexts, asked)) <= smallest
+        with pytest.raises(BudgetError):
+            contexts.check(ticket(budget=smallest - 1, persona=persona))
+
+
 def test_a_large_budget_is_not_tried_out(tmp_path: Path) -> None:
     """Where the pins fit by their bytes alone, nothing is composed before the run (rule B-11)."""
     composed: list[Request] = []

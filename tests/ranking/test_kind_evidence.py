@@ -16,6 +16,8 @@ from tests.ranking.asking import ask, by_definition, by_path, inquiry, matched, 
         ("docs: describe the router", 1.0, None),
         ("tests(router): cover wildcards", None, 1.0),
         ("correct the readme", 1.0, 0.3),
+        ("Document how to write a route", 1.0, None),
+        ("document is lost in the router", 1.0, 1.0),
     ],
 )
 def test_a_task_that_speaks_of_tests_or_documents_lifts_them(
@@ -86,3 +88,12 @@ def test_tests_within_the_source_are_told_by_their_names() -> None:
     assert values["src/area.rs:tests.measures_a_square"] == 1.0
     assert "src/area.rs:area" not in values
     assert {name.partition(":")[0] for name in values} == {"src/area.rs"}
+
+
+def test_a_changelog_is_asked_for_by_its_name_alone() -> None:
+    """It holds the words of every task, so that ``docs: ...`` does not mean it (rule T-1)."""
+    corpus = FakeCorpus({"CHANGES.md": "# News\n", "docs/a.md": "# A\n"})
+    for task, value in (("docs: explain", None), ("docs: correct the changelog", 1.0)):
+        put, _ = inquiry(corpus, ask(task))
+        asked = by_path(corpus, file_kinds(put)[2])
+        assert (asked["docs/a.md"], asked.get("CHANGES.md")) == (1.0, value)

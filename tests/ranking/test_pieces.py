@@ -148,3 +148,29 @@ def test_only_line_feeds_end_lines(text: str) -> None:
     """Other line ends are characters like any other, as they are for the source map (rule L-1)."""
     count = len(text.removesuffix("\n").split("\n"))
     assert analyse("a.py", text).pieces[-1].last == count
+
+
+def test_what_only_closes_belongs_to_what_stands_before_it() -> None:
+    """A brace or an ``end`` behind the last method is no piece, which a prompt would show alone (rule B-2)."""
+    rust = "impl A {\n    fn a() {\n        b();\n    }\n}\n\nimpl B {\n    fn c() {}\n}\n"
+    assert shown("a.rs", rust) == ["1-1 A", "2-6 A.a", "7-7 B", "8-9 B.c"]
+    ruby = "class A\n  def a\n    b\n  end\nend\n\ndef c\n  d\nend\n"
+    assert shown("a.rb", ruby) == ["1-1 A", "2-6 A.a", "7-9 c"]
+
+
+def test_a_docstring_is_not_cut_where_its_end_is_near() -> None:
+    """A long function is cut behind its docstring rather than at a blank line inside of it (rule B-6)."""
+    signature = (
+        "def get(\n" + "".join(f"    a{number}: int,\n" for number in range(8)) + ") -> int:\n"
+    )
+    docstring = '    """Send it.\n\n    Note that.\n\n    More.\n    """\n'
+    body = (
+        "    return send(\n" + "".join(f"        a{number},\n" for number in range(8)) + "    )\n"
+    )
+    assert shown("a.py", signature + docstring + body) == ["1-16 get", "17-26 get"]
+
+
+def test_an_underline_belongs_to_its_heading() -> None:
+    """A heading is shown with the line that makes it one (rule B-2)."""
+    analysis = analyse("a.md", "One\n===\n\ntext\n\nTwo\n---\n\n## Three\n\ntext\n")
+    assert [(d.signature, d.body) for d in analysis.definitions] == [(1, 3), (6, 8), (9, 10)]

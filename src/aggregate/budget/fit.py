@@ -24,6 +24,10 @@ _SHORT_LINE = 400
 
 _UNFINISHED = ("(", "[", "{", ",", "\\", "=", "+", "|", "&", ".", "->", "=>")
 """What a line ends with whose statement goes on, so that it is no place to cut."""
+_LEADING = ("#", "//", "/*", "* ", "@", "--")
+"""What comments, decorators and attributes begin with, which belong to what follows them."""
+_MOST_LEADING = 3
+"""Such lines that a cut leaves out; a longer comment tells something by itself."""
 
 
 class _Waiting(NamedTuple):
@@ -33,11 +37,13 @@ class _Waiting(NamedTuple):
         step: The step.
         runs: All of its lines that were not shown before.
         spent: What was spent before any of it.
+        opens: Whether nothing of its file was shown before, so that its price holds what stands around a file.
     """
 
     step: Step
     runs: list[Run]
     spent: int
+    opens: bool
 
 
 @dataclass(slots=True)
@@ -74,7 +80,7 @@ class Fit:
         state = self._state(file)
         if state is not None:
             step = Step(file, tuple(runs), is_body=True)
-            self._take(step, state, state.new_runs(step.runs))
+            self._take(step, state, state.new_runs(step.runs), opens=state.is_empty)
 
     def keep(self, file: int, runs: Iterable[Run]) -> None:
         """Show lines that were shown before, at no price: the caller knows what they take.
@@ -95,7 +101,7 @@ class Fit:
         if self._waiting is not None:
             waiting, self._waiting = self._waiting, None
             self.spent = waiting.spent
-            if not self._try(waiting.step, waiting.runs, limit):
+            if not self._try(waiting.step, waiting.runs, limit, opens=waiting.opens):
                 return
         while (due := self._next_step()) is not None:
             step, is_due = due
@@ -106,7 +112,7 @@ class Fit:
             patience = self._longest_line(state, new) * _PATIENCE
             if not is_due and patience > self.spent:
                 heappush(self._postponed, (patience, len(self._postponed), step))
-            elif not self._try(step, new, limit):
+            elif not self._try(step, new, limit, opens=state.is_empty):
                 return
         self.is_exhausted = True
 
@@ -119,30 +125,33 @@ class Fit:
             return step, False
         return (heappop(self._postponed)[2], True) if self._postponed else None
 
-    def _try(self, step: Step, new: list[Run], limit: int) -> bool:
-        """Take a step, or what fits of it; return whether all of it did."""
+    def _try(self, step: Step, new: list[Run], limit: int, *, opens: bool) -> bool:
+        """Take a step, or what fits of it; return whether all of it did.
+
+        Its price is the same whether a part of it was taken before: what follows depends on what was spent.
+        """
         state = self.shown[step.file]
-        if self.spent + self._price(state, new) <= limit:
-            self._take(step, state, new)
+        if self.spent + self._price(state, new, opens=opens) <= limit:
+            self._take(step, state, new, opens=opens)
             return True
-        self._waiting = _Waiting(step, new, self.spent)
-        part = self._beginning(state, new, limit - self.spent)
+        self._waiting = _Waiting(step, new, self.spent, opens)
+        part = self._beginning(state, new, limit - self.spent, opens=opens)
         if part:
-            self.spent += self._price(state, part)
+            self.spent += self._price(state, part, opens=opens)
             state.show(part)
         return False
 
-    def _take(self, step: Step, state: ShownLines, new: list[Run]) -> None:
-        price = self._price(state, new)
+    def _take(self, step: Step, state: ShownLines, new: list[Run], *, opens: bool) -> None:
+        price = self._price(state, new, opens=opens)
         state.show(new)
         self.spent += price
         self.order.spend(step, price)
 
-    def _price(self, state: ShownLines, runs: Sequence[Run]) -> int:
+    def _price(self, state: ShownLines, runs: Sequence[Run], *, opens: bool) -> int:
         """Return what showing ``runs`` adds at most: their tokens, a gap before each, and what stands around a file."""
         texts = state.lines.texts
         tokens = sum(self.count("".join(texts[first - 1 : last])) for first, last in runs)
-        frame = state.lines.frame + self._gap + _MARGIN if state.is_empty else 0
+        frame = state.lines.frame + self._gap + _MARGIN if opens else 0
         return tokens + len(runs) * (self._gap + _MARGIN) + frame
 
     def _longest_line(self, state: ShownLines, runs: Sequence[Run]) -> int:
@@ -153,7 +162,9 @@ class Fit:
         )
         return self.count(longest) if len(longest) > _SHORT_LINE else 0
 
-    def _beginning(self, state: ShownLines, runs: Sequence[Run], limit: int) -> list[Run]:
+    def _beginning(
+        self, state: ShownLines, runs: Sequence[Run], limit: int, *, opens: bool
+    ) -> list[Run]:
         """Return as many of the lines as cost at most ``limit``, the last of them at the end of a statement."""
         if state.lines.is_whole:
             return []
@@ -161,14 +172,14 @@ class Fit:
         low, high = 0, len(numbers)
         while low < high:
             middle = (low + high + 1) // 2
-            if self._price(state, as_runs(numbers[:middle])) <= limit:
+            if self._price(state, as_runs(numbers[:middle]), opens=opens) <= limit:
                 low = middle
             else:
                 high = middle - 1
         texts = state.lines.texts
-        while low and _is_no_end(texts[numbers[low - 1] - 1]):
-            low -= 1
-        return as_runs(numbers[:low])
+        return as_runs(
+            numbers[: _end_of_statement([texts[number - 1] for number in numbers[:low]])]
+        )
 
     def _state(self, file: int) -> ShownLines | None:
         if file not in self.shown and file not in self._unusable:
@@ -178,6 +189,22 @@ class Fit:
             else:
                 self.shown[file] = ShownLines(lines)
         return self.shown.get(file)
+
+
+def _end_of_statement(lines: Sequence[str]) -> int:
+    """Return how many lines there are up to the last end of a statement, without the few that lead to another."""
+    end = _without_unfinished(lines, len(lines))
+    leading = end
+    while leading and lines[leading - 1].lstrip().startswith(_LEADING):
+        leading -= 1
+    is_few = leading < end <= leading + _MOST_LEADING
+    return _without_unfinished(lines, leading) if is_few else end
+
+
+def _without_unfinished(lines: Sequence[str], end: int) -> int:
+    while end and _is_no_end(lines[end - 1]):
+        end -= 1
+    return end
 
 
 def _is_no_end(line: str) -> bool:

@@ -70,11 +70,15 @@ class ShownLines:
             self.marks[first - 1 : last] = b"\1" * (last - first + 1)
 
     def runs(self) -> list[Run]:
-        """Return the runs of lines that are shown; gaps of nothing but blank lines are shown too."""
+        """Return the runs of lines that are shown; gaps of blank lines are shown too, blank lines alone are not."""
         texts = self.lines.texts
         joined: list[Run] = []
         behind = 1  # the first line behind the last run
-        for first, last in marked_runs(self.marks):
+        shown = marked_runs(self.marks)
+        with_text = [
+            run for run in shown if any(text.strip() for text in texts[run[0] - 1 : run[1]])
+        ]
+        for first, last in with_text or shown:
             is_gap = any(text.strip() for text in texts[behind - 1 : first - 1])
             if is_gap or not joined:
                 joined.append((first if is_gap else behind, last))

@@ -1,6 +1,7 @@
 """The options that say what a prompt is for and how large it may be."""
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ KEEP = (
     "to keep or narrow this choice: aggregate init --budget 32k"
 )
 """What is said where a folder without a configuration is taken."""
+_BINARY = re.compile(r"(?:^|; )[\d,]+ matching files? left out as binary \([^()]*\)")
+"""What is said of a glob that also stands for binary files."""
 _FILE = "@"
 _STDIN = "-"
 _SHOWN = 100
@@ -199,8 +202,18 @@ def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
 
 
 def for_reader(warnings: Sequence[str]) -> list[str]:
-    """Return warnings of a prompt as they are said: the glob for all files is nobody's own, and is not named."""
-    return [sentence.removeprefix(f"{ALL_FILES}: ") for sentence in warnings]
+    """Return warnings of a prompt as they are said: the glob for all files is nobody's own, and is not named.
+
+    That it stands for no binary files is no news.
+    """
+    sentences = []
+    for warning in warnings:
+        sentence = warning.removeprefix(f"{ALL_FILES}: ")
+        if sentence != warning:
+            sentence = _BINARY.sub("", sentence).removeprefix("; ")
+        if sentence:
+            sentences.append(sentence)
+    return sentences
 
 
 def open_project_here(config: Path) -> Project:

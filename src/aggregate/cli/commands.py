@@ -165,8 +165,10 @@ class Commands(LazyGroup):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Hand over to the default command where the first argument is an option of its own, or there is none.
 
-        So it does where that is a sentence, which no command's name is: the task (rule T-1).
+        So it does where that is a sentence, which no command's name is: the task (rule T-1). A sentence may begin with
+        an option's name, as one about a command line does.
         """
+        args = [f" {argument}" if _is_about_option(argument) else argument for argument in args]
         if args and is_sentence(args[0]):
             args = [DEFAULT, *args]
         completing = ctx.resilient_parsing
@@ -195,6 +197,12 @@ class Commands(LazyGroup):
 def is_sentence(argument: str) -> bool:
     """Tell whether an argument is a sentence and no word: it holds a blank, or is of a script that writes without."""
     return not argument.startswith("-") and _BETWEEN_WORDS.search(argument.strip()) is not None
+
+
+def _is_about_option(argument: str) -> bool:
+    """Tell whether an argument begins like an option and is none, since a blank follows the name."""
+    name, *others = argument.split(maxsplit=1)[:2] or [""]
+    return name.startswith("--") and "=" not in name and bool(others)
 
 
 def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:

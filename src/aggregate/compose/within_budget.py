@@ -7,6 +7,7 @@ from typing import NamedTuple
 from aggregate.budget.fit import Fit
 from aggregate.budget.lines import Run
 from aggregate.budget.steps import WITH_TASK, Fittable, StepOrder
+from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.assemble import Composition, PromptStream
 from aggregate.compose.candidates import Candidates
 from aggregate.compose.choices import FitStates, choices_of
@@ -24,7 +25,7 @@ from aggregate.compose.section_shares import (
     fit_history,
     fit_results,
 )
-from aggregate.compose.selection import ResolvedFile
+from aggregate.compose.selection import ResolvedFile, omission_remark
 from aggregate.errors import BudgetError
 from aggregate.index.store import Index
 from aggregate.models.budget import Budget, FileOrder
@@ -117,6 +118,7 @@ class _Composing:
         self._kept: dict[int, tuple[Run, ...]] = {}
         self._unreadable = self._messages()
         self._remarks = [other.file for other in self._corpus.others if other.file.is_remark]
+        self._remarks += self._unreadable_of_all()
 
     def composition(self) -> Composition:
         """Return the prompt.
@@ -129,38 +131,66 @@ class _Composing:
         room = self._budget.tokens - self._total(pinned)
         if room < 0:
             raise self._too_small(pinned)
-        composed = self._within(least, room, 0)
+        composed = self._within(least, room)
         if composed is None:  # not even a line fits beside the pins
             return self._told(pinned, self._new_fit(), least)
         if self._request.kept:
             self._kept = self._kept_lines(*composed)
-            composed = self._within(least, room, 0) or composed
+            composed = self._within(least, room) or composed
         composition, fit, others = composed
         left = self._budget.tokens - self._total(composition)
         if others.are_cut and left > 0 and fit.is_exhausted:
-            # All files are shown: what they leave goes to the other sections.
-            composition, fit, others = self._within(least, room, left) or composed
+            composition, others = self._with_others(fit, others, least, left) or composed[::2]
         return self._told(composition, fit, others)
 
-    def _within(
-        self, least: "_Others", room: int, more: int
-    ) -> "tuple[Composition, Fit, _Others] | None":
+    def _with_others(
+        self, fit: Fit, others: "_Others", least: "_Others", left: int
+    ) -> "tuple[Composition, _Others] | None":
+        """Return the prompt in which the other sections get what the files leave, which are all shown.
+
+        Args:
+            fit: What is shown of the files; that stays, so that a larger budget never shows less of them.
+            others: The other sections within their shares.
+            least: The other sections at their least.
+            left: The tokens that nobody uses, first for turns, then for results.
+
+        Returns:
+            ``None`` where it exceeds the budget.
+        """
+        request, shown = self._request, others.history.tokens
+        history = fit_history(request.history, shown - least.history.tokens + left, self._count)
+        left -= history.tokens - shown
+        results = fit_results(request, others.results.tokens + left, self._count)
+        more = _Others(history, results)
+        left = self._budget.tokens - self._total(self._composed(fit, more, 0))
+        composition = self._composed(fit, more, max(min(left, self._reserve), 0))
+        fits = self._total(composition) <= self._budget.tokens
+        return (composition, more) if fits else None
+
+    @property
+    def _reserve(self) -> int:
+        """The most tokens for what is not shown."""
+        return max(_LEAST_REMAINDER, int(self._budget.tokens * _REMAINDER))
+
+    def _within(self, least: "_Others", room: int) -> "tuple[Composition, Fit, _Others] | None":
         """Return the prompt with as much as fits, ``None`` where nothing does beside the pins.
 
         Args:
             least: The other sections at their least.
             room: The tokens that the pins leave.
-            more: What the other sections get beyond their shares.
         """
         budget = self._budget
+        share_of_history, share_of_results = (
+            int(room * share) for share in (budget.history, budget.results)
+        )
         others = _Others(
-            fit_history(self._request.history, int(room * budget.history) + more, self._count),
-            fit_results(self._request, int(room * budget.results) + more, self._count),
+            fit_history(self._request.history, share_of_history, self._count),
+            fit_results(self._request, share_of_results, self._count),
         )
         # The shares count, not what whole turns take of them: else a turn more would leave less for the files.
-        taken = min(int(room * budget.history) + more, others.history.needed - least.history.tokens)
-        taken += min(int(room * budget.results) + more, others.results.needed)
-        reserve = max(_LEAST_REMAINDER, int(budget.tokens * _REMAINDER))
+        taken = min(share_of_history, others.history.needed - least.history.tokens)
+        taken += min(share_of_results, others.results.needed)
+        reserve = self._reserve
         limit = room - taken - self._count(f"{FILES_TIER3}{SEPARATOR}")
         target = limit - min(reserve, limit // 2) - self._kept_tokens(others)
         for _ in range(_ROUNDS):
@@ -269,8 +299,15 @@ class _Composing:
         return [
             error_file(other.file, other.source)
             for other in self._corpus.others
-            if not other.file.is_remark
+            if not other.file.is_remark and other.file.item.path != ALL_FILES
         ]
+
+    def _unreadable_of_all(self) -> list[ResolvedFile]:
+        """Return a remark on the files that cannot be read and that nobody has named, by a glob of theirs or at all."""
+        others = [other.file for other in self._corpus.others if not other.file.is_remark]
+        unnamed = [file for file in others if file.item.path == ALL_FILES]
+        paths = [file.path for file in unnamed]
+        return [omission_remark(unnamed[0].entry, "unreadable", paths)] if unnamed else []
 
     def _composed(self, fit: Fit, others: "_Others", remainder: int) -> Composition:
         """Return the prompt that shows what ``fit`` does.

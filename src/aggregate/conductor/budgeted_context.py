@@ -82,6 +82,12 @@ class BudgetedContexts:
                 f"a budget of {smallest:,} would do",
                 smallest=smallest,
             ) from None
+        if budget.tokens < around:  # no file must be shown, so that the context alone would fit
+            raise BudgetError(
+                f'the ticket "{ticket.id}": its task and instructions have {around:,} tokens, more than the budget of '
+                f"{budget.tokens:,}: allow {around:,}",
+                smallest=around,
+            )
         composition.check_scope()
         self._last = ticket.id, asked, composition
         return composition

@@ -1,6 +1,7 @@
 """Analysing one file: from its name and its text to definitions, pieces, terms and references."""
 
 import json
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
@@ -46,6 +47,7 @@ _NOT_CODE: Final = frozenset(
     {"csv", "diff", "gitattributes", "gitignore", "ini", "rst", "text", "tsv", "xml"}
 )
 """Tags of plain files that are no programs."""
+_UNDERLINE: Final = re.compile(rb"(?:=+|-+)[ \t]*\r?(?:\n|\Z)")
 _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
 """``json.dumps`` makes an encoder for each call that asks for this form."""
 _PIECE_COLUMNS: Final = 4
@@ -302,6 +304,8 @@ def _body_line(module: Module, definition: Definition, last: int) -> int:
     if definition.header_end >= definition.end:
         return last + 1
     header = module.source[definition.start : definition.header_end].rstrip()
+    if _UNDERLINE.match(module.source, definition.header_end):
+        header += b"\n"  # of a heading; without its line it is none
     return min(definition.first_line + header.count(b"\n") + 1, last + 1)
 
 

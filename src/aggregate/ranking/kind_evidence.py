@@ -27,6 +27,14 @@ _TERMS: Mapping[PathKind, frozenset[str]] = {
 }
 _PREFIX = re.compile(r"\s*+(?P<type>\w{2,20}+)(?:\([^()\n]{0,60}\))?!?:")
 """What a conventional message begins with: ``docs: ...``, ``test(router): ...``."""
+_DOCUMENTING = re.compile(
+    r"\s*+(?:please\s++)?(?:re)?document\s++(?:a|all|an|and|each|every|how|its|new|our|that|the|this|what|when|where|which|why)\b",
+    re.IGNORECASE,
+)
+"""How a task begins that asks for documentation, rather than speaks of a document."""
+_CHANGELOG = re.compile(r"(?:^|/)(?:changelogs?|changes|history|news)(?:\.\w+|/|$)", re.IGNORECASE)
+"""Documents that name everything that there is, and are asked for only by the word."""
+_OF_CHANGES = frozenset(term_list("changelog changelogs history news"))
 _TEST_NAME = re.compile(r"tests?$|test_|Test[A-Z]")
 """Names of definitions that hold tests."""
 _IN_SCOPE = 0.0
@@ -43,6 +51,7 @@ def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
     Auxiliary are documents, examples, benchmarks, settings, and what is vendored or generated.
     """
     penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
+    is_of_changes = not _OF_CHANGES.isdisjoint(inquiry.question.task.terms)
     tests: dict[int, float] = {}
     auxiliary: dict[int, float] = {}
     asked: dict[int, float] = {}
@@ -50,6 +59,8 @@ def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
         if kind is PathKind.SOURCE:
             continue
         penalty = penalties[kind]
+        if kind is PathKind.DOCUMENT and not is_of_changes:
+            penalty = 1.0 if _CHANGELOG.search(inquiry.files[file].path) else penalty
         if penalty:
             values = tests if kind is PathKind.TEST else auxiliary
             values[file] = penalty
@@ -94,7 +105,8 @@ def _penalty(kind: PathKind, task: TaskText) -> float:
     words = _TERMS[kind]
     prefix = _PREFIX.match(task.text)
     scopes = [*task.scopes, *(term_list(prefix["type"]) if prefix else ())]
-    if not words.isdisjoint(scopes):
+    is_asked = kind is PathKind.DOCUMENT and _DOCUMENTING.match(task.text)
+    if is_asked or not words.isdisjoint(scopes):
         return _IN_SCOPE
     if not words.isdisjoint(task.subject):
         return _IN_SUBJECT

@@ -1,6 +1,9 @@
 """Cutting a text into pieces: runs of lines that belong to one definition and are short enough to be chosen alone."""
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from operator import xor
 from typing import Final, NamedTuple
 
 from aggregate.ranking.file_analysis import DefinedName
@@ -16,6 +19,10 @@ _SMALL_LINES: Final = 2
 fields, prototypes and keys tell little alone."""
 _APART: Final = frozenset({"class", "constructor", "function", "heading", "method", "test"})
 """What is told apart however short it is."""
+_CLOSING: Final = re.compile(r"(?:\W|\b(?:done|else|end|endif|fi)\b)*+")
+"""Lines that only end what stands before them, or lead over to the next: alone they tell nothing."""
+_STRING: Final = '"""'
+"""What a string of many lines begins and ends with in most languages that have such, a docstring for one."""
 
 
 class Run(NamedTuple):
@@ -95,19 +102,40 @@ def _with_own_lines(
 
 
 def cut(runs: Sequence[Run], lines: Sequence[str]) -> Iterator[Run]:
-    """Yield the runs, those that are too long in parts, and blank ones with what stands before them.
+    """Yield the runs, those that are too long in parts, and what tells nothing alone with what stands before it.
 
     Args:
         runs: All lines, in order.
         lines: The text's.
     """
-    for run in _without_blank_runs(runs, lines):
+    last: Run | None = None
+    for part in _parts(_without_blank_runs(runs, lines), lines):
+        if last and _CLOSING.fullmatch("\n".join(lines[part.first - 1 : part.last])):
+            last = last._replace(last=part.last)
+            continue
+        if last:
+            yield last
+        last = part
+    if last:
+        yield last
+
+
+def _parts(runs: Sequence[Run], lines: Sequence[str]) -> Iterator[Run]:
+    for run in runs:
         first = run.first
-        while run.last - first >= MOST_LINES:
-            last = _best_end(lines, first)
-            yield Run(first, last, run.owner)
-            first = last + 1
+        if run.last - first >= MOST_LINES:
+            open_strings = _open_strings(lines[first - 1 : run.last])
+            while run.last - first >= MOST_LINES:
+                start = first - run.first
+                last = _best_end(lines, first, open_strings[start : start + MOST_LINES])
+                yield Run(first, last, run.owner)
+                first = last + 1
         yield Run(first, run.last, run.owner)
+
+
+def _open_strings(lines: Sequence[str]) -> list[bool]:
+    """Return for each line whether a string of many lines goes on behind it."""
+    return list(accumulate((line.count(_STRING) % 2 == 1 for line in lines), xor))
 
 
 def _without_blank_runs(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
@@ -125,15 +153,28 @@ def _is_blank(run: Run, lines: Sequence[str]) -> bool:
     return all(not lines[line] or lines[line].isspace() for line in range(run.first - 1, run.last))
 
 
-def _best_end(lines: Sequence[str], first: int) -> int:
-    """Return the last line of a piece that begins at ``first``: the last blank one, else before the least indented."""
-    best, least = 0, 1 << 30
+def _best_end(lines: Sequence[str], first: int, open_strings: Sequence[bool]) -> int:
+    """Return the last line of a piece that begins at ``first``.
+
+    It is the last blank line or end of a docstring outside of strings, else the last blank line, else the one before
+    the least indented.
+
+    Args:
+        lines: The text's.
+        first: 1-based.
+        open_strings: For each line from ``first`` on whether a string goes on behind it.
+    """
+    best, least, last_blank = 0, 1 << 30, 0
     for last in range(first + MOST_LINES - 1, first + _FEWEST_LINES - 2, -1):
         line = lines[last - 1]
-        if not line or line.isspace():
+        is_blank = not line or line.isspace()
+        if not open_strings[last - first] and (is_blank or open_strings[last - first - 1]):
             return last
+        if is_blank:
+            last_blank = last_blank or last
+            continue
         following = lines[last]
         indentation = len(following) - len(following.lstrip())
         if following.strip() and indentation < least:
             best, least = last, indentation
-    return best or first + MOST_LINES - 1
+    return last_blank or best or first + MOST_LINES - 1

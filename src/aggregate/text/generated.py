@@ -55,6 +55,9 @@ _AROUND: Final = 240
 """Characters before and behind a banner in which it may ask not to edit, or take back what it says."""
 _MINIFIED_CHARACTERS, _MINIFIED_LINE = 5_000, 500
 """Of a minified text at least, and of one of its lines on average: nobody writes such lines."""
+_SOURCE_MAP, _END = "sourceMappingURL=", 300
+"""What a compiler writes into the last line, and the characters in which it is looked for; only the name of the file
+itself counts there, since tests of such tools hold others."""
 _COMMENT: Final = ("/*", "*", "//")
 _HINTS: Final = ("enerated", "ENERATED")
 _C_HINTS: Final = ("GNU Bison", "Meta object code")
@@ -112,7 +115,7 @@ _TAKEN_BACK: Final = re.compile(
 def generated_reason(path: str, text: str) -> str:
     """Return why the file is taken for generated, ``""`` where it is not.
 
-    A kind of file (``lock file``, ``minified``, ``source map``, ``snapshot``, ``protobuf``) or the
+    A kind of file (``lock file``, ``minified``, ``compiled``, ``source map``, ``snapshot``, ``protobuf``) or the
     line that says so, in double quotes. It follows from the name and the text alone, for most files
     from the text's first 4,096 characters.
 
@@ -179,6 +182,15 @@ def _quoted(text: str, start: int) -> str:
     return f'"{printable(shown)}"'
 
 
+def _compiled(path: str, text: str) -> str:
+    """Return whether a script or a style sheet was made from others: made small, or with a source map beside it."""
+    if kind := _minified(path, text):
+        return kind
+    map_name = f"{path[path.rfind('/') + 1 :]}.map"
+    _, mark, target = text[-_END:].rpartition(_SOURCE_MAP)
+    return "compiled" if mark and target.split(maxsplit=1)[:1] == [map_name] else ""
+
+
 def _minified(path: str, text: str) -> str:
     """Return whether a script or a style sheet has been made small: by its name, or by its few long lines."""
     stem = path.rpartition(".")[0]
@@ -206,10 +218,10 @@ def _stub(path: str, text: str) -> str:
 
 
 _BY_SUFFIX: Final[dict[str, Callable[[str, str], str]]] = {
-    ".js": _minified,
-    ".mjs": _minified,
-    ".cjs": _minified,
-    ".css": _minified,
+    ".js": _compiled,
+    ".mjs": _compiled,
+    ".cjs": _compiled,
+    ".css": _compiled,
     ".map": _source_map,
     ".snap": _snapshot,
     ".ambr": _snapshot,
