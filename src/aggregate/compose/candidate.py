@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from aggregate.budget.lines import FileLines, Run
 from aggregate.compose.selection import ResolvedFile
@@ -18,10 +19,11 @@ from aggregate.views.dispatch import is_the_text
 
 _ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
 """Views that are shown as a whole: their lines were picked by the user, or are a digest."""
+_LEVELS = {mode: Level(mode.value) for mode in ViewMode}
+"""The level that each view stands for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A file of the corpus that may be shown.
 
     Attributes:
@@ -45,7 +47,7 @@ class Candidate:
     @property
     def most(self) -> Level:
         """The level that ``mode`` stands for."""
-        return Level(self.mode.value)
+        return _LEVELS[self.mode]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The files that may enter a prompt with a budget: what each may show at most, and what fitting needs to know."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from aggregate.budget.lines import FileLines, ShownLines
 from aggregate.budget.steps import CHARACTERS_PER_TOKEN, DENSITY, Fittable, signature_run
@@ -92,7 +93,12 @@ class Candidates:
 
     def estimate(self, number: int) -> int:
         """Return about how many tokens a file has."""
-        return max(1, self._corpus.files[number].characters // CHARACTERS_PER_TOKEN)
+        return self._estimates[number]
+
+    @cached_property
+    def _estimates(self) -> Sequence[int]:
+        """About how many tokens each file of the corpus has, which is asked of all of them several times."""
+        return [max(1, facts.characters // CHARACTERS_PER_TOKEN) for facts in self._corpus.files]
 
     def rendered(self, number: int, state: ShownLines) -> RenderedFile:
         """Return a file as the prompt shows it: the lines of ``state``, in full where these are all."""
