@@ -63,43 +63,33 @@ def _choice(
     candidate: Candidate, candidates: Candidates, states: FitStates, *, rank: int | None
 ) -> FileChoice:
     number, path = candidate.number, candidate.file.path
-    if number not in states.later:  # as most are: nothing of them is shown
-        return FileChoice(
-            path,
-            candidate.file.item.path,
-            Level.NAME,
-            candidate.most,
-            score=None if rank is None else candidate.ranked.score,
-            rank=rank,
-            reasons=candidate.ranked.reasons,
-            content_hash=candidates.content_hash(number),
-            size=candidates.estimate(number),
-        )
-    marks = states.shown.get(number, b"")
-    level = candidates.level(number, marks)
-    later = candidates.level(number, states.later.get(number, b""))
-    grows = sum(states.later.get(number, b"")) > sum(marks)
-    return FileChoice(
-        path=path,
-        entry=candidate.file.item.path,
-        level=level,
-        most=candidate.most,
-        pinned=number in states.pinned,
-        tokens=states.tokens.get(path, 0),
+    choice = FileChoice(
+        path,
+        candidate.file.item.path,
+        Level.NAME,
+        candidate.most,
         score=None if rank is None else candidate.ranked.score,
         rank=rank,
         reasons=candidate.ranked.reasons,
-        definitions=candidates.definitions_in_full(number, marks),
-        next=later if grows else None,
         content_hash=candidates.content_hash(number),
         size=candidates.estimate(number),
+    )
+    if number not in states.later:  # as most are: nothing of them is shown
+        return choice
+    marks, later = states.shown.get(number, b""), states.later[number]
+    return choice._replace(
+        level=candidates.level(number, marks),
+        pinned=number in states.pinned,
+        tokens=states.tokens.get(path, 0),
+        definitions=candidates.definitions_in_full(number, marks),
+        next=candidates.level(number, later) if sum(later) > sum(marks) else None,
         lines=tuple(marked_runs(marks)),
     )
 
 
 def _outsider(file: ResolvedFile, tokens: int) -> FileChoice:
     """Return the choice about a file that could not enter: excluded, unreadable, or binary."""
-    is_excluded = file.view_mode is ViewMode.NONE
+    is_excluded = file.view_mode is ViewMode.NONE or not file.item.auto_aggregate
     level = Level.NONE if is_excluded else Level.LEFT_OUT
     most = Level(file.view_mode.value)
     return FileChoice(file.path, file.item.path, level, most, tokens=tokens)
