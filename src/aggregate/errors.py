@@ -103,11 +103,13 @@ class BudgetError(AggregateError):
 
     Attributes:
         smallest: The smallest budget with which the same request succeeds, in tokens.
+        reason: What does not fit, without the remedy: of a larger request another budget would do.
     """
 
-    def __init__(self, message: str, *, smallest: int) -> None:
+    def __init__(self, message: str, *, smallest: int, reason: str = "") -> None:
         super().__init__(message)
         self.smallest = smallest
+        self.reason = reason or message
 
 
 class OutputError(AggregateError):

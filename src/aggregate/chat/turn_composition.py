@@ -59,7 +59,7 @@ class Recipient:
         own = error.smallest + self.system_tokens
         smallest = max(self.ratio.provider_tokens(own), own)
         return BudgetError(
-            f"{error}; with {self.system_tokens:,} tokens of instructions and by {self.provider}'s count "
+            f"{error.reason}; with {self.system_tokens:,} tokens of instructions and by {self.provider}'s count "
             f"({self.ratio.value:g} for each of o200k, {self.ratio.source}), {smallest:,} would do",
             smallest=smallest,
         )

@@ -131,11 +131,12 @@ class FittedPrompts:
         largest = ", ".join(
             f"{heading_text(name)} ({count:,})" for count, name in sizes[:_PINS_NAMED]
         )
-        return BudgetError(
+        reason = (
             f"what must be shown has {smallest:,} tokens, more than the budget of {budget.tokens:,}; "
-            f"the largest: {largest}: pin less, or allow --budget {smallest}",
-            smallest=smallest,
+            f"the largest: {largest}"
         )
+        remedy = f"pin less, or allow --budget {smallest}"
+        return BudgetError(f"{reason}: {remedy}", smallest=smallest, reason=reason)
 
     def _rendered(self, fit: Fit, order: FileOrder) -> list[RenderedFile]:
         """Return the files that are shown in the order of the prompt."""

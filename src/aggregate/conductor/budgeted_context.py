@@ -78,7 +78,7 @@ class BudgetedContexts:
         except BudgetError as error:
             smallest = error.smallest + around
             raise BudgetError(
-                f'the ticket "{ticket.id}": {error}; with its task and instructions ({around:,} tokens) '
+                f'the ticket "{ticket.id}": {error.reason}; with its task and instructions ({around:,} tokens) '
                 f"a budget of {smallest:,} would do",
                 smallest=smallest,
             ) from None
