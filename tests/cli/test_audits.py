@@ -206,6 +206,9 @@ def test_a_file_with_a_secret_has_changed_too(tmp_path: Path) -> None:
     told = start(folder, "locate", f"1:{secret}")
     assert told.out.startswith("src/retry.py:")
     assert told.err == f"demo_001.md:{secret} is a line with a secret that was replaced\n"
+    place = told.out.strip()
+    stands_in = f"it only stands for {place}: a line with a secret that was replaced\n"
+    assert start(folder, "locate", place).err == stands_in
     assert PLANTED[0].value not in (folder / "md_gen/.demo_001.audit.json").read_text("utf-8")
     (folder / "src/retry.py").write_text(f"\n{text}", encoding="utf-8")
     assert "has changed since" in start(folder, "locate", f"1:{number}").err

@@ -106,6 +106,27 @@ def test_an_audit_survives_its_file(tmp_path: Path) -> None:
     assert audit_text(audit).isascii()
 
 
+@pytest.mark.parametrize("score", [None, 0.0, 1e-9, 0.0000125, 1.0])
+def test_rows_of_mere_names_are_written_like_all(score: float | None, tmp_path: Path) -> None:
+    """A file of which nothing is shown has the row that the schema describes, whatever it is called (rule A-1)."""
+    plain = FileChoice("a.py", "*", Level.NAME, Level.FULL, score=score, rank=7, size=3)
+    rows = tuple(
+        plain._replace(path=path, entry=path, next=later, pinned=later is None, tokens=number)
+        for number, path in enumerate(['a"b\\c.py', "é\n\x7f\u2028", "\udcff", "x\U0001f600", ""])
+        for later in (None, Level.OUTLINE)
+    )
+    request, composition = made(tmp_path)
+    audit = audit_of(request, composition, count_prompt(composition.prompt))
+    audit = replace(audit, rows=rows)
+    written = json.loads(audit_text(audit))
+    assert written["rows"] == audit_data(audit)["rows"]
+    compact = json.JSONEncoder(separators=(",", ":")).encode
+    assert audit_text(audit).splitlines()[-len(rows) - 1 : -1] == [
+        compact(row) + ("," if place < len(rows) else "")
+        for place, row in enumerate(written["rows"], start=1)
+    ]
+
+
 def test_the_keys_are_those_that_were_promised(tmp_path: Path) -> None:
     """The file has the keys of the format, at the top and in each row (rules A-1, A-4)."""
     data = json.loads(audit_text(audited(project(tmp_path, FILES))))
@@ -198,7 +219,7 @@ def test_secrets_are_replaced(tmp_path: Path) -> None:
     task = Task(f"why\n{sample.content}\nfails", symbols=(sample.content,))
     request, composition = made(folder, task=task)
     reasons = (Reason("definition text", 1.0, sample.content),)
-    choices = (replace(CHOICES[0], reasons=reasons), *CHOICES[1:])
+    choices = (CHOICES[0]._replace(reasons=reasons), *CHOICES[1:])
     composition = replace(composition, choices=choices)
     tokens = count_prompt(composition.prompt, index=Index(None, limit=1))
     left = audit_of(request, composition, tokens, source_map=composition.source_map)
@@ -288,8 +309,8 @@ def test_manifests_tell_what_became_of_files(tmp_path: Path) -> None:
     later = replace(
         audit,
         rows=(
-            replace(a, content_hash="11" * 32, level=Level.SKELETON),
-            replace(b, level=Level.OUTLINE),
+            a._replace(content_hash="11" * 32, level=Level.SKELETON),
+            b._replace(level=Level.OUTLINE),
             FileChoice("new.py", "*.py", Level.NAME, Level.FULL),
         ),
     )

@@ -59,6 +59,8 @@ def test_the_index_changes_nothing_of_a_corpus(redaction: Redaction | None, tmp_
     """Without an index, with an empty one and with all known the corpus and its notes are the same (rule I-2)."""
     files = {**FILES, "key.py": PLANTED[0].content, "uv.lock": "version = 1\n", "d/x.min.js": "f()"}
     files["d/long.txt"] = "retry of lines\n" * 20_000
+    # What marks a file as generated need not stand in its text, and its size is told all the same.
+    files |= {".gitattributes": "marked.py linguist-generated\n", "d/marked.py": "MARKED = 'é'\n"}
     folder = project(tmp_path / "p", files)
     request = replace(made(folder, "skeleton"), redaction=redaction)
     (folder / "odd.txt").write_bytes(b"\xff\xc3 odd \xc3")
@@ -166,7 +168,7 @@ def test_many_names_are_found_as_few_are(tmp_path: Path) -> None:
         corpus.files_defining(f"name{number}")
     assert [corpus.files_defining(f"name{number}") for number in range(50)] == few
     assert len({tuple(places) for places in few}) == 50
-    assert corpus.files_defining("absent") == ()
+    assert not corpus.files_defining("absent")
 
 
 def number_of(corpus: FileCorpus, path: str) -> int:

@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.compose.numbered_output import find_next_increment, prune_outputs, write_numbered
+from aggregate.compose.numbered_output import (
+    audit_path,
+    find_next_increment,
+    prune_outputs,
+    request_log_path,
+    write_numbered,
+)
 from aggregate.errors import OutputError
 
 LINE = "a line of the prompt, with an é\n"
@@ -96,6 +102,19 @@ def test_a_folder_that_is_missing_starts_at_one(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert find_next_increment(tmp_path / "gone", "n") == 1
     assert find_next_increment(tmp_path / "file", "n") == 1
+
+
+def test_a_new_prompt_has_no_records_of_an_earlier_one(tmp_path: Path) -> None:
+    """An account that lies there already, left or planted, is none of the new prompt's (rules A-1 and A-2)."""
+    records = [audit_path(tmp_path / "p_001.md"), request_log_path(tmp_path / "p_001.md")]
+    for record in records:
+        record.write_text("{}", encoding="utf-8")
+    folder = audit_path(tmp_path / "p_002.md")
+    folder.mkdir()
+    assert write_numbered(tmp_path, "p", "one").name == "p_001.md"
+    assert not any(record.exists() for record in records)
+    assert write_numbered(tmp_path, "p", "two").name == "p_002.md"
+    assert folder.is_dir()
 
 
 @pytest.mark.parametrize("namespace", ["a.b", "a+b", "(x", "[n]", "a*", "^$", "ü n", "n_1"])

@@ -176,3 +176,6 @@ def test_shares_are_reserved_as_far_as_they_are_used(tmp_path: Path) -> None:
     assert everything.history.tokens == everything.history.needed
     assert everything.results.tokens == everything.results.needed
     assert not everything.are_cut
+    some = with_more(request, others, least, left=100, count=words)
+    before = others.history.tokens + others.results.tokens
+    assert before < some.history.tokens + some.results.tokens <= before + 100

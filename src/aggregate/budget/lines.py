@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 
 Run = tuple[int, int]
 """First and last line, 1-based and inclusive."""
@@ -75,7 +74,7 @@ class ShownLines:
         texts = self.lines.texts
         joined: list[Run] = []
         behind = 1  # the first line behind the last run
-        shown = as_runs([n for n, mark in enumerate(self.marks, start=1) if mark])
+        shown = marked_runs(self.marks)
         with_text = [
             run for run in shown if any(text.strip() for text in texts[run[0] - 1 : run[1]])
         ]
@@ -91,10 +90,30 @@ class ShownLines:
         return joined
 
 
-def as_runs(numbers: Sequence[int]) -> list[Run]:
+def as_runs(numbers: Iterable[int]) -> list[Run]:
     """Return ascending numbers as runs of consecutive ones."""
     runs: list[Run] = []
-    for _, group in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
-        members = [number for _, number in group]
-        runs.append((members[0], members[-1]))
+    first = last = 0
+    for number in numbers:
+        if first and number == last + 1:
+            last = number
+            continue
+        if first:
+            runs.append((first, last))
+        first = last = number
+    if first:
+        runs.append((first, last))
+    return runs
+
+
+def marked_runs(marks: bytes | bytearray) -> list[Run]:
+    """Return the runs of lines whose bytes are ``1``; those of a long file take as many steps as there are runs."""
+    runs: list[Run] = []
+    start = marks.find(1)
+    while start >= 0:
+        end = marks.find(0, start)
+        if end < 0:
+            end = len(marks)
+        runs.append((start + 1, end))
+        start = marks.find(1, end)
     return runs

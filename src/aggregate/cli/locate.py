@@ -78,7 +78,7 @@ def _locate_in_file(name: str, line: int, request: Request) -> None:
     else:
         write_rows(f"{os.path.relpath(prompt)}:{number}")
         if origin and not origin.is_verbatim:
-            say(f"it only stands for {path}:{line}: {_told(origin)}")
+            say(f"it only stands for {path}:{line}: {origin.stands_for or _told(origin)}")
     shown = _prompt_line(prompt, number) if number and origin and origin.is_verbatim else None
     _tell_changed_file(path, audit, request, first=line, shown=shown)
 

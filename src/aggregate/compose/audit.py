@@ -61,10 +61,12 @@ def _counted(choices: Sequence[FileChoice], tokens: "PromptTokens") -> tuple[Fil
 
 def _row(choice: FileChoice, tokens: int) -> FileChoice:
     score = None if choice.score is None else rounded(choice.score)
+    if not choice.reasons:  # as most are
+        return choice._replace(tokens=tokens, score=score)
     reasons = (
         Reason(reason.kind, rounded(reason.weight), reason.matched) for reason in choice.reasons
     )
-    return replace(choice, tokens=tokens, score=score, reasons=tuple(reasons))
+    return choice._replace(tokens=tokens, score=score, reasons=tuple(reasons))
 
 
 def without_secrets(audit: Audit, redaction: "Redaction") -> Audit:
@@ -117,8 +119,7 @@ def _clean_task(task: Task, clean: Callable[[str], str]) -> Task:
 
 
 def _clean_row(row: FileChoice, clean: Callable[[str], str]) -> FileChoice:
-    return replace(
-        row,
+    return row._replace(
         path=clean(row.path),
         entry=clean(row.entry),
         definitions=tuple(map(clean, row.definitions)),

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
@@ -169,15 +171,27 @@ def record_audit(path: Path, request: Request, decided: Decided, prompt: Prompt)
 
 def audit_text(audit: Audit) -> str:
     """Return the text of an audit's file: JSON in ASCII, each key and each row on a line of its own."""
-    data = audit_data(audit)
-    rows = data["rows"]
+    data = audit_data(replace(audit, rows=()))
     if audit.source_map:
-        paths = [row["path"] for row in rows]
+        paths = [row.path for row in audit.rows]
         sources, runs = pack_map(audit.source_map, paths)
         data["source_map"] = {"sources": sources, "runs": runs}
     lines = [f"{_json(key)}:{_json(value)}" for key, value in data.items() if key != "rows"]
-    table = ",\n".join(map(_json, rows))
+    table = ",\n".join(map(_row_text, audit.rows))
     return "{" + ",\n".join(lines) + f',\n"rows":[\n{table}\n]}}\n'
+
+
+def _row_text(row: FileChoice) -> str:
+    """Return the JSON of ``row_data``; quicker for the many files of which nothing is shown and nothing told."""
+    if row.level is not Level.NAME or row.reasons or row.definitions or row.rank is None:
+        return _json(row_data(row))
+    score = "null" if row.score is None else repr(rounded(row.score))
+    return (
+        f'{{"path":{_text(row.path)},"entry":{_text(row.entry)},"level":"name","most":{_text(row.most.value)},'
+        f'"pinned":{"true" if row.pinned else "false"},"tokens":{row.tokens},"score":{score},"rank":{row.rank},'
+        f'"evidence":[],"definitions":[],"next":{_text(row.next.value) if row.next else "null"},'
+        f'"content_hash":{_text(row.content_hash)},"size":{row.size}}}'
+    )
 
 
 def read_audit(prompt: Path) -> Audit | None:
@@ -293,6 +307,8 @@ def _integer(value: object) -> int:
     return int(value)
 
 
+_text = encode_basestring_ascii
+"""A text as JSON, as ``_ENCODER`` writes it."""
 _ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 

@@ -1,74 +1,19 @@
 """The files that may enter a prompt with a budget: what each may show at most, and what fitting needs to know."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
-from aggregate.budget.lines import FileLines, Run, ShownLines
+from aggregate.budget.lines import FileLines, ShownLines
 from aggregate.budget.steps import CHARACTERS_PER_TOKEN, DENSITY, Fittable, signature_run
+from aggregate.compose.candidate import Candidate, OpenCandidate, open_candidate
 from aggregate.compose.file_corpus import FileCorpus
 from aggregate.compose.selection import ResolvedFile
-from aggregate.compose.view_pool import render_all
 from aggregate.models.choice import Level
-from aggregate.models.prompt import SEPARATOR
 from aggregate.models.rendered_file import RenderedFile
-from aggregate.models.view import View, ViewMode, ViewRequest
+from aggregate.models.view import ViewMode
 from aggregate.ranking.file_analysis import FileAnalysis, Piece
 from aggregate.ranking.ranking import RankedFile
-from aggregate.sections.files import file_block
-from aggregate.syntax.languages import fence_tag
-from aggregate.text.lines import split_lines
-from aggregate.views.dispatch import is_the_text
 from aggregate.views.focused import focused
-
-_ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
-"""Views that are shown as a whole: their lines were picked by the user, or are a digest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A file of the corpus that may be shown.
-
-    Attributes:
-        number: Its number in the corpus.
-        file: What it is.
-        mode: The most that is shown of it.
-        ranked: Its score.
-    """
-
-    number: int
-    file: ResolvedFile
-    mode: ViewMode
-    ranked: RankedFile
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is shown as a whole or not at all."""
-        is_cells = self.mode is ViewMode.FULL and not is_the_text(self.file.path, self.mode)
-        return self.mode in _ON_DEMAND or is_cells
-
-    @property
-    def most(self) -> Level:
-        """The level that ``mode`` stands for."""
-        return Level(self.mode.value)
-
-
-@dataclass(frozen=True, slots=True)
-class OpenCandidate:
-    """A candidate whose text was read.
-
-    Attributes:
-        candidate: The file.
-        text: Its text.
-        view: The most that is shown of it.
-        lines: The lines of that.
-        redacted: Runs of lines of the text in which secrets were replaced.
-    """
-
-    candidate: Candidate
-    text: str
-    view: View
-    lines: FileLines
-    redacted: Sequence[tuple[int, int]] = ()
 
 
 class Candidates:
@@ -137,36 +82,10 @@ class Candidates:
     def open(self, number: int) -> OpenCandidate | None:
         """Return a file with its text, ``None`` where its view cannot be made."""
         if number not in self._open:
-            self._open[number] = self._read(self.by_number[number])
+            self._open[number] = open_candidate(
+                self.by_number[number], self._corpus.source(number), self._count
+            )
         return self._open[number]
-
-    def _read(self, candidate: Candidate) -> OpenCandidate | None:
-        path = candidate.file.path
-        source = self._corpus.source(candidate.number)
-        text = source.text
-        view = self._view(candidate, text)
-        if view is None:
-            return None
-        texts = split_lines(view.text)
-        if texts and not texts[-1].endswith("\n"):
-            texts[-1] += "\n"
-        longest_ticks = file_block(path, view.text, language=view.language)
-        empty = file_block(path, "", language=view.language)
-        # The fence is as long as any part of the text needs it.
-        ticks = longest_ticks[-1:] * (len(longest_ticks) - len(longest_ticks.rstrip("`")))
-        frame = self._count(empty.replace("```", ticks or "```") + SEPARATOR)
-        is_text = is_the_text(path, candidate.mode)
-        place = _itself if is_text else _PlacesInView(view, len(texts))
-        lines = FileLines(texts, place, frame, is_whole=candidate.is_whole)
-        return OpenCandidate(candidate, text, view, lines, source.redacted)
-
-    def _view(self, candidate: Candidate, text: str) -> View | None:
-        path, mode, item = candidate.file.path, candidate.mode, candidate.file.item
-        if is_the_text(path, mode):
-            return View(text, (), fence_tag(path, text))
-        request = ViewRequest(path, text, mode, item.ast_mask, tuple(item.custom_slices))
-        view = next(iter(render_all([request], workers=1)))
-        return view if isinstance(view, View) else None
 
     def content_hash(self, number: int) -> str:
         """Return the SHA-256 of a file's bytes in hexadecimal digits."""
@@ -174,7 +93,12 @@ class Candidates:
 
     def estimate(self, number: int) -> int:
         """Return about how many tokens a file has."""
-        return max(1, self._corpus.files[number].characters // CHARACTERS_PER_TOKEN)
+        return self._estimates[number]
+
+    @cached_property
+    def _estimates(self) -> Sequence[int]:
+        """About how many tokens each file of the corpus has, which is asked of all of them several times."""
+        return [max(1, facts.characters // CHARACTERS_PER_TOKEN) for facts in self._corpus.files]
 
     def rendered(self, number: int, state: ShownLines) -> RenderedFile:
         """Return a file as the prompt shows it: the lines of ``state``, in full where these are all."""
@@ -236,31 +160,6 @@ class Candidates:
         return tuple(names)
 
 
-class _PlacesInView:
-    """Finds the lines of a view that lines of its file stand behind; those that come from nowhere are always shown."""
-
-    def __init__(self, view: View, lines: int) -> None:
-        self._spans = sorted(view.spans)
-        covered = bytearray(lines)
-        for span in self._spans:
-            covered[span.start - 1 : span.end] = b"\1" * (span.end - span.start + 1)
-        self._always = [(line, line) for line, mark in enumerate(covered, start=1) if not mark]
-
-    def __call__(self, run: Run) -> Iterable[Run]:
-        first, last = run
-        places = list(self._always)
-        for span in self._spans:
-            if span.source_end < first or span.source_start > last:
-                continue
-            if span.end - span.start == span.source_end - span.source_start:
-                start = max(first, span.source_start) - span.source_start
-                end = min(last, span.source_end) - span.source_start
-                places.append((span.start + start, span.start + end))
-            else:
-                places.append((span.start, span.end))
-        return places
-
-
 def _by_file(score: float, pieces: Sequence[Piece], chances: Sequence[float]) -> Sequence[float]:
     """Return chances by which the pieces of likelier files enter first, however long they are."""
     best = max(chances, default=0.0) or 1.0
@@ -268,7 +167,3 @@ def _by_file(score: float, pieces: Sequence[Piece], chances: Sequence[float]) ->
         score * chance / best * max(1, piece.characters / CHARACTERS_PER_TOKEN) ** DENSITY
         for piece, chance in zip(pieces, chances, strict=True)
     ]
-
-
-def _itself(run: Run) -> Iterable[Run]:
-    return (run,)

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from aggregate.budget.lines import as_runs
-from aggregate.compose.candidates import Candidate, Candidates
+from aggregate.budget.lines import marked_runs
+from aggregate.compose.candidate import Candidate
+from aggregate.compose.candidates import Candidates
 from aggregate.compose.selection import ResolvedFile
 from aggregate.models.choice import FileChoice, Level
 from aggregate.models.view import ViewMode
@@ -41,21 +42,20 @@ def choices_of(
         states: What the fit shows.
         is_scored: Whether there is a task, so that scores mean something.
     """
-    rank_by_path = {
-        candidate.file.path: rank
+    ranked = {
+        candidate.file.path: (rank, candidate)
         for rank, candidate in enumerate(candidates.in_rank_order, start=1)
     }
-    by_path = {candidate.file.path: candidate for candidate in candidates.in_rank_order}
     choices: list[FileChoice] = []
     for file in files:
         if file.is_remark:
             continue
-        candidate = by_path.get(file.path)
-        if candidate is None:
+        placed = ranked.get(file.path)
+        if placed is None:
             choices.append(_outsider(file, states.tokens.get(file.path, 0)))
         else:
-            rank = rank_by_path[file.path] if is_scored else None
-            choices.append(_choice(candidate, candidates, states, rank=rank))
+            rank, candidate = placed
+            choices.append(_choice(candidate, candidates, states, rank=rank if is_scored else None))
     return tuple(choices)
 
 
@@ -93,7 +93,7 @@ def _choice(
         next=later if grows else None,
         content_hash=candidates.content_hash(number),
         size=candidates.estimate(number),
-        lines=tuple(as_runs([line for line, mark in enumerate(marks, start=1) if mark])),
+        lines=tuple(marked_runs(marks)),
     )
 
 

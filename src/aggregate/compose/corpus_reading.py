@@ -25,7 +25,7 @@ from aggregate.index.file_states import FileState, file_state
 from aggregate.index.store import Index
 from aggregate.ranking.corpus import FileFacts
 from aggregate.ranking.term_groups import MOST_MEMBERS
-from aggregate.sources.file_content import SourceFile
+from aggregate.sources.file_content import SourceFile, modified_at, read_file
 
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
@@ -329,14 +329,21 @@ class _CorpusReading:
         if member.is_read or (facts.is_binary and self._reader.note_binary(file)):
             return
         if facts.error:
-            reading = self._reader.read(file)
-            if reading.shown:
-                member.error = PreparedFile(reading.shown, reading.source)
+            # Known unchanged, so it is not read: guessing an encoding once more would take longer than all else.
+            source = SourceFile("", modified_at(file.file), facts.error, is_binary=facts.is_binary)
+            if self._reader.shown(file, lambda: written_by):
+                member.error = PreparedFile(file, source)
             return
-        member.shown = self._reader.shown(file, lambda: written_by) if is_generated else file
+        said = (lambda: written_by) if facts.reason else (lambda: _as_written(file))
+        member.shown = self._reader.shown(file, said) if is_generated else file
         if member.shown and facts is not USUAL:
             invisible = (facts.line, facts.invisible) if facts.line else None
             self._reader.note(file, facts.encoding, invisible)
+
+
+def _as_written(file: ResolvedFile) -> WrittenBy:
+    """Return what the text of a file says that only ``.gitattributes`` call generated: its size is not kept."""
+    return WrittenBy.of(file.path, read_file(file.file).text)
 
 
 def _groups(members: Sequence[_Member]) -> Iterator[list[_Member]]:

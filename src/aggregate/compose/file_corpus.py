@@ -1,6 +1,6 @@
 """The corpus that a ranking reads, of files on the disk."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -25,7 +25,7 @@ class _Counts(dict[int, TermInFile]):
 
 
 _FEW_NAMES: Final = 100
-"""Names that are looked up group by group; for more it pays to put all definitions into one table."""
+"""Names that are searched for in each group; for more it pays to know first which groups define a name."""
 _COUNTS: Final = _Counts()
 """At most 65,536."""
 
@@ -123,27 +123,20 @@ class FileCorpus:
         """Return ``(file, place of the definition)`` for each definition of a program whose own name is ``name``."""
         hashed = term_hash(name)
         self._names_asked += 1
+        groups: Iterable[NumberedGroup] = self._groups
         if self._names_asked > _FEW_NAMES:
-            return self._all_definitions.get(hashed, ())
+            groups = (group for group, names in self._groups_with_names if hashed in names)
         matches = [
             (numbered.numbers[member], place)
-            for numbered in self._groups
+            for numbered in groups
             for member, place in numbered.group.tables.files_defining(hashed)
         ]
         return sorted(match for match in matches if match[0] >= 0)
 
     @cached_property
-    def _all_definitions(self) -> Mapping[int, Sequence[tuple[int, int]]]:
-        """All definitions by their names' hashes."""
-        definitions: dict[int, list[tuple[int, int]]] = {}
-        for numbered in self._groups:
-            numbers = numbered.numbers
-            for hashed, member, place in numbered.group.tables.defined_names():
-                if numbers[member] >= 0:
-                    definitions.setdefault(hashed, []).append((numbers[member], place))
-        for places in definitions.values():
-            places.sort()
-        return definitions
+    def _groups_with_names(self) -> Sequence[tuple[NumberedGroup, frozenset[int]]]:
+        """The groups, each with the hashes of the names that its files define."""
+        return [(numbered, numbered.group.tables.defined_names()) for numbered in self._groups]
 
     def files_referring(self, name: str) -> Sequence[int]:
         """Return the files that use ``name``, as written."""

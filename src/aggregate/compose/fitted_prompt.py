@@ -156,10 +156,11 @@ class FittedPrompts:
         return [*ranked[1::2], *ranked[::2][::-1]]
 
     def _remainder(self, fit: Fit, limit: int) -> Segment | None:
+        shown = {number for number, state in fit.shown.items() if not state.is_empty}
         hidden = [
             HiddenFile(candidate.file.path, self._candidates.estimate(candidate.number))
             for candidate in self._candidates.in_rank_order
-            if candidate.number not in fit.shown or fit.shown[candidate.number].is_empty
+            if candidate.number not in shown
         ]
         return not_shown_segment(hidden, limit=limit, count=self._count)
 

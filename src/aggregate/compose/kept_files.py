@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from aggregate.budget.fit import Fit
 from aggregate.budget.kept_levels import WantedFile, keep_levels
-from aggregate.budget.lines import ALL_LINES, Run, as_runs
+from aggregate.budget.lines import ALL_LINES, Run, marked_runs
 from aggregate.compose.candidates import Candidates
 from aggregate.models.choice import Level
 from aggregate.models.sent_file import SentFile
@@ -62,7 +62,7 @@ def _wanted(
             candidates.level(each.number, marks),
             tokens.get(path, 0),
             score,
-            tuple(as_runs([line for line, mark in enumerate(marks, start=1) if mark])),
+            tuple(marked_runs(marks)),
             candidates.content_hash(each.number),
             is_pinned,
         )

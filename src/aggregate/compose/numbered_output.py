@@ -5,6 +5,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -63,9 +64,18 @@ def write_numbered(
     pieces = (text.encode(),) if isinstance(text, str) else text
     try:
         paths = _free_paths(output_dir, namespace)
-        return write_to_free(paths, pieces, temporary_name(output_dir, namespace))
+        path = write_to_free(paths, pieces, temporary_name(output_dir, namespace))
     except OSError as error:
         raise OutputError(f"cannot write to {output_dir}: {error.strerror or error}") from error
+    _forget_namesake(path)
+    return path
+
+
+def _forget_namesake(prompt: Path) -> None:
+    """Delete records beside a new prompt: they tell of one that is gone, or somebody else has put them there."""
+    for record in (request_log_path(prompt), audit_path(prompt)):
+        with suppress(OSError):  # such as a folder in the way, which holds no record either
+            record.unlink(missing_ok=True)
 
 
 def prune_outputs(

@@ -72,6 +72,8 @@ class Pins:
     def runs(self, candidates: Candidates) -> dict[int, tuple[Run, ...]]:
         """Return the lines that are shown whatever they cost, by the numbers of their files."""
         runs: dict[int, tuple[Run, ...]] = {}
+        if not self.whole and not self.places:
+            return runs
         for number, candidate in sorted(candidates.by_number.items()):
             path = candidate.file.path
             if path in self.whole:

@@ -104,6 +104,7 @@ class _Composing:
         self._request = request
         self._budget: Budget = request.budget
         self._count = SavedCounts(index)
+        self._is_summary = is_summarized(request.strategy, summary_only=request.summary_only)
         self._ranked = ranked
         self._pins = Pins.of(request, ranked.files.selection.files)
         self._candidates = Candidates(
@@ -261,8 +262,7 @@ class _Composing:
             return ViewMode.FULL
         if not file.item.auto_aggregate or file.view_mode is ViewMode.NONE:
             return None
-        is_summary = is_summarized(self._request.strategy, summary_only=self._request.summary_only)
-        return ViewMode.SUMMARY if is_summary else file.view_mode
+        return ViewMode.SUMMARY if self._is_summary else file.view_mode
 
     def _told(self, fitted: _Fitted) -> Composition:
         """Return the prompt with what was decided about each file and section."""

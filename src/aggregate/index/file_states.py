@@ -89,27 +89,26 @@ def look_at(
         find: Returns the rows that are there of those with these keys.
         seen_ns: The time now.
     """
-    infos: list[os.stat_result | None] = []
+    described: list[tuple[int, int, int, int, int] | None] = []
     ids: list[int] = []
     for path in paths:
         try:
             info = os.stat(path)  # noqa: PTH116 - a str is not made a Path
         except (OSError, ValueError):
-            infos.append(None)
+            described.append(None)
             continue
         if stat.S_ISREG(info.st_mode):
-            infos.append(info)
-            ids.append(_row_id(info.st_dev, info.st_ino))
+            device, inode = info.st_dev, info.st_ino
+            described.append((device, inode, info.st_size, info.st_mtime_ns, info.st_ctime_ns))
+            ids.append(_row_id(device, inode))
         else:
-            infos.append(None)
+            described.append(None)
     rows = map(find(ids).get, ids)
     return [
         None
-        if info is None
-        else file_state(
-            info, seen_ns=seen_ns, content_hash=_recorded_hash(info, next(rows), now_ns=seen_ns)
-        )
-        for info in infos
+        if numbers is None
+        else FileState(*numbers, seen_ns, _recorded_hash(numbers, next(rows), now_ns=seen_ns))
+        for numbers in described
     ]
 
 
@@ -132,7 +131,9 @@ def _row_id(device: int, inode: int) -> int:
     return ((inode + device * _SPREAD) & _MASK) - (1 << 63)
 
 
-def _recorded_hash(info: os.stat_result, row: bytes | None, *, now_ns: int) -> bytes | None:
+def _recorded_hash(
+    numbers: tuple[int, int, int, int, int], row: bytes | None, *, now_ns: int
+) -> bytes | None:
     """Return the hash of the content if the file is as it was when ``row`` was made; ``None`` if it may not be.
 
     Device, inode, size and both times must be the same, the row undamaged, and the clock must not have run backwards.
@@ -140,12 +141,10 @@ def _recorded_hash(info: os.stat_result, row: bytes | None, *, now_ns: int) -> b
     if row is None or len(row) != _ROW_BYTES:
         return None
     try:
-        numbers = _NUMBERS.pack(
-            info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
-        )
+        packed = _NUMBERS.pack(*numbers)
     except struct.error:
         return None  # a file that is dated centuries back or ahead
-    if not row.startswith(numbers) or not row.endswith(_SUM.pack(crc32(row[:_SUM_AT]))):
+    if not row.startswith(packed) or not row.endswith(_SUM.pack(crc32(row[:_SUM_AT]))):
         return None
     (seen_ns,) = _SEEN.unpack_from(row, _NUMBERS.size)
     return row[_HASH_AT:_SUM_AT] if seen_ns <= now_ns else None

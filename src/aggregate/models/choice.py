@@ -1,7 +1,6 @@
 """What was decided about each file of a prompt, and why; the audit is made of these."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
@@ -35,9 +34,8 @@ class Reason(NamedTuple):
     matched: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileChoice:
-    """What was decided about one file.
+class FileChoice(NamedTuple):
+    """What was decided about one file; a tuple, since a large project has a hundred thousand.
 
     Attributes:
         path: As the prompt shows it.

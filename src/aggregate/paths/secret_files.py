@@ -28,6 +28,7 @@ ENDS: Final = (
     ".tfstate", ".tfstate.backup", ".tfvars", ".tfvars.json", "_history", "_credentials", "-credentials.json",
     "_credentials.json",
 )  # fmt: skip
+_ENDS_OF_PLACES: Final = tuple(f"/{place}" for place in PLACES)
 _KEYS: Final = re.compile(
     r"client_secret.*\.json|service[-_]?account.*\.json|.*-firebase-adminsdk-.*\.json", re.DOTALL
 )
@@ -49,9 +50,7 @@ def is_secret(path: str) -> bool:
         return True
     if "." not in folder:  # quick: all names of folders and all places have one
         return False
-    return _is_secret_folder(folder) or f"/{folder}/{name}".endswith(
-        tuple(f"/{place}" for place in PLACES)
-    )
+    return _is_secret_folder(folder) or f"/{folder}/{name}".endswith(_ENDS_OF_PLACES)
 
 
 def _is_secret_name(name: str) -> bool:

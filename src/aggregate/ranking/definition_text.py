@@ -47,18 +47,21 @@ def _read_postings(inquiry: Inquiry, candidates: Candidates) -> Postings:
 
 
 def _own_terms(inquiry: Inquiry, analysis: FileAnalysis) -> Sequence[tuple[str, ...]]:
-    """Return the task's terms in each definition's own name."""
-    matched = inquiry.matcher.matched
-    return [
-        matched(definition.path[-1]) if definition.path else ()
-        for definition in analysis.definitions
-    ]
+    """Return the task's terms in each definition's own name, nothing at all where no name holds any."""
+    names = [definition.path[-1] if definition.path else "" for definition in analysis.definitions]
+    matched = inquiry.matcher.matched_in(names)
+    return matched if any(matched) else ()
 
 
 def _name_counts(
     analysis: FileAnalysis, names: Sequence[tuple[str, ...]], own_weight: int
 ) -> Sequence[Counts]:
-    """Return the terms in the names of each definition and of those around it, its own weighed more."""
+    """Return the terms in the names of each definition and of those around it, its own weighed more.
+
+    Nothing where no name holds any, which is so for most files.
+    """
+    if not names:
+        return ()
     around: list[Counts] = []
     counted: list[Counts] = []
     for definition, own in zip(analysis.definitions, names, strict=True):
@@ -96,9 +99,12 @@ def _definition_text(
         best, best_gains = 0.0, dict[str, float]()
         for unit, length in lengths[file].items():
             document = documents.get(unit, {})
-            for counts in (named[unit] if unit >= 0 else _NOTHING, path):
+            for counts in (named[unit] if named and unit >= 0 else _NOTHING, path):
                 for term, count in counts.items():
                     document[term] = document.get(term, 0) + count
+            if not document:
+                scores[unit] = 0
+                continue
             gains = _gains(document, worth, length=length / average)
             score = scores[unit] = sum(gains.values())
             if score > best:
@@ -178,6 +184,8 @@ def _names_around(
     rows: dict[int, list[float]] = {}
     matched: dict[int, str] = {}
     for file, analysis in candidates.items():
+        if not names[file]:
+            continue
         scores = [
             sum(
                 worth[term] * (K1 + 1) * n / (n + K1) for term, n in counts.items() if term in worth

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from aggregate.models.choice import Missing, Reason
 
 
-@dataclass(frozen=True, slots=True)
-class RankedFile:
-    """A candidate with its score.
+class RankedFile(NamedTuple):
+    """A candidate with its score; there may be a hundred thousand.
 
     Attributes:
         file: Its number in the corpus.

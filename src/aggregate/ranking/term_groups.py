@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
@@ -79,9 +79,9 @@ class TermGroup:
         """Return ``(place of the file, place of the definition)`` for a name, given by its hash."""
         return [(self._defining[place], self._places[place]) for place in _equal(self._names, name)]
 
-    def defined_names(self) -> Iterable[tuple[int, int, int]]:
-        """Yield a name's hash, the place of a file and the place of a definition in it for all definitions."""
-        return zip(self._names, self._defining, self._places, strict=True)
+    def defined_names(self) -> frozenset[int]:
+        """Return the hashes of all names that are defined: where many names are looked up, most groups lack each."""
+        return frozenset(self._names)
 
     def files_referring(self, name: int) -> Sequence[int]:
         """Return the places of the files that use a name, given by its hash."""

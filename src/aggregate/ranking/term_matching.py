@@ -1,7 +1,7 @@
 """Which of a task's terms a name holds; a name is looked at once."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from aggregate.ranking.terms import term_list
 
@@ -30,6 +30,11 @@ class TermMatcher:
         if terms is None:
             terms = self._known[name] = self._match(name)
         return terms
+
+    def matched_in(self, names: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return what ``matched`` does for each of many names; a loop for some ten thousand."""
+        known, match = self._known, self.matched
+        return [known[name] if name in known else match(name) for name in names]
 
     def _match(self, name: str) -> tuple[str, ...]:
         # A search costs a tenth of taking the name apart, and most names hold nothing.

@@ -1,6 +1,6 @@
 """The end of the Files section with a budget: what is not shown, by folders and by names (rule B-7)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from aggregate.models.prompt import Section, Segment, Stability
@@ -50,7 +50,7 @@ def not_shown_segment(
     if folder_lines:
         text += "\n\n" + "\n".join(folder_lines)
     left = limit - count(f"{text}\n\n")
-    names = [f"- {heading_text(file.path)}: about {file.tokens:,} tokens" for file in files]
+    names = (f"- {heading_text(file.path)}: about {file.tokens:,} tokens" for file in files)
     title = "The most relevant of them:"
     name_lines = _as_many(names, left - count(f"\n\n{title}\n\n"), count)
     if name_lines:
@@ -90,7 +90,7 @@ def _files(number: int) -> str:
     return f"{number:,} file{'s' if number > 1 else ''}"
 
 
-def _as_many(lines: Sequence[str], limit: int, count: Callable[[str], int]) -> list[str]:
+def _as_many(lines: Iterable[str], limit: int, count: Callable[[str], int]) -> list[str]:
     """Return as many of the lines from the first on as have at most ``limit`` tokens."""
     fitting: list[str] = []
     for line in lines:

@@ -66,7 +66,7 @@ def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
     except (FileNotFoundError, NotADirectoryError):
         return SourceFile("", error="file not found")
     except (OSError, ValueError) as error:
-        return SourceFile("", mtime=_mtime(path), error=_reason(error))
+        return SourceFile("", mtime=modified_at(path), error=_reason(error))
     source = decode(data, info.st_mtime)
     return replace(source, content_hash=sha256(data).digest(), info=info) if hashed else source
 
@@ -114,7 +114,8 @@ def _binary(data: bytes, mtime: float) -> SourceFile:
     return SourceFile("", mtime, f"binary content ({len(data):,} bytes)", is_binary=True)
 
 
-def _mtime(path: str | Path) -> float:
+def modified_at(path: str | Path) -> float:
+    """Return when a file was changed last, Unix time in seconds; ``0.0`` where that cannot be told."""
     try:
         return Path(path).stat().st_mtime
     except (OSError, ValueError):

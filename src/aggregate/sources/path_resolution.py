@@ -221,6 +221,9 @@ class _PlainFolders:
         self._known = {"": True}
 
     def __contains__(self, name: str) -> bool:
+        known = self._known.get(name)
+        if known is not None:
+            return known
         unknown: list[str] = []
         while name not in self._known:
             unknown.append(name)
