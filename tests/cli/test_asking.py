@@ -113,8 +113,10 @@ def test_a_word_that_is_no_command_is_no_task(clone: Path) -> None:
 
 
 def test_prompts_of_a_folder_without_a_configuration_can_be_looked_after(clone: Path) -> None:
-    """``diff`` and ``prune`` find what was written there; where nothing was, they ask for the file (rule T-6)."""
-    assert "there is no manual_slop.toml here" in mistake(start(clone, "diff", "1", "2"))
+    """``diff`` and ``prune`` find what was written there; where nothing was, they say how to (rule T-6)."""
+    assert "there is neither a manual_slop.toml nor a prompt here" in mistake(
+        start(clone, "diff", "1", "2")
+    )
     start(clone, "run", "--task", "x", "-q")
     start(clone, "run", "--task", "x", "-q")
     assert " tokens of the prefix are kept " in start(clone, "diff", "1", "2").out

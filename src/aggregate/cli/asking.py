@@ -224,8 +224,15 @@ def open_project_here(config: Path) -> Project:
     """
     bare = unconfigured(config)
     has_prompts = (bare.folder / bare.config.output.output_dir).is_dir()
-    is_meant = not config.exists() and not _is_named("config") and has_prompts
-    return open_project(bare if is_meant else config)
+    if config.exists() or _is_named("config"):
+        return open_project(config)
+    if not has_prompts:
+        raise ConfigError(
+            "there is neither a manual_slop.toml nor a prompt here; to make one: "
+            'aggregate "what you are about to do" --budget 32k',
+            path=str(config),
+        )
+    return open_project(bare)
 
 
 def open_asked_project(
