@@ -36,7 +36,6 @@ if (
     from aggregate.compose.api import run as run
     from aggregate.compose.api import stream_prompt as stream_prompt
     from aggregate.compose.assemble import Composition as Composition
-    from aggregate.compose.assemble import PromptStream as PromptStream
     from aggregate.compose.beads_reading import build_beads_section as build_beads_section
     from aggregate.compose.file_stats import compute_file_stats as compute_file_stats
     from aggregate.compose.file_stats import group_files_by_dir as group_files_by_dir
@@ -44,6 +43,7 @@ if (
     from aggregate.compose.numbered_output import find_next_increment as find_next_increment
     from aggregate.compose.project import open_project as open_project
     from aggregate.compose.project import request_for as request_for
+    from aggregate.compose.prompt_stream import PromptStream as PromptStream
     from aggregate.conductor.lifecycle import run_worker_lifecycle as run_worker_lifecycle
     from aggregate.conductor.service import RunOptions as RunOptions
     from aggregate.conductor.service import conduct as conduct
@@ -132,10 +132,7 @@ _HOMES = {
         "run",
         "stream_prompt",
     ),
-    "aggregate.compose.assemble": (
-        "Composition",
-        "PromptStream",
-    ),
+    "aggregate.compose.assemble": ("Composition",),
     "aggregate.compose.beads_reading": ("build_beads_section",),
     "aggregate.compose.file_stats": (
         "compute_file_stats",
@@ -147,6 +144,7 @@ _HOMES = {
         "open_project",
         "request_for",
     ),
+    "aggregate.compose.prompt_stream": ("PromptStream",),
     "aggregate.conductor.lifecycle": ("run_worker_lifecycle",),
     "aggregate.conductor.service": (
         "RunOptions",

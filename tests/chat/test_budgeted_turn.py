@@ -17,9 +17,9 @@ from aggregate.models.choice import Level
 from aggregate.models.prompt import Section
 from aggregate.models.usage import Usage
 from aggregate.tokens.count import count
+from tests.fakes.topics import TOPICS, module_about
 from tests.project import project
 
-TOPICS = ("kettle", "lantern", "compass", "harbour", "thimble", "orchard")
 CONFIG = """
     [project]
     name = "demo"
@@ -33,22 +33,11 @@ CONFIG = """
 BUDGET = 3_000
 
 
-def module(topic: str) -> str:
-    """Return a file of about 700 tokens that is all about one thing."""
-    return "".join(
-        f"def {topic}_{part}(value):\n"
-        f'    """Return what the {topic} makes of a value in its {part} part."""\n'
-        + "".join(f"    step_{n} = value * {n} + len('{topic} {part}')\n" for n in range(8))
-        + "    return step_7\n\n\n"
-        for part in ("upper", "lower", "inner")
-    )
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a project of a file for each topic, of a user who has sent nothing yet."""
     monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    files = {f"src/{topic}.py": module(topic) for topic in TOPICS}
+    files = {f"src/{topic}.py": module_about(topic) for topic in TOPICS}
     return project(tmp_path / "project", {"manual_slop.toml": CONFIG} | files)
 
 
@@ -89,7 +78,7 @@ def test_without_a_budget_all_is_as_before(folder: Path) -> None:
     """Nothing is ranked, nothing left out, nothing recorded of levels (rule T-3)."""
     made = ready(folder, "What does the lantern do?", budget=None)
     assert (made.budget, made.request.task, made.sent.shown) == (None, None, ())
-    assert all(module(topic) in made.prompt.markdown for topic in TOPICS)
+    assert all(module_about(topic) in made.prompt.markdown for topic in TOPICS)
 
 
 def test_the_providers_count_holds(folder: Path) -> None:
@@ -197,7 +186,7 @@ def test_an_edit_keeps_to_the_budget(folder: Path) -> None:
 def test_what_is_new_of_a_file_stands_behind(folder: Path) -> None:
     """A file of which more is shown than before stays where it stands, with a diff that adds lines only (rule B-9)."""
     tools = ["anvil", "drill", *(f"tool{number}" for number in range(20))]
-    big = "".join(map(module, tools))
+    big = "".join(map(module_about, tools))
     (folder / "src" / "a_tools.py").write_text(big, encoding="utf-8")
     say(folder, "What does anvil_upper do in the upper part of the anvil?", budget=6_000)
     made, _ = say(folder, "What does drill_lower do in the lower part of the drill?", budget=6_000)
@@ -241,7 +230,7 @@ def test_a_turn_without_an_account(folder: Path) -> None:
 def test_lines_of_a_file_that_stands_twice_have_their_places(folder: Path) -> None:
     """Above and in the diff behind, each line comes from the line of the file that it shows (rules B-9 and L-1)."""
     tools = ["anvil", "drill", *(f"tool{number}" for number in range(20))]
-    big = "".join(map(module, tools))
+    big = "".join(map(module_about, tools))
     (folder / "src" / "a_tools.py").write_text(big, encoding="utf-8")
     say(folder, "What does anvil_upper do in the upper part of the anvil?", budget=6_000)
     made, _ = say(folder, "What does drill_lower do in the lower part of the drill?", budget=6_000)

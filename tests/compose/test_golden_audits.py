@@ -179,7 +179,6 @@ def test_a_pin_goes_first(tmp_path: Path) -> None:
         "106 retry/retry.go: full of full pinned, rank 1 shows Do, Wait\n"
         "0 go.mod: name of full, rank 3 next full\n"
         "no history: the files lie in no git repository\n"
-        "no definitions: no grammar for go.mod\n"
     )
 
 
@@ -197,7 +196,6 @@ def test_a_budget_without_a_task_scores_nothing(tmp_path: Path) -> None:
         "30 guide.md: full of full, rank None shows Guide, Guide.Install, Guide.Use\n"
         "39 data.json: outline of outline, rank None\n"
         "0 todo.txt: none of none, rank None\n"
-        "no text: the task has no words to compare with the files\n"
-        "no definitions: no grammar for todo.txt\n"
+        "no text: there is no text of a task\n"
     )
     assert {row.score for row in audit.rows} == {None}

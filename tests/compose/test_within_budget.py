@@ -202,6 +202,38 @@ def test_the_discussion_keeps_its_newest_turns_within_its_share(tmp_path: Path) 
     assert count(markdown) <= 2000
 
 
+@pytest.mark.parametrize("tokens", [20, 60, 150, 400, 1200, 4000])
+def test_results_that_are_left_out_are_told_in_their_section(tmp_path: Path, tokens: int) -> None:
+    """A line says how many and what they have; the rows of the audit agree, nothing is over (rules B-1, B-5, A-4)."""
+    results = tuple(
+        AggregatedResult(
+            f"$part_{number}",
+            MergeStrategy.FIRST,
+            f"finding {number} " * 40,
+            count=1,
+            status=GroupStatus.COMPLETE,
+        )
+        for number in range(12)
+    )
+    request = replace(project(tmp_path, FILES), results=results, results_dir=None)
+    composition = composed(request, tokens, Task("close the session"))
+    markdown = composition.prompt.markdown
+    assert count(markdown) <= tokens
+    shown = markdown.count("### $part_")
+    assert len(composition.cut) == len(results) - shown
+    line = re.search(
+        r"\n## Sub-Agent Results\n\n- (\d+) more results? .* out: ([\d,]+) tokens", markdown
+    )
+    if tokens >= 400:
+        assert (line is None) is (shown == len(results))
+    if line:
+        assert int(line[1]) == len(results) - shown
+        assert int(line[2].replace(",", "")) == sum(cut.tokens for cut in composition.cut)
+        origin = composition.origin(markdown[: line.end()].count("\n") + 1)
+        assert origin is not None
+        assert origin.stands_for == "note of the section results"
+
+
 def test_the_order_is_as_configured_or_by_the_edges(tmp_path: Path) -> None:
     """Scores never move files; with ``edges`` the best stands last and the next first (rule B-8)."""
     request = project(tmp_path, FILES)

@@ -21,26 +21,15 @@ from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.errors import BudgetError, ConfigError
 from aggregate.models.result import AggregatedResult
 from tests.fakes.conducting import track_project
+from tests.fakes.topics import TOPICS, module_about
 from tests.project import project
 
-TOPICS = ("kettle", "lantern", "compass", "harbour", "thimble", "orchard")
 BUDGET = 2_500
-
-
-def module(topic: str) -> str:
-    """Return a file of about 700 tokens that is all about one thing."""
-    return "".join(
-        f"def {topic}_{part}(value):\n"
-        f'    """Return what the {topic} makes of a value in its {part} part."""\n'
-        + "".join(f"    step_{n} = value * {n} + len('{topic} {part}')\n" for n in range(8))
-        + "    return step_7\n\n\n"
-        for part in ("upper", "lower", "inner")
-    )
 
 
 def contexts_of(folder: Path, config: str = "") -> WorkerContexts:
     """Return the contexts of a project with a file for each topic."""
-    files = {f"src/{topic}.py": module(topic) for topic in TOPICS}
+    files = {f"src/{topic}.py": module_about(topic) for topic in TOPICS}
     settings = f'[project]\nname = "demo"\n\n[files]\npaths = ["src/*.py"]\n{config}'
     track_project(folder, "", **files, **{"manual_slop.toml": settings})
     return WorkerContexts(open_project(folder / "manual_slop.toml"))
@@ -82,7 +71,7 @@ def test_focus_files_are_pins(tmp_path: Path) -> None:
     contexts = contexts_of(tmp_path)
     (tmp_path / "notes.md").write_text("# Notes\n\nNothing of any use.\n", encoding="utf-8")
     given = assignment(contexts, ticket(["orchard.py", "notes.md"]))
-    assert module("orchard").strip() in given.text
+    assert module_about("orchard").strip() in given.text
     assert "Nothing of any use." in given.text
     assert tokens(given) <= BUDGET
 

@@ -2,7 +2,13 @@
 
 import pytest
 
-from aggregate.ranking.path_kinds import PathKind, kind_of
+from aggregate.ranking.corpus import FileFacts
+from aggregate.ranking.path_kinds import PathKind, kinds_of
+
+
+def facts(path: str, *, is_generated: bool = False) -> FileFacts:
+    """Return what is known of a short text."""
+    return FileFacts(path, "", False, 10, 2, 1, is_generated)
 
 
 @pytest.mark.parametrize(
@@ -35,9 +41,9 @@ from aggregate.ranking.path_kinds import PathKind, kind_of
 )
 def test_paths_tell_what_files_are_for(path: str, kind: PathKind) -> None:
     """Tests and what stands beside the source are told by folders and names; parts of words are not taken for them."""
-    assert kind_of(path) is kind
+    assert kinds_of([facts(path)]) == [kind]
 
 
 def test_generated_texts_are_generated_wherever_they_lie() -> None:
     """A text that says that a program wrote it counts as generated."""
-    assert kind_of("src/app/core.py", is_generated=True) is PathKind.GENERATED
+    assert kinds_of([facts("src/app/core.py", is_generated=True)]) == [PathKind.GENERATED]

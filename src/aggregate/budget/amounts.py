@@ -2,9 +2,6 @@
 
 from typing import Final
 
-from aggregate.models.amounts import AUTO as AUTO  # part of this module's interface
-from aggregate.models.amounts import parse_tokens as parse_tokens
-
 WITHOUT_MODEL: Final = 32_000
 """Tokens of ``auto`` where no model is named: every hosted model reads as much, and recall hardly grows beyond."""
 MOST: Final = 60_000

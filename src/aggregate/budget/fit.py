@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from aggregate.budget.lines import GAP, FileLines, Run, ShownLines, as_runs
+from aggregate.budget.lines import FileLines, Run, ShownLines, as_runs
 from aggregate.budget.steps import Step, StepOrder
+from aggregate.views.focused import GAP
 
 _MARGIN = 1
 """Tokens for each run of lines: apart, two lines may have more tokens than together."""
@@ -73,7 +74,7 @@ class Fit:
 
     def __post_init__(self) -> None:
         self._steps = iter(self.order)
-        self._gap = self.count(GAP)
+        self._gap = self.count(f"{GAP}\n")
 
     def pin(self, file: int, runs: Iterable[Run]) -> None:
         """Show lines whatever they cost."""

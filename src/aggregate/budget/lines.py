@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 Run = tuple[int, int]
 """First and last line, 1-based and inclusive."""
 
-GAP = "...\n"
-"""The line that stands where lines are left out between others, as in a skeleton."""
+ALL_LINES: Run = (1, 1 << 31)
+"""From the first line to beyond the last one of any file."""
 
 
 @dataclass(frozen=True, slots=True)

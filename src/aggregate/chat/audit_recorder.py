@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aggregate.compose.audit import Decided, audit_of
+from aggregate.compose.audit import audit_of
 from aggregate.compose.audit_file import write_audit
 from aggregate.compose.request import Request
 from aggregate.compose.source_map import SourceMapBuilder
 from aggregate.models.audit import Audit
+from aggregate.models.choice import Decided
 from aggregate.models.prompt import SEPARATOR, Segment
 
 if TYPE_CHECKING:

@@ -6,19 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aggregate.compose.asking import AskedBudget, AskedTask
-from aggregate.compose.assemble import (
-    ComposedPrompt,
-    Composition,
-    PromptStream,
-    assemble,
-    beads_text,
-    with_references,
-)
+from aggregate.compose.assemble import ComposedPrompt, Composition, assemble, with_references
 from aggregate.compose.file_rendering import FileStream, render_files, stream_files
 from aggregate.compose.image_files import find_screenshots
 from aggregate.compose.layout import Strategy, files_segments, is_summarized, section_segments
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import open_project, redaction_for, request_for
+from aggregate.compose.prompt_stream import PromptStream, beads_text
 from aggregate.compose.request import Request
 from aggregate.compose.selection import resolve_entries
 from aggregate.compose.tier3 import tier3_segments

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from aggregate.compose.request import Request
 from aggregate.models.audit import Audit, rounded
-from aggregate.models.choice import Cut, FileChoice, Missing, Reason
+from aggregate.models.choice import Decided, FileChoice, Reason
 from aggregate.models.prompt import Section
 from aggregate.models.source_map import PackedRuns, SourceMap
 from aggregate.models.task import Place, Task
@@ -17,25 +17,6 @@ if TYPE_CHECKING:
 
 _OF_FILES = (Section.FILES, Section.CHANGED)
 """The sections whose blocks belong to files."""
-
-
-class Decided(Protocol):
-    """A prompt for a task or a budget: a ``Composition``, or a ``PromptStream`` once all its segments were made."""
-
-    @property
-    def choices(self) -> Sequence[FileChoice]:
-        """What was decided about each candidate, in the order of the configuration."""
-        ...
-
-    @property
-    def cut(self) -> Sequence[Cut]:
-        """What else was shortened or left out for the budget."""
-        ...
-
-    @property
-    def missing(self) -> Sequence[Missing]:
-        """Evidence that there was none of."""
-        ...
 
 
 def audit_of(

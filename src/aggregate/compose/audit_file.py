@@ -7,7 +7,7 @@ from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
-from aggregate.compose.audit import Decided, audit_of
+from aggregate.compose.audit import audit_of
 from aggregate.compose.numbered_output import audit_path, numbered_files
 from aggregate.compose.request import Request
 from aggregate.compose.source_map import map_sources
@@ -15,7 +15,7 @@ from aggregate.disk.reading import CONTENT_BYTES, read_text
 from aggregate.disk.writing import replace_own
 from aggregate.models.audit import Audit, rounded
 from aggregate.models.budget import Budget, FileOrder
-from aggregate.models.choice import Cut, FileChoice, Level, Missing, Reason
+from aggregate.models.choice import Cut, Decided, FileChoice, Level, Missing, Reason
 from aggregate.models.packed_map import pack_map, unpack_map
 from aggregate.models.prompt import Prompt, Section
 from aggregate.models.source_map import SourceMap

@@ -77,7 +77,7 @@ def _choice(
     marks = states.shown.get(number, b"")
     level = candidates.level(number, marks)
     later = candidates.level(number, states.later.get(number, b""))
-    grows = states.later.get(number, b"") != marks
+    grows = sum(states.later.get(number, b"")) > sum(marks)
     return FileChoice(
         path=path,
         entry=candidate.file.item.path,

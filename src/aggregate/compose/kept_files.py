@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from aggregate.budget.fit import Fit
 from aggregate.budget.kept_levels import WantedFile, keep_levels
-from aggregate.budget.lines import Run, marked_runs
+from aggregate.budget.lines import ALL_LINES, Run, marked_runs
 from aggregate.compose.candidates import Candidates
 from aggregate.models.choice import Level
 from aggregate.models.sent_file import SentFile
-
-_EVERY_LINE: Run = (1, 1 << 31)
 
 
 def kept_lines(
@@ -74,4 +72,4 @@ def _runs(file: SentFile, content_hash: str) -> tuple[Run, ...]:
     """Return the lines of a file that stays; none of one that was changed, unless all of it was shown."""
     if file.content_hash == content_hash:
         return file.lines
-    return (_EVERY_LINE,) if file.level is Level.FULL else ()
+    return (ALL_LINES,) if file.level is Level.FULL else ()

@@ -20,7 +20,7 @@ from aggregate.sections.files import (
 from aggregate.views.dispatch import render
 
 if TYPE_CHECKING:
-    from aggregate.sections.subagent_results import Results
+    from aggregate.sections.subagent_results import OmittedResults, Results
 
 
 class Strategy(StrEnum):
@@ -67,14 +67,15 @@ def section_segments(
     beads: str,
     history: Sequence[object],
     results: "Sequence[Results]" = (),
-    omitted: OmittedTurns | None = None,
+    omitted_turns: OmittedTurns | None = None,
+    omitted_results: "OmittedResults | None" = None,
 ) -> Iterator[Segment]:
     """Yield the segments of all sections in their order, each only if not empty (rule M-9)."""
     yield from files
     yield from _section_segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)
     yield from _section_segment(Section.BEADS, beads, Stability.SLOW)
-    yield from _results_segments(results)
-    yield from discussion_segments(history, omitted)
+    yield from _results_segments(results, omitted_results)
+    yield from discussion_segments(history, omitted_turns)
 
 
 def _summary_segment(file: RenderedFile) -> Segment:
@@ -94,9 +95,11 @@ def _section_segment(section: Section, text: str, stability: Stability) -> tuple
     return (Segment(section, text, stability),) if text else ()
 
 
-def _results_segments(results: "Sequence[Results]") -> tuple[Segment, ...]:
-    if not results:
+def _results_segments(
+    results: "Sequence[Results]", omitted: "OmittedResults | None"
+) -> tuple[Segment, ...]:
+    if not results and omitted is None:
         return ()
     from aggregate.sections.subagent_results import results_segments  # few prompts have results
 
-    return results_segments(results)
+    return results_segments(results, omitted)

@@ -4,16 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from aggregate.budget.lines import Run
+from aggregate.budget.lines import ALL_LINES, Run
 from aggregate.budget.steps import signature_run
+from aggregate.compose.candidates import Candidates
 from aggregate.compose.focus import FOCUS_TIER, FocusIndex
 from aggregate.compose.request import Request
 from aggregate.compose.selection import ResolvedFile
 from aggregate.models.task import Place
 from aggregate.ranking.file_analysis import DefinedName
-
-ALL_LINES: Run = (1, 1 << 31)
-"""From the first line to beyond the last one of any file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +62,20 @@ class Pins:
             f"focus {path}: no file of the project matches it; name it under [files] paths too"
             for path in self.unknown
         )
+
+    def runs(self, candidates: Candidates) -> dict[int, tuple[Run, ...]]:
+        """Return the lines that are shown whatever they cost, by the numbers of their files."""
+        runs: dict[int, tuple[Run, ...]] = {}
+        if not self.whole and not self.places:
+            return runs
+        for number, candidate in sorted(candidates.by_number.items()):
+            path = candidate.file.path
+            if path in self.whole:
+                runs[number] = (ALL_LINES,)
+            elif places := self.places.get(path):
+                definitions = candidates.analysis(number).definitions
+                runs[number] = tuple(runs_around(places, definitions))
+        return runs
 
 
 def runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> Iterator[Run]:

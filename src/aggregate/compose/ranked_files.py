@@ -41,16 +41,12 @@ class RankedFiles:
     """The files of a request and how likely its task touches each.
 
     Attributes:
-        selection: All files that were asked for.
-        reader: Has read those that the index does not know.
-        corpus: The readable ones.
+        files: The files.
         question: What was asked.
         ranking: The answer.
     """
 
-    selection: Selection
-    reader: FileReader
-    corpus: FileCorpus
+    files: ReadFiles
     question: Question
     ranking: Ranking
 
@@ -115,13 +111,15 @@ def rank_files(
     paths = [facts.path for facts in corpus.files]
     question = question_for(request, index=index, paths=paths)
     ranking = rank(corpus, question, weights=weights)
-    return RankedFiles(files.selection, files.reader, corpus, question, ranking)
+    return RankedFiles(files, question, ranking)
 
 
 def file_scores(request: Request, *, index: Index | None = None) -> Mapping[str, float]:
     """Return how likely the task of a request touches each of its readable files, by their paths; in sum 1."""
     ranked = rank_files(request, index=index or user_index())
-    return {ranked.corpus.files[entry.file].path: entry.score for entry in ranked.ranking.files}
+    return {
+        ranked.files.corpus.files[entry.file].path: entry.score for entry in ranked.ranking.files
+    }
 
 
 def scored_choices(
@@ -133,12 +131,12 @@ def scored_choices(
     """
     ranked = rank_files(request, index=index)
     by_path = {
-        ranked.corpus.files[entry.file].path: (position, entry)
+        ranked.files.corpus.files[entry.file].path: (position, entry)
         for position, entry in enumerate(ranked.ranking.files, start=1)
     }
     choices = tuple(
-        _choice(file, by_path.get(file.path), ranked.corpus)
-        for file in ranked.selection.files
+        _choice(file, by_path.get(file.path), ranked.files.corpus)
+        for file in ranked.files.selection.files
         if not file.is_remark
     )
     return choices, tuple(ranked.ranking.missing)

@@ -15,14 +15,13 @@ from aggregate.models.shown_text import ShownText
 from aggregate.models.source_map import Label, RunCollector, SourceMap
 from aggregate.models.view import Span
 from aggregate.sections.files import file_heading
+from aggregate.sections.not_shown import HEADING as NOT_SHOWN
 
 _BEFORE_CONTENT, _AROUND_CONTENT = 3, 4
 """Lines of a file's block before its content, its heading and the opening fence, and before and behind it."""
 _ELLIPSES = ("...", "…")
 """What every mark holds that stands for lines which are left out, in whatever comment its language has."""
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-_REMAINDER = "### Not shown"
-"""How the list of files that are not shown begins (rule B-7)."""
 
 
 class SourceMapBuilder:
@@ -73,7 +72,7 @@ def _add_of_files(runs: RunCollector, segment: Segment) -> None:
     """Note a file's block, the section's heading, or the list of what is not shown."""
     if segment.source:
         _add_file(runs, segment)
-    elif segment.text.startswith(_REMAINDER):
+    elif segment.text.startswith(NOT_SHOWN):
         runs.add(1, Label.HEADING, "the remainder")
         runs.add(segment.text.count("\n"), Label.REMAINDER)
     else:

@@ -1,7 +1,8 @@
 """What was decided about each file of a prompt, and why; the audit is made of these."""
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 
 class Level(StrEnum):
@@ -96,3 +97,22 @@ class Missing(NamedTuple):
 
     evidence: str
     reason: str
+
+
+class Decided(Protocol):
+    """What was decided for a task or a budget, of a prompt that is composed or whose segments were all made."""
+
+    @property
+    def choices(self) -> Sequence[FileChoice]:
+        """What was decided about each candidate, in the order of the configuration; none with neither."""
+        ...
+
+    @property
+    def cut(self) -> Sequence[Cut]:
+        """What else was shortened or left out for the budget."""
+        ...
+
+    @property
+    def missing(self) -> Sequence[Missing]:
+        """Evidence that there was none of."""
+        ...

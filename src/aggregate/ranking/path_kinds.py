@@ -74,28 +74,6 @@ _SETTINGS_NAME = re.compile(
 """What tells tools about a project; of a project that is nothing else all files are as likely as before."""
 
 
-def kind_of(path: str, *, is_generated: bool = False) -> PathKind:
-    """Return what a file is for.
-
-    Args:
-        path: With ``/``, relative to the project.
-        is_generated: Whether its text says that a program has written it.
-    """
-    if is_generated:
-        return PathKind.GENERATED
-    folder, _, name = path.rpartition("/")
-    return kind_of_folder(folder) or _kind_of_name(name)
-
-
-def kind_of_folder(folder: str) -> PathKind | None:
-    """Return what the files of a folder are for, ``None`` where that does not tell."""
-    parts = frozenset(folder.lower().split("/"))
-    for kind, names in _FOLDERS.items():
-        if not parts.isdisjoint(names):
-            return kind
-    return None
-
-
 def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
     """Return what each file is for; each folder is looked at once."""
     by_folder: dict[str, PathKind | None] = {}
@@ -104,7 +82,7 @@ def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
     for facts in files:
         folder, _, name = facts.path.rpartition("/")
         if folder not in by_folder:
-            by_folder[folder] = kind_of_folder(folder)
+            by_folder[folder] = _kind_of_folder(folder)
         kind = PathKind.GENERATED if facts.is_generated else by_folder[folder]
         if kind is None:
             if name not in by_name:
@@ -112,6 +90,15 @@ def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
             kind = by_name[name]
         kinds.append(kind)
     return kinds
+
+
+def _kind_of_folder(folder: str) -> PathKind | None:
+    """Return what the files of a folder are for, ``None`` where that does not tell."""
+    parts = frozenset(folder.lower().split("/"))
+    for kind, names in _FOLDERS.items():
+        if not parts.isdisjoint(names):
+            return kind
+    return None
 
 
 def _kind_of_name(name: str) -> PathKind:

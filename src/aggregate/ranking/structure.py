@@ -41,7 +41,7 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
     given = [*file_kinds(inquiry), language_share(inquiry)]
     rough = add_to_files([0.0] * len(corpus.files), given, STRUCTURE_WEIGHTS)
     candidates = inquiry.load(_analysed(inquiry, rough))
-    used = _used_by_others(inquiry, candidates)
+    used = _used_by_others(candidates)
     evidences = [*given, used]
     sums = add_to_files(rough, [used], STRUCTURE_WEIGHTS)
     pieces, others = probabilities(
@@ -67,7 +67,7 @@ def _analysed(inquiry: Inquiry, rough: Sequence[float]) -> Sequence[int]:
     return best_keys(depths, MOST_ANALYSED)
 
 
-def _used_by_others(inquiry: Inquiry, candidates: Candidates) -> Evidence:
+def _used_by_others(candidates: Candidates) -> Evidence:
     """Return how many other files use what each file defines, by the logarithm."""
     users = _users(candidates)
     defined: dict[str, list[tuple[int, int]]] = {}

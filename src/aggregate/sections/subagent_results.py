@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence, Set, ValuesView
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from aggregate.models.group import GroupStatus, MergeStrategy
 from aggregate.models.jsonable import StandIn, entries, members, message_text
@@ -26,6 +26,24 @@ _SERIES = (Set, ValuesView, Iterator)
 
 Results = AggregatedResult | Answer | Mapping[str, Any]
 """A result, the results of a session by name, an answer, or a compiled report."""
+
+
+class OmittedResults(NamedTuple):
+    """The first of some results, which a budget leaves out (rule B-5).
+
+    Attributes:
+        results: How many.
+        tokens: How many tokens they would have.
+    """
+
+    results: int
+    tokens: int
+
+    @property
+    def sentence(self) -> str:
+        """The line that stands in their place."""
+        results = "1 more result is" if self.results == 1 else f"{self.results:,} more results are"
+        return f"- {results} left out: {self.tokens:,} tokens"
 
 
 def flatten_results(results: object) -> Iterator[Results]:
@@ -92,17 +110,24 @@ def _unnamed(value: Value) -> AggregatedResult:
     return replace(done, value=value)
 
 
-def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...]:
+def results_segments(
+    results: Results | Sequence[Results], omitted: OmittedResults | None = None
+) -> tuple[Segment, ...]:
     """Return the section: a heading, and a block per result, answer or report; none where there are no results.
+
+    What is ``omitted`` is told by a line behind the heading, also where nothing else is shown.
 
     A value stands in a fence that it cannot break. One that was compacted is shown by its summary; where the whole is
     stands outside the fence, where nothing that a producer returned can stand.
     """
     blocks = [_block(result) for result in flatten_results(results)]
-    if not blocks:
+    if not blocks and omitted is None:
         return ()
-    segments = (Segment(Section.RESULTS, text, Stability.SLOW, name) for name, text in blocks)
-    return (Segment(Section.RESULTS, HEADING, Stability.SLOW), *segments)
+    notes = [HEADING] if omitted is None else [HEADING, omitted.sentence]
+    return (
+        *(Segment(Section.RESULTS, note, Stability.SLOW) for note in notes),
+        *(Segment(Section.RESULTS, text, Stability.SLOW, name) for name, text in blocks),
+    )
 
 
 def _block(result: Results) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from aggregate.errors import ConfigError
 from aggregate.sources.git import other_files, without_filters
-from aggregate.sources.git_patch import Hunk, read_hunks
+from aggregate.sources.git_patch import PATCH_OPTIONS, Hunk, read_hunks
 from aggregate.sources.git_process import bounded_git, git, why_no_history
 
 _MOST_BYTES: Final = 32_000_000
@@ -84,15 +84,8 @@ def _tracked(folder: str, commit: str, most_bytes: int) -> list[ChangedRange]:
         "-c",
         "core.quotePath=false",
         "diff-index",
-        "-p",
-        "-U0",
-        "--no-renames",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--no-color",
+        *PATCH_OPTIONS,
         "--ignore-submodules=all",
-        "--src-prefix=a/",
-        "--dst-prefix=b/",
         "--relative",
         *compared,
         commit,

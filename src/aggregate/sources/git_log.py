@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from aggregate.sources.git_patch import read_hunks
+from aggregate.sources.git_patch import PATCH_OPTIONS, read_hunks
 from aggregate.sources.git_process import Output, bounded_git
 
 MOST_PATHS: Final = 200
@@ -245,15 +245,8 @@ def _patches(folder: str, head: Head, ids: Sequence[str]) -> Output | None:
         "diff-tree",
         "--stdin",
         "-r",
-        "-p",
-        "-U0",
-        "--no-renames",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--no-color",
+        *PATCH_OPTIONS,
         "--diff-filter=M",
-        "--src-prefix=a/",
-        "--dst-prefix=b/",
         "--always",
         "--format=%x00%H",
         *within,

@@ -4,6 +4,17 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+PATCH_OPTIONS: Final = (
+    "-p",
+    "-U0",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+)
+"""What makes git print patches in the form that ``read_hunks`` reads, whatever the user has configured."""
 _HUNK: Final = re.compile(
     rb"@@ -(?P<old>\d{1,9})(?:,(?P<removed>\d{1,9}))? \+(?P<new>\d{1,9})(?:,(?P<added>\d{1,9}))? @@ ?(?P<context>.*)",
     re.DOTALL,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from aggregate.models.view import Span, View
 
 GAP = "..."
+"""The line that stands where others are left out, as in a skeleton."""
 
 
 def focused(view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> View:
@@ -57,8 +58,9 @@ def _composed(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
         if not overlapping:
             continue
         if span.end - span.start != span.source_end - span.source_start:  # a line of dots
-            first = min(part.source_start for part in overlapping)
-            last = max(part.source_end for part in overlapping)
+            sources = [_shown_by(part, span.source_start, span.source_end) for part in overlapping]
+            first = min(start for start, _ in sources)
+            last = max(end for _, end in sources)
             composed.append(Span(span.start, span.end, first, last))
         else:
             composed += [_cut(span, part) for part in overlapping]
@@ -67,10 +69,15 @@ def _composed(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
 
 def _cut(span: Span, part: Span) -> Span:
     """Return the lines of ``span``, a run that maps line by line to the view, that ``part`` maps to the file."""
-    first, last = max(span.source_start, part.start), min(span.source_end, part.end)
-    start = span.start + first - span.source_start
-    end = span.start + last - span.source_start
+    offset = span.start - span.source_start
+    start = max(span.source_start, part.start) + offset
+    end = min(span.source_end, part.end) + offset
+    return Span(start, end, *_shown_by(part, span.source_start, span.source_end))
+
+
+def _shown_by(part: Span, first: int, last: int) -> tuple[int, int]:
+    """Return the lines of the file that those of ``part`` stand for which lie within these lines of the view."""
     if part.end - part.start != part.source_end - part.source_start:
-        return Span(start, end, part.source_start, part.source_end)
-    source_start = part.source_start + first - part.start
-    return Span(start, end, source_start, source_start + last - first)
+        return part.source_start, part.source_end
+    offset = part.source_start - part.start
+    return max(first, part.start) + offset, min(last, part.end) + offset

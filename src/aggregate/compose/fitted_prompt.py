@@ -1,0 +1,190 @@
+"""A prompt within a budget as text: what a fit shows of the files, the other sections, and what is not shown."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+from aggregate.budget.fit import Fit
+from aggregate.compose.asking import ALL_FILES
+from aggregate.compose.assemble import Composition
+from aggregate.compose.candidates import Candidates
+from aggregate.compose.file_rendering import error_file
+from aggregate.compose.fitted_files import FittedFiles, fitted_section
+from aggregate.compose.layout import is_summarized
+from aggregate.compose.pins import Pins
+from aggregate.compose.prepared_files import PreparedFile
+from aggregate.compose.prompt_stream import PromptStream
+from aggregate.compose.ranked_files import ReadFiles
+from aggregate.compose.request import Request
+from aggregate.compose.section_shares import OtherSections
+from aggregate.compose.selection import ResolvedFile, omission_remark
+from aggregate.errors import BudgetError
+from aggregate.models.budget import Budget, FileOrder
+from aggregate.models.prompt import SEPARATOR, Prompt, Section, Segment
+from aggregate.models.rendered_file import RenderedFile
+from aggregate.sections.files import FILES, FILES_SUMMARY, FILES_TIER3
+from aggregate.sections.not_shown import HiddenFile, not_shown_segment
+from aggregate.text.fences import heading_text
+
+_PINS_NAMED = 3
+"""The largest of the pins that a budget is too small for; one of these is what to shorten."""
+
+
+class FittedPrompts:
+    """Lays out prompts that show what a fit does, and counts them exactly.
+
+    Args:
+        request: What to compose.
+        files: Its files.
+        candidates: Those that may be shown.
+        pins: What is shown whatever it costs.
+        pinned: The numbers of its files; they are shown also where they are empty.
+        count: Returns the tokens of a text.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        files: ReadFiles,
+        candidates: Candidates,
+        pins: Pins,
+        *,
+        pinned: Collection[int],
+        count: Callable[[str], int],
+    ) -> None:
+        others = files.corpus.others
+        self._request = request
+        self._selection = files.selection
+        self._reader = files.reader
+        self._candidates = candidates
+        self._doubts = (*request.doubts, *pins.doubts)
+        self._pinned = pinned
+        self._count = count
+        self._unreadable = [
+            error_file(other.file, other.source)
+            for other in others
+            if not other.file.is_remark and other.file.item.path != ALL_FILES
+        ]
+        self._remarks = [other.file for other in others if other.file.is_remark]
+        self._remarks += _unreadable_of_all(others)
+        self._rank_by_path = {
+            candidate.file.path: rank for rank, candidate in enumerate(candidates.in_rank_order)
+        }
+
+    def prompt(
+        self, budget: Budget, fit: Fit, others: OtherSections, *, remainder: int
+    ) -> Composition:
+        """Return the prompt that shows what ``fit`` does.
+
+        Args:
+            budget: In which order the files stand.
+            fit: What is shown of the files.
+            others: What is shown besides.
+            remainder: The most tokens for what is not shown, ``0`` for no such list.
+        """
+        files = self._rendered(fit, budget.order)
+        note = self._remainder(fit, remainder) if remainder else None
+        source = FittedFiles(
+            files,
+            self._selection,
+            reader=self._reader,
+            remarks=self._remarks,
+            doubts=self._doubts,
+        )
+        stream = PromptStream(
+            replace(self._request, history=others.history.turns, results=others.results.results),
+            source,
+            lay_out=lambda shown: fitted_section(self._title, shown, note),
+            omitted_turns=others.history.omitted,
+            omitted_results=others.results.omitted,
+        )
+        return Composition(
+            Prompt(tuple(stream)),
+            tuple(files),
+            stream.warnings,
+            stream.refused,
+            base_dir=self._request.base_dir,
+        )
+
+    def tokens(self, composition: Composition) -> int:
+        """Return the exact tokens of a prompt."""
+        return sum(segment_tokens(composition.prompt, self._count))
+
+    def file_tokens(self, composition: Composition) -> dict[str, int]:
+        """Return the tokens of each file's block with the separator behind it, by its path."""
+        segments = composition.prompt.segments
+        tokens = segment_tokens(composition.prompt, self._count)
+        return {
+            segment.source: count
+            for segment, count in zip(segments, tokens, strict=True)
+            if segment.section is Section.FILES and segment.source
+        }
+
+    def too_small(self, budget: Budget, pinned: Composition) -> BudgetError:
+        """Return the error that the pins exceed a budget; ``pinned`` shows nothing else."""
+        tokens = segment_tokens(pinned.prompt, self._count)
+        smallest = sum(tokens)
+        sizes = [
+            (count, segment.source or segment.section.value)
+            for count, segment in zip(tokens, pinned.prompt.segments, strict=True)
+        ]
+        sizes.sort(key=lambda size: (-size[0], size[1]))
+        largest = ", ".join(
+            f"{heading_text(name)} ({count:,})" for count, name in sizes[:_PINS_NAMED]
+        )
+        return BudgetError(
+            f"what must be shown has {smallest:,} tokens, more than the budget of {budget.tokens:,}; "
+            f"the largest: {largest}: pin less, or allow --budget {smallest}",
+            smallest=smallest,
+        )
+
+    def _rendered(self, fit: Fit, order: FileOrder) -> list[RenderedFile]:
+        """Return the files that are shown in the order of the prompt."""
+        by_number = self._candidates.by_number
+        shown = {
+            by_number[number].file.path: self._candidates.rendered(number, state)
+            for number, state in fit.shown.items()
+            if not state.is_empty or number in self._pinned
+        }
+        shown.update((file.path, file) for file in self._unreadable)
+        configured = [shown[file.path] for file in self._selection.files if file.path in shown]
+        return self._by_the_edges(configured) if order is FileOrder.EDGES else configured
+
+    def _by_the_edges(self, files: Sequence[RenderedFile]) -> list[RenderedFile]:
+        """Return files with the most relevant one last, the next one first, and so on to the middle."""
+        last = len(self._rank_by_path)
+        ranked = sorted(files, key=lambda file: self._rank_by_path.get(file.path, last))
+        return [*ranked[1::2], *ranked[::2][::-1]]
+
+    def _remainder(self, fit: Fit, limit: int) -> Segment | None:
+        shown = {number for number, state in fit.shown.items() if not state.is_empty}
+        hidden = [
+            HiddenFile(candidate.file.path, self._candidates.estimate(candidate.number))
+            for candidate in self._candidates.in_rank_order
+            if candidate.number not in shown
+        ]
+        return not_shown_segment(hidden, limit=limit, count=self._count)
+
+    @property
+    def _title(self) -> str:
+        request = self._request
+        if request.is_tier3:
+            return FILES_TIER3
+        is_summary = is_summarized(request.strategy, summary_only=request.summary_only)
+        return FILES_SUMMARY if is_summary else FILES
+
+
+def _unreadable_of_all(others: Sequence[PreparedFile]) -> list[ResolvedFile]:
+    """Return a remark on the files that cannot be read and that nobody has named, by a glob of theirs or at all."""
+    unnamed = [
+        other.file
+        for other in others
+        if not other.file.is_remark and other.file.item.path == ALL_FILES
+    ]
+    paths = [file.path for file in unnamed]
+    return [omission_remark(unnamed[0].entry, "unreadable", paths)] if unnamed else []
+
+
+def segment_tokens(prompt: Prompt, count: Callable[[str], int]) -> list[int]:
+    """Return the exact tokens of each segment with the separator behind it."""
+    texts = [segment.text for segment in prompt.segments]
+    return [count(text + SEPARATOR) for text in texts[:-1]] + [count(text) for text in texts[-1:]]

@@ -1,0 +1,14 @@
+"""Files that are each about one thing, so that a question about one of them has one answer."""
+
+TOPICS = ("kettle", "lantern", "compass", "harbour", "thimble", "orchard")
+
+
+def module_about(topic: str) -> str:
+    """Return a file of about 700 tokens that is all about one thing."""
+    return "".join(
+        f"def {topic}_{part}(value):\n"
+        f'    """Return what the {topic} makes of a value in its {part} part."""\n'
+        + "".join(f"    step_{n} = value * {n} + len('{topic} {part}')\n" for n in range(8))
+        + "    return step_7\n\n\n"
+        for part in ("upper", "lower", "inner")
+    )

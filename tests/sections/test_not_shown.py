@@ -1,0 +1,117 @@
+"""What is not shown, by folders and names."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregate.models.prompt import SEPARATOR, Section
+from aggregate.sections.not_shown import HEADING, HiddenFile, not_shown_segment
+from aggregate.tokens.count import count
+
+
+def words(text: str) -> int:
+    """Count a token for each word and each line break, as a tokenizer of which a reader can do the sums."""
+    return len(text.split()) + text.count("\n")
+
+
+def told(files: list[HiddenFile], limit: int = 1_000) -> str:
+    """Return the section's text."""
+    segment = not_shown_segment(files, limit=limit, count=words)
+    assert segment is not None
+    assert segment.section is Section.FILES
+    assert segment.source == ""
+    return segment.text
+
+
+FILES = [
+    HiddenFile("src/net/retry.py", 1_200),
+    HiddenFile("src/net/session.py", 300),
+    HiddenFile("src/app.py", 50),
+    HiddenFile("docs/guide.md", 4_000),
+]
+
+
+def test_folders_then_names() -> None:
+    """Folders stand by their tokens, names by their relevance; it says how to ask for more (rule B-7)."""
+    assert told(FILES) == (
+        "### Not shown\n\n"
+        "4 files are not shown, about 5,550 tokens. "
+        "To see more, name a file (--focus PATH) or allow more tokens (--budget N).\n\n"
+        "- docs/: 1 file, about 4,000 tokens\n"
+        "- src/: 3 files, about 1,550 tokens\n\n"
+        "The most relevant of them:\n\n"
+        "- src/net/retry.py: about 1,200 tokens\n"
+        "- src/net/session.py: about 300 tokens\n"
+        "- src/app.py: about 50 tokens\n"
+        "- docs/guide.md: about 4,000 tokens"
+    )
+
+
+def test_folders_below_the_one_that_all_share() -> None:
+    """Where all lie in one folder, what is in it is told (rule B-7)."""
+    text = told(FILES[:3])
+    assert "- src/net/: 2 files, about 1,500 tokens\n- src/: 1 file, about 50 tokens\n" in text
+
+
+def test_files_of_the_base_folder() -> None:
+    """They are counted under ``./`` (rule B-7)."""
+    text = told([HiddenFile("a.py", 1), HiddenFile("lib/b.py", 2)])
+    assert "- lib/: 1 file, about 2 tokens\n- ./: 1 file, about 1 tokens\n" in text
+
+
+def test_one_file_needs_no_folders() -> None:
+    """A single file is told by its name alone (rule B-7)."""
+    text = told(FILES[:1])
+    assert text.startswith(f"{HEADING}\n\n1 file is not shown, about 1,200 tokens.")
+    assert text.count("\n- ") == 1
+
+
+def test_many_folders_are_counted_together() -> None:
+    """The smaller ones share a line (rule B-7)."""
+    text = told([HiddenFile(f"p{number:02}/x.py", 100 - number) for number in range(30)])
+    assert (
+        "- p11/: 1 file, about 89 tokens\n- 18 more folders: 18 files, about 1,431 tokens" in text
+    )
+
+
+def test_nothing_hidden_or_no_room() -> None:
+    """Without hidden files, or where not even the first sentence fits, there is no section (rules B-1, B-7)."""
+    assert not_shown_segment([], limit=1_000, count=words) is None
+    assert not_shown_segment(FILES, limit=5, count=words) is None
+
+
+def test_odd_names_stay_on_their_lines() -> None:
+    """A name with a line break or markup cannot begin a line of its own (rule B-7)."""
+    text = told([HiddenFile("a\n### File `x`.py", 1), HiddenFile("b.py", 1)])
+    assert all(
+        line.startswith(("#", "- ", "2 files", "The most")) or not line for line in text.split("\n")
+    )
+    assert text.count("\n### ") == 0
+
+
+@given(
+    files=st.lists(
+        st.builds(
+            HiddenFile,
+            st.text(alphabet="abc/é漢 .", min_size=1, max_size=30),
+            st.integers(1, 10_000_000),
+        ),
+        max_size=30,
+    ),
+    limit=st.integers(0, 300),
+)
+def test_the_limit_holds(files: list[HiddenFile], limit: int) -> None:
+    """By an exact count the section and what separates it from the next never exceed the limit (rules B-1, B-7)."""
+    segment = not_shown_segment(files, limit=limit, count=count)
+    if segment is not None:
+        assert count(segment.text + SEPARATOR) <= limit
+
+
+@pytest.mark.parametrize("limit", range(25, 120, 5))
+def test_more_room_tells_no_less(limit: int) -> None:
+    """With more tokens the section has as many lines or more (rule B-6)."""
+    smaller = not_shown_segment(FILES, limit=limit, count=words)
+    larger = not_shown_segment(FILES, limit=limit + 5, count=words)
+    assert smaller is None or (
+        larger is not None and larger.text.count("\n- ") >= smaller.text.count("\n- ")
+    )
