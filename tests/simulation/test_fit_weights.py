@@ -8,6 +8,8 @@ from simulation.fit_weights import fit_all, table
 from simulation.observed_tasks import Observed, load_observed, save_observed
 from simulation.softmax_fit import Example, fit, mean_likelihood
 
+from aggregate.ranking.weights import WEIGHTS
+
 TRUE = np.array([3.0, -2.0, 0.0])
 START = np.array([1.0, 1.0, 1.0])
 
@@ -55,7 +57,7 @@ def test_each_clone_is_left_out_once() -> None:
     assert whole.likelihood > whole.shipped
     assert all(fitted.likelihood > fitted.shipped for fitted in without.values())
     lines = list(table(observed, pull=1e-3))
-    assert lines[2].startswith("| definition text | 2.7 | ")
+    assert lines[2].startswith(f"| definition text | {WEIGHTS['definition text']:.1f} | ")
     assert [line.split(" | ")[0] for line in lines[-3:]] == ["| a", "| b", "| none"]
     assert "1 of 61" in lines[-2]
 

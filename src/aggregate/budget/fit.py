@@ -81,7 +81,8 @@ class Fit:
         state = self._state(file)
         if state is not None:
             step = Step(file, tuple(runs), is_body=True)
-            self._take(step, state, state.new_runs(step.runs), opens=state.is_empty)
+            new = state.new_runs(step.runs)
+            self._take(step, state, new, self._price(state, new, opens=state.is_empty))
 
     def keep(self, file: int, runs: Iterable[Run]) -> None:
         """Show lines that were shown before, at no price: the caller knows what they take.
@@ -132,8 +133,9 @@ class Fit:
         Its price is the same whether a part of it was taken before: what follows depends on what was spent.
         """
         state = self.shown[step.file]
-        if self.spent + self._price(state, new, opens=opens) <= limit:
-            self._take(step, state, new, opens=opens)
+        price = self._price(state, new, opens=opens)
+        if self.spent + price <= limit:
+            self._take(step, state, new, price)
             return True
         self._waiting = _Waiting(step, new, self.spent, opens)
         part = self._beginning(state, new, limit - self.spent, opens=opens)
@@ -142,8 +144,7 @@ class Fit:
             state.show(part)
         return False
 
-    def _take(self, step: Step, state: ShownLines, new: list[Run], *, opens: bool) -> None:
-        price = self._price(state, new, opens=opens)
+    def _take(self, step: Step, state: ShownLines, new: list[Run], price: int) -> None:
         state.show(new)
         self.spent += price
         self.order.spend(step, price)
