@@ -247,7 +247,10 @@ class Tree:
         return commit in git(self.folder, "rev-list", "--all", "HEAD").decode().split()
 
     def restore(self, commit: str, paths: Sequence[str]) -> None:
-        """Put files there as they are in another commit, without committing them."""
+        """Put files there as they are in another commit, without committing them; what it lacks is deleted."""
         for path in paths:
-            content = git(self.folder, "show", f"{commit}:{path}")
-            (self.folder / path).write_bytes(content)
+            if git(self.folder, "ls-tree", "--name-only", commit, "--", path):
+                content = git(self.folder, "show", f"{commit}:{path}")
+                (self.folder / path).write_bytes(content)
+            else:
+                (self.folder / path).unlink(missing_ok=True)  # the commit deletes it
