@@ -273,3 +273,18 @@ def test_odd_questions_are_answered(words: list[str], symbols: list[str], paths:
 def test_weights_cannot_be_changed_in_passing() -> None:
     """The shipped weights are read-only: whoever wants others passes them."""
     assert isinstance(WEIGHTS, MappingProxyType)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ask(changes=[ChangedLines("tests/test_router.py", 3, 4)]),
+        ask(focus=[("tests/test_router.py", 3, 3)]),
+        ask(symbols=["test_match"]),
+        ask('File "tests/test_router.py", line 4, in test_match\nAssertionError: no route'),
+    ],
+)
+def test_what_is_pointed_at_comes_first_whatever_it_is_for(question: Question) -> None:
+    """A test that has changed, or that is named by a place or a symbol, is not held back as a test (rule T-2)."""
+    corpus = project()
+    assert order(corpus, rank(corpus, question))[0] == "tests/test_router.py"

@@ -1,7 +1,7 @@
 """What files are for: tests and what stands beside the source count less, unless the task speaks of them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from aggregate.ranking.evidence import Evidence, PieceKey
 from aggregate.ranking.inquiry import Candidates, Inquiry
@@ -45,10 +45,16 @@ _IN_TEXT = 0.75
 """What is left of it where only the rest does, which often just asks for tests as well."""
 
 
-def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
+def file_kinds(
+    inquiry: Inquiry, pointed: Set[int] = frozenset()
+) -> tuple[Evidence, Evidence, Evidence]:
     """Return which files are tests, which are auxiliary, and which are of a kind that the first line speaks of.
 
     Auxiliary are documents, examples, benchmarks, settings, and what is vendored or generated.
+
+    Args:
+        inquiry: What is asked.
+        pointed: The files that the question points at, of which it does not matter what they are for.
     """
     penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
     is_of_changes = not _OF_CHANGES.isdisjoint(inquiry.question.task.terms)
@@ -56,7 +62,7 @@ def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
     auxiliary: dict[int, float] = {}
     asked: dict[int, float] = {}
     for file, kind in enumerate(inquiry.kinds):
-        if kind is PathKind.SOURCE:
+        if kind is PathKind.SOURCE or file in pointed:
             continue
         penalty = penalties[kind]
         if kind is PathKind.DOCUMENT and not is_of_changes:
@@ -81,13 +87,21 @@ def file_kinds(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
     )
 
 
-def inner_tests(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the pieces of tests that stand in the source, such as ``mod tests``, as far as the task speaks of none."""
+def inner_tests(
+    inquiry: Inquiry, candidates: Candidates, pointed: Set[int] = frozenset()
+) -> Evidence:
+    """Return the pieces of tests that stand in the source, such as ``mod tests``, as far as the task speaks of none.
+
+    Args:
+        inquiry: What is asked.
+        candidates: The files that are looked at.
+        pointed: As for ``file_kinds``.
+    """
     penalty = _penalty(PathKind.TEST, inquiry.question.task)
     pieces: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
     for file, analysis in candidates.items():
-        if not penalty or inquiry.kinds[file] is not PathKind.SOURCE:
+        if not penalty or inquiry.kinds[file] is not PathKind.SOURCE or file in pointed:
             continue
         in_test: list[bool] = []
         for definition in analysis.definitions:

@@ -1,6 +1,6 @@
 """All evidences of a question, gathered in two stages: over all files, then over the pieces of the best."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from heapq import nsmallest
 from math import exp, inf
@@ -68,12 +68,14 @@ class Observation:
 
 def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     """Gather all evidences; weights decide which files are looked at closely."""
-    whole = _whole_files(inquiry)
+    traced = frozenset(file for _, numbers, _ in traced_files(inquiry) for file in numbers)
+    pointed_files = seed_files(inquiry) | traced
+    whole = _whole_files(inquiry, pointed_files)
     files = add_to_files([0.0] * len(inquiry.files), whole, weights)
     together = _companions(inquiry, files)
     files = add_to_files(files, [together], weights)
     candidates = inquiry.load(_best_files(inquiry, files, weights))
-    closely = _closely(inquiry, candidates)
+    closely = _closely(inquiry, candidates, pointed_files)
     given = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
     pieces = add_to_pieces(given, closely, weights)
     resolver = Resolver(inquiry.corpus, inquiry.paths, known=candidates)
@@ -90,20 +92,20 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     )
 
 
-def _whole_files(inquiry: Inquiry) -> Sequence[Evidence]:
+def _whole_files(inquiry: Inquiry, pointed: Set[int]) -> Sequence[Evidence]:
     """Return what is known of all files without their analyses."""
     return [
         file_text(inquiry),
         *path_words(inquiry),
         *named_files(inquiry),
         *changed_files(inquiry),
-        *file_kinds(inquiry),
+        *file_kinds(inquiry, pointed),
         language_share(inquiry),
         file_sizes(inquiry),
     ]
 
 
-def _closely(inquiry: Inquiry, candidates: Candidates) -> Sequence[Evidence]:
+def _closely(inquiry: Inquiry, candidates: Candidates, pointed: Set[int]) -> Sequence[Evidence]:
     """Return what is known of the candidates' pieces."""
     return [
         *piece_texts(inquiry, candidates),
@@ -112,7 +114,7 @@ def _closely(inquiry: Inquiry, candidates: Candidates) -> Sequence[Evidence]:
         traced_places(inquiry, candidates),
         *changed_definitions(inquiry, candidates),
         *piece_shapes(candidates),
-        inner_tests(inquiry, candidates),
+        inner_tests(inquiry, candidates, pointed),
         *seeds(inquiry, candidates),
     ]
 
