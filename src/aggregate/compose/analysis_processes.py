@@ -5,15 +5,14 @@ render views. What a worker has when it dies or hangs is analysed by this proces
 """
 
 import pickle
-import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from aggregate.compose.analysis_index import AnalysisRequest, KnownFile
-from aggregate.compose.view_processes import start_worker
-from aggregate.concurrency.message_stream import StreamingProcess, wait_for_any
+from aggregate.compose.child_workers import await_answers, has_room, start_worker
+from aggregate.concurrency.message_stream import StreamingProcess
 from aggregate.sources.file_content import SourceFile
 
 _BATCH_CHARACTERS: Final = 150_000
@@ -22,8 +21,6 @@ _BATCH_FILES: Final = 200
 """Small files take time too."""
 _MOST_PENDING: Final = 4_000_000
 """Characters of all requests that are not answered yet."""
-_JOBS_AHEAD: Final = 2
-"""Batches that a worker has: the one it is at, and the next."""
 _PATIENCE_SECONDS: Final = 60.0
 """For one batch: even on a slow, busy machine only a parser that hangs is given up."""
 _MOST_ANALYSED: Final = 50_000_000
@@ -64,7 +61,9 @@ def pack_in_processes(
     is_at_end = False
     try:
         while pending or not is_at_end:
-            while not is_at_end and _has_room(lanes, pending):
+            while not is_at_end and has_room(
+                lanes, characters=sum(batch.size for batch in pending), most=_MOST_PENDING
+            ):
                 batch = next(upcoming, None)
                 if batch is None:
                     is_at_end = True
@@ -72,7 +71,7 @@ def pack_in_processes(
                 pending.append(batch)
                 min(lanes, key=lambda lane: len(lane.jobs)).add(batch)
             if pending and pending[0].answers is None:
-                _wait(lanes)
+                await_answers(lanes)
             elif pending:
                 yield from pending.popleft().results()
     finally:
@@ -90,25 +89,6 @@ def _batches(requests: Iterable[AnalysisRequest]) -> Iterator[_Batch]:
             batch = _Batch()
     if batch.requests:
         yield batch
-
-
-def _has_room(lanes: Iterable["_Lane"], pending: Iterable[_Batch]) -> bool:
-    """Tell whether a worker needs more, and the texts in memory allow it."""
-    return (
-        any(len(lane.jobs) < _JOBS_AHEAD for lane in lanes)
-        and sum(batch.size for batch in pending) < _MOST_PENDING
-    )
-
-
-def _wait(lanes: Iterable["_Lane"]) -> None:
-    """Wait until a worker has answered, or one has not in time, and take that up."""
-    busy = [lane for lane in lanes if lane.jobs]
-    processes = [lane.process for lane in busy if lane.process]
-    began = time.monotonic()
-    wait_for_any(processes, began + min(lane.patience_left for lane in busy))
-    waited = time.monotonic() - began
-    for lane in busy:
-        lane.advance(waited)
 
 
 class _Lane:

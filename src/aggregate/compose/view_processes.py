@@ -10,16 +10,13 @@ next one; no more is read ahead than a few megabytes.
 """
 
 import pickle
-import subprocess
-import sys
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
-from aggregate.concurrency.message_stream import StreamingProcess, wait_for_any
+from aggregate.compose.child_workers import await_answers, has_room, start_worker
+from aggregate.concurrency.message_stream import StreamingProcess
 from aggregate.models.view import PackedView, View, ViewMode, ViewRequest
 from aggregate.views.rendering import render_view, views_by_file
 
@@ -32,11 +29,8 @@ _START_SECONDS: Final = 60.0
 _MOST_RENDERED: Final = 50_000_000
 """Characters after which a worker is renewed: tree-sitter 0.26.1 for Python never frees what its parser was given to
 read in pieces, as texts from 8 KB on are."""
-_JOBS_AHEAD: Final = 2
-"""Batches that a worker has: the one it is at, and the next."""
 _AT_ONCE: Final = frozenset({ViewMode.FULL, ViewMode.NONE})
 """Views that cost less than the way to another process."""
-_SERVE: Final = "import sys; sys.path[:] = sys.argv[1:]; from {} import serve; serve()"
 _MODULE: Final = "aggregate.compose.view_worker"
 _LOST: Final = "the parser crashed or took longer than {:.0f} seconds on this file"
 
@@ -86,7 +80,9 @@ def render_in_processes(
     is_at_end = False
     try:
         while pending or not is_at_end:
-            while not is_at_end and _has_room(lanes, pending):
+            while not is_at_end and has_room(
+                lanes, characters=sum(batch.size for batch in pending), most=_MOST_CHARACTERS
+            ):
                 batch = next(upcoming, None)
                 if batch is None:
                     is_at_end = True
@@ -94,7 +90,7 @@ def render_in_processes(
                 pending.append(batch)
                 _hand_out(batch, lanes)
             if pending and not pending[0].is_ready():
-                _advance(lanes)
+                await_answers(lanes)
             elif pending:
                 batch = pending.popleft()
                 yield from (batch.views[place] for place in range(len(batch.requests)))
@@ -119,14 +115,6 @@ def _batches(requests: Iterable[ViewRequest]) -> Iterator[_Batch]:
         yield _Batch(batch, size)
 
 
-def _has_room(lanes: Iterable["_Lane"], pending: Iterable[_Batch]) -> bool:
-    """Tell whether a worker needs more, and the texts in memory allow it."""
-    return (
-        any(len(lane.jobs) < _JOBS_AHEAD for lane in lanes)
-        and sum(batch.size for batch in pending) < _MOST_CHARACTERS
-    )
-
-
 def _hand_out(batch: _Batch, lanes: Iterable["_Lane"]) -> None:
     """Give a batch to the worker that has the least to do, and make the views that need none."""
     remote: list[int] = []
@@ -138,17 +126,6 @@ def _hand_out(batch: _Batch, lanes: Iterable["_Lane"]) -> None:
     if remote:
         lane = min(lanes, key=lambda lane: sum(job.batch.size for job in lane.jobs))
         lane.add(_Job(batch, tuple(remote)))
-
-
-def _advance(lanes: Iterable["_Lane"]) -> None:
-    """Wait until a worker has answered, or one has not in time, and take that up."""
-    busy = [lane for lane in lanes if lane.jobs]
-    processes = [lane.process for lane in busy if lane.process]
-    began = time.monotonic()
-    wait_for_any(processes, began + min(lane.patience_left for lane in busy))
-    waited = time.monotonic() - began
-    for lane in busy:
-        lane.advance(waited)
 
 
 class _Lane:
@@ -230,16 +207,3 @@ class _Lane:
             others[:0] = [_Job(first.batch, (place,)) for place in first.places]
         for job in others:
             self.add(job)
-
-
-def start_worker(module: str) -> StreamingProcess:
-    """Start a worker that runs ``serve`` of one of our modules and imports from where this process does.
-
-    ``-I`` and ``-S`` leave out what Python does by itself at its start: all paths are handed over.
-    """
-    paths = dict.fromkeys([*sys.path, str(Path(__file__).parents[2])])
-    no_bytecode = ["-B"] if sys.dont_write_bytecode else []
-    command = [sys.executable, "-I", "-S", *no_bytecode, "-c", _SERVE.format(module), *paths]
-    return StreamingProcess(
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-    )
