@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from aggregate.clients.address import display_address, is_loopback, origin
+from aggregate.clients.capabilities import Effort
 from aggregate.clients.client import Client
 from aggregate.clients.providers import PROVIDERS, open_client, provider_of_model
 from aggregate.compose.project import find_persona, shared_personas
@@ -32,6 +33,8 @@ class ModelSelection:
         redact: Whether secrets are replaced; ``None`` leaves it to the user's configuration.
         budget: The most tokens of the whole request by the provider's count, or ``"auto"``; ``None`` leaves it to the
             persona, then to the configuration.
+        effort: How long the model thinks before it answers; ``None`` leaves it to the model.
+        temperature: How freely it chooses its words; ``None`` leaves it to the model.
     """
 
     provider: str = ""
@@ -41,6 +44,8 @@ class ModelSelection:
     max_output: int = 16_000
     redact: bool | None = None
     budget: Amount | str | None = None
+    effort: Effort | None = None
+    temperature: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

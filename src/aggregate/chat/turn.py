@@ -102,7 +102,11 @@ def _usage_warnings(prepared: PreparedTurn, usage: Usage) -> tuple[str, ...]:
 
 def _ask(prepared: PreparedTurn, recorder: StreamRecorder, log: LoggedRequest) -> Reply:
     """Return the answer; where a part of it came before a failure, what was sent is recorded too."""
-    options = RequestOptions(max_output=prepared.max_output)
+    options = RequestOptions(
+        max_output=prepared.max_output,
+        temperature=prepared.temperature,
+        effort=prepared.effort,
+    )
     try:
         reply = prepared.client.exchange(prepared.plan, on_text=recorder, options=options)
         recorder.finish(_text_or_refusal(reply))

@@ -9,6 +9,7 @@ from aggregate.chat.model_selection import (
 from aggregate.chat.model_selection import SelectedModel, select_model
 from aggregate.chat.request_log import SentRecord
 from aggregate.chat.turn_composition import ComposedTurn, Recipient, compose_turn, task_of
+from aggregate.clients.capabilities import Effort, unused_options
 from aggregate.clients.client import Client
 from aggregate.clients.context_window import check_window, context_window
 from aggregate.clients.ratio_store import token_ratio
@@ -55,6 +56,8 @@ class PreparedTurn:
         address: Where it is sent, ``""`` for the provider's own address.
         composition: The prompt in the order of the configuration, and what was decided about its files.
         budget: The most tokens of the whole request by the provider's count, ``None`` for no limit.
+        effort: How long the model thinks, ``None`` for its own choice.
+        temperature: How freely it chooses its words, ``None`` for its own choice.
     """
 
     client: Client
@@ -70,6 +73,8 @@ class PreparedTurn:
     address: str = ""
     composition: Composition | None = None
     budget: int | None = None
+    effort: Effort | None = None
+    temperature: float | None = None
 
     @property
     def provider_tokens(self) -> int:
@@ -149,11 +154,23 @@ def prepare_turn(
         expected=expected_usage(plan, last.layout, age=last.age),
         sent=_sent_record(client, plan.layout, turn),
         report=report,
-        warnings=(*selected.warnings, *turn.composition.warnings, *system_warnings),
+        warnings=(
+            *selected.warnings,
+            *unused_options(
+                client.provider,
+                client.model,
+                effort=selection.effort,
+                temperature=selection.temperature,
+            ),
+            *turn.composition.warnings,
+            *system_warnings,
+        ),
         max_output=selection.max_output,
         address=selected.address,
         composition=turn.composition,
         budget=request.budget.tokens if request.budget else None,
+        effort=selection.effort,
+        temperature=selection.temperature,
     )
 
 

@@ -82,8 +82,13 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
     if request.temperature is not None:
         # MiniMax knows it, the SDK does not.
         body["extra_body"] = {"temperature": request.temperature}
+    output: dict[str, Any] = {}
     if request.schema:
-        body["output_config"] = {"format": {"type": "json_schema", "schema": dict(request.schema)}}
+        output["format"] = {"type": "json_schema", "schema": dict(request.schema)}
+    if request.effort:
+        output["effort"] = request.effort.value
+    if output:
+        body["output_config"] = output
     if system := _content(request.plan, system=True):
         body["system"] = system
     return {**body, "messages": [{"role": "user", "content": _content(request.plan, system=False)}]}

@@ -198,7 +198,10 @@ class Client:
         response_format = capabilities.response_format if options.schema else ResponseFormat.TEXT
         schema = options.schema if response_format is not ResponseFormat.TEXT else None
         temperature = capabilities.temperature(options.temperature)
-        return ModelRequest(plan, model, options.max_output, temperature, schema, response_format)
+        effort = options.effort if capabilities.takes_effort else None
+        return ModelRequest(
+            plan, model, options.max_output, temperature, schema, response_format, effort
+        )
 
     async def _ask(self, request: ModelRequest, forwarder: StreamForwarder | None) -> Reply:
         """Return the answer; a request that is refused as malformed is made once more with its text alone."""

@@ -91,6 +91,8 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
         config["system_instruction"] = request.plan.system
     if request.temperature is not None:
         config["temperature"] = request.temperature
+    if request.effort:
+        config["thinking_config"] = {"thinking_level": request.effort.value.upper()}
     if request.schema:
         config |= {"response_mime_type": "application/json", "response_json_schema": request.schema}
     contents = [{"role": "user", "parts": [{"text": request.plan.text}]}]

@@ -103,6 +103,8 @@ def request_body(request: ModelRequest, *, limit: str = "max_tokens") -> dict[st
     body: dict[str, Any] = {"model": request.model, limit: request.max_output, **_format(request)}
     if request.temperature is not None:
         body["temperature"] = request.temperature
+    if request.effort:
+        body["reasoning_effort"] = request.effort.value
     if not plan.layout.breakpoints:
         system = [{"role": "system", "content": plan.system}] if plan.system else []
         return {**body, "messages": [*system, {"role": "user", "content": plan.text + schema_text}]}

@@ -26,6 +26,10 @@ class BlockRole(StrEnum):
 
     SYSTEM = "system"
     DOCUMENT = "document"
+    USER = "user"
+    """A turn of the discussion that the user has said."""
+    ASSISTANT = "assistant"
+    """A turn of the discussion that the model has said."""
     MESSAGE = "message"
 
 
