@@ -19,7 +19,7 @@ MARKS = policy_for("anthropic", "claude-sonnet-5")
 PREFIX = policy_for("deepseek", "deepseek-flash")
 FIRST = "## Files\n\n### `a.py`\n\nA"
 SECOND = "\n\n### `b.py`\n\nB"
-HEADING, EXCERPT = "\n\n## Discussion History", "\n\n### Discussion Excerpt 1\n\nhello"
+HEADING, EXCERPT = "\n\n## Discussion History", "\n\nhello"
 CACHED = {"cache_control": {"type": "ephemeral"}}
 
 
@@ -102,7 +102,7 @@ def test_gemini_cli_request() -> None:
         "--model",
         "some-model",
     ]
-    text = FIRST + SECOND + HEADING + EXCERPT
+    text = FIRST + SECOND + HEADING + "\n\n### Discussion Excerpt 1\n\nhello"
     assert gemini_cli.input_text(asked.plan) == f"Prompt:\n\n/help me\n\n{text}\n\nWhy?"
     assert gemini_cli.input_text(request(PREFIX).plan) == text
 

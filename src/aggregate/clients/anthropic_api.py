@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, http_client_options
 from aggregate.clients.credentials import ApiKey, auth_headers
+from aggregate.clients.messages import Message, messages_of
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_fields, reported_tokens
-from aggregate.prompt_cache.request_plan import BlockRole, RequestBlock, RequestPlan
+from aggregate.prompt_cache.request_plan import BlockRole, RequestBlock
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -77,7 +78,7 @@ async def _ask(
 
 
 def request_body(request: ModelRequest) -> dict[str, Any]:
-    """Return the JSON of a request: a text block per block of the plan, with ``cache_control`` at breakpoints."""
+    """Return the JSON of a request: a text part per block of the plan, with ``cache_control`` at breakpoints."""
     body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_output}
     if request.temperature is not None:
         # MiniMax knows it, the SDK does not.
@@ -89,9 +90,10 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
         output["effort"] = request.effort.value
     if output:
         body["output_config"] = output
-    if system := _content(request.plan, system=True):
-        body["system"] = system
-    return {**body, "messages": [{"role": "user", "content": _content(request.plan, system=False)}]}
+    instructions = [block for block in request.plan.blocks if block.role is BlockRole.SYSTEM]
+    if instructions:
+        body["system"] = [_part(block.text, block) for block in instructions]
+    return {**body, "messages": [_message(message) for message in messages_of(request.plan)]}
 
 
 def parse_reply(message: Mapping[str, Any]) -> Reply:
@@ -113,11 +115,11 @@ def parse_usage(usage: Mapping[str, Any]) -> Usage:
     )
 
 
-def _content(plan: RequestPlan, *, system: bool) -> list[dict[str, Any]]:
-    blocks = (block for block in plan.blocks if (block.role is BlockRole.SYSTEM) is system)
-    return [_part(block) for block in blocks]
+def _message(message: Message) -> dict[str, Any]:
+    role = "assistant" if message.is_assistant else "user"
+    return {"role": role, "content": [_part(part.text, part.block) for part in message.parts]}
 
 
-def _part(block: RequestBlock) -> dict[str, Any]:
-    part: dict[str, Any] = {"type": "text", "text": block.text}
+def _part(text: str, block: RequestBlock) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "text", "text": text}
     return part | {"cache_control": {"type": "ephemeral"}} if block.has_breakpoint else part

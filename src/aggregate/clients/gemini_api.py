@@ -12,6 +12,7 @@ from aggregate.clients.connection import (
     http_client_options,
 )
 from aggregate.clients.credentials import ApiKey
+from aggregate.clients.messages import messages_of
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 from aggregate.models.reply import FinishReason, Reply
@@ -85,7 +86,7 @@ async def _ask(
 
 
 def request_body(request: ModelRequest) -> dict[str, Any]:
-    """Return the arguments of a request: the text as one part, because only its prefix matters to the cache."""
+    """Return the arguments of a request: each message as one part, because only its prefix matters to the cache."""
     config: dict[str, Any] = {"max_output_tokens": request.max_output}
     if request.plan.system:
         config["system_instruction"] = request.plan.system
@@ -95,7 +96,10 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
         config["thinking_config"] = {"thinking_level": request.effort.value.upper()}
     if request.schema:
         config |= {"response_mime_type": "application/json", "response_json_schema": request.schema}
-    contents = [{"role": "user", "parts": [{"text": request.plan.text}]}]
+    contents = [
+        {"role": "model" if message.is_assistant else "user", "parts": [{"text": message.text}]}
+        for message in messages_of(request.plan)
+    ]
     return {"model": request.model, "contents": contents, "config": config}
 
 

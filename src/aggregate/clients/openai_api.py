@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from aggregate.clients.capabilities import ResponseFormat
 from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, http_client_options
 from aggregate.clients.credentials import ApiKey, auth_headers
+from aggregate.clients.messages import Message, messages_of
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 from aggregate.models.reply import FinishReason, Reply
@@ -105,17 +106,36 @@ def request_body(request: ModelRequest, *, limit: str = "max_tokens") -> dict[st
         body["temperature"] = request.temperature
     if request.effort:
         body["reasoning_effort"] = request.effort.value
-    if not plan.layout.breakpoints:
-        system = [{"role": "system", "content": plan.system}] if plan.system else []
-        return {**body, "messages": [*system, {"role": "user", "content": plan.text + schema_text}]}
-    instructions = [_part(block) for block in plan.blocks if block.role is BlockRole.SYSTEM]
-    content = [_part(block) for block in plan.blocks if block.role is not BlockRole.SYSTEM]
+    has_breakpoints = bool(plan.layout.breakpoints)
+    messages = [_message(message, in_parts=has_breakpoints) for message in messages_of(plan)]
     if schema_text:
-        content.append({"type": "text", "text": schema_text})
-    messages = [{"role": "system", "content": instructions}] if instructions else []
-    messages.append({"role": "user", "content": content})
-    # Without this the last message is a breakpoint too and takes one of the four.
-    return {**body, "messages": messages, "prompt_cache_options": {"mode": "explicit"}}
+        _append_text(messages[-1], schema_text)
+    if plan.system:
+        parts = [
+            _part(block.text, block) for block in plan.blocks if block.role is BlockRole.SYSTEM
+        ]
+        content = parts if has_breakpoints else plan.system
+        messages.insert(0, {"role": "system", "content": content})
+    if has_breakpoints:
+        # Without this the last message is a breakpoint too and takes one of the four.
+        body["prompt_cache_options"] = {"mode": "explicit"}
+    return {**body, "messages": messages}
+
+
+def _message(message: Message, *, in_parts: bool) -> dict[str, Any]:
+    """Return a message as one text, which every server takes, or in parts, which can have breakpoints."""
+    role = "assistant" if message.is_assistant else "user"
+    if not in_parts:
+        return {"role": role, "content": message.text}
+    return {"role": role, "content": [_part(part.text, part.block) for part in message.parts]}
+
+
+def _append_text(message: dict[str, Any], text: str) -> None:
+    """Add a text at the end of a message that was made just now."""
+    if isinstance(message["content"], str):
+        message["content"] += text
+    else:
+        message["content"].append({"type": "text", "text": text})
 
 
 def _format(request: ModelRequest) -> dict[str, Any]:
@@ -162,8 +182,8 @@ def parse_usage(usage: Mapping[str, Any]) -> Usage:
     return Usage(fresh, write, read, reported_tokens(usage.get("completion_tokens")))
 
 
-def _part(block: RequestBlock) -> dict[str, Any]:
-    part: dict[str, Any] = {"type": "text", "text": block.text}
+def _part(text: str, block: RequestBlock) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "text", "text": text}
     return (
         part | {"prompt_cache_breakpoint": {"mode": "explicit"}} if block.has_breakpoint else part
     )

@@ -1,9 +1,11 @@
 """The cache plan: from segments to a request's blocks with breakpoints, without moving a byte.
 
-The request's text is the prompt's markdown, and the message behind it. A block begins with the separator, so that it
-keeps its bytes whatever follows. Breakpoints that an earlier request set, and that still stand behind the same bytes,
-are kept, because only there can a cache be read; new ones go where the next change is likely to cost least (see
-``breakpoints``).
+The blocks' texts are the prompt's markdown, and the message behind it. A block begins with the separator, so that it
+keeps its bytes whatever follows. An excerpt of the discussion is a block of its own, which also has the plain words and
+whose they are: ``clients.messages`` makes messages of them.
+
+Breakpoints that an earlier request set, and that still stand behind the same bytes, are kept, because only there can a
+cache be read; new ones go where the next change is likely to cost least (see ``breakpoints``).
 
 Segments are counted as in the prompt's fingerprint, where the system prompt is the first one. A number of segments
 names the place behind them: a block that ends at 3 ends behind the system prompt and two segments of the prompt.
@@ -14,10 +16,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate, pairwise
 
-from aggregate.models.prompt import SEPARATOR, Section
+from aggregate.models.prompt import SEPARATOR, Section, Segment
 from aggregate.prompt_cache.breakpoints import choose_breakpoints, default_change_weights
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import CacheLookup, CachePolicy
+from aggregate.sections.discussion import excerpt_turn
 from aggregate.text.lines import common_prefix
 
 
@@ -39,15 +42,17 @@ class RequestBlock:
 
     Attributes:
         role: The part of the request.
-        text: Its text, with the separator in front.
+        text: Its text in the prompt, with the separator in front.
         tokens: Its o200k tokens.
         has_breakpoint: Whether a breakpoint stands behind it.
+        words: Of a turn: what was said, without heading, role and fence.
     """
 
     role: BlockRole
     text: str
     tokens: int
     has_breakpoint: bool = False
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +166,32 @@ def _layout_with_breakpoints(
 def _blocks(prompt: HashedPrompt, layout: BlockLayout, tokens: Sequence[int]) -> list[RequestBlock]:
     """Return the blocks of the system prompt and of the document; without breakpoints the document is one block."""
     breakpoints = frozenset(layout.breakpoints)
-    ends = layout.ends if breakpoints else (len(tokens),)
+    ends = layout.ends if breakpoints else _turn_ends(prompt)
     blocks: list[RequestBlock] = []
     if prompt.system:
         blocks.append(RequestBlock(BlockRole.SYSTEM, prompt.system, tokens[0], 1 in breakpoints))
     for start, end in pairwise((1, *(end for end in ends if end > 1))):
-        text = SEPARATOR.join(part.segment.text for part in prompt.segments[start - 1 : end - 1])
+        segments = [part.segment for part in prompt.segments[start - 1 : end - 1]]
+        text = SEPARATOR.join(segment.text for segment in segments)
         if start > 1:
             text = SEPARATOR + text
         size = tokens[end - 1] - tokens[start - 1]
-        blocks.append(RequestBlock(BlockRole.DOCUMENT, text, size, end in breakpoints))
+        role, words = role_and_words(segments)
+        blocks.append(RequestBlock(role, text, size, end in breakpoints, words=words))
     return blocks
+
+
+def _turn_ends(prompt: HashedPrompt) -> tuple[int, ...]:
+    """Return where blocks end that are as long as can be: before and behind each turn, and at the end."""
+    places = range(1, len(prompt.segments) + 1)
+    turns = [place for place in places if excerpt_turn(prompt.segments[place - 1].segment)]
+    ends = {*turns, *(place + 1 for place in turns), len(prompt.segments) + 1}
+    return tuple(sorted(ends - {1}))
+
+
+def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:
+    """Return who says a block's segments; several together are part of the document."""
+    turn = excerpt_turn(segments[0]) if len(segments) == 1 else None
+    if turn is None:
+        return BlockRole.DOCUMENT, ""
+    return BlockRole.ASSISTANT if turn.is_assistant else BlockRole.USER, turn.words
