@@ -35,6 +35,7 @@ class ModelSelection:
             persona, then to the configuration.
         effort: How long the model thinks before it answers; ``None`` leaves it to the model.
         temperature: How freely it chooses its words; ``None`` leaves it to the model.
+        system: The instructions, ``""`` for the persona's.
     """
 
     provider: str = ""
@@ -46,6 +47,7 @@ class ModelSelection:
     budget: Amount | str | None = None
     effort: Effort | None = None
     temperature: float | None = None
+    system: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """One turn of a discussion: prepared, sent, its answer kept, and what was sent recorded."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +70,42 @@ def send_turn(
         OutputError: A file cannot be written, or lies outside of the project; the latter is known before anything is
             sent.
     """
+    return _completed(
+        prepared,
+        project,
+        on_text=on_text,
+        ask=lambda recorder, log: _ask(prepared, recorder, log),
+    )
+
+
+def record_turn(prepared: PreparedTurn, project: Project, reply: Reply) -> CompletedTurn:
+    """Keep what ``send_turn`` keeps, of a turn that a host has sent itself.
+
+    Args:
+        prepared: The turn.
+        project: Whose discussion goes on.
+        reply: What the model has answered.
+
+    Raises:
+        ProviderError: The reply is a refusal or empty, which is no turn; what was sent is recorded all the same.
+        OutputError: A file cannot be written, or lies outside of the project.
+    """
+
+    def given(recorder: StreamRecorder, _: LoggedRequest) -> Reply:
+        recorder.finish(_text_or_refusal(reply))
+        return reply
+
+    return _completed(prepared, project, on_text=None, ask=given)
+
+
+def _completed(
+    prepared: PreparedTurn,
+    project: Project,
+    *,
+    on_text: OnText | None,
+    ask: Callable[[StreamRecorder, LoggedRequest], Reply],
+) -> CompletedTurn:
+    """Write the prompt, ask, and keep what comes of it."""
     request = prepared.request
     history = confined(history_file(project.path), request.written_in) if project.path else None
     path = write_numbered(
@@ -80,7 +117,7 @@ def send_turn(
     with ReplyFile(path) as file:
         recorder = StreamRecorder(file, on_text)
         with file.named_in_errors("what came of the answer"):
-            reply = _ask(prepared, recorder, log)
+            reply = ask(recorder, log)
     with file.named_in_errors("the answer"):
         _keep(prepared, reply, history, log)
         if recorder.error is not None:

@@ -130,7 +130,7 @@ def prepare_turn(
         selected.client, ratio=token_ratio(selected.client.provider, selected.client.model)
     )
     request = _turn_request(project, message, selection, replace(selected, client=client))
-    instructions = selected.persona.system_prompt.strip()
+    instructions = (selection.system or selected.persona.system_prompt).strip()
     system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
     policy = policy_for(client.provider, client.model)
     # No older version saves anything where nothing is cached: that turns diffs off.

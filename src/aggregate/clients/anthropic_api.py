@@ -16,6 +16,8 @@ from aggregate.prompt_cache.request_plan import BlockRole, RequestBlock
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
+PROVIDERS = frozenset({"anthropic", "minimax"})
+"""Who speaks it."""
 _AMBIENT: tuple[str, tuple[str, ...]] = ("ANTHROPIC_CUSTOM_HEADERS", ())
 """What the SDK takes from the environment by itself: headers from a variable, and others that it makes."""
 _STOPS = {

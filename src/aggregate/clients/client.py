@@ -178,7 +178,7 @@ class Client:
             raise ClientSetupError("there is nothing to send: the prompt and the message are empty")
         check_window(plan, model, options.max_output, ratio=self.ratio)
         forwarder = StreamForwarder(on_text) if on_text else None
-        request = self._request(plan, model, options)
+        request = self.request(plan, model=model, options=options)
         try:
             async with asyncio.timeout(options.seconds) as limit:
                 reply = await self._ask(request, forwarder)
@@ -192,8 +192,11 @@ class Client:
         except StreamCallbackError as failure:
             raise failure.error from None
 
-    def _request(self, plan: RequestPlan, model: str, options: RequestOptions) -> ModelRequest:
-        """Return the request with those options that the provider takes."""
+    def request(
+        self, plan: RequestPlan, *, model: str = "", options: RequestOptions = DEFAULT_OPTIONS
+    ) -> ModelRequest:
+        """Return the request for a plan, with those options that the provider takes."""
+        model = model or self.model
         capabilities = capabilities_of(self.provider, model)
         response_format = capabilities.response_format if options.schema else ResponseFormat.TEXT
         schema = options.schema if response_format is not ResponseFormat.TEXT else None

@@ -21,6 +21,8 @@ from aggregate.models.usage import Usage, reported_tokens
 if TYPE_CHECKING:
     from google.genai.client import AsyncClient
 
+PROVIDERS = frozenset({"gemini"})
+"""Who speaks it."""
 _REFUSED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
 _STOPS = {"STOP": FinishReason.END, "MAX_TOKENS": FinishReason.LENGTH} | dict.fromkeys(
     _REFUSED, FinishReason.REFUSED

@@ -13,11 +13,14 @@ from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_fields, reported_tokens
+from aggregate.prompt_cache.policy import COMPATIBLE
 from aggregate.prompt_cache.request_plan import BlockRole, RequestBlock
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE})
+"""Who speaks it."""
 _AMBIENT = ("OPENAI_CUSTOM_HEADERS", ("OpenAI-Organization", "OpenAI-Project"))
 _STOPS = {
     "stop": FinishReason.END,
@@ -96,6 +99,11 @@ async def _ask(
         "model": model,
         "choices": [{"finish_reason": reason, "message": message}],
     }
+
+
+def limit_of(provider: str) -> str:
+    """Return the name of the field that limits an answer; OpenAI has a new one, which others do not know."""
+    return "max_completion_tokens" if provider == "openai" else "max_tokens"
 
 
 def request_body(request: ModelRequest, *, limit: str = "max_tokens") -> dict[str, Any]:
