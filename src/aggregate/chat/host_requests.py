@@ -40,11 +40,13 @@ class PlannedBlock(NamedTuple):
         role: ``"system"``, ``"user"`` or ``"assistant"``.
         text: What is sent.
         marked: Whether a breakpoint of the cache stands behind it.
+        image: The path of the image that is sent instead of a text, ``""`` for none.
     """
 
     role: str
     text: str
     marked: bool
+    image: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class PlannedRequest:
                 "assistant" if message.is_assistant else "user",
                 part.text,
                 part.block.has_breakpoint,
+                part.block.image.path if part.block.image else "",
             )
             for message in messages_of(self.plan)
             for part in message.parts

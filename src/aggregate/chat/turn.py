@@ -15,6 +15,7 @@ from aggregate.chat.turn_preparation import (
     PreparedTurn as PreparedTurn,  # part of this module's interface
 )
 from aggregate.chat.turn_preparation import prepare_turn as prepare_turn
+from aggregate.clients.client import LEFT_OUT
 from aggregate.clients.context_window import truncation_warning
 from aggregate.clients.protocol import OnText, RequestOptions
 from aggregate.clients.ratio_store import record_usage
@@ -123,10 +124,22 @@ def _completed(
         if recorder.error is not None:
             raise recorder.error
     warnings = (
+        *_left_out(prepared.client.provider, reply),
         *_usage_warnings(prepared, reply.usage),
         *file.warnings,
     )
     return CompletedTurn(reply, path, history, None if file.is_empty else file.path, warnings)
+
+
+def _left_out(provider: str, reply: Reply) -> tuple[str, ...]:
+    """Return a warning of what a provider has refused beside the text."""
+    left_out = reply.raw.get(LEFT_OUT)
+    if not left_out:
+        return ()
+    what = ", ".join(left_out)
+    return (
+        f"{provider} has refused the request with {what}: it was sent again with its text alone",
+    )
 
 
 def _usage_warnings(prepared: PreparedTurn, usage: Usage) -> tuple[str, ...]:

@@ -16,6 +16,8 @@ def plan_lines(turn: PreparedTurn) -> list[str]:
     for block in data["blocks"]:
         first, last = block["sources"][0], block["sources"][-1]
         sources = first if first == last else f"{first} … {last}"
+        if images := len(block["images"]):
+            sources += f", with {images:,} image{'s' * (images > 1)}"
         lines.append(
             f"{block['tokens']:>10,} {block['segments']:>9,}  {block['role']:9}  {sources}"
         )
@@ -88,6 +90,11 @@ def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
             {
                 "role": _role(turn.prompt.segments[max(start - 1, 0) : end - 1]).value,
                 "sources": [segment.source or f"[{segment.section}]" for segment in block],
+                "images": [
+                    image.path
+                    for part in turn.ordered.prompt.segments[max(start - 1, 0) : end - 1]
+                    for image in part.images
+                ],
                 "segments": len(block),
                 "tokens": sum(segment.tokens for segment in block),
                 "up_to": turn.plan.tokens[end - 1],

@@ -1,5 +1,6 @@
 """Anthropic's Messages API, through its SDK; MiniMax speaks it too."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -124,4 +125,8 @@ def _message(message: Message) -> dict[str, Any]:
 
 def _part(text: str, block: RequestBlock) -> dict[str, Any]:
     part: dict[str, Any] = {"type": "text", "text": text}
+    if block.image:
+        data = b64encode(block.image.data).decode()
+        source = {"type": "base64", "media_type": block.image.media_type, "data": data}
+        part = {"type": "image", "source": source}
     return part | {"cache_control": {"type": "ephemeral"}} if block.has_breakpoint else part

@@ -31,6 +31,10 @@ from aggregate.tokens.count import count, count_prompt
 logger: Final = logging.getLogger(__name__)
 MALFORMED: Final = frozenset({400, 422})
 """Statuses of a request that a provider does not understand."""
+NO_IMAGES: Final = 500
+"""The status of llama.cpp's server for images where its model takes none."""
+LEFT_OUT: Final = "left_out"
+"""In a reply's ``raw``: what the provider has refused beside the text."""
 
 
 class StreamCallbackError(Exception):
@@ -223,9 +227,13 @@ class Client:
             error.__context__ = (
                 None  # the SDK's error, which holds the request with its headers and open streams
             )
-            if error.status not in MALFORMED or request == request.text_only or not may_repeat():
+            refused = error.status in MALFORMED or (
+                error.status == NO_IMAGES and request.plan.has_images
+            )
+            if not refused or request == request.text_only or not may_repeat():
                 raise
-            return await self._ask(request.text_only, forwarder)
+            reply = await self._ask(request.text_only, forwarder)
+            return replace(reply, raw={**reply.raw, LEFT_OUT: request.beside_text})
 
 
 def _is_in_loop() -> bool:

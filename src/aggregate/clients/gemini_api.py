@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from aggregate.clients.connection import (
@@ -12,7 +13,7 @@ from aggregate.clients.connection import (
     http_client_options,
 )
 from aggregate.clients.credentials import ApiKey
-from aggregate.clients.messages import messages_of
+from aggregate.clients.messages import Message, messages_of
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 from aggregate.models.reply import FinishReason, Reply
@@ -88,7 +89,7 @@ async def _ask(
 
 
 def request_body(request: ModelRequest) -> dict[str, Any]:
-    """Return the arguments of a request: each message as one part, because only its prefix matters to the cache."""
+    """Return the arguments of a request: texts in one part each, because only the prefix matters to the cache."""
     config: dict[str, Any] = {"max_output_tokens": request.max_output}
     if request.plan.system:
         config["system_instruction"] = request.plan.system
@@ -99,10 +100,21 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
     if request.schema:
         config |= {"response_mime_type": "application/json", "response_json_schema": request.schema}
     contents = [
-        {"role": "model" if message.is_assistant else "user", "parts": [{"text": message.text}]}
+        {"role": "model" if message.is_assistant else "user", "parts": _parts(message)}
         for message in messages_of(request.plan)
     ]
     return {"model": request.model, "contents": contents, "config": config}
+
+
+def _parts(message: Message) -> list[dict[str, Any]]:
+    """Return a message's images, and what stands before, between and behind them as one text each."""
+    parts: list[dict[str, Any]] = []
+    for image, run in groupby(message.parts, key=lambda part: part.block.image):
+        if image:
+            parts.append({"inline_data": {"mime_type": image.media_type, "data": image.data}})
+        else:
+            parts.append({"text": "".join(part.text for part in run)})
+    return parts
 
 
 def parse_reply(parts: list[dict[str, Any]]) -> Reply:

@@ -18,7 +18,8 @@ class MessagePart:
     """A piece of a message.
 
     Attributes:
-        text: What is sent, with the separator in front if another part stands before it in the message.
+        text: What is sent, with the separator in front if another part stands before it in the message; ``""`` for an
+            image.
         block: What it is made of.
     """
 
@@ -32,15 +33,20 @@ class Message:
 
     Attributes:
         is_assistant: Whether the model has said it.
-        parts: At least one, each with text.
+        parts: At least one, each with text or an image.
     """
 
     is_assistant: bool
     parts: tuple[MessagePart, ...]
 
     @property
+    def has_images(self) -> bool:
+        """Whether a part is an image."""
+        return any(part.block.image for part in self.parts)
+
+    @property
     def text(self) -> str:
-        """All of it."""
+        """All words of it."""
         return "".join(part.text for part in self.parts)
 
 
@@ -67,6 +73,9 @@ def messages_of(plan: RequestPlan) -> tuple[Message, ...]:
 
 def _parts(is_assistant: bool, blocks: list[RequestBlock]) -> Iterator[MessagePart]:
     for place, block in enumerate(blocks):
+        if block.image:
+            yield MessagePart("", block)
+            continue
         is_plain = is_assistant or block.role is BlockRole.USER
         text = block.words if is_plain else block.text.removeprefix(SEPARATOR)
         yield MessagePart(SEPARATOR + text if place else text, block)

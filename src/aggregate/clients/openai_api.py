@@ -1,6 +1,7 @@
 """OpenAI's Chat Completions API, through its SDK; DeepSeek and most servers on one's own machine speak it too."""
 
 import json
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -133,7 +134,7 @@ def request_body(request: ModelRequest, *, limit: str = "max_tokens") -> dict[st
 def _message(message: Message, *, in_parts: bool) -> dict[str, Any]:
     """Return a message as one text, which every server takes, or in parts, which can have breakpoints."""
     role = "assistant" if message.is_assistant else "user"
-    if not in_parts:
+    if not in_parts and not message.has_images:
         return {"role": role, "content": message.text}
     return {"role": role, "content": [_part(part.text, part.block) for part in message.parts]}
 
@@ -192,6 +193,10 @@ def parse_usage(usage: Mapping[str, Any]) -> Usage:
 
 def _part(text: str, block: RequestBlock) -> dict[str, Any]:
     part: dict[str, Any] = {"type": "text", "text": text}
+    if block.image:
+        data = b64encode(block.image.data).decode()
+        url = f"data:{block.image.media_type};base64,{data}"
+        part = {"type": "image_url", "image_url": {"url": url}}
     return (
         part | {"prompt_cache_breakpoint": {"mode": "explicit"}} if block.has_breakpoint else part
     )

@@ -94,9 +94,21 @@ class ModelRequest:
     effort: Effort | None = None
 
     @property
+    def beside_text(self) -> tuple[str, ...]:
+        """What it has that ``text_only`` has not, in words."""
+        parts = {
+            "images": self.plan.has_images,
+            "a temperature": self.temperature is not None,
+            "an effort": self.effort is not None,
+            "a schema": self.response_format is not ResponseFormat.TEXT,
+        }
+        return tuple(name for name, is_sent in parts.items() if is_sent)
+
+    @property
     def text_only(self) -> "ModelRequest":
         """The same request with its text alone."""
-        return ModelRequest(self.plan, self.model, self.max_output)
+        plan = self.plan.without_images if self.plan.has_images else self.plan
+        return ModelRequest(plan, self.model, self.max_output)
 
 
 class Transport(Protocol):

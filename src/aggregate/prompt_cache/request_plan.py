@@ -12,13 +12,14 @@ names the place behind them: a block that ends at 3 ends behind the system promp
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate, pairwise
 
+from aggregate.models.image import Image
 from aggregate.models.prompt import SEPARATOR, Section, Segment
 from aggregate.prompt_cache.breakpoints import choose_breakpoints, default_change_weights
-from aggregate.prompt_cache.hashed_prompt import HashedPrompt
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt, HashedSegment
 from aggregate.prompt_cache.policy import CacheLookup, CachePolicy
 from aggregate.sections.discussion import excerpt_turn
 from aggregate.text.lines import common_prefix
@@ -46,6 +47,7 @@ class RequestBlock:
         tokens: Its o200k tokens.
         has_breakpoint: Whether a breakpoint stands behind it.
         words: Of a turn: what was said, without heading, role and fence.
+        image: What is sent instead of a text, which is empty then.
     """
 
     role: BlockRole
@@ -53,6 +55,7 @@ class RequestBlock:
     tokens: int
     has_breakpoint: bool = False
     words: str = ""
+    image: Image | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,16 @@ class RequestPlan:
     def text(self) -> str:
         """Everything behind the system prompt."""
         return "".join(block.text for block in self.blocks if block.role is not BlockRole.SYSTEM)
+
+    @property
+    def has_images(self) -> bool:
+        """Whether an image is sent."""
+        return any(block.image for block in self.blocks)
+
+    @property
+    def without_images(self) -> "RequestPlan":
+        """The same request with its texts alone; the links to the images are among these."""
+        return replace(self, blocks=tuple(block for block in self.blocks if not block.image))
 
     @property
     def total(self) -> int:
@@ -156,7 +169,7 @@ def _layout_with_breakpoints(
         old_breakpoints = [place for place in earlier.breakpoints if place <= shared]
     body = 1 + sum(part.section is not Section.HISTORY for part in prompt.segments)
     # Each excerpt of the discussion is a block of its own: it only grows, so none of them is ever cut anew.
-    ends = {1, body, *old_ends, *range(body, len(digests) + 1)}
+    ends = {1, body, *old_ends, *range(body, len(digests) + 1), *_image_ends(prompt)}
     breakpoints = choose_breakpoints(
         tokens, policy, body=body, ends=sorted(ends), old=old_breakpoints, weights=weights
     )
@@ -175,9 +188,11 @@ def _blocks(prompt: HashedPrompt, layout: BlockLayout, tokens: Sequence[int]) ->
         text = SEPARATOR.join(segment.text for segment in segments)
         if start > 1:
             text = SEPARATOR + text
-        size = tokens[end - 1] - tokens[start - 1]
+        images = _image_blocks(prompt.segments[end - 2], has_breakpoint=end in breakpoints)
+        size = tokens[end - 1] - tokens[start - 1] - sum(block.tokens for block in images)
         role, words = role_and_words(segments)
-        blocks.append(RequestBlock(role, text, size, end in breakpoints, words=words))
+        has_breakpoint = end in breakpoints and not images
+        blocks += [RequestBlock(role, text, size, has_breakpoint, words=words), *images]
     return blocks
 
 
@@ -186,7 +201,22 @@ def _turn_ends(prompt: HashedPrompt) -> tuple[int, ...]:
     places = range(1, len(prompt.segments) + 1)
     turns = [place for place in places if excerpt_turn(prompt.segments[place - 1].segment)]
     ends = {*turns, *(place + 1 for place in turns), len(prompt.segments) + 1}
+    ends.update(_image_ends(prompt))
     return tuple(sorted(ends - {1}))
+
+
+def _image_ends(prompt: HashedPrompt) -> list[int]:
+    """Return where blocks end because images follow."""
+    return [place for place, part in enumerate(prompt.segments, start=2) if part.images]
+
+
+def _image_blocks(part: HashedSegment, *, has_breakpoint: bool) -> list[RequestBlock]:
+    """Return the images behind a segment, the last one with the breakpoint if there is one."""
+    last = len(part.images) - 1
+    return [
+        RequestBlock(BlockRole.DOCUMENT, "", tokens, has_breakpoint and place == last, image=image)
+        for place, (image, tokens) in enumerate(zip(part.images, part.image_tokens, strict=True))
+    ]
 
 
 def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:
