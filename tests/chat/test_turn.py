@@ -424,3 +424,15 @@ def test_images_count_towards_a_budget(folder: Path) -> None:
     made = ready(folder, "name_7", replace(SCRIPTED, budget=12_000))
     assert made.plan.has_images
     assert 8_000 < made.plan.total <= 12_000
+
+
+def test_a_project_names_no_cloud(folder: Path) -> None:
+    """Only the user has whoever is signed in on the machine pay: by an option, not by a project's persona."""
+    config = folder / "manual_slop.toml"
+    persona = '\n[personas.cloud]\nprovider = "bedrock"\nmodel = "anthropic.claude-sonnet-5"\n'
+    config.write_text(config.read_text(encoding="utf-8") + persona, encoding="utf-8")
+    loaded = open_project(config)
+    with pytest.raises(ClientSetupError, match="the project names the provider bedrock"):
+        prepare_turn(loaded, "Hm?", ModelSelection(persona="cloud"), require_key=False)
+    asked = ModelSelection("bedrock", persona="cloud")
+    assert prepare_turn(loaded, "Hm?", asked, require_key=False).client.provider == "bedrock"

@@ -22,6 +22,7 @@ from aggregate.compose.project import open_project
 from aggregate.config.load import Project
 from aggregate.errors import ClientSetupError
 from aggregate.models.amounts import Amount
+from aggregate.models.model_name import api_family
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 from aggregate.models.usage import Usage
@@ -189,7 +190,7 @@ def to_openai(planned: PlannedRequest) -> dict[str, Any]:
         ClientSetupError: The request was planned for another kind of API.
     """
     _check_api(planned, openai_api.PROVIDERS, "to_openai")
-    return openai_api.request_body(planned.request, limit=openai_api.limit_of(planned.provider))
+    return openai_api.request_body(planned.request, provider=planned.provider)
 
 
 def to_gemini(planned: PlannedRequest) -> dict[str, Any]:
@@ -220,11 +221,13 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply) -> Comple
             "a prompt alone has no discussion to record in: give plan_for the project instead"
         )
     if isinstance(reply, str):
-        reply = Reply(reply, _usage(planned.provider, usage), model=planned.model)
+        reply = Reply(
+            reply, _usage(api_family(planned.provider, planned.model), usage), model=planned.model
+        )
     return record_turn(planned.turn, planned.project, reply)
 
 
-def _usage(provider: str, reported: object) -> Usage:
+def _usage(family: str, reported: object) -> Usage:
     """Return the usage that an SDK reports, in the one form of all providers."""
     if isinstance(reported, Usage):
         return reported
@@ -232,15 +235,15 @@ def _usage(provider: str, reported: object) -> Usage:
     fields = dump(warnings=False) if callable(dump) else reported
     if not isinstance(fields, Mapping):
         return Usage()
-    if provider in anthropic_api.PROVIDERS:
+    if family in anthropic_api.PROVIDERS:
         return anthropic_api.parse_usage(fields)
-    if provider in gemini_api.PROVIDERS:
+    if family in gemini_api.PROVIDERS:
         return gemini_api.parse_usage(fields)
     return openai_api.parse_usage(fields)
 
 
 def _check_api(planned: PlannedRequest, providers: frozenset[str], function: str) -> None:
-    if planned.provider not in providers:
+    if api_family(planned.provider, planned.model) not in providers:
         raise ClientSetupError(
             f"the request was planned for {planned.provider}, which {function} does not speak to: "
             f"call the function of its SDK, or plan_for with provider={min(providers)!r}"

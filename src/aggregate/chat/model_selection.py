@@ -8,6 +8,7 @@ from typing import Final
 from aggregate.clients.address import display_address, is_loopback, origin
 from aggregate.clients.capabilities import Effort
 from aggregate.clients.client import Client
+from aggregate.clients.clouds import check_not_from_project
 from aggregate.clients.providers import PROVIDERS, open_client, provider_of_model
 from aggregate.compose.project import find_persona, shared_personas
 from aggregate.config.load import Project
@@ -98,6 +99,8 @@ def select_model(
     if not own_provider and not base_url and not selection.model:
         _check_model(persona, provider, selection)
     is_projects_persona = project.path is not None and selection.persona in project.config.personas
+    if is_projects_persona and not selection.provider:
+        check_not_from_project(provider)
     if base_url and not selection.base_url and is_projects_persona:
         environ, address_warnings = _for_project_address(
             project, selection.persona, provider, base_url, environ

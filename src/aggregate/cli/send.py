@@ -41,7 +41,7 @@ from aggregate.models.amounts import Amount
     metavar="NAME",
     default="",
     help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own server), "
-    "or scripted; by default the persona's.",
+    "azure, bedrock, vertex, or scripted; by default the persona's.",
 )
 @click.option(
     "--model",

@@ -1,8 +1,8 @@
 """Anthropic's Messages API, through its SDK; MiniMax speaks it too."""
 
 from base64 import b64encode
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, http_client_options
@@ -39,12 +39,14 @@ class AnthropicApi:
         key: The key.
         base_url: Where the API is, ``None`` for Anthropic's own.
         limits: How long to wait for the server.
+        connect: Makes the SDK's client from the SDK and the client's arguments; by default that of the API itself.
     """
 
     provider: str
     key: ApiKey
     base_url: str | None = None
     limits: ConnectionLimits = DEFAULT_LIMITS
+    connect: Callable[[Any, dict[str, Any]], Any] | None = field(default=None, repr=False)
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Send a request and return the answer."""
@@ -54,19 +56,26 @@ class AnthropicApi:
             raise missing_sdk(self.provider, "anthropic") from None
         body = request_body(request)
         with SdkErrorTranslator(self.provider, self.key, anthropic.APIError):
-            async with anthropic.AsyncAnthropic(
-                api_key=self.key.value or "none",
-                base_url=self.base_url,
-                http_client=anthropic.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
-                max_retries=0,
-                timeout=self.limits.read,  # else it refuses long answers that are not streamed
-                default_headers=self._headers(anthropic.omit),
-            ) as client:
+            http = anthropic.DefaultAsyncHttpxClient(**http_client_options(self.limits))
+            options: dict[str, Any] = {
+                "api_key": self.key.value or "none",
+                "base_url": self.base_url,
+                "http_client": http,
+                "max_retries": 0,
+                "timeout": self.limits.read,  # else it refuses long answers that are not streamed
+                "default_headers": self._headers(anthropic.omit),
+            }
+            own = anthropic.AsyncAnthropic
+            async with (
+                self.connect(anthropic, options) if self.connect else own(**options) as client
+            ):
                 return parse_reply(await _ask(client, body, on_text))
 
     def _headers(self, omit: object) -> dict[str, Any] | None:
         """Return headers for another provider: those that the environment names are meant for Anthropic alone."""
-        return None if self.provider == "anthropic" else auth_headers(self.key, *_AMBIENT, omit)
+        if self.provider == "anthropic":
+            return None
+        return auth_headers(None if self.connect else self.key, *_AMBIENT, omit)
 
 
 async def _ask(

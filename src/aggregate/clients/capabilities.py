@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from aggregate.models.model_name import api_family, bare_model_name
+
 
 class ResponseFormat(StrEnum):
     """How far an answer can be bound to a schema."""
@@ -82,10 +84,9 @@ _TABLE: Final = (
 
 def capabilities_of(provider: str, model: str) -> Capabilities:
     """Return what a provider's model takes; one that is not in the table takes text alone."""
-    name = model.lower().rsplit("/", 1)[-1]
-    rows = [
-        (start, row) for who, start, row in _TABLE if who == provider and name.startswith(start)
-    ]
+    name = bare_model_name(model)
+    family = api_family(provider, model)
+    rows = [(start, row) for who, start, row in _TABLE if who == family and name.startswith(start)]
     _, capabilities = max(rows, key=lambda row: len(row[0]), default=("", Capabilities()))
     return capabilities
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -39,12 +39,14 @@ class GeminiApi:
         key: The key.
         base_url: Where the API is, with or without its version at the end; ``None`` for Google's own.
         limits: How long to wait for the server.
+        vertex: The arguments of the SDK's client for Vertex AI, ``None`` for the Gemini API.
     """
 
     provider: str
     key: ApiKey
     base_url: str | None = None
     limits: ConnectionLimits = DEFAULT_LIMITS
+    vertex: Mapping[str, Any] | None = field(default=None, repr=False)
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Send a request and return the answer."""
@@ -66,9 +68,9 @@ class GeminiApi:
                     client_args=for_unused,
                     async_client_args=for_unused,
                 )
-                client = genai.Client(
-                    api_key=self.key.value or "none", vertexai=False, http_options=options
-                )
+                who = self.vertex or {"api_key": self.key.value or "none"}
+                is_vertex = self.vertex is not None
+                client = genai.Client(vertexai=is_vertex, http_options=options, **who)
                 async with client.aio as session:
                     return parse_reply(await _ask(session, request_body(request), on_text))
 

@@ -10,6 +10,7 @@ from math import ceil, sqrt
 from typing import Final
 
 from aggregate.models.image import Image
+from aggregate.models.model_name import api_family, bare_model_name
 from aggregate.prompt_cache.policy import COMPATIBLE, SCRIPTED
 
 AS_OF: Final = "2026-11-22"
@@ -108,9 +109,10 @@ take text alone, and the program ``gemini`` reads text alone."""
 
 def image_rules(provider: str, model: str) -> ImageRules | None:
     """Return what a provider's model takes, ``None`` for no images."""
-    name = model.lower().rsplit("/", 1)[-1]
+    name = bare_model_name(model)
+    family = api_family(provider, model)
     rows = [
-        (start, rules) for who, start, rules in _TABLE if who == provider and name.startswith(start)
+        (start, rules) for who, start, rules in _TABLE if who == family and name.startswith(start)
     ]
     return max(rows, key=lambda row: len(row[0]))[1] if rows else None
 

@@ -2,8 +2,9 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from aggregate.clients.capabilities import ResponseFormat
@@ -12,10 +13,11 @@ from aggregate.clients.credentials import ApiKey, auth_headers
 from aggregate.clients.messages import Message, messages_of
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
+from aggregate.models.model_name import api_family
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_fields, reported_tokens
 from aggregate.prompt_cache.policy import COMPATIBLE
-from aggregate.prompt_cache.request_plan import BlockRole, RequestBlock
+from aggregate.prompt_cache.request_plan import BlockRole, RequestBlock, RequestPlan
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -38,15 +40,15 @@ class OpenAiApi:
         provider: Named in errors.
         key: The key.
         base_url: Where the API is, ``None`` for OpenAI's own.
-        limit: The name of the field that limits the answer.
         limits: How long to wait for the server.
+        connect: Makes the SDK's client from the SDK and the client's arguments; by default that of the API itself.
     """
 
     provider: str
     key: ApiKey
     base_url: str | None = None
-    limit: str = "max_tokens"
     limits: ConnectionLimits = DEFAULT_LIMITS
+    connect: Callable[[Any, dict[str, Any]], Any] | None = field(default=None, repr=False)
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Send a request and return the answer."""
@@ -54,20 +56,25 @@ class OpenAiApi:
             import openai
         except ImportError:
             raise missing_sdk(self.provider, "openai") from None
-        body = request_body(request, limit=self.limit)
+        body = request_body(request, provider=self.provider)
         with SdkErrorTranslator(self.provider, self.key, openai.OpenAIError):
-            async with openai.AsyncOpenAI(
-                api_key=self.key.value or "none",
-                base_url=self.base_url,
-                http_client=openai.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
-                max_retries=0,
-                default_headers=self._headers(openai.omit),
-            ) as client:
+            http = openai.DefaultAsyncHttpxClient(**http_client_options(self.limits))
+            options: dict[str, Any] = {
+                "api_key": self.key.value or "none",
+                "base_url": self.base_url,
+                "http_client": http,
+                "max_retries": 0,
+                "default_headers": self._headers(openai.omit),
+            }
+            own = openai.AsyncOpenAI
+            async with self.connect(openai, options) if self.connect else own(**options) as client:
                 return parse_reply(await _ask(client, body, on_text))
 
     def _headers(self, omit: object) -> dict[str, Any] | None:
         """Return headers for another provider: those that the environment names are meant for OpenAI alone."""
-        return None if self.provider == "openai" else auth_headers(self.key, *_AMBIENT, omit)
+        if self.provider == "openai":
+            return None
+        return auth_headers(None if self.connect else self.key, *_AMBIENT, omit)
 
 
 async def _ask(
@@ -102,15 +109,19 @@ async def _ask(
     }
 
 
-def limit_of(provider: str) -> str:
-    """Return the name of the field that limits an answer; OpenAI has a new one, which others do not know."""
-    return "max_completion_tokens" if provider == "openai" else "max_tokens"
+def request_body(request: ModelRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
+    """Return the JSON of a request: plain texts, or content parts where breakpoints are set.
 
-
-def request_body(request: ModelRequest, *, limit: str = "max_tokens") -> dict[str, Any]:
-    """Return the JSON of a request: plain texts, or content parts where breakpoints are set."""
+    Args:
+        request: What to send.
+        provider: Who is asked: only OpenAI itself, also on Azure, knows its newer fields.
+    """
     plan, schema_text = request.plan, _schema_text(request)
+    is_openai = api_family(provider, request.model) == "openai"
+    limit = "max_completion_tokens" if is_openai else "max_tokens"
     body: dict[str, Any] = {"model": request.model, limit: request.max_output, **_format(request)}
+    if is_openai and (key := cache_key(plan)):
+        body["prompt_cache_key"] = key
     if request.temperature is not None:
         body["temperature"] = request.temperature
     if request.effort:
@@ -129,6 +140,18 @@ def request_body(request: ModelRequest, *, limit: str = "max_tokens") -> dict[st
         # Without this the last message is a breakpoint too and takes one of the four.
         body["prompt_cache_options"] = {"mode": "explicit"}
     return {**body, "messages": messages}
+
+
+def cache_key(plan: RequestPlan) -> str:
+    """Return what leads requests with the same beginning to the same machine, ``""`` where nothing can be cached.
+
+    It is a hash of the hashes of the segments that fill the shortest prefix that is cached, so it tells nothing of
+    them: where these change nothing can be read anyway, and what comes behind, such as a further turn, changes nothing.
+    """
+    sizes = enumerate(plan.tokens, start=1)
+    end = next((place for place, size in sizes if size >= plan.policy.minimum), 0)
+    text = "\n".join(plan.layout.digests[:end])
+    return blake2b(text.encode(), digest_size=16).hexdigest() if end else ""
 
 
 def _message(message: Message, *, in_parts: bool) -> dict[str, Any]:
