@@ -68,11 +68,15 @@ class GeminiApi:
                     client_args=for_unused,
                     async_client_args=for_unused,
                 )
-                who = self.vertex or {"api_key": self.key.value or "none"}
-                is_vertex = self.vertex is not None
-                client = genai.Client(vertexai=is_vertex, http_options=options, **who)
+                client = self._client(genai, options)
                 async with client.aio as session:
                     return parse_reply(await _ask(session, request_body(request), on_text))
+
+    def _client(self, sdk: Any, options: object) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
+        """Return the SDK's client; the key is left in no variable of a frame that an error passes through."""
+        if self.vertex is not None:
+            return sdk.Client(vertexai=True, http_options=options, **self.vertex)
+        return sdk.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
 
 
 async def _ask(

@@ -58,17 +58,19 @@ class OpenAiApi:
             raise missing_sdk(self.provider, "openai") from None
         body = request_body(request, provider=self.provider)
         with SdkErrorTranslator(self.provider, self.key, openai.OpenAIError):
-            http = openai.DefaultAsyncHttpxClient(**http_client_options(self.limits))
-            options: dict[str, Any] = {
-                "api_key": self.key.value or "none",
-                "base_url": self.base_url,
-                "http_client": http,
-                "max_retries": 0,
-                "default_headers": self._headers(openai.omit),
-            }
-            own = openai.AsyncOpenAI
-            async with self.connect(openai, options) if self.connect else own(**options) as client:
+            async with self._client(openai) as client:
                 return parse_reply(await _ask(client, body, on_text))
+
+    def _client(self, sdk: Any) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
+        """Return the SDK's client; the key is left in no variable of a frame that an error passes through."""
+        options = {
+            "api_key": self.key.value or "none",
+            "base_url": self.base_url,
+            "http_client": sdk.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
+            "max_retries": 0,
+            "default_headers": self._headers(sdk.omit),
+        }
+        return self.connect(sdk, options) if self.connect else sdk.AsyncOpenAI(**options)
 
     def _headers(self, omit: object) -> dict[str, Any] | None:
         """Return headers for another provider: those that the environment names are meant for OpenAI alone."""
