@@ -6,7 +6,7 @@ import click
 
 from aggregate.cli.asking import open_project_here
 from aggregate.cli.options import config_option
-from aggregate.cli.output import write_path
+from aggregate.cli.output import warn_all, write_path
 from aggregate.compose.numbered_output import prune_outputs
 from aggregate.compose.project import request_for
 
@@ -23,3 +23,7 @@ def prune(config: Path, keep: int) -> None:
         request.output_dir, request.namespace, keep=keep, project=request.written_in
     ):
         write_path(path)
+    # The clients take time to load.
+    from aggregate.chat.gemini_caching import prune_caches
+
+    warn_all(prune_caches(request.output_dir))
