@@ -12,6 +12,7 @@ from aggregate.compose.file_reading import invisible_in
 from aggregate.compose.generated_files import WrittenBy
 from aggregate.index.kinds import Kind, code_version
 from aggregate.ranking.analysis import Analysis, analyse
+from aggregate.ranking.columns import column, numbers
 from aggregate.ranking.term_groups import NameGroup, pack_names, pack_terms
 from aggregate.sources.file_content import UTF_8, SourceFile
 from aggregate.syntax.languages import LANGUAGES, naming_class, telling_names
@@ -138,30 +139,58 @@ class KnownGroup:
     @classmethod
     def of(cls, members: Sequence[KnownFile]) -> "KnownGroup":
         """Make it of some files."""
-        traits = [
-            list(column) for column in zip(*(m.analysis.traits for m in members), strict=True)
-        ]
+        traits = [member.analysis.traits for member in members]
+        languages = sorted({each.language for each in traits})
         unusual = {
             place: member.facts for place, member in enumerate(members) if member.facts != USUAL
         }
-        facts = json.dumps([traits, unusual]).encode()
-        return cls(_SIZE.pack(len(facts)) + facts + pack_names(_texts_of(members)))
+        facts = json.dumps([len(members), languages, unusual]).encode()
+        columns = (
+            bytes([languages.index(each.language) for each in traits]),
+            bytes([each.is_code for each in traits]),
+            column("I", [each.characters for each in traits]),
+            column("I", [each.terms for each in traits]),
+            column("I", [each.pieces for each in traits]),
+        )
+        names = pack_names(_texts_of(members))
+        return cls(b"".join((_SIZE.pack(len(facts)), facts, *columns, names)))
 
     def pack(self) -> bytes:
         """Return it as bytes, for this machine."""
         return self._data
 
-    def facts(self) -> tuple[list[list[Any]], dict[int, ReadFacts]]:
-        """Return the columns of the files' ``FileTraits``, and by their places what reading told that is unusual."""
-        (size,) = _SIZE.unpack_from(self._data)
-        traits, unusual = json.loads(self._data[_SIZE.size : _SIZE.size + size])
-        return traits, {int(place): ReadFacts(*facts) for place, facts in unusual.items()}
+    def facts(self) -> tuple[list[Sequence[Any]], dict[int, ReadFacts]]:
+        """Return the columns of ``FileFacts`` between path and mark, and what reading some files told that is unusual.
+
+        The latter by the files' places.
+        """
+        count, languages, unusual = self._head
+        start = self._start
+        names, flags = self._data[start : start + count], self._data[start + count :][:count]
+        start += 2 * count
+        counts = numbers("I", memoryview(self._data)[start : start + 12 * count])
+        columns: list[Sequence[Any]] = [
+            [languages[number] for number in names],
+            [flag == 1 for flag in flags],
+            *(counts[number * count : (number + 1) * count] for number in range(3)),
+        ]
+        return columns, {int(place): ReadFacts(*facts) for place, facts in unusual.items()}
+
+    @property
+    def _start(self) -> int:
+        """Where the columns begin."""
+        return int(_SIZE.unpack_from(self._data)[0]) + _SIZE.size
+
+    @cached_property
+    def _head(self) -> tuple[int, list[str], dict[str, list[Any]]]:
+        """The number of files, their languages, and what reading some told."""
+        count, languages, unusual = json.loads(self._data[_SIZE.size : self._start])
+        return count, languages, unusual
 
     @cached_property
     def names(self) -> NameGroup:
         """The names, with the files' places in the group."""
-        (size,) = _SIZE.unpack_from(self._data)
-        return NameGroup(memoryview(self._data)[_SIZE.size + size :])
+        return NameGroup(memoryview(self._data)[self._start + 14 * self._head[0] :])
 
 
 def terms_of(members: Sequence[KnownFile]) -> bytes:

@@ -62,7 +62,7 @@ class CorpusFiles:
         self._columns.shown.extend(group.files)
         self._columns.identities.extend(group.identities)
         self._columns.facts.extend(
-            map(FileFacts._make, zip(paths, *columns[:-1], repeat(False), strict=False))
+            map(FileFacts._make, zip(paths, *columns, repeat(False), strict=False))
         )
         self._places.extend(group.places)
         return range(start, len(self._places))
@@ -85,11 +85,11 @@ class CorpusFiles:
         return in_order, numbers
 
     def _add_singly(
-        self, group: FileGroup, columns: list[list[Any]], unusual: Mapping[int, ReadFacts]
+        self, group: FileGroup, columns: Sequence[Sequence[Any]], unusual: Mapping[int, ReadFacts]
     ) -> Sequence[int]:
         added: list[int] = []
         members = group.members or [None] * len(group.files)
-        rows = zip(group.files, group.places, group.identities, members, *columns[:-1], strict=True)
+        rows = zip(group.files, group.places, group.identities, members, *columns, strict=True)
         for number, (file, place, identity, member, *traits) in enumerate(rows):
             read = unusual.get(number, USUAL)
             said = WrittenBy(read.reason, read.size)

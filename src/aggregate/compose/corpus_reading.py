@@ -11,7 +11,6 @@ from aggregate.compose.analysis_index import (
     AnalysisRequest,
     KnownFile,
     KnownGroup,
-    group_key,
     terms_of,
 )
 from aggregate.compose.analysis_pool import pack_all
@@ -161,11 +160,11 @@ class _CorpusReading:
 
     def _load(self, groups: Sequence[FileGroup]) -> None:
         """Load what is kept of those groups whose files are all known unchanged."""
-        loadable = [group for group in groups if all(group.identities)]
+        loadable = [group for group in groups if group.is_known_unchanged]
         lost: list[FileGroup] = []
         for start in range(0, len(loadable), _GROUPS_LOOKED_AT):
             portion = loadable[start : start + _GROUPS_LOOKED_AT]
-            kept = self._analyses.groups([group_key(group.identities) for group in portion])
+            kept = self._analyses.groups([group.key for group in portion])
             for group, known in zip(portion, kept, strict=True):
                 group.known = known
                 if known and group.members:
@@ -233,7 +232,7 @@ class _CorpusReading:
         """Make the tables of a group of which all is known."""
         analyses = [member.known for member in group.members if member.known]
         group.known, terms = KnownGroup.of(analyses), terms_of(analyses)
-        self._analyses.put_group(group_key(group.identities), group.known, terms)
+        self._analyses.put_group(group.key, group.known, terms)
         if not self._index.is_used:
             group.terms = terms
         self._grouped += 1
@@ -242,7 +241,7 @@ class _CorpusReading:
 
     def _is_kept(self, group: FileGroup) -> bool:
         """Load what is kept of a group, and tell whether there is anything."""
-        (group.known,) = self._analyses.groups([group_key(group.identities)])
+        (group.known,) = self._analyses.groups([group.key])
         if group.known:
             for member in group.members:
                 member.known = None

@@ -10,7 +10,6 @@ from aggregate.compose.analysis_index import (
     AnalysisIndex,
     KnownFile,
     KnownGroup,
-    group_key,
 )
 from aggregate.compose.corpus_files import ABSENT, CorpusColumns
 from aggregate.compose.file_groups import FileGroup
@@ -67,7 +66,7 @@ class NumberedGroup:
             raise ValueError("a group is known before its files have numbers")
         if not isinstance(numbers, range):
             added = [place if place == ABSENT else numbers[place] for place in added]
-        return cls(group.known, group_key(group.identities), group.terms, added)
+        return cls(group.known, group.key, group.terms, added)
 
 
 class FileCorpus:

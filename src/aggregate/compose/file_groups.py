@@ -66,6 +66,17 @@ class FileGroup:
     terms: bytes | None = None
 
     @property
+    def is_known_unchanged(self) -> bool:
+        """Whether what all of its files hold is known without reading one."""
+        return bool(self.joined) or all(member.identity for member in self.members)
+
+    @property
+    def key(self) -> bytes:
+        """What the index calls it by what its files hold."""
+        joined = b"".join([member.identity for member in self.members]) or self.joined
+        return sha256(joined).digest()
+
+    @property
     def identities(self) -> list[bytes]:
         """The files' identities, ``b""`` where one is not known."""
         if self.members:
