@@ -153,8 +153,9 @@ class _CorpusReading:
             portion = members[start : start + _LOOKED_AT]
             states = self._index.known([member.file.file for member in portion])
             for member, state in zip(portion, states, strict=True):
-                member.state = state
+                member.seen_ns = state.seen_ns if state else 0
                 if state and state.content_hash:
+                    member.state = state
                     member.content_hash = state.content_hash
                     member.identity = self._analyses.identity(member.file.path, state.content_hash)
 
@@ -179,6 +180,8 @@ class _CorpusReading:
         if len(states) == len(group.members):
             joined = b"".join(member.identity for member in group.members)
             self._index.remember_group(group.name, states, joined)
+        for member in group.members:
+            member.state = None
 
     def _tables(self, groups: Sequence[FileGroup]) -> Generator[FileGroup, None, None]:
         """Find out about groups that are not known as they were seen: what is not known of their files is read."""
@@ -251,8 +254,8 @@ class _CorpusReading:
         """Read a file; a large one is analysed at once, so that its text need not wait."""
         file = member.file
         source, shown, _ = self._reader.read(file, hashed=True)
-        if member.state and source.info and source.content_hash:
-            member.state = file_state(source.info, seen_ns=member.state.seen_ns)
+        if member.seen_ns and source.info and source.content_hash:
+            member.state = file_state(source.info, seen_ns=member.seen_ns)
             self._index.remember(member.state, source.content_hash)
         member.is_read = True
         member.content_hash = source.content_hash

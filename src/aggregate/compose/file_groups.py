@@ -24,7 +24,8 @@ class Member:
 
     Attributes:
         file: What it is.
-        state: As it was seen before it was read, ``None`` where there is no regular file.
+        state: As it was seen, where what it holds is known; what is not known has to be looked at anyway.
+        seen_ns: When it was looked at, in nanoseconds of Unix time, ``0`` where there is no regular file.
         content_hash: Of its bytes, ``b""`` where that is not known.
         identity: As the index knows it, ``b""`` while that is not known.
         shown: As it is to be shown, ``None`` where a remark stands for it or it could not be read.
@@ -35,6 +36,7 @@ class Member:
 
     file: ResolvedFile
     state: FileState | None = None
+    seen_ns: int = 0
     content_hash: bytes = b""
     identity: bytes = b""
     shown: ResolvedFile | None = None
