@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise
 from aggregate.models.prompt import SEPARATOR, Section
 from aggregate.prompt_cache.breakpoints import choose_breakpoints, default_change_weights
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt
-from aggregate.prompt_cache.policy import CacheLookup, CachePolicy
+from aggregate.prompt_cache.policy import SHORT_LIFETIME, CacheLookup, CachePolicy
 from aggregate.text.lines import common_prefix
 
 
@@ -38,12 +38,14 @@ class RequestBlock:
         text: Its text, with the separator in front.
         tokens: Its o200k tokens.
         has_breakpoint: Whether a breakpoint stands behind it.
+        lifetime: How many seconds after its last use the entry lives that ends at its breakpoint.
     """
 
     role: BlockRole
     text: str
     tokens: int
     has_breakpoint: bool = False
+    lifetime: int = SHORT_LIFETIME
 
 
 @dataclass(frozen=True, slots=True)
