@@ -217,7 +217,7 @@ def _with_cache_of(last: LastRequest, client: Client) -> Client:
         return client
     return scripted_client(
         cache=SimulatedCache.after(last.layout, age=last.age) if last.layout else None,
-        model=client.model
+        model=client.model,
     )
 
 

@@ -119,7 +119,9 @@ def _content(plan: RequestPlan, *, system: bool) -> list[dict[str, Any]]:
 
 def _part(block: RequestBlock) -> dict[str, Any]:
     part: dict[str, Any] = {"type": "text", "text": block.text}
-    return part | {"cache_control": _cache_control(block.lifetime)} if block.has_breakpoint else part
+    return (
+        part | {"cache_control": _cache_control(block.lifetime)} if block.has_breakpoint else part
+    )
 
 
 def _cache_control(lifetime: int) -> dict[str, str]:

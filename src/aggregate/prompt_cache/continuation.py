@@ -7,7 +7,7 @@ the files are written anew (see ``file_order``).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from aggregate.models.prompt import Section, Segment, Stability
 from aggregate.prompt_cache.hashed_prompt import CountTokens, HashedPrompt, HashedSegment
@@ -113,9 +113,8 @@ def _changes(earlier: CachedPrompt, prompt: HashedPrompt, told: _Told) -> list[S
             return None
         if is_told(known, lines, part.segment):
             continue
-        change = diff_segment(lines, part.segment, or_whole=True)
-        assert change is not None  # since the whole file will do
-        changes.append(change)
+        diff = diff_segment(lines, part.segment) if lines else None
+        changes.append(diff or replace(part.segment, section=Section.CHANGED))
     return changes
 
 
@@ -123,11 +122,11 @@ def _kept(
     earlier: CachedPrompt, prompt: HashedPrompt, told: _Told, history: Sequence[HashedSegment]
 ) -> list[HashedSegment] | None:
     """Return the segments that stay, ``None`` where the text of one is not to be had."""
-    now = {part.hash.digest: part for part in prompt.segments if part.section is not Section.HISTORY}
-    latest = {numbers[-1] for numbers in told.by_file.values()}
-    files = {
-        part.path: part.segment for part in prompt.segments if part.section is Section.FILES
+    now = {
+        part.hash.digest: part for part in prompt.segments if part.section is not Section.HISTORY
     }
+    latest = {numbers[-1] for numbers in told.by_file.values()}
+    files = {part.path: part.segment for part in prompt.segments if part.section is Section.FILES}
     excerpts: Iterator[HashedSegment] = iter(history)
     kept: list[HashedSegment] = []
     for number in told.numbers:

@@ -115,9 +115,7 @@ def _is_cheaper(
         same = 1 + common_prefix(digests, earlier.fingerprint.digests[1:])
         total = sum(part.tokens for part in segments)
         costs.append(
-            expected_price(
-                policy, total=total, read=readable[same], extra=total - prompt.tokens
-            )
+            expected_price(policy, total=total, read=readable[same], extra=total - prompt.tokens)
         )
     return costs[0] <= costs[1]
 

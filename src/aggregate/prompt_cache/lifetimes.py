@@ -95,9 +95,7 @@ def count_long(
     return min(costs)[1]
 
 
-def _expected_cost(
-    stretch: WrittenStretch, number: int, policy: CachePolicy, lost: float
-) -> float:
+def _expected_cost(stretch: WrittenStretch, number: int, policy: CachePolicy, lost: float) -> float:
     """Return what this turn and those after it cost if the first ``number`` new entries live for the longer time.
 
     Args:

@@ -80,9 +80,7 @@ class BlockLayout:
 
     def alive(self, age: float, usual: int) -> tuple[int, ...]:
         """Return the breakpoints whose entries still live after ``age`` seconds."""
-        return tuple(
-            place for place in self.breakpoints if age <= self.lifetime(place, usual)
-        )
+        return tuple(place for place in self.breakpoints if age <= self.lifetime(place, usual))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +147,12 @@ def plan_request(
     if policy.lookup is CacheLookup.BREAKPOINTS:
         weights = weights or default_change_weights(prompt.prompt)
         layout = _layout_with_breakpoints(
-            prompt, fingerprint.digests, tokens, policy, _Before(earlier, age, lifetime, pauses), weights
+            prompt,
+            fingerprint.digests,
+            tokens,
+            policy,
+            _Before(earlier, age, lifetime, pauses),
+            weights,
         )
     else:
         layout = BlockLayout(fingerprint.digests, tuple(range(1, len(tokens) + 1)), ())
@@ -242,9 +245,7 @@ def _lifetimes(
     number = count_long(stretch, policy, before.lifetime, before.pauses)
     long_places = {*new[:number], fallback}
     last = max(long_places)
-    return tuple(
-        policy.long_seconds if place <= last else policy.seconds for place in breakpoints
-    )
+    return tuple(policy.long_seconds if place <= last else policy.seconds for place in breakpoints)
 
 
 def _blocks(

@@ -46,9 +46,7 @@ def changed_segment(older: str, now: Segment, *, or_whole: bool = False) -> Segm
     return diff_segment(lines, now, or_whole=or_whole)
 
 
-def diff_segment(
-    older: Sequence[str], now: Segment, *, or_whole: bool = False
-) -> Segment | None:
+def diff_segment(older: Sequence[str], now: Segment, *, or_whole: bool = False) -> Segment | None:
     """Return what ``changed_segment`` does, for the lines inside an older block's fence."""
     diff = "\n".join(unified_diff(older, file_lines(now.text))) if _is_fenced(now.text) else ""
     if not diff or len(diff) > max(len(now.text), 0 if or_whole else _SHORT):
