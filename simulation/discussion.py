@@ -1,7 +1,6 @@
 """What 50 turns of a discussion cost over a real git history, by each provider's cache.
 
-``python -m simulation discussion [CLONE...] [--words N] [--every N] [--pause SECONDS|human] [--chart FILE.svg]`` replays
-commits of any local clones, by default this project's own: whole source folders, answers of so many words, files that
+``python -m simulation discussion [CLONE...] [--words N] [--every N] [--pause SECONDS|human]`` replays commits of any local clones, by default this project's own: whole source folders, answers of so many words, files that
 change before every n-th turn, pauses of one length or as people make them. Each turn is composed, planned, sent to the
 scripted client and written to the discussion through the public surface; what the caches read and write follows from
 their rules (``aggregate.prompt_cache.policy``). Beside it stand the plain prompt (every file as it is now) in naive
@@ -144,7 +143,7 @@ def simulate(replay: Replay, folder: Path, discussion: Discussion) -> list[Books
 
     def before(turn: int) -> None:
         if turn:
-            _wait(folder, discussion.pauses[turn - 1])
+            let_time_pass(folder, discussion.pauses[turn - 1])
         if turn in changing:
             old = stamps(replay)
             replay.check_out(changing[turn].name)
@@ -177,7 +176,7 @@ def answers(said: Sequence[Commit], words: int) -> Iterator[str]:
         yield "".join(islice(pieces, words)).strip()
 
 
-def _wait(folder: Path, seconds: float) -> None:
+def let_time_pass(folder: Path, seconds: float) -> None:
     """Let time pass: the records of all requests become older."""
     for record in folder.rglob(".*.chain.json"):
         info = record.stat()

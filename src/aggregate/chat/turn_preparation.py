@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from aggregate.chat.last_request import LastRequest
 from aggregate.chat.model_selection import (
     ModelSelection as ModelSelection,
 )  # part of this module's interface
-from aggregate.chat.last_request import LastRequest
 from aggregate.chat.model_selection import SelectedModel, select_model
 from aggregate.chat.request_log import SentRecord
 from aggregate.chat.turn_composition import ComposedTurn, Recipient, compose_turn, task_of

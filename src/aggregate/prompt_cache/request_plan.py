@@ -75,7 +75,7 @@ class BlockLayout:
     lifetimes: tuple[int, ...] = ()
 
     def lifetime(self, place: int, usual: int) -> int:
-        """Return how many seconds the entry at a breakpoint lives; one of a request without lifetimes the usual ones."""
+        """Return how many seconds the entry at a breakpoint lives, the usual ones where none are recorded."""
         return dict(zip(self.breakpoints, self.lifetimes, strict=False)).get(place, usual)
 
     def alive(self, age: float, usual: int) -> tuple[int, ...]:
