@@ -32,6 +32,8 @@ class ModelSelection:
         redact: Whether secrets are replaced; ``None`` leaves it to the user's configuration.
         budget: The most tokens of the whole request by the provider's count, or ``"auto"``; ``None`` leaves it to the
             persona, then to the configuration.
+        cache: How long the provider's cache is to keep what is sent: ``auto``, ``5m``, ``1h`` or ``off``; ``""`` leaves
+            it to the configuration.
     """
 
     provider: str = ""
@@ -41,6 +43,7 @@ class ModelSelection:
     max_output: int = 16_000
     redact: bool | None = None
     budget: Amount | str | None = None
+    cache: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_fields, reported_tokens
+from aggregate.prompt_cache.policy import LONG_LIFETIME
 from aggregate.prompt_cache.request_plan import BlockRole, RequestBlock, RequestPlan
 
 if TYPE_CHECKING:
@@ -105,6 +106,9 @@ def parse_usage(usage: Mapping[str, Any]) -> Usage:
         reported_tokens(usage.get("cache_creation_input_tokens")),
         reported_tokens(usage.get("cache_read_input_tokens")),
         reported_tokens(usage.get("output_tokens")),
+        reported_tokens(
+            reported_fields(usage.get("cache_creation")).get("ephemeral_1h_input_tokens")
+        ),
     )
 
 
@@ -115,4 +119,12 @@ def _content(plan: RequestPlan, *, system: bool) -> list[dict[str, Any]]:
 
 def _part(block: RequestBlock) -> dict[str, Any]:
     part: dict[str, Any] = {"type": "text", "text": block.text}
-    return part | {"cache_control": {"type": "ephemeral"}} if block.has_breakpoint else part
+    return (
+        part | {"cache_control": _cache_control(block.lifetime)} if block.has_breakpoint else part
+    )
+
+
+def _cache_control(lifetime: int) -> dict[str, str]:
+    """Return a breakpoint; five minutes need no word, and a request without one keeps its bytes."""
+    control = {"type": "ephemeral"}
+    return control | {"ttl": "1h"} if lifetime >= LONG_LIFETIME else control
