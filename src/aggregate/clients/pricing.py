@@ -5,7 +5,14 @@ from decimal import Decimal
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.policy import policy_for
 
-_PRICE_LIST_IDS = {"gemini": "google", "gemini-cli": "google", "scripted": None, "compatible": None}
+_PRICE_LIST_IDS = {
+    "gemini": "google",
+    "gemini-cli": "google",
+    "scripted": None,
+    "compatible": None,
+    "bedrock": "aws",
+    "vertex": None,
+}
 
 
 def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
