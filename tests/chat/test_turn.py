@@ -187,7 +187,7 @@ def test_diffs_end_when_no_cache_holds_the_files(folder: Path) -> None:
         "b.py",
     ]
     assert files_of(ready(folder, "?", ModelSelection(persona="brief"))) == ["a.py", "c.py", "b.py"]
-    os.utime(record, (record.stat().st_atime, record.stat().st_mtime - 301))
+    os.utime(record, (record.stat().st_atime, record.stat().st_mtime - 3601))
     assert files_of(ready(folder, "Second?")) == ["a.py", "c.py", "b.py"]
     os.utime(record)
     done.path.write_text("edited", encoding="utf-8")
@@ -290,7 +290,8 @@ def test_preparing_writes_nothing(folder: Path) -> None:
     before = sorted(folder.rglob("*"))
     made = ready(folder, "First?")
     assert sorted(folder.rglob("*")) == before
-    assert made.expected == Usage(cache_write=made.plan.total)
+    total = made.plan.total
+    assert made.expected == Usage(cache_write=total, cache_write_long=total)
 
 
 def test_a_project_that_is_no_file_keeps_no_discussion(folder: Path) -> None:

@@ -45,6 +45,22 @@ def test_anthropic_request() -> None:
     }
 
 
+def test_anthropic_breakpoint_for_an_hour() -> None:
+    """A breakpoint whose entry is to live for an hour says so; the others stay as they were."""
+    planned = request(MARKS)
+    blocks = planned.plan.blocks
+    hour = replace(blocks[0], lifetime=3600)
+    plan = replace(planned.plan, blocks=(hour, *blocks[1:]))
+    body = anthropic_api.request_body(replace(planned, plan=plan))
+    controls = [part.get("cache_control") for part in body["messages"][0]["content"]]
+    assert controls == [
+        {"type": "ephemeral", "ttl": "1h"},
+        None,
+        None,
+        {"type": "ephemeral"},
+    ]
+
+
 def test_openai_request_with_marks() -> None:
     """Content parts with breakpoints, and none that the service would add on its own."""
     rules = policy_for("openai", "gpt-5.6")

@@ -34,6 +34,8 @@ class ModelSelection:
         redact: Whether secrets are replaced; ``None`` leaves it to the user's configuration.
         budget: The most tokens of the whole request by the provider's count, or ``"auto"``; ``None`` leaves it to the
             persona, then to the configuration.
+        cache: How long the provider's cache is to keep what is sent: ``auto``, ``5m``, ``1h`` or ``off``; ``""`` leaves
+            it to the configuration.
         effort: How long the model thinks before it answers; ``None`` leaves it to the model.
         temperature: How freely it chooses its words; ``None`` leaves it to the model.
         system: The instructions, ``""`` for the persona's.
@@ -46,6 +48,7 @@ class ModelSelection:
     max_output: int = 16_000
     redact: bool | None = None
     budget: Amount | str | None = None
+    cache: str = ""
     effort: Effort | None = None
     temperature: float | None = None
     system: str = ""

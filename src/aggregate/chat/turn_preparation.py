@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from aggregate.chat.gemini_caching import decide_cache
+from aggregate.chat.last_request import LastRequest
 from aggregate.chat.model_selection import (
     ModelSelection as ModelSelection,
 )  # part of this module's interface
@@ -33,6 +34,7 @@ from aggregate.models.prompt import Prompt
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.file_order import OrderedPrompt, file_digests
 from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.lifetimes import CacheLifetime
 from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED, policy_for
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
 from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
@@ -140,7 +142,10 @@ def prepare_turn(
     request = _turn_request(project, message, selection, replace(selected, client=client))
     instructions = (selection.system or selected.persona.system_prompt).strip()
     system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
+    lifetime = CacheLifetime(selection.cache or project.config.send.cache)
     policy = policy_for(client.provider, client.model)
+    if lifetime is CacheLifetime.OFF:
+        policy = NO_CACHE
     # No older version saves anything where nothing is cached: that turns diffs off.
     ordering_policy = policy if project.config.send.diffs else NO_CACHE
     images, image_warnings = _images(request, client)
@@ -149,13 +154,21 @@ def prepare_turn(
     )
     turn = compose_turn(request, recipient, on_start=on_start, on_done=on_done)
     ordered, last = turn.ordered, turn.last
-    plan = plan_request(ordered.prompt, policy, earlier=last.layout, weights=ordered.weights)
+    plan = plan_request(
+        ordered.prompt,
+        policy,
+        earlier=last.layout,
+        weights=ordered.weights,
+        age=last.age,
+        lifetime=lifetime,
+        pauses=last.pauses,
+    )
     _check_length(plan, client, selection.max_output, turn.request)
     report = None
     if last.fingerprint:
         report = compare_prefixes(last.fingerprint, ordered.prompt.fingerprint)
     return PreparedTurn(
-        client=_with_cache_of(last.layout, client),
+        client=_with_cache_of(last, client),
         message=message,
         request=turn.request,
         ordered=ordered,
@@ -194,6 +207,8 @@ def _sent_record(client: Client, layout: BlockLayout, turn: ComposedTurn) -> Sen
         turn.changes,
         file_digests(turn.composition.prompt),
         turn.shown if turn.request.budget else (),
+        layout.lifetimes,
+        tuple(turn.last.pauses.seconds),
     )
 
 
@@ -252,12 +267,13 @@ def _turn_request(
     return replace(request, task=task_of(request, message)) if request.budget else request
 
 
-def _with_cache_of(layout: BlockLayout | None, client: Client) -> Client:
+def _with_cache_of(last: LastRequest, client: Client) -> Client:
     """Return the client; a scripted one begins with the cache that the last request has left."""
     if client.provider != SCRIPTED:
         return client
     return scripted_client(
-        cache=SimulatedCache.after(layout) if layout else None, model=client.model
+        cache=SimulatedCache.after(last.layout, age=last.age) if last.layout else None,
+        model=client.model,
     )
 
 

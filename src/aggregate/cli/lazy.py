@@ -16,6 +16,7 @@ if (
     from rich.progress import Progress as Progress
 
     from aggregate.chat.audit_recorder import AuditRecorder as AuditRecorder
+    from aggregate.chat.gemini_caching import prune_caches as prune_caches
     from aggregate.cli.audit_table import print_audit as print_audit
     from aggregate.cli.conduct.start import start_track as start_track
     from aggregate.cli.conduct.track_list import print_tracks as print_tracks
@@ -50,6 +51,7 @@ HOMES = {
     "largest_folders": "aggregate.compose.file_stats",
     "print_audit": "aggregate.cli.audit_table",  # draws with rich
     "print_tracks": "aggregate.cli.conduct.track_list",  # so that the help of conduct is quick
+    "prune_caches": "aggregate.chat.gemini_caching",  # loads the clients
     "start_track": "aggregate.cli.conduct.start",  # needs DBOS, without which a dry run works
 }
 

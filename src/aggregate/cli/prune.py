@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from aggregate.cli import lazy
 from aggregate.cli.asking import open_project_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import warn_all, write_path
@@ -23,7 +24,4 @@ def prune(config: Path, keep: int) -> None:
         request.output_dir, request.namespace, keep=keep, project=request.written_in
     ):
         write_path(path)
-    # The clients take time to load.
-    from aggregate.chat.gemini_caching import prune_caches
-
-    warn_all(prune_caches(request.output_dir))
+    warn_all(lazy.prune_caches(request.output_dir))

@@ -118,8 +118,8 @@ def send(
         max_output,
         redact,
         budget,
-        Effort(effort) if effort else None,
-        temperature,
+        effort=Effort(effort) if effort else None,
+        temperature=temperature,
     )
     with progress("Rendering files", hidden=quiet) as bar:
         turn = prepare_turn(

@@ -12,6 +12,7 @@ from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_fields, reported_tokens
+from aggregate.prompt_cache.policy import LONG_LIFETIME
 from aggregate.prompt_cache.request_plan import BlockRole, RequestBlock
 
 if TYPE_CHECKING:
@@ -124,6 +125,9 @@ def parse_usage(usage: Mapping[str, Any]) -> Usage:
         reported_tokens(usage.get("cache_creation_input_tokens")),
         reported_tokens(usage.get("cache_read_input_tokens")),
         reported_tokens(usage.get("output_tokens")),
+        reported_tokens(
+            reported_fields(usage.get("cache_creation")).get("ephemeral_1h_input_tokens")
+        ),
     )
 
 
@@ -138,4 +142,12 @@ def _part(text: str, block: RequestBlock) -> dict[str, Any]:
         data = b64encode(block.image.data).decode()
         source = {"type": "base64", "media_type": block.image.media_type, "data": data}
         part = {"type": "image", "source": source}
-    return part | {"cache_control": {"type": "ephemeral"}} if block.has_breakpoint else part
+    if block.has_breakpoint:
+        part["cache_control"] = _cache_control(block.lifetime)
+    return part
+
+
+def _cache_control(lifetime: int) -> dict[str, str]:
+    """Return a breakpoint; five minutes need no word, and a request without one keeps its bytes."""
+    control = {"type": "ephemeral"}
+    return control | {"ttl": "1h"} if lifetime >= LONG_LIFETIME else control

@@ -15,6 +15,9 @@ AS_OF = "2026-11-20"
 COMPATIBLE, SCRIPTED = "compatible", "scripted"
 """The providers that are no company: a server of one's own, and no model at all."""
 
+SHORT_LIFETIME, LONG_LIFETIME = 300, 3600
+"""Seconds that Anthropic's entries live after their last use: without ``ttl``, and with ``"ttl": "1h"``."""
+
 
 class CacheLookup(StrEnum):
     """How a provider finds what it can reuse."""
@@ -39,6 +42,8 @@ class CachePolicy:
         seconds: How long an entry lives after its last use.
         write: Price of a written token, in prices of an input token.
         read: Price of a read token, in prices of an input token.
+        long_seconds: How long an entry lives whose breakpoint asks for the longer lifetime, ``0`` where there is none.
+        long_write: Price of a token that is written for the longer lifetime, in prices of an input token.
     """
 
     lookup: CacheLookup
@@ -46,13 +51,20 @@ class CachePolicy:
     look_back: int = 1
     minimum: int = 1024
     step: int = 1
-    seconds: int = 300
+    seconds: int = SHORT_LIFETIME
     write: float = 1.0
     read: float = 0.1
+    long_seconds: int = 0
+    long_write: float = 2.0
 
 
 _ANTHROPIC = CachePolicy(
-    CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=4096, write=1.25
+    CacheLookup.BREAKPOINTS,
+    max_breakpoints=4,
+    look_back=20,
+    minimum=4096,
+    write=1.25,
+    long_seconds=LONG_LIFETIME,
 )
 _OPENAI = CachePolicy(CacheLookup.PREFIX, step=128)
 # From 5.6 on a prefix is found at the request's own breakpoints only.
