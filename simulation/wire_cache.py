@@ -102,9 +102,7 @@ class WireCache:
         if ttls != sorted(ttls):  # "1h" before "5m"
             raise ValueError("a longer lifetime stands behind a shorter one")
         alive = [self._is_alive(prefix) for prefix in prefixes]
-        searched = {
-            mark - back for mark in marks for back in range(LOOK_BACK) if mark - back >= 0
-        }
+        searched = {mark - back for mark in marks for back in range(LOOK_BACK) if mark - back >= 0}
         hits = [number for number in searched if alive[number] and long_enough[number]]
         read = max(hits, default=-1)
         most = self.entries[prefixes[read]].seconds if hits else max(LIFETIMES.values())

@@ -216,7 +216,7 @@ def _explicit_cache(
     project: Project, client: Client, plan: RequestPlan, turn: ComposedTurn
 ) -> CacheDecision | None:
     """Return what is done with an explicit cache; with caches switched off nothing is."""
-    if getattr(project.config.send, "cache", "auto") == "off":
+    if project.config.send.cache == "off":
         return None
     return decide_cache(client, plan, turn.last, turn.request.output_dir)
 
