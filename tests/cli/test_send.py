@@ -76,6 +76,7 @@ def test_a_dry_run_shows_the_plan_and_does_nothing(
         " # # Discussion Excerpt #",
         " ── breakpoint, # tokens ──",
         " # # in all, to scripted claude-sonnet-#",
+        "chosen: provider scripted (option), model claude-sonnet-# (the provider's usual one)",
         "expected: # read from the cache, # written, # fresh; $# for the input",
     ]
     assert sorted(Path(config).parent.rglob("*")) == before

@@ -1,13 +1,14 @@
 """From a message to a turn that is ready to be sent: who is asked, what is shown, and how it is laid out."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from aggregate.chat.model_selection import (
     ModelSelection as ModelSelection,
 )  # part of this module's interface
 from aggregate.chat.model_selection import SelectedModel, select_model
 from aggregate.chat.request_log import SentRecord
+from aggregate.chat.send_settings import with_default_budget
 from aggregate.chat.turn_composition import ComposedTurn, Recipient, compose_turn, task_of
 from aggregate.clients.client import Client
 from aggregate.clients.context_window import check_window, context_window
@@ -55,6 +56,7 @@ class PreparedTurn:
         address: Where it is sent, ``""`` for the provider's own address.
         composition: The prompt in the order of the configuration, and what was decided about its files.
         budget: The most tokens of the whole request by the provider's count, ``None`` for no limit.
+        origins: Where provider, model, persona and the length of the answer were chosen.
     """
 
     client: Client
@@ -70,6 +72,7 @@ class PreparedTurn:
     address: str = ""
     composition: Composition | None = None
     budget: int | None = None
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def provider_tokens(self) -> int:
@@ -136,7 +139,7 @@ def prepare_turn(
     turn = compose_turn(request, recipient, on_start=on_start, on_done=on_done)
     ordered, last = turn.ordered, turn.last
     plan = plan_request(ordered.prompt, policy, earlier=last.layout, weights=ordered.weights)
-    _check_length(plan, client, selection.max_output, turn.request)
+    _check_length(plan, client, selected.max_output, turn.request)
     report = None
     if last.fingerprint:
         report = compare_prefixes(last.fingerprint, ordered.prompt.fingerprint)
@@ -150,10 +153,11 @@ def prepare_turn(
         sent=_sent_record(client, plan.layout, turn),
         report=report,
         warnings=(*selected.warnings, *turn.composition.warnings, *system_warnings),
-        max_output=selection.max_output,
+        max_output=selected.max_output,
         address=selected.address,
         composition=turn.composition,
         budget=request.budget.tokens if request.budget else None,
+        origins=selected.origins,
     )
 
 
@@ -176,6 +180,7 @@ def _turn_request(
 
     With a budget the message is the task too (rule T-1).
     """
+    project = with_default_budget(project)
     persona, config = selected.persona, project.config
     budget = persona.budget if selection.budget is None else selection.budget
     presets = (preset.budget for preset in config.context_presets.values())
@@ -186,7 +191,7 @@ def _turn_request(
         preset=persona.preset or None,
         budget=budget,
         window=context_window(selected.client.model) if is_auto else None,
-        answer=selection.max_output,
+        answer=selected.max_output,
     )
     request = replace(
         request,

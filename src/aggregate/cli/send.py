@@ -40,13 +40,14 @@ from aggregate.models.amounts import Amount
     metavar="NAME",
     default="",
     help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own server), "
-    "or scripted; by default the persona's.",
+    "or scripted; by default the persona's, else that of [send].",
 )
 @click.option(
     "--model",
     metavar="NAME",
     default="",
-    help="Ask this model, by the provider's name of it; by default the persona's, else the provider's usual one.",
+    help="Ask this model, by the provider's name of it or an alias; by default the persona's, else that of [send], "
+    "else the provider's usual one.",
 )
 @click.option(
     "--persona", metavar="NAME", default="", help="Ask as this persona of the configuration."
@@ -55,9 +56,7 @@ from aggregate.models.amounts import Amount
 @click.option(
     "--max-output",
     type=click.IntRange(1),
-    default=16_000,
-    show_default=True,
-    help="Let the model write at most so many tokens.",
+    help="Let the model write at most so many tokens; by default 16,000, or as the configuration says.",
 )
 @budget_option(
     "Take MESSAGE as the task, and send what it needs in at most so many tokens of the whole request."
@@ -75,7 +74,7 @@ def send(
     model: str,
     persona: str,
     base_url: str,
-    max_output: int,
+    max_output: int | None,
     budget: Amount | None,
     redact: bool | None,
     dry_run: bool,

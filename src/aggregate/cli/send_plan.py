@@ -22,6 +22,7 @@ def plan_lines(turn: PreparedTurn) -> list[str]:
     lines.append(
         f"{turn.plan.total:>10,} {len(turn.prompt.segments):>9,}  in all, to {model}{address}"
     )
+    lines.append(origins_sentence(turn))
     lines.extend(_counts(turn))
     lines.append(
         f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
@@ -42,6 +43,7 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
         "provider": turn.client.provider,
         "model": turn.client.model,
         "address": turn.address,
+        "origins": dict(turn.origins),
         "tokens": turn.plan.total,
         "provider_tokens": turn.provider_tokens,
         "ratio": turn.client.ratio.value,
@@ -57,6 +59,22 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
         "prefix": turn.report.sentence if turn.report else None,
         "diffs": list(turn.ordered.older),
     }
+
+
+def origins_sentence(turn: PreparedTurn) -> str:
+    """Return where provider, model and what else was chosen are from."""
+    chosen = {"provider": turn.client.provider, "model": turn.client.model or "its own"}
+    chosen["max_output"] = f"at most {turn.max_output:,} tokens of answer"
+    parts = []
+    for name, source in turn.origins.items():
+        value = chosen.get(name, "")
+        parts.append(
+            f'persona "{source}"' if name == "persona" else f"{_LABELS[name]}{value} ({source})"
+        )
+    return f"chosen: {', '.join(parts)}"
+
+
+_LABELS = {"provider": "provider ", "model": "model ", "max_output": ""}
 
 
 def _counts(turn: PreparedTurn) -> list[str]:

@@ -19,7 +19,7 @@ from aggregate.compose.layout import Strategy
 from aggregate.compose.request import Request, namespace_of
 from aggregate.config.load import Project, load_config, validate
 from aggregate.config.schema import BEADS_MODE, Config, PersonaTable, RedactionTable
-from aggregate.config.user import global_config_path, is_trusted
+from aggregate.config.user import global_config_path, is_trusted, user_config
 from aggregate.disk.roots import is_inside, project_root, real_path
 from aggregate.errors import ConfigError, ScopeError
 from aggregate.models.entry import Entry
@@ -67,7 +67,7 @@ def open_project(
             if isinstance(config, str | Path)
             else Project(validate(config), Path())
         )
-    if "trust" in project.config.model_fields_set and not _is_users_own(project.path):
+    if "trust" in project.config.model_fields_set and not is_users_own(project.path):
         path = str(project.path) if project.path else None
         raise ConfigError(
             "[trust] belongs into your own configuration: see aggregate trust",
@@ -212,8 +212,7 @@ def shared_personas() -> Mapping[str, PersonaTable]:
     Raises:
         ConfigError: The user's configuration cannot be used.
     """
-    path = global_config_path()
-    return load_config(path).config.personas if path.is_file() else {}
+    return user_config().personas
 
 
 def redaction_for(
@@ -232,8 +231,7 @@ def redaction_for(
     Raises:
         ConfigError: The user's own configuration cannot be used.
     """
-    shared = global_config_path()
-    own = load_config(shared).config.redaction if shared.is_file() else RedactionTable()
+    own = user_config().redaction
     theirs = project.config.redaction if project else RedactionTable()
     if wanted is None:
         wanted = own.send if sending else own.run or theirs.run
@@ -283,7 +281,8 @@ def _presets(project: Project) -> "ContextPresetManager":
     return ContextPresetManager(path, global_config_path())
 
 
-def _is_users_own(path: Path | None) -> bool:
+def is_users_own(path: Path | None) -> bool:
+    """Tell whether a configuration is the user's own one, which no project can have written."""
     return path is not None and real_path(path) == real_path(global_config_path())
 
 
