@@ -11,7 +11,8 @@ from aggregate.clients.client import Client
 from aggregate.clients.providers import PROVIDERS, open_client, provider_of_model
 from aggregate.config.load import Project
 from aggregate.config.schema import PersonaTable
-from aggregate.config.user import global_config_path, user_config
+from aggregate.config.user import global_config_path, is_trusted, user_config
+from aggregate.disk.roots import project_root
 from aggregate.errors import ClientSetupError, ConfigError, ProviderError
 from aggregate.models.amounts import Amount
 from aggregate.prompt_cache.policy import COMPATIBLE
@@ -34,6 +35,8 @@ class ModelSelection:
         redact: Whether secrets are replaced; ``None`` leaves it to the user's configuration.
         budget: The most tokens of the whole request by the provider's count, or ``"auto"``; ``None`` leaves it to the
             persona, then to the configuration.
+        discussion: Which discussion goes on, ``""`` for the default one; a new name begins one, and ``"none"`` is a
+            question outside of all.
     """
 
     provider: str = ""
@@ -43,6 +46,7 @@ class ModelSelection:
     max_output: int | None = None
     redact: bool | None = None
     budget: Amount | str | None = None
+    discussion: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +120,14 @@ def select_model(
     origins = {"provider": provider.name, "model": model.name} | output_from
     if settings.persona_name:
         origins["persona"] = settings.persona_name
+    decided: tuple[str, ...] = ()
+    if not is_trusted(project_root(project.folder)):
+        decided = _decided_by_project(settings, client, (provider, model), selection)
     return SelectedModel(
         client,
         settings.persona,
         display_address(address.base_url) if address.base_url else "",
-        (*warnings, *_decided_by_project(settings, client, (provider, model), selection)),
+        (*warnings, *decided),
         max_output,
         origins,
     )

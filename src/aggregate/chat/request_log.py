@@ -38,6 +38,7 @@ class SentRecord:
         changes: How often each file has changed, by its path.
         files: The hash of each file as it was then, by its path.
         shown: How much of each file a prompt with a budget has shown, in the order in which the files stood.
+        discussion: In which discussion, ``""`` for the default one.
     """
 
     provider: str
@@ -47,6 +48,7 @@ class SentRecord:
     changes: Mapping[str, float] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     shown: tuple[SentFile, ...] = ()
+    discussion: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,8 @@ def write_request(request: LoggedRequest) -> None:
         }
         if sent.shown:
             data["sent"]["shown"] = sent.shown
+        if sent.discussion:
+            data["sent"]["discussion"] = sent.discussion
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     replace_own(request_log_path(request.path), text.replace('],["', '],\n["') + "\n")
 
@@ -176,8 +180,16 @@ def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
     files = {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()}
     ends, breakpoints = _places(data["ends"], count), _places(data["marks"], count)
     shown = tuple(_read_shown(*written) for written in data.get("shown", ()))
+    discussion = str(data.get("discussion", ""))
     return SentRecord(
-        str(data["provider"]), str(data["model"]), ends, breakpoints, changes, files, shown
+        str(data["provider"]),
+        str(data["model"]),
+        ends,
+        breakpoints,
+        changes,
+        files,
+        shown,
+        discussion,
     )
 
 

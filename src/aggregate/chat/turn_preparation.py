@@ -170,6 +170,7 @@ def _sent_record(client: Client, layout: BlockLayout, turn: ComposedTurn) -> Sen
         turn.changes,
         file_digests(turn.composition.prompt),
         turn.shown if turn.request.budget else (),
+        turn.request.discussion,
     )
 
 
@@ -192,6 +193,8 @@ def _turn_request(
         budget=budget,
         window=context_window(selected.client.model) if is_auto else None,
         answer=selected.max_output,
+        discussion=selection.discussion,
+        is_new=True,
     )
     request = replace(
         request,

@@ -9,6 +9,7 @@ from aggregate.chat.turn import ModelSelection, PreparedTurn, prepare_turn, send
 from aggregate.cli.asking import KEEP, budget_option, for_reader, open_asked_project
 from aggregate.cli.options import (
     config_option,
+    discussion_option,
     json_option,
     quiet_option,
     redact_option,
@@ -29,6 +30,7 @@ from aggregate.cli.stdin import read_input
 from aggregate.config.load import Project
 from aggregate.errors import ProviderError
 from aggregate.models.amounts import Amount
+from aggregate.sources.history_reader import NO_DISCUSSION
 
 
 @click.command()
@@ -61,6 +63,7 @@ from aggregate.models.amounts import Amount
 @budget_option(
     "Take MESSAGE as the task, and send what it needs in at most so many tokens of the whole request."
 )
+@discussion_option("Ask")
 @redact_option(sending=True)
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
 @json_option
@@ -76,6 +79,7 @@ def send(
     base_url: str,
     max_output: int | None,
     budget: Amount | None,
+    discussion: str,
     redact: bool | None,
     dry_run: bool,
     as_json: bool,
@@ -96,7 +100,9 @@ def send(
     )
     if bare and not quiet:
         say(KEEP)
-    selection = ModelSelection(provider, model, persona, base_url, max_output, redact, budget)
+    selection = ModelSelection(
+        provider, model, persona, base_url, max_output, redact, budget, discussion
+    )
     with progress("Rendering files", hidden=quiet) as bar:
         turn = prepare_turn(
             project,
@@ -109,6 +115,8 @@ def send(
         )
     if not quiet:
         warn_all(for_reader(turn.warnings), more="run --json")
+        if begins(turn):
+            say(f'the discussion "{turn.request.discussion}" begins')
     if not dry_run:
         _send(turn, project, as_json=as_json, quiet=quiet)
     elif as_json:
@@ -142,6 +150,12 @@ def _send(turn: PreparedTurn, project: Project, *, as_json: bool, quiet: bool) -
             write_piece("\n")
     if not quiet:
         print_report(turn, completed)
+
+
+def begins(turn: PreparedTurn) -> bool:
+    """Tell whether a turn is the first one of a discussion with a name of its own."""
+    request = turn.request
+    return request.discussion not in ("", NO_DISCUSSION) and len(request.history) == 1
 
 
 def _say_wait(seconds: float, error: ProviderError) -> None:

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from aggregate.chat.send_settings import OPTION
 from aggregate.chat.turn import PreparedTurn
 from aggregate.cli.send_report import diffs_sentence, dollars, price
+from aggregate.sources.history_reader import DEFAULT
 
 
 def plan_lines(turn: PreparedTurn) -> list[str]:
@@ -44,6 +46,7 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
         "model": turn.client.model,
         "address": turn.address,
         "origins": dict(turn.origins),
+        "discussion": turn.request.discussion or DEFAULT,
         "tokens": turn.plan.total,
         "provider_tokens": turn.provider_tokens,
         "ratio": turn.client.ratio.value,
@@ -71,6 +74,8 @@ def origins_sentence(turn: PreparedTurn) -> str:
         parts.append(
             f'persona "{source}"' if name == "persona" else f"{_LABELS[name]}{value} ({source})"
         )
+    if turn.request.discussion:
+        parts.append(f'discussion "{turn.request.discussion}" ({OPTION})')
     return f"chosen: {', '.join(parts)}"
 
 
