@@ -22,9 +22,10 @@ from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.deprecation import renamed_keywords
-from aggregate.errors import PromptTooLongError, ProviderError
+from aggregate.errors import ConfigError, PromptTooLongError, ProviderError
 from aggregate.models.amounts import AUTO
 from aggregate.models.prompt import Prompt
+from aggregate.models.task import Task
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.file_order import OrderedPrompt, file_digests
 from aggregate.prompt_cache.fingerprint import PromptFingerprint
@@ -36,6 +37,8 @@ from aggregate.tokens.count import count, count_prompt
 
 USER = "User"
 """Who says the message, as the discussion calls them."""
+
+_NO_BUDGET = "what is pointed at (focus, symbol, since) decides what a budget shows: add a budget, such as --budget 32k"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,7 @@ def prepare_turn(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
     require_key: bool = True,
+    task: Task | None = None,
 ) -> PreparedTurn:
     """Compose and plan the turn that says ``message``; nothing is written or sent.
 
@@ -113,9 +117,10 @@ def prepare_turn(
         on_start: Called once with the number of files.
         on_done: Called with the number of views that have become ready.
         require_key: Off for a plan that will not be delivered.
+        task: What the user points at beside the message, which is its text; with a budget only.
 
     Raises:
-        ConfigError: The configuration or the history cannot be used, or there is no such persona.
+        ConfigError: The configuration or the history cannot be used, there is no such persona, or a task has no budget.
         ScopeError: A file of the project asks for one that may not be read.
         ClientSetupError: A key or a name is missing.
         PromptTooLongError: The prompt exceeds the model's context window.
@@ -127,7 +132,7 @@ def prepare_turn(
     client = replace(
         selected.client, ratio=token_ratio(selected.client.provider, selected.client.model)
     )
-    request = _turn_request(project, message, selection, replace(selected, client=client))
+    request = _turn_request(project, message, selection, replace(selected, client=client), task)
     instructions = selected.persona.system_prompt.strip()
     system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
     policy = policy_for(client.provider, client.model)
@@ -175,7 +180,11 @@ def _sent_record(client: Client, layout: BlockLayout, turn: ComposedTurn) -> Sen
 
 
 def _turn_request(
-    project: Project, message: str, selection: ModelSelection, selected: SelectedModel
+    project: Project,
+    message: str,
+    selection: ModelSelection,
+    selected: SelectedModel,
+    task: Task | None,
 ) -> Request:
     """Return what to compose: the project as the persona wants it, with the message as the last excerpt.
 
@@ -195,7 +204,10 @@ def _turn_request(
         answer=selected.max_output,
         discussion=selection.discussion,
         is_new=True,
+        task=task,
     )
+    if task is not None and request.budget is None:
+        raise ConfigError(_NO_BUDGET)
     request = replace(
         request,
         history=(*request.history, {"role": USER, "content": message}),

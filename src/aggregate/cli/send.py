@@ -5,69 +5,21 @@ from pathlib import Path
 
 import click
 
-from aggregate.chat.turn import ModelSelection, PreparedTurn, prepare_turn, send_turn
-from aggregate.cli.asking import KEEP, budget_option, for_reader, open_asked_project
-from aggregate.cli.options import (
-    config_option,
-    discussion_option,
-    json_option,
-    quiet_option,
-    redact_option,
-    scope_options,
-)
-from aggregate.cli.output import (
-    say,
-    warn_all,
-    writable_output,
-    write_piece,
-    write_result,
-    write_rows,
-)
-from aggregate.cli.progress import progress
+from aggregate.chat.turn import ModelSelection
+from aggregate.cli.asking import KEEP, for_reader, open_asked_project, seeds_of
+from aggregate.cli.output import say, warn_all, write_result, write_rows
 from aggregate.cli.send_plan import plan_data, plan_lines
-from aggregate.cli.send_report import answer_data, print_report
+from aggregate.cli.send_report import print_report
 from aggregate.cli.stdin import read_input
-from aggregate.config.load import Project
-from aggregate.errors import ProviderError
+from aggregate.cli.turn import beginnings, deliver, output_options, prepare, turn_options
 from aggregate.models.amounts import Amount
-from aggregate.sources.history_reader import NO_DISCUSSION
 
 
 @click.command()
 @click.argument("message")
-@config_option
-@scope_options
-@click.option(
-    "--provider",
-    metavar="NAME",
-    default="",
-    help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own server), "
-    "or scripted; by default the persona's, else that of [send].",
-)
-@click.option(
-    "--model",
-    metavar="NAME",
-    default="",
-    help="Ask this model, by the provider's name of it or an alias; by default the persona's, else that of [send], "
-    "else the provider's usual one.",
-)
-@click.option(
-    "--persona", metavar="NAME", default="", help="Ask as this persona of the configuration."
-)
-@click.option("--base-url", metavar="URL", default="", help="Reach the provider at this address.")
-@click.option(
-    "--max-output",
-    type=click.IntRange(1),
-    help="Let the model write at most so many tokens; by default 16,000, or as the configuration says.",
-)
-@budget_option(
-    "Take MESSAGE as the task, and send what it needs in at most so many tokens of the whole request."
-)
-@discussion_option("Ask")
-@redact_option(sending=True)
+@turn_options
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
-@json_option
-@quiet_option
+@output_options
 def send(
     message: str,
     config: Path,
@@ -79,6 +31,9 @@ def send(
     base_url: str,
     max_output: int | None,
     budget: Amount | None,
+    focus: tuple[str, ...],
+    symbol: tuple[str, ...],
+    since: str,
     discussion: str,
     redact: bool | None,
     dry_run: bool,
@@ -100,29 +55,25 @@ def send(
     )
     if bare and not quiet:
         say(KEEP)
-    selection = ModelSelection(
-        provider, model, persona, base_url, max_output, redact, budget, discussion
+    turn = prepare(
+        project,
+        text,
+        ModelSelection(provider, model, persona, base_url, max_output, redact, budget, discussion),
+        task=seeds_of(project, focus, symbol, since),
+        quiet=quiet,
+        require_key=not dry_run,
     )
-    with progress("Rendering files", hidden=quiet) as bar:
-        turn = prepare_turn(
-            project,
-            text,
-            selection,
-            on_wait=_say_wait,
-            on_start=bar.start,
-            on_done=bar.advance,
-            require_key=not dry_run,
-        )
     if not quiet:
         warn_all(for_reader(turn.warnings), more="run --json")
-        if begins(turn):
-            say(f'the discussion "{turn.request.discussion}" begins')
-    if not dry_run:
-        _send(turn, project, as_json=as_json, quiet=quiet)
-    elif as_json:
+        say(*beginnings(turn))
+    if dry_run and as_json:
         write_result(json.dumps(plan_data(turn), indent=2))
-    else:
+    elif dry_run:
         write_rows(*plan_lines(turn))
+    else:
+        completed = deliver(turn, project, as_json=as_json)
+        if not quiet:
+            print_report(turn, completed)
 
 
 def _read_message(argument: str) -> str:
@@ -137,26 +88,3 @@ def _read_message(argument: str) -> str:
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise click.UsageError("the message is not UTF-8: check the terminal's encoding")
     return text
-
-
-def _send(turn: PreparedTurn, project: Project, *, as_json: bool, quiet: bool) -> None:
-    """Send a turn, and print its answer as it comes, or the whole of it as JSON."""
-    with writable_output():
-        completed = send_turn(turn, project, on_text=None if as_json else write_piece)
-    with writable_output(f"the answer is in {completed.answer}"):
-        if as_json:
-            write_result(json.dumps(answer_data(turn, completed), indent=2))
-        elif not completed.reply.text.endswith("\n"):
-            write_piece("\n")
-    if not quiet:
-        print_report(turn, completed)
-
-
-def begins(turn: PreparedTurn) -> bool:
-    """Tell whether a turn is the first one of a discussion with a name of its own."""
-    request = turn.request
-    return request.discussion not in ("", NO_DISCUSSION) and len(request.history) == 1
-
-
-def _say_wait(seconds: float, error: ProviderError) -> None:
-    say(f"{error}; trying again in {seconds:.1f} s")
