@@ -9,22 +9,16 @@ from typing import NamedTuple
 
 import click
 
+from aggregate.chat.discussions import delete_discussion, fork_discussion, project_discussion
 from aggregate.cli.commands import Described
 from aggregate.cli.options import complete_discussions, config_option, json_option
 from aggregate.cli.output import say, write_path, write_result, write_rows
-from aggregate.compose.discussions import DiscussionTurns, discussion_turns
-from aggregate.compose.project import open_project, scope_of
+from aggregate.compose.discussions import DiscussionTurns
+from aggregate.compose.project import open_project
 from aggregate.config.load import Project
-from aggregate.disk.writing import confined
-from aggregate.errors import ConfigError, OutputError
+from aggregate.errors import ConfigError
 from aggregate.sections.discussion import build_discussion_section
-from aggregate.sources.history_reader import (
-    DEFAULT,
-    NO_DISCUSSION,
-    discussion_name,
-    named_discussions,
-)
-from aggregate.sources.history_writer import copy_discussion, history_file
+from aggregate.sources.history_reader import DEFAULT, named_discussions
 from aggregate.tokens.count import count
 
 
@@ -79,7 +73,7 @@ def list_(config: Path, as_json: bool) -> None:
 @json_option
 def show(name: str, config: Path, as_json: bool) -> None:
     """Print the turns of a discussion as a prompt shows them."""
-    turns = _existing(open_project(config), discussion_name(name))
+    turns = project_discussion(open_project(config), name)
     if as_json:
         write_result(json.dumps(turns.all, indent=2, default=str))
     else:
@@ -105,14 +99,14 @@ def fork(old: str, new: str, config: Path) -> None:
 def rename(old: str, new: str, config: Path) -> None:
     """Give the discussion OLD the name NEW; print the path of its file."""
     project = open_project(config)
-    turns = _existing(project, discussion_name(old))
+    turns = project_discussion(project, old)
     if turns.configured:
         raise ConfigError(
             f'{len(turns.configured)} of its turns stand in the configuration: use "aggregate discussion fork"',
             path=str(config),
         )
     path = fork_discussion(project, old, new)
-    _delete(project, turns)
+    delete_discussion(project, turns)
     write_path(path)
 
 
@@ -123,45 +117,19 @@ def rename(old: str, new: str, config: Path) -> None:
 def delete(name: str, config: Path, yes: bool) -> None:
     """Delete a discussion for good; print the path of its file."""
     project = open_project(config)
-    turns = _existing(project, discussion_name(name))
+    turns = project_discussion(project, name)
     if turns.path is None:
         raise ConfigError(f'the discussion "{name}" has no file of its own', path=str(config))
     if not yes:
         _ask(name, turns)
-    _delete(project, turns)
+    delete_discussion(project, turns)
     write_path(turns.path)
     if turns.configured:
         say(f"{_turns(len(turns.configured))} of it stay in {config}")
 
 
-def fork_discussion(project: Project, old: str, new: str) -> Path:
-    """Write the discussion ``new`` with all turns of ``old``, and return the path of its file.
-
-    Raises:
-        ConfigError: There is no ``old`` with turns, or there is a ``new`` already.
-        OutputError: It cannot be written, or lies outside of the project.
-    """
-    old, new = discussion_name(old), discussion_name(new)
-    if NO_DISCUSSION in (old, new):
-        raise ConfigError(f'"{NO_DISCUSSION}" is no discussion: take another name')
-    if project.path is None:
-        raise ConfigError("a project that is no file has no discussions")
-    turns = _existing(project, old)
-    if not turns.all:
-        raise ConfigError(f'the discussion "{old or DEFAULT}" has no turns to go on from')
-    if not new and discussion_turns(project, "", scope=scope_of(project)).all:
-        raise ConfigError('there is a discussion "default" already', path=str(project.path))
-    target = confined(history_file(project.path, new), _root(project))
-    copy_discussion(turns.path, target, before=turns.configured, continues=old or DEFAULT)
-    return target
-
-
-def _existing(project: Project, name: str) -> DiscussionTurns:
-    return discussion_turns(project, name, scope=scope_of(project))
-
-
 def _row(project: Project, name: str) -> _Row:
-    turns = _existing(project, name)
+    turns = project_discussion(project, name)
     continues = "" if turns.continues is None else turns.continues or DEFAULT
     used = turns.path.stat().st_mtime if turns.path else None
     tokens = count(build_discussion_section(turns.all))
@@ -179,26 +147,6 @@ def _ask(name: str, turns: DiscussionTurns) -> None:
         raise click.UsageError("nobody is here to be asked: add --yes")
     question = f'Delete the discussion "{name}", {_turns(len(turns.written))}, for good?'
     click.confirm(question, abort=True, err=True)
-
-
-def _delete(project: Project, turns: DiscussionTurns) -> None:
-    """Delete the file of a discussion.
-
-    Raises:
-        OutputError: It cannot be deleted, or lies outside of the project.
-    """
-    if turns.path is None:
-        return
-    try:
-        confined(turns.path, _root(project)).unlink()
-    except OSError as error:
-        raise OutputError(f"cannot delete {turns.path}: {error.strerror or error}") from error
-
-
-def _root(project: Project) -> Path | None:
-    """Return the folder that what is written must lie in, ``None`` for anywhere."""
-    scope = scope_of(project)
-    return None if scope.allow_outside else Path(scope.root)
 
 
 def _turns(number: int) -> str:

@@ -11,7 +11,14 @@ from aggregate.cli.output import say, warn_all, write_result, write_rows
 from aggregate.cli.send_plan import plan_data, plan_lines
 from aggregate.cli.send_report import print_report
 from aggregate.cli.stdin import read_input
-from aggregate.cli.turn import beginnings, deliver, output_options, prepare, turn_options
+from aggregate.cli.turn import (
+    beginnings,
+    checked_message,
+    deliver,
+    output_options,
+    prepare,
+    turn_options,
+)
 from aggregate.models.amounts import Amount
 
 
@@ -82,9 +89,4 @@ def _read_message(argument: str) -> str:
     Raises:
         UsageError: It is empty or no Unicode text.
     """
-    text = read_input() if argument == "-" else argument
-    if not text.strip():
-        raise click.UsageError("the message is empty: say something")
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise click.UsageError("the message is not UTF-8: check the terminal's encoding")
-    return text
+    return checked_message(read_input() if argument == "-" else argument)

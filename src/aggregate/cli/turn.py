@@ -112,6 +112,19 @@ def deliver(
     return completed
 
 
+def checked_message(text: str) -> str:
+    """Return a message that can be sent.
+
+    Raises:
+        UsageError: It is empty or no Unicode text.
+    """
+    if not text.strip():
+        raise click.UsageError("the message is empty: say something")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise click.UsageError("the message is not UTF-8: check the terminal's encoding")
+    return text
+
+
 def beginnings(turn: PreparedTurn) -> Sequence[str]:
     """Return a sentence where a turn is the first one of a discussion with a name of its own."""
     request = turn.request
