@@ -110,7 +110,9 @@ def test_each_goal_begins_afresh(tmp_path: Path) -> None:
         return {"success": True, "result": "x"}
 
     made, _ = agent(
-        tmp_path, {"decompose": "1. Look up a\n2. Look up b", "complete": "yes"}, (peek,)
+        tmp_path,
+        {"decompose": "1. Look up a\n2. Look up b", "find_tool": "peek", "complete": "yes"},
+        (peek,),
     )
     made.execute_goal("first")
     made.execute_goal("second")
@@ -154,7 +156,9 @@ def test_too_many_steps(tmp_path: Path) -> None:
     """Four are done; the others are named in a warning, not dropped in silence (X-4, P1)."""
     plan = "\n".join(f"{n}. Look up {word}" for n, word in enumerate("abcdef", 1))
     made, _ = agent(
-        tmp_path, {"decompose": plan, "parameters": '{"what": "x"}', "complete": "yes"}, (look,)
+        tmp_path,
+        {"decompose": plan, "find_tool": "look", "parameters": '{"what": "x"}', "complete": "yes"},
+        (look,),
     )
     result = made.execute_goal("Look")
     assert len(result.neurons) == 4
@@ -163,7 +167,7 @@ def test_too_many_steps(tmp_path: Path) -> None:
     )
     made, _ = agent(
         tmp_path,
-        {"decompose": plan, "parameters": '{"what": "x"}', "complete": "yes"},
+        {"decompose": plan, "find_tool": "look", "parameters": '{"what": "x"}', "complete": "yes"},
         (look,),
         steps=9,
     )

@@ -227,7 +227,7 @@ def test_one_agent_in_many_threads(tmp_path: Path) -> None:
         """Echo something."""
         return {"success": True, "result": what}
 
-    script = {"decompose": "1. Echo it", "complete": "yes"}
+    script = {"decompose": "1. Echo it", "find_tool": "echo", "complete": "yes"}
     script |= {f"parameters: Goal: {n} ": json.dumps({"what": f"said {n}"}) for n in range(16)}
     made, _ = agent(tmp_path, script, (echo,))
     with ThreadPoolExecutor(8) as pool:

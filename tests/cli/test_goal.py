@@ -15,7 +15,12 @@ from aggregate.cli.program import program, run_program
 from aggregate.cli.trace_tree import rich_tree
 from aggregate.errors import ConfigError
 
-SCRIPT = {"decompose": "1. Greet Ann", "parameters": '{"name": "Ann"}', "complete": "yes"}
+SCRIPT = {
+    "decompose": "1. Greet Ann",
+    "find_tool": "greet",
+    "parameters": '{"name": "Ann"}',
+    "complete": "yes",
+}
 TOOLS = '''
 from aggregate.tools import tool
 @tool(permissions="network")
@@ -57,6 +62,7 @@ def test_the_trace_is_drawn_beside(tmp_path: Path) -> None:
         "goal Greet Ann",
         "decompose 1. Greet Ann",
         "0.1 Greet Ann",
+        "find_tool greet",
         'parameters {"name": "Ann"}',
         "greet name='Ann'",
         "complete yes",
@@ -114,7 +120,10 @@ def fail(name: str) -> dict:
 
 def test_odd_characters_are_printed_safely(tmp_path: Path) -> None:
     """Half a surrogate pair is shown by its number; what goes to a terminal's side holds no control characters."""
-    script = SCRIPT | {"decompose": "1. Fail Ann\n2. Greet Ann", "find_tool": "greet"}
+    script = SCRIPT | {
+        "decompose": "1. Fail Ann\n2. Greet Ann",
+        "find_tool: Step: Fail": ["fail", "NONE"],
+    }
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd/tools.py").write_text(ODD, encoding="utf-8")
     done = run(tmp_path, "Greet Ann", "--trace", "--tools", str(tmp_path / "odd"), script=script)

@@ -138,9 +138,15 @@ class GoalContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """The tool that was chosen for a step, ``None`` for the model alone."""
+    """What was chosen for a step.
+
+    Attributes:
+        tool: The tool, ``None`` for the model alone.
+        problem: Why nothing was chosen, ``""`` where something was.
+    """
 
     tool: Tool | None
+    problem: str = ""
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ from typing import Any, Final
 from aggregate.agent.trace import Trace
 from aggregate.models.result import Answer
 from aggregate.models.values import Value
+from aggregate.tools import Tool
 
 TOO_DEEP: Final = "Max recursion depth reached"
 NO_STEPS: Final = "Could not decompose goal"
@@ -13,11 +14,21 @@ NO_STEPS: Final = "Could not decompose goal"
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """What a step gave, whether that was found to be right, and the labels of the sub-tasks that it took."""
+    """What a step gave.
+
+    Attributes:
+        result: The result, whole.
+        validated: Whether it was found to be right.
+        spawned: The labels of the sub-tasks that it took.
+        executions: Calls of its tool, those of sub-tasks aside.
+        other: The tool that was chosen for it after this failure.
+    """
 
     result: Value
     validated: bool
     spawned: tuple[str, ...] = ()
+    executions: int = 0
+    other: Tool | None = None
 
 
 @dataclass(frozen=True, slots=True)
