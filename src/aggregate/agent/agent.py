@@ -9,7 +9,7 @@ from aggregate.agent.answer_selection import select_answer
 from aggregate.agent.budget import BudgetTracker, EngineLimits, LimitReached, SubtaskBudget
 from aggregate.agent.chat_model import as_model
 from aggregate.agent.formatting import ANSWER, MEMORY, fenced_data
-from aggregate.agent.goal_check import corrective_neuron
+from aggregate.agent.goal_check import AnswerCheck, check_answer, still_missing
 from aggregate.agent.goal_context import Branch, GoalContext
 from aggregate.agent.memory import recall_saved_state
 from aggregate.agent.model import Model, QuestionKind
@@ -103,9 +103,11 @@ class NeuronAgent:
         if done.error:
             return done, None
         answer = _answer(goal, done)
-        if depth == 0 and (corrective := corrective_neuron(run, branch, done, answer)):
-            done = replace(done, neurons=(*done.neurons, corrective))
-            answer = _answer(goal, done)
+        if depth == 0:
+            check = check_answer(run, branch, done, answer)
+            if check.corrective:
+                done = replace(done, neurons=(*done.neurons, check.corrective))
+            answer = _checked_answer(goal, done, check)
         return done, self._in_prose(run, branch, answer)
 
     def _in_prose(self, run: GoalContext, branch: Branch, answer: Answer) -> Answer:
@@ -124,5 +126,15 @@ class NeuronAgent:
         return replace(answer, summary=text.strip(), source=source)
 
 
-def _answer(goal: str, done: BranchResult) -> Answer:
-    return select_answer(goal, done.results, descriptions=done.descriptions)
+def _answer(goal: str, done: BranchResult, missing: str = "") -> Answer:
+    return select_answer(goal, done.results, descriptions=done.descriptions, missing=missing)
+
+
+def _checked_answer(goal: str, done: BranchResult, check: AnswerCheck) -> Answer:
+    """Return the answer after its check, with a warning of what it still lacks."""
+    answer = _answer(goal, done, check.missing)
+    missing = still_missing(goal, check, answer)
+    if not missing:
+        return answer
+    sentence = f"The answer is not complete: {missing}"
+    return replace(answer, missing=missing, warnings=(*answer.warnings, sentence))

@@ -113,12 +113,14 @@ class GoalResult:
 
 
 def final_dict(answer: Answer) -> dict[str, Any]:
-    """Return the answer's envelope as plain data (rule X-6)."""
+    """Return the answer's envelope as plain data (rule X-6), with what is ``missing`` where a check found something."""
     source = answer.source
+    missing = {"missing": answer.missing} if answer.missing else {}
     return {
         "summary": answer.summary,
         "detailed_results": list(answer.detailed_results),
         "source": {"index": source.index, "kind": source.kind.value, "reason": source.reason},
         "success": answer.success,
         "warnings": list(answer.warnings),
+        **missing,
     }

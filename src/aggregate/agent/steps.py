@@ -67,9 +67,24 @@ def run_branch(run: GoalContext, branch: Branch) -> BranchResult:
 
 
 def _steps(run: GoalContext, branch: Branch) -> list[str]:
-    """Return the steps of a goal (rule P1); a sub-task that names one thing to do is one, without a question."""
+    """Return the steps of a goal (rule P1), asked twice where nothing can be read.
+
+    A sub-task that names one thing to do is one step, without a question.
+    """
     if branch.depth > 0 and not is_compound(branch.deciding_text(branch.goal)):
         return [branch.goal]
+    steps = _asked_steps(run, branch) or _asked_steps(run, branch)
+    most = run.limits.steps
+    if len(steps) > most:
+        dropped = "; ".join(steps[most:])
+        branch.node.warn(
+            f"The goal was split into {len(steps)} steps, the most is {most}. Left out: {dropped}"
+        )
+    return steps[:most]
+
+
+def _asked_steps(run: GoalContext, branch: Branch) -> list[str]:
+    """Ask for the steps of a goal; none where the answer holds nothing that can be read as one."""
     reply = run.ask(
         branch.node,
         QuestionKind.DECOMPOSE,
@@ -79,14 +94,7 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
         memory=formatting.fenced_memory(branch.context.get(formatting.MEMORY) or {}),
         most=run.limits.steps,
     )
-    steps = reply_parsing.parse_steps(reply or "")
-    most = run.limits.steps
-    if len(steps) > most:
-        dropped = "; ".join(steps[most:])
-        branch.node.warn(
-            f"The goal was split into {len(steps)} steps, the most is {most}. Left out: {dropped}"
-        )
-    return steps[:most]
+    return reply_parsing.parse_plan(reply or "", branch.goal)
 
 
 def _tools_line(names: Sequence[str]) -> str:
