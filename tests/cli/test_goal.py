@@ -213,3 +213,46 @@ def test_files_without_a_goal(tmp_path: Path, text: str) -> None:
     (tmp_path / "i.yml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"i\.yml"):
         read_instruction(tmp_path / "i.yml")
+
+
+def test_a_limit_has_an_exit_code(tmp_path: Path) -> None:
+    """What was done is printed, the limit is named beside it, and the exit code is 3 (X-4)."""
+    script = SCRIPT | {"decompose": "1. Greet Ann\n2. Greet Bo"}
+    done = run(tmp_path, "Greet", "--allow", "network", "--max-steps", "1", script=script)
+    assert (done.stdout, done.exit_code) == ("Hello Ann\n", 3)
+    assert done.stderr.endswith("aggregate: Stopped at the limit of 1 steps: done: Greet Ann\n")
+
+
+OWN = "[goal]\nmax_steps = 2\n"
+LIMITS = [
+    ("", "", (), 4),
+    (OWN, "", (), 2),
+    ("", "[goal]\nmax_steps = 1\n", (), 1),
+    (OWN, "[goal]\nmax_steps = 1\n", (), 1),
+    (OWN, "[goal]\nmax_steps = 9\n", (), 2),
+    ("", "[goal]\nmax_steps = 9\n", (), 4),
+    (OWN, "[goal]\nmax_steps = 1\n", ("--max-steps", "3"), 3),
+]
+
+
+@pytest.mark.parametrize(("own", "project", "options", "steps"), LIMITS)
+def test_a_project_can_only_lower_a_limit(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    own: str,
+    project: str,
+    options: tuple[str, ...],
+    steps: int,
+) -> None:
+    """An option comes first, then the lower of the user's and the project's; a higher one of the project is named."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    (tmp_path / "xdg/manual_slop").mkdir(parents=True)
+    (tmp_path / "xdg/manual_slop/manual_slop.toml").write_text(own, encoding="utf-8")
+    (tmp_path / "manual_slop.toml").write_text(project, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    plan = "\n".join(f"{number}. Greet Ann {number}" for number in range(1, 6))
+    script = SCRIPT | {"decompose": plan}
+    done = run(tmp_path, "Greet", "--allow", "network", *options, "--json", script=script)
+    told = json.loads(done.stdout)
+    assert (len(told["neurons"]), told["limit"]) == (steps, "steps")
+    assert ("goal.max_steps: the project allows 9" in done.stderr) is ("9" in project)

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from aggregate.agent.answer_selection import select_answer
-from aggregate.agent.budget import BudgetTracker, EngineLimits, LimitReached, SubtaskBudget
+from aggregate.agent.answer_selection import is_failure, select_answer
+from aggregate.agent.budget import BudgetTracker, EngineLimits, Limit, LimitReached, SubtaskBudget
 from aggregate.agent.chat_model import as_model
-from aggregate.agent.formatting import ANSWER, MEMORY, fenced_data
+from aggregate.agent.formatting import ANSWER, MEMORY, clip, fenced_data
 from aggregate.agent.goal_check import AnswerCheck, check_answer, still_missing
-from aggregate.agent.goal_context import Branch, GoalContext
+from aggregate.agent.goal_context import NOTE, Branch, GoalContext
 from aggregate.agent.memory import recall_saved_state
 from aggregate.agent.model import Model, QuestionKind
 from aggregate.agent.neuron import TOO_DEEP, GoalResult
@@ -32,7 +32,7 @@ class NeuronAgent:
         state_dir: Where large results and saved state are kept; made when first needed.
         limits: The bounds of each goal.
         prose: Answer in sentences by the model instead of with the data itself.
-        clock: Seconds, for times and limits.
+        clock: Seconds that never go back, for times and limits.
     """
 
     def __init__(
@@ -83,6 +83,8 @@ class NeuronAgent:
             done.error,
             tuple(dict.fromkeys(warnings)),
             node.trace(),
+            budget.reached,
+            _stopped(budget, done),
         )
 
     def _reach(
@@ -124,6 +126,18 @@ class NeuronAgent:
             return answer
         source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as was asked")
         return replace(answer, summary=text.strip(), source=source)
+
+
+def _stopped(budget: BudgetTracker, done: BranchResult) -> str:
+    """Return which limit ended a goal and which steps were done by then, ``""`` where none did."""
+    if budget.reached is None:
+        return ""
+    names = [neuron.description for neuron in done.neurons if not is_failure(neuron.result)]
+    listed = "; ".join(clip(name, NOTE) for name in names)
+    if budget.reached is Limit.STEPS:
+        return f"Stopped at the limit of {budget.reached_text}: done: {listed or 'none'}"
+    of_all = f"{len(names)} of {len(done.neurons)} steps done" if done.neurons else "no step done"
+    return f"Stopped at the limit of {budget.reached_text}, {of_all}{': ' * bool(listed)}{listed}"
 
 
 def _answer(goal: str, done: BranchResult, missing: str = "") -> Answer:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aggregate.agent.answer_selection import failure_message, is_failure
-from aggregate.agent.budget import BudgetTracker, EngineLimits, SubtaskBudget
+from aggregate.agent.budget import BudgetTracker, EngineLimits, Limit, SubtaskBudget
 from aggregate.agent.formatting import clip
 from aggregate.agent.model import TEMPERATURES, USUAL_TEMPERATURE, Model, Question, QuestionKind
 from aggregate.agent.prompts import QUESTIONS
@@ -101,9 +101,11 @@ class GoalContext:
         except TimeoutError:
             if future.done():
                 raise  # the model's own
+            self.budget.reach(Limit.SECONDS)
             raise ModelError(f"the goal's time of {self.limits.seconds:g} s is over") from None
         node.tokens = max(0, int(completion.tokens))
-        self.budget.charge(node.tokens)
+        charged = completion.tokens if completion.charged is None else completion.charged
+        self.budget.charge(int(charged))
         if completion.problem:
             raise ModelError(completion.problem)
         if not isinstance(completion.text, str):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from aggregate.agent.budget import Limit
 from aggregate.agent.trace import Trace
 from aggregate.models.result import Answer
 from aggregate.models.values import Value
@@ -81,6 +82,8 @@ class GoalResult:
         error: Why nothing ran, ``""`` otherwise.
         warnings: What a reader should know: failed steps, what was left out, questions without an answer.
         trace: What happened, with times and tokens.
+        limit: What the goal ran out of, ``None`` for nothing; the answer is then what there was by that time.
+        stopped: The same as a sentence with what was done, ``""`` for nothing.
     """
 
     success: bool
@@ -92,16 +95,24 @@ class GoalResult:
     error: str
     warnings: tuple[str, ...]
     trace: Trace
+    limit: Limit | None = None
+    stopped: str = ""
 
     @property
     def text(self) -> str:
         """What the user reads."""
-        return self.final.summary if self.final else self.error
+        if self.final and (self.final.success or not self.stopped):
+            return self.final.summary
+        return self.stopped or self.error
 
     def as_dict(self) -> dict[str, Any]:
-        """Return ``{success, goal, depth, neurons, results, final}``, or ``{success, error}`` where nothing ran."""
+        """Return ``{success, goal, depth, neurons, results, final}``, or ``{success, error}`` where nothing ran.
+
+        ``limit`` and ``stopped`` follow where the goal ran out of something.
+        """
+        limit = {"limit": self.limit.value, "stopped": self.stopped} if self.limit else {}
         if self.final is None:
-            return {"success": False, "error": self.error}
+            return {"success": False, "error": self.error, **limit}
         return {
             "success": self.success,
             "goal": self.goal,
@@ -109,6 +120,7 @@ class GoalResult:
             "neurons": [neuron.as_dict() for neuron in self.neurons],
             "results": list(self.results),
             "final": final_dict(self.final),
+            **limit,
         }
 
 

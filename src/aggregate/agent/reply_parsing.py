@@ -21,8 +21,8 @@ LEAST_WORDS: Final = 2
 MOST_WORDS: Final = 20
 """Words of a line that is taken for a step though no list's mark says so: a longer one explains."""
 _SPEAKING_WORDS: Final = """
-i i'm i'll i'd we we'll you you'll it it's this that these there the to here sure okay ok yes no sorry as let let's since
-because before after goal answer none nothing
+i i'm i'll i'd we we'll you you'll it it's this that these there the to here sure okay ok yes no sorry as let let's
+since because before after goal answer none nothing
 """
 _SPEAKING: Final = frozenset(_SPEAKING_WORDS.split())
 """How lines begin that speak about a plan, or to the reader, instead of telling what to do."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from aggregate.agent import formatting, reply_parsing
 from aggregate.agent.answer_selection import failure_message, is_failure, select_answer
-from aggregate.agent.budget import LimitReached
+from aggregate.agent.budget import Limit, LimitReached
 from aggregate.agent.fan_out import fan_out, with_results
 from aggregate.agent.goal_context import Branch, GoalContext
 from aggregate.agent.heuristics import Iteration, advice, find_iteration, is_compound
@@ -76,6 +76,7 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
     steps = _asked_steps(run, branch) or _asked_steps(run, branch)
     most = run.limits.steps
     if len(steps) > most:
+        run.budget.reach(Limit.STEPS)
         dropped = "; ".join(steps[most:])
         branch.node.warn(
             f"The goal was split into {len(steps)} steps, the most is {most}. Left out: {dropped}"

@@ -7,12 +7,14 @@ import click
 
 from aggregate.agent import ChatModel, GoalResult, Model, NeuronAgent, read_script
 from aggregate.cli import lazy
+from aggregate.cli.goal_limits import LIMIT_EXIT, goal_limits, limit_options
 from aggregate.cli.instruction_file import read_instruction
 from aggregate.cli.options import json_option, redact_option
 from aggregate.cli.output import say, warn, write_result
 from aggregate.clients.providers import open_client
 from aggregate.clients.redacting_client import with_redaction
 from aggregate.compose.project import redaction_for
+from aggregate.prompt_cache.policy import policy_for
 from aggregate.tools import ToolRegistry, standard_tools
 
 
@@ -70,6 +72,7 @@ from aggregate.tools import ToolRegistry, standard_tools
     type=click.Path(path_type=Path),
     help="Keep saved state and large values in this folder.",
 )
+@limit_options
 @redact_option(sending=True)
 @click.option(
     "--trace", is_flag=True, help="Draw what happened, with times and tokens, on standard error."
@@ -86,13 +89,17 @@ def goal(
     allow: tuple[str, ...],
     root: tuple[str, ...],
     state_dir: Path,
+    max_tokens: int | None,
+    max_seconds: float | None,
+    max_steps: int | None,
     redact: bool | None,
     trace: bool,
     as_json: bool,
 ) -> None:
     """Reach GOAL step by step and print the answer.
 
-    The exit code is 1 where no step gave something usable.
+    The exit code is 1 where no step gave something usable, and 3 where a limit ended it: what is printed is then what
+    there was by that time.
     """
     text = _read_goal(goal, instruction)
     client = _open_model(provider, model=model, base_url=base_url, script=script, redact=redact)
@@ -100,6 +107,7 @@ def goal(
         client,
         _open_tools(folder, allow=allow, roots=root, state_dir=state_dir),
         state_dir=state_dir,
+        limits=goal_limits(max_tokens, max_seconds, max_steps),
     )
     result = agent.execute_goal(text)
     if trace:
@@ -144,10 +152,12 @@ def _open_model(
             )
         return read_script(script)
     client = open_client(provider, model=model, base_url=base_url)
+    read_price = policy_for(provider, model or client.model).read
     redaction = redaction_for(sending=True, wanted=redact)
     if redaction is None:
-        return ChatModel(client, model)
-    return ChatModel(with_redaction(client, allow=redaction.allow, tell=warn), model)
+        return ChatModel(client, model, read_price=read_price)
+    hiding = with_redaction(client, allow=redaction.allow, tell=warn)
+    return ChatModel(hiding, model, read_price=read_price)
 
 
 def _open_tools(
@@ -170,6 +180,9 @@ def _print(result: GoalResult, *, as_json: bool) -> None:
         write_result(json.dumps(data, indent=2, ensure_ascii=False))
     elif result.success:
         write_result(result.text or "\n")
+    if result.stopped:
+        say(f"aggregate: {result.stopped}")
+        raise click.exceptions.Exit(LIMIT_EXIT)
     if not result.success:
         say(f"aggregate: {result.text}")
         raise click.exceptions.Exit(1)
