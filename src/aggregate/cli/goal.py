@@ -1,13 +1,15 @@
 """``goal``: reach a goal with tools and a model; print the answer alone."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from aggregate.agent import ChatModel, GoalResult, Model, NeuronAgent, read_script
+from aggregate.agent import ChatModel, GoalResult, Limit, Model, NeuronAgent, read_script
 from aggregate.cli import lazy
 from aggregate.cli.goal_limits import LIMIT_EXIT, goal_limits, limit_options
+from aggregate.cli.goal_resumption import begin_record, resume_record, resumption_options
 from aggregate.cli.instruction_file import read_instruction
 from aggregate.cli.options import json_option, redact_option
 from aggregate.cli.output import say, warn, write_result
@@ -73,6 +75,7 @@ from aggregate.tools import ToolRegistry, standard_tools
     help="Keep saved state and large values in this folder.",
 )
 @limit_options
+@resumption_options
 @redact_option(sending=True)
 @click.option(
     "--trace", is_flag=True, help="Draw what happened, with times and tokens, on standard error."
@@ -92,6 +95,8 @@ def goal(
     max_tokens: int | None,
     max_seconds: float | None,
     max_steps: int | None,
+    resume: int | None,
+    interrupted: str | None,
     redact: bool | None,
     trace: bool,
     as_json: bool,
@@ -101,20 +106,30 @@ def goal(
     The exit code is 1 where no step gave something usable, and 3 where a limit ended it: what is printed is then what
     there was by that time.
     """
-    text = _read_goal(goal, instruction)
+    if resume is not None and (goal, instruction, max_steps) != (None, None, None):
+        raise click.UsageError(
+            "--resume takes the goal and its steps from its record: leave them out"
+        )
+    text = "" if resume is not None else _read_goal(goal, instruction)
     client = _open_model(provider, model=model, base_url=base_url, script=script, redact=redact)
-    agent = NeuronAgent(
-        client,
-        _open_tools(folder, allow=allow, roots=root, state_dir=state_dir),
-        state_dir=state_dir,
-        limits=goal_limits(max_tokens, max_seconds, max_steps),
-    )
-    result = agent.execute_goal(text)
+    tools = _open_tools(folder, allow=allow, roots=root, state_dir=state_dir)
+    limits = goal_limits(max_tokens, max_seconds, max_steps)
+    number, record = resume or 0, None
+    if resume is not None:
+        record = resume_record(resume, interrupted)
+        text, limits = record.goal, replace(limits, steps=record.steps)
+    else:
+        number, record = begin_record(text, steps=limits.steps)
+    agent = NeuronAgent(client, tools, state_dir=state_dir, limits=limits)
+    result = agent.execute_goal(text, record=record)
     if trace:
         lazy.draw_trace(result.trace)
     for warning in result.warnings:
         warn(warning)
-    _print(result, as_json=as_json)
+    may_go_on = record is not None and result.limit in (Limit.TOKENS, Limit.SECONDS)
+    if record is not None and not may_go_on:
+        record.end()
+    _print(result, as_json=as_json, resume=number if may_go_on else 0)
 
 
 def _read_goal(goal: str | None, instruction: Path | None) -> str:
@@ -170,7 +185,8 @@ def _open_tools(
     return registry
 
 
-def _print(result: GoalResult, *, as_json: bool) -> None:
+def _print(result: GoalResult, *, as_json: bool, resume: int) -> None:
+    """Print the answer and how the goal ended; ``resume`` is its number where more of what ran out lets it go on."""
     if as_json:
         data = {
             **result.as_dict(),
@@ -181,7 +197,8 @@ def _print(result: GoalResult, *, as_json: bool) -> None:
     elif result.success:
         write_result(result.text or "\n")
     if result.stopped:
-        say(f"aggregate: {result.stopped}")
+        hint = f" (more of it: --resume {resume} --max-{result.limit} ...)" if resume else ""
+        say(f"aggregate: {result.stopped}{hint}")
         raise click.exceptions.Exit(LIMIT_EXIT)
     if not result.success:
         say(f"aggregate: {result.text}")
