@@ -201,7 +201,7 @@ def killed_goal(folder: Path, chance: random.Random, *, most: int, seconds: floa
 def main() -> None:
     """Print what many killed goals have left."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    chance = random.Random(7)  # noqa: S311 - the same moments in every run
+    chance = random.Random(7)
     with TemporaryDirectory() as folder:
         whole = killed_goal(_made(Path(folder) / "whole"), chance, most=0)
         made = [

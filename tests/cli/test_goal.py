@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -256,3 +258,65 @@ def test_a_project_can_only_lower_a_limit(
     told = json.loads(done.stdout)
     assert (len(told["neurons"]), told["limit"]) == (steps, "steps")
     assert ("goal.max_steps: the project allows 9" in done.stderr) is ("9" in project)
+
+
+TWO = SCRIPT | {"decompose": "1. Greet Ann\n2. Greet Bo"}
+
+
+@pytest.fixture
+def own_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a state folder that no other test uses."""
+    monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "states"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "states"
+
+
+def test_a_goal_goes_on_with_more_tokens(tmp_path: Path, own_states: Path) -> None:
+    """A limit says how to go on; what was done is not done again, and an ended goal leaves no record."""
+    network = ("--allow", "network")
+    done = run(tmp_path, "Greet", *network, "--max-tokens", "900", script=TWO)
+    assert done.exit_code == 3
+    assert "--resume 1 --max-tokens" in done.stderr
+    again = run(tmp_path, "Greet", *network, "--max-tokens", "900", script=TWO)
+    assert again.stderr.startswith("aggregate: goal 1, the same, was interrupted: go on with it by")
+    done = run(tmp_path, *network, "--resume", "1", "--trace", script={"complete": "yes", **TWO})
+    assert (done.stdout, done.exit_code) == ("Hello Ann\n", 0)
+    assert [path.name for path in own_states.rglob("*.sqlite")] == ["000002.sqlite"]
+
+
+def test_a_call_that_was_running_needs_a_word(
+    tmp_path: Path, own_states: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command names it, does nothing, and takes ``--interrupted``."""
+    (tmp_path / "tools").mkdir()
+    killing = TOOLS.replace(
+        "return", "import os; os.path.exists('again') or os._exit(9)\n    return"
+    )
+    (tmp_path / "tools/greet.py").write_text(killing, encoding="utf-8")
+    (tmp_path / "script.json").write_text(json.dumps(SCRIPT), encoding="utf-8")
+    options = ("--tools", "tools", "--script", "script.json", "--allow", "network")
+    command = [sys.executable, "-m", "aggregate", "goal", *options, "Greet Ann"]
+    assert subprocess.run(command, check=False).returncode == 9
+    (tmp_path / "again").touch()
+    assert run_program(["goal", *options, "--resume", "1"]) == 2
+    refused = capsys.readouterr().err
+    assert 'was running, and may have been done: greet({"name": "Ann"})' in refused
+    assert run_program(["goal", *options, "--resume", "1", "--interrupted", "repeat"]) == 0
+    assert capsys.readouterr().out == "Hello Ann\n"
+
+
+RESUMING = [
+    (("Greet", "--resume", "1"), "--resume takes the goal and its steps from its record"),
+    (("--resume", "1", "--max-steps", "2"), "--resume takes the goal and its steps"),
+    (("--resume", "9"), "there is no goal 9 to go on with"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), RESUMING)
+def test_mistakes_of_resuming(
+    own_states: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    """They are one sentence each."""
+    Path("script.json").write_text(json.dumps(SCRIPT), encoding="utf-8")
+    assert run_program(["goal", "--script", "script.json", *arguments]) != 0
+    assert message in capsys.readouterr().err

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from aggregate.agent.recorded_goal import RecordedGoal, open_record
+from aggregate.agent.recorded_goal import RecordedGoal, delete_record, open_record
 from aggregate.disk.user_folders import state_folder
 from aggregate.disk.writing import create_private, private_folder, without_links
 from aggregate.errors import OutputError, StateError
 
 FOLDER: Final = "goals"
-KEPT: Final = 20
-"""Records of goals that came to their end: enough to look at the last ones again."""
+KEPT: Final = 10
+"""Records, all of goals that were interrupted: an older one is hardly gone on with."""
 _SUFFIX: Final = ".sqlite"
 _TRIES: Final = 50
 """How many other processes may take the next number first."""
@@ -38,7 +38,7 @@ def records_folder(project: Path) -> Path:
 
 
 def new_record(folder: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal]:
-    """Make the record of a new goal under the next free number; old ones of goals that have ended are deleted.
+    """Make the record of a new goal under the next free number; the oldest ones are deleted.
 
     Raises:
         StateError: It cannot be made.
@@ -50,7 +50,7 @@ def new_record(folder: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoa
         raise StateError(f"{folder}: the goal cannot be recorded: {error}") from error
     record = open_record(_path(folder, number))
     record.describe(goal, steps=steps)
-    _forget_old(folder, number)
+    _forget_old(folder)
     return number, record
 
 
@@ -127,12 +127,11 @@ def _take_number(folder: Path) -> int:
     raise OSError(f"{_TRIES} other goals were begun at the same moment")
 
 
-def _forget_old(folder: Path, newest: int) -> None:
-    """Delete the records of goals that have ended, but for the newest ones."""
-    ended = [
-        number for number, record in _open_records(folder) if number != newest and record.ended
-    ]
-    for number in ended[KEPT:]:
-        for suffix in ("", "-wal", "-shm"):
-            path = _path(folder, number)
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+def _forget_old(folder: Path) -> None:
+    """Delete the oldest records where there are too many, but for those that a process works on."""
+    for number in sorted(_numbers(folder), reverse=True)[KEPT:]:
+        try:
+            open_record(_path(folder, number)).close()
+        except StateError:
+            continue
+        delete_record(_path(folder, number))

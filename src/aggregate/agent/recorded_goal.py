@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -77,8 +77,10 @@ class RecordedGoal:
         self._note(version=_VERSION, goal=goal, steps=str(steps), started=self.started.isoformat())
 
     def end(self) -> None:
-        """Keep that the goal has come to its end."""
-        self._note(ended="yes")
+        """Delete the record of a goal that has come to its end: nothing is left to go on with."""
+        self._note(ended="yes")  # where the file cannot be deleted, or the process ends before
+        self.close()
+        delete_record(self.path)
 
     def unfinished(self) -> list[Unfinished]:
         """Return the calls that were running when the process ended."""
@@ -157,6 +159,13 @@ class RecordedGoal:
             except (sqlite3.Error, ValueError) as error:
                 self.broken = f"{self.path}: the record of the goal cannot be used: {error}"
                 raise StateError(self.broken) from error
+
+
+def delete_record(path: Path) -> None:
+    """Delete a record with the files that SQLite keeps beside it; what another process has open may stay."""
+    for suffix in ("-wal", "-shm", ""):
+        with suppress(OSError):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def open_record(path: Path, *, repeat: bool = False) -> RecordedGoal:

@@ -127,9 +127,13 @@ def goal(
     for warning in result.warnings:
         warn(warning)
     may_go_on = record is not None and result.limit in (Limit.TOKENS, Limit.SECONDS)
-    if record is not None and not may_go_on:
-        record.end()
-    _print(result, as_json=as_json, resume=number if may_go_on else 0)
+    try:
+        _print(result, as_json=as_json, resume=number if may_go_on else 0)
+    finally:
+        if record is not None and may_go_on:
+            record.close()
+        elif record is not None:
+            record.end()
 
 
 def _read_goal(goal: str | None, instruction: Path | None) -> str:
