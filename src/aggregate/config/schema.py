@@ -347,6 +347,18 @@ class SendTable(_Table):
     )
 
 
+class GoalTable(_Table):
+    """What one goal may use. A project's own file can lower what the user's allows, and never raise it."""
+
+    max_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        description="Tokens of all questions and answers; one that is read from a cache counts at its price.",
+    )
+    max_seconds: float | None = Field(default=None, gt=0, description="Wall time.")
+    max_steps: int | None = Field(default=None, ge=1, description="Steps of its plan.")
+
+
 class RedactionTable(_Table):
     """Which secrets are replaced by placeholders in a prompt."""
 
@@ -388,6 +400,7 @@ class Config(_Table):
         default=BudgetTable.model_construct(), description=str(BudgetTable.__doc__)
     )
     send: SendTable = Field(default=SendTable.model_construct(), description=str(SendTable.__doc__))
+    goal: GoalTable = Field(default=GoalTable.model_construct(), description=str(GoalTable.__doc__))
     trust: TrustTable = Field(
         default=TrustTable.model_construct(), description=str(TrustTable.__doc__)
     )
