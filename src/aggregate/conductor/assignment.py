@@ -33,6 +33,7 @@ class Assignment:
         base_url: Where the provider is reached, ``""`` for its own address; workers ask only addresses that they know.
         max_tokens: The most tokens of all requests and answers of one attempt, ``None`` for what the worker allows.
         max_steps: The most steps of an assignment with tools, ``None`` for what the worker allows.
+        task: The ticket's own words, which goals are made of; ``""`` for those of ``message``.
     """
 
     key: str
@@ -51,6 +52,7 @@ class Assignment:
     base_url: str = ""
     max_tokens: int | None = None
     max_steps: int | None = None
+    task: str = ""
 
     @property
     def text(self) -> str:

@@ -41,6 +41,7 @@ def preview(
         warm_up=warm_up,
         any_focus=any_focus,
         alone=contexts.alone(tickets.tickets),
+        prefix=contexts.prefix,
     )
     tokens = AssignmentTokens()
     steps: list[PreviewStep] = []

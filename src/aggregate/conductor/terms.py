@@ -2,10 +2,18 @@
 
 from dataclasses import dataclass, field, replace
 
+from pathlib import Path
+
 from aggregate.agent import EngineLimits
+from aggregate.clients.providers import PROVIDERS
+from aggregate.conductor.recipient import Recipient
 from aggregate.conductor.tickets import Ticket
+from aggregate.config.load import load_config
 from aggregate.config.schema import ConductTable
+from aggregate.config.user import global_config_path
+from aggregate.errors import ConfigError
 from aggregate.prompt_cache.policy import SCRIPTED
+from aggregate.text.suggestions import did_you_mean
 from aggregate.tools import ToolRegistry, standard_tools
 
 _USUAL = EngineLimits()
@@ -46,6 +54,11 @@ class TicketLimits:
         return replace(self, **{name: value for name, value in named.items() if value is not None})
 
 
+def _usual_tools() -> ToolRegistry:
+    """Return the tools that read the project in the current folder."""
+    return standard_tools(roots=(Path(),))
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerTerms:
     """What the user allows the workers of a run.
@@ -53,11 +66,56 @@ class WorkerTerms:
     Attributes:
         provider: Who is asked where a ticket's persona names nobody.
         model: Which of the provider's models, ``""`` for its usual one.
+        base_url: Where the provider is reached, ``""`` for its own address.
         tools: What tickets may name, and what these tools may do.
         limits: What one attempt at a ticket may use.
     """
 
     provider: str = SCRIPTED
     model: str = ""
-    tools: ToolRegistry = field(default_factory=standard_tools)
+    base_url: str = ""
+    tools: ToolRegistry = field(default_factory=_usual_tools)
     limits: TicketLimits = TicketLimits()
+
+    @property
+    def recipient(self) -> Recipient:
+        """Whom tickets ask whose personas name nobody; no model for the scripted worker."""
+        if self.provider == SCRIPTED:
+            return Recipient()
+        model = self.model or PROVIDERS[self.provider].model
+        return Recipient(self.provider, model, self.base_url)
+
+
+def user_limits() -> TicketLimits:
+    """Return what the user's own configuration allows, else the usual limits.
+
+    Raises:
+        ConfigError: The user's configuration cannot be used.
+    """
+    path = global_config_path()
+    if not path.is_file():
+        return TicketLimits()
+    table = load_config(path).config.conduct
+    return TicketLimits().changed(
+        max_tokens=table.max_tokens, max_seconds=table.max_seconds, max_steps=table.max_steps
+    )
+
+
+def check_tools(ticket: Ticket, tools: ToolRegistry) -> None:
+    """Make sure that a ticket's tools exist and may do what they do.
+
+    Raises:
+        ConfigError: There is no such tool, or it needs a permission that the user has not given.
+    """
+    for name in ticket.tools:
+        if name not in tools:
+            raise ConfigError(
+                f'the ticket "{ticket.id}" names the tool {name!r}: {did_you_mean(name, tools.names)}'
+            )
+        lacking = sorted(tools.get(name).permissions - tools.permissions)
+        if lacking:
+            options = " ".join(f"--allow {permission}" for permission in lacking)
+            raise ConfigError(
+                f'the ticket "{ticket.id}" names the tool {name!r}, which needs more than you have allowed: '
+                f"add {options}"
+            )
