@@ -1,15 +1,15 @@
 """What the user allows a run's workers: whom they ask, which tools they have, and how much one attempt may use."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pathlib import Path
+from typing import Protocol
 
 from aggregate.agent import EngineLimits
 from aggregate.clients.providers import PROVIDERS
 from aggregate.conductor.recipient import Recipient
 from aggregate.conductor.tickets import Ticket
 from aggregate.config.load import load_config
-from aggregate.config.schema import ConductTable
 from aggregate.config.user import global_config_path
 from aggregate.errors import ConfigError
 from aggregate.prompt_cache.policy import SCRIPTED
@@ -17,6 +17,20 @@ from aggregate.text.suggestions import did_you_mean
 from aggregate.tools import ToolRegistry, standard_tools
 
 _USUAL = EngineLimits()
+
+
+class LimitsTable(Protocol):
+    """Whatever names limits: a configuration, a ticket, an assignment."""
+
+    @property
+    def max_tokens(self) -> int | None:
+        """The most tokens, ``None`` where it says nothing."""
+        ...
+
+    @property
+    def max_steps(self) -> int | None:
+        """The most steps, ``None`` where it says nothing."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +47,10 @@ class TicketLimits:
     max_seconds: float | None = None
     max_steps: int = _USUAL.steps
 
-    def lowered(self, table: ConductTable | Ticket) -> "TicketLimits":
+    def lowered(self, table: LimitsTable) -> "TicketLimits":
         """Return these limits, lowered to those of a project's configuration or a ticket; none is ever raised."""
-        seconds = [each for each in (self.max_seconds, table.max_seconds) if each is not None]
+        named = getattr(table, "max_seconds", None)
+        seconds = [each for each in (self.max_seconds, named) if each is not None]
         return TicketLimits(
             min(self.max_tokens, table.max_tokens or self.max_tokens),
             min(seconds, default=None),
@@ -50,8 +65,11 @@ class TicketLimits:
         max_steps: int | None = None,
     ) -> "TicketLimits":
         """Return these limits with those that the user names in their place."""
-        named = {"max_tokens": max_tokens, "max_seconds": max_seconds, "max_steps": max_steps}
-        return replace(self, **{name: value for name, value in named.items() if value is not None})
+        return TicketLimits(
+            max_tokens or self.max_tokens,
+            self.max_seconds if max_seconds is None else max_seconds,
+            max_steps or self.max_steps,
+        )
 
 
 def _usual_tools() -> ToolRegistry:

@@ -61,7 +61,8 @@ def grant_budget(
     else:
         tokens = named
     share = _TWICE if ticket.tools else _ONCE
-    tokens = max(1, min(tokens, int(max_tokens * share)))
+    ratio = shipped_ratio(recipient.provider, recipient.model)
+    tokens = max(1, min(tokens, ratio.own_tokens(int(max_tokens * share))))
     budget = Budget(tokens, table.history, table.results, FileOrder(table.order))
     return GrantedBudget(budget, is_own=own is not None, is_named=named is not None)
 

@@ -13,7 +13,8 @@ from aggregate.compose.project import find_persona, redaction_for, request_for
 from aggregate.compose.request import Request
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.budgeted_context import BudgetedContexts, Compose, fits_surely
-from aggregate.conductor.recipients import Recipient, recipient_of
+from aggregate.conductor.recipient import Recipient
+from aggregate.conductor.recipients import recipient_of
 from aggregate.conductor.shared_files import TIER3, SharedFiles
 from aggregate.conductor.sharing import SharingPlan, plan_sharing, prompt_exceeds
 from aggregate.conductor.terms import TicketLimits, WorkerTerms, check_tools
@@ -182,15 +183,18 @@ class WorkerContexts:
         """Return whom the ticket's persona names, the run's own model for nobody."""
         return self._recipient(ticket.persona)
 
+    def asks(self, ticket: Ticket) -> Recipient:
+        """Return whom a ticket asks; no model for the scripted worker."""
+        recipient = self.recipient(ticket)
+        return recipient if recipient.provider else self._terms.recipient
+
     def granted(self, ticket: Ticket) -> GrantedBudget:
         """Return the budget of a ticket."""
-        recipient = self.recipient(ticket)
-        asked = recipient if recipient.provider else self._terms.recipient
         return grant_budget(
             ticket,
             self._project.config.budget,
             persona=self._persona(ticket.persona).budget,
-            recipient=asked,
+            recipient=self.asks(ticket),
             max_tokens=self.limits(ticket).max_tokens,
         )
 
