@@ -12,7 +12,7 @@ from aggregate.cli.conduct.options import (
     shared_database_option,
     worker_option,
 )
-from aggregate.cli.conduct.terms import terms_options
+from aggregate.cli.conduct.terms_options import terms_options
 from aggregate.cli.output import say
 
 _COMMANDS = ("status", "resume", "cancel", "forget")

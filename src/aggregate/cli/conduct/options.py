@@ -3,7 +3,7 @@
 from collections.abc import Callable
 import click
 
-from aggregate.cli.conduct.terms import TermsSettings, terms_options
+from aggregate.cli.conduct.terms_options import TermsSettings, terms_options
 from aggregate.cli.options import config_option, scope_options
 
 track_argument = click.argument("track")

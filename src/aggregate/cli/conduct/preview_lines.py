@@ -13,8 +13,10 @@ _NAMED = 4
 
 def preview_lines(steps: Sequence[PreviewStep]) -> Iterator[str]:
     """Yield the lines of a run's preview: each ticket with its size, its price and what was lowered, then the sums."""
+    named: dict[tuple[FileChoice, ...], str] = {}
     for step in steps:
-        yield from _ticket_lines(step)
+        first = named.setdefault(step.lowered, step.ticket.id)
+        yield from _ticket_lines(step, like="" if first == step.ticket.id else first)
     tokens = sum(step.tokens for step in steps)
     yield f"{len(steps):,} tickets, {tokens:,} tokens before results are folded in"
     asked = [step for step in steps if step.recipient.model]
@@ -28,7 +30,7 @@ def preview_lines(steps: Sequence[PreviewStep]) -> Iterator[str]:
     )
 
 
-def _ticket_lines(step: PreviewStep) -> Iterator[str]:
+def _ticket_lines(step: PreviewStep, *, like: str) -> Iterator[str]:
     waits = f" <- {', '.join(step.waits_for)}" if step.waits_for else ""
     into = f" -> {step.ticket.collect_into}" if step.ticket.collect_into else ""
     budget = f" of {step.budget:,}" if step.budget else ""
@@ -39,7 +41,7 @@ def _ticket_lines(step: PreviewStep) -> Iterator[str]:
         yield f"       tools: {', '.join(step.ticket.tools)}"
     yield from (f"       {path}" for path in step.ticket.focus_files)
     if step.lowered:
-        yield f"       lowered: {_lowered(step.lowered)}"
+        yield f"       lowered: {f'as for {like}' if like else _lowered(step.lowered)}"
     if step.hidden:
         yield f"       not shown: {len(step.hidden):,} files"
 

@@ -9,7 +9,8 @@ from aggregate.cli import lazy
 from aggregate.cli.commands import require_dbos
 from aggregate.cli.conduct.options import RunSettings, run_options, track_argument
 from aggregate.cli.conduct.preview_lines import preview_lines
-from aggregate.cli.conduct.terms import TermsSettings, open_terms
+from aggregate.cli.conduct.terms import open_terms
+from aggregate.cli.conduct.terms_options import TermsSettings
 from aggregate.cli.output import warn_all, write_rows
 from aggregate.compose.project import open_project
 from aggregate.conductor.preview import preview

@@ -5,7 +5,8 @@ from typing import Unpack
 
 import click
 
-from aggregate.cli.conduct.terms import TermsSettings, open_terms
+from aggregate.cli.conduct.terms import open_terms
+from aggregate.cli.conduct.terms_options import TermsSettings
 from aggregate.cli.live_table import watch
 from aggregate.cli.output import say, warn, write_path
 from aggregate.clients.redacting_client import with_redaction

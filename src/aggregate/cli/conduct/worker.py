@@ -8,7 +8,8 @@ from typing import Unpack
 import click
 
 from aggregate.cli.conduct.options import lease_option, shared_database_option, worker_option
-from aggregate.cli.conduct.terms import TermsSettings, open_terms, terms_options
+from aggregate.cli.conduct.terms import open_terms
+from aggregate.cli.conduct.terms_options import TermsSettings, terms_options
 from aggregate.cli.output import say, warn
 from aggregate.compose.project import redaction_for
 from aggregate.conductor.service import run_worker
