@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from aggregate.clients.address import display_address, is_loopback, origin
+from aggregate.clients.capabilities import Effort
 from aggregate.clients.client import Client
+from aggregate.clients.clouds import check_not_from_project
 from aggregate.clients.providers import PROVIDERS, open_client, provider_of_model
 from aggregate.compose.project import find_persona, shared_personas
 from aggregate.config.load import Project
@@ -32,6 +34,11 @@ class ModelSelection:
         redact: Whether secrets are replaced; ``None`` leaves it to the user's configuration.
         budget: The most tokens of the whole request by the provider's count, or ``"auto"``; ``None`` leaves it to the
             persona, then to the configuration.
+        cache: How long the provider's cache is to keep what is sent: ``auto``, ``5m``, ``1h`` or ``off``; ``""`` leaves
+            it to the configuration.
+        effort: How long the model thinks before it answers; ``None`` leaves it to the model.
+        temperature: How freely it chooses its words; ``None`` leaves it to the model.
+        system: The instructions, ``""`` for the persona's.
     """
 
     provider: str = ""
@@ -41,6 +48,10 @@ class ModelSelection:
     max_output: int = 16_000
     redact: bool | None = None
     budget: Amount | str | None = None
+    cache: str = ""
+    effort: Effort | None = None
+    temperature: float | None = None
+    system: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +102,8 @@ def select_model(
     if not own_provider and not base_url and not selection.model:
         _check_model(persona, provider, selection)
     is_projects_persona = project.path is not None and selection.persona in project.config.personas
+    if is_projects_persona and not selection.provider:
+        check_not_from_project(provider)
     if base_url and not selection.base_url and is_projects_persona:
         environ, address_warnings = _for_project_address(
             project, selection.persona, provider, base_url, environ

@@ -26,6 +26,7 @@ from aggregate.cli.progress import progress
 from aggregate.cli.send_plan import plan_data, plan_lines
 from aggregate.cli.send_report import answer_data, print_report
 from aggregate.cli.stdin import read_input
+from aggregate.clients.capabilities import Effort
 from aggregate.config.load import Project
 from aggregate.errors import ProviderError
 from aggregate.models.amounts import Amount
@@ -40,7 +41,7 @@ from aggregate.models.amounts import Amount
     metavar="NAME",
     default="",
     help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own server), "
-    "or scripted; by default the persona's.",
+    "azure, bedrock, vertex, or scripted; by default the persona's.",
 )
 @click.option(
     "--model",
@@ -62,6 +63,16 @@ from aggregate.models.amounts import Amount
 @budget_option(
     "Take MESSAGE as the task, and send what it needs in at most so many tokens of the whole request."
 )
+@click.option(
+    "--effort",
+    type=click.Choice(["low", "medium", "high"]),
+    help="Let the model think so long before it answers; by default as it likes.",
+)
+@click.option(
+    "--temperature",
+    type=click.FloatRange(0, 2),
+    help="Let the model choose its words more or less freely, where it takes a temperature.",
+)
 @redact_option(sending=True)
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
 @json_option
@@ -77,6 +88,8 @@ def send(
     base_url: str,
     max_output: int,
     budget: Amount | None,
+    effort: str | None,
+    temperature: float | None,
     redact: bool | None,
     dry_run: bool,
     as_json: bool,
@@ -97,7 +110,17 @@ def send(
     )
     if bare and not quiet:
         say(KEEP)
-    selection = ModelSelection(provider, model, persona, base_url, max_output, redact, budget)
+    selection = ModelSelection(
+        provider,
+        model,
+        persona,
+        base_url,
+        max_output,
+        redact,
+        budget,
+        effort=Effort(effort) if effort else None,
+        temperature=temperature,
+    )
     with progress("Rendering files", hidden=quiet) as bar:
         turn = prepare_turn(
             project,

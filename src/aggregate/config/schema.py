@@ -310,6 +310,11 @@ class SendTable(_Table):
         description="Let a changed file stand as a cache holds it, with a diff behind the files, if that is cheaper; "
         "false shows every file as it is now, in one piece.",
     )
+    cache: Literal["auto", "5m", "1h", "off"] = Field(
+        default="auto",
+        description="How long the provider's cache is to keep what is sent: auto chooses by the pauses of the "
+        "discussion, 5m and 1h are fixed lifetimes, off sets no breakpoints and writes nothing to a cache.",
+    )
 
 
 class ConductTable(_Table):
