@@ -10,7 +10,9 @@ from aggregate.clients.protocol import ChatClient, RequestOptions
 from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.clients.redacting_client import with_redaction
 from aggregate.clients.script_file import load_replies
+from aggregate.conductor.answer_schema import enforced_schema
 from aggregate.conductor.assignment import Assignment, WorkerReply
+from aggregate.conductor.request_cost import request_cost
 from aggregate.conductor.scripted_worker import ScriptedWorker
 from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
 from aggregate.models.reply import FinishReason
@@ -73,7 +75,9 @@ class ModelWorker:
         on_text = (lambda _piece: begun()) if assignment.ahead else None
         # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
         options = RequestOptions(
-            system=assignment.persona, seconds=assignment.timeout + _GRACE_SECONDS
+            system=assignment.persona,
+            seconds=assignment.timeout + _GRACE_SECONDS,
+            schema=enforced_schema(assignment.answer),
         )
         reply = self.client.send(
             assignment.prompt,
@@ -89,7 +93,9 @@ class ModelWorker:
             if reply.stop is FinishReason.END
             else f"the answer is not complete ({reply.stop.value})"
         )
-        return WorkerReply(reply.text, reply.usage.input + reply.usage.output, warning)
+        tokens = reply.usage.input + reply.usage.output
+        cost = request_cost(self.client, reply.usage, model=self.model)
+        return WorkerReply(reply.text, tokens, warning, cost)
 
     def _execute_goal(self, assignment: Assignment) -> WorkerReply:
         model = ChatModel(self.client, self.model, assignment.prompt)
