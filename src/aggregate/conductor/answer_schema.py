@@ -26,7 +26,7 @@ _SCHEMA_BYTES: Final = 200_000
 """Of a file with a schema: it goes to a provider with each request."""
 
 
-class AnswerFault(ValueError):
+class AnswerSchemaError(ValueError):
     """An answer that its schema refuses; the text says why."""
 
 
@@ -61,7 +61,7 @@ def checked_answer(text: str, schema: Mapping[str, Any]) -> str:
         schema: What it must meet.
 
     Raises:
-        AnswerFault: It is no JSON, or does not meet the schema; the text says why, for the worker.
+        AnswerSchemaError: It is no JSON, or does not meet the schema; the text says why, for the worker.
         WorkerError: What checks answers is not installed here.
     """
     value = _json_of(text)
@@ -74,7 +74,7 @@ def checked_answer(text: str, schema: Mapping[str, Any]) -> str:
         for fault in islice(validator.iter_errors(value), ERRORS_SHOWN)
     ]
     if faults:
-        raise AnswerFault("; ".join(faults))
+        raise AnswerSchemaError("; ".join(faults))
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 
@@ -112,7 +112,7 @@ def _json_of(text: str) -> Value:
     try:
         return json.loads(text)  # a number, a text or a truth value alone
     except (ValueError, RecursionError):
-        raise AnswerFault(f"it is not JSON: {reason}") from None
+        raise AnswerSchemaError(f"it is not JSON: {reason}") from None
 
 
 def _validator(schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - the library may be missing

@@ -30,6 +30,11 @@ class Assignment:
         urgent: It goes before those that wait in the queue: others wait for it, or it has waited for others.
         answer: The JSON Schema that the answer must meet, ``None`` for any text.
         max_cost: US dollars that all attempts together may cost, ``None`` for no limit.
+        provider: Whom to ask, ``""`` for the worker's own; a persona names one.
+        model: Which of the provider's models, ``""`` for the worker's own, or for the usual one of ``provider``.
+        base_url: Where the provider is reached, ``""`` for its own address; workers ask only addresses that they know.
+        max_tokens: The most tokens of all requests and answers of one attempt, ``None`` for what the worker allows.
+        max_steps: The most steps of an assignment with tools, ``None`` for what the worker allows.
     """
 
     key: str
@@ -45,6 +50,11 @@ class Assignment:
     urgent: bool = False
     answer: Mapping[str, Any] | None = None
     max_cost: float | None = None
+    provider: str = ""
+    model: str = ""
+    base_url: str = ""
+    max_tokens: int | None = None
+    max_steps: int | None = None
 
     @property
     def text(self) -> str:

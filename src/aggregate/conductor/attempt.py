@@ -7,7 +7,7 @@ from threading import Event
 from time import monotonic
 
 from aggregate.concurrency.threads import run_in_thread
-from aggregate.conductor.answer_schema import AnswerFault, checked_answer
+from aggregate.conductor.answer_schema import AnswerSchemaError, checked_answer
 from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.conductor.worker import Worker
 from aggregate.errors import WorkerError
@@ -100,14 +100,14 @@ def _ask(worker: Worker, assignment: Assignment, begun: Callable[[], None]) -> A
 
 
 def _taken(reply: WorkerReply, assignment: Assignment) -> Attempt:
-    """Return the attempt that gave ``reply``: failed where there is no answer in it, or not the one that was asked for."""
+    """Return the attempt that gave ``reply``, failed where its answer is empty or not what was asked for."""
     if not reply.text.strip():
         return _refused(reply, "the answer is empty")
     if assignment.answer is None:
         return _success(reply)
     try:
         text = checked_answer(reply.text, assignment.answer)
-    except AnswerFault as fault:
+    except AnswerSchemaError as fault:
         return _refused(reply, f"the answer does not meet its schema: {fault}")
     return _success(replace(reply, text=text))
 

@@ -82,7 +82,7 @@ def complete_assignment(
 
 
 def _may_go_on(assignment: Assignment, attempts: Sequence[Attempt]) -> bool:
-    """Tell whether another attempt is to be made: an answer that is refused gets one more, whatever ``retries`` says."""
+    """Tell whether another attempt is to be made; after a refused answer there is one, whatever ``retries`` says."""
     last = attempts[-1]
     spent = cost_of(attempts) or 0.0
     if not last.again or (assignment.max_cost is not None and spent >= assignment.max_cost):

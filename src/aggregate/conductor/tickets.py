@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from aggregate.config.schema import TokenAmount
+from aggregate.config.schema import TokenAmount, TokenNumber
 from aggregate.models.group import FailurePolicy, MergeStrategy
 
 TICKET_ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -55,9 +55,10 @@ class Ticket(BaseModel):
     custom_function: str = Field(
         default="", description="For custom: a Python expression or a JavaScript function."
     )
-    aggregation_strategy: Literal["tier3", "auto", "summarize", "full"] = Field(
-        default="tier3",
-        description="How files that are not in focus are shown; tier3 by structure.",
+    aggregation_strategy: Literal["", "tier3", "auto", "summarize", "full"] = Field(
+        default="",
+        description="How files that are not in focus are shown; the persona's strategy by default, else tier3, "
+        "by structure.",
     )
     budget: TokenAmount | None = Field(
         default=None,
@@ -65,7 +66,8 @@ class Ticket(BaseModel):
         'are chosen for, such as 32000, "32k" or "auto".',
     )
     persona: str = Field(
-        default="", description="A persona of the configuration; its system prompt goes first."
+        default="",
+        description="A persona of the configuration, with its instructions, model, strategy and budget.",
     )
     tools: tuple[_Text, ...] = Field(
         default=(), description="Names of the tools that the worker may use."
@@ -99,6 +101,20 @@ class Ticket(BaseModel):
     max_cost: Dollars | None = Field(
         default=None,
         description="The most US dollars that the ticket may cost; once spent, it is not attempted again.",
+    )
+    max_tokens: TokenNumber | None = Field(
+        default=None,
+        description="The most tokens of all requests and answers of one attempt; it can only lower what you allow.",
+    )
+    max_seconds: float | None = Field(
+        default=None,
+        gt=0,
+        description="The most seconds of one attempt; it can only lower timeout and what you allow.",
+    )
+    max_steps: int | None = Field(
+        default=None,
+        ge=1,
+        description="The most steps of a ticket with tools; it can only lower what you allow.",
     )
 
     @property

@@ -133,7 +133,7 @@ class WorkerContexts:
 
     def _whole_prompt(self, ticket: Ticket, results: "tuple[Results, ...]") -> Prompt:
         """Return the context of a ticket without a budget: all that the project names."""
-        files = self._files.section(ticket.focus_files, ticket.aggregation_strategy)
+        files = self._files.section(ticket.focus_files, self._strategy(ticket))
         others = self._other_sections()
         stable = tuple(segment for segment in others if segment.section is not Section.HISTORY)
         history = tuple(segment for segment in others if segment.section is Section.HISTORY)
@@ -146,7 +146,7 @@ class WorkerContexts:
         """Return the context of a ticket with a budget, chosen for its task."""
         return self._budgeted.compose(
             replace(
-                self._asked(ticket.aggregation_strategy),
+                self._asked(self._strategy(ticket)),
                 results=results,
                 results_dir=self._project.folder / CACHE_DIR,
             ),
@@ -179,6 +179,11 @@ class WorkerContexts:
     def _budget(self, ticket: Ticket) -> Budget | None:
         usual = self._asked(TIER3).budget
         return ticket_budget(usual, ticket, self._persona(ticket.persona).budget)
+
+    def _strategy(self, ticket: Ticket) -> str:
+        """Return how files that are not in focus are shown: as the ticket says, else its persona."""
+        persona = self._persona(ticket.persona)
+        return ticket.aggregation_strategy or persona.aggregation_strategy or TIER3
 
     def _instructions(self, ticket: Ticket) -> str:
         return self._persona(ticket.persona).system_prompt.strip()

@@ -312,6 +312,23 @@ class SendTable(_Table):
     )
 
 
+class ConductTable(_Table):
+    """What one attempt at a ticket may use; a project's own file can only lower what the user's allows."""
+
+    max_tokens: TokenNumber | None = Field(
+        default=None,
+        description="The most tokens of all requests and answers of one attempt; 200,000 by default.",
+    )
+    max_seconds: float | None = Field(
+        default=None,
+        gt=0,
+        description="The most seconds of one attempt; what the ticket says by default.",
+    )
+    max_steps: int | None = Field(
+        default=None, ge=1, description="The most steps of a ticket with tools; 4 by default."
+    )
+
+
 class RedactionTable(_Table):
     """Which secrets are replaced by placeholders in a prompt."""
 
@@ -355,6 +372,9 @@ class Config(_Table):
     send: SendTable = Field(default=SendTable.model_construct(), description=str(SendTable.__doc__))
     trust: TrustTable = Field(
         default=TrustTable.model_construct(), description=str(TrustTable.__doc__)
+    )
+    conduct: ConductTable = Field(
+        default=ConductTable.model_construct(), description=str(ConductTable.__doc__)
     )
     redaction: RedactionTable = Field(
         default=RedactionTable.model_construct(), description=str(RedactionTable.__doc__)
