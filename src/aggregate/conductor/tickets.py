@@ -123,6 +123,16 @@ class Ticket(BaseModel):
         return self.title or self.id
 
     @property
+    def asks(self) -> bool:
+        """Whether a worker is asked: approvals wait for a person, and a list is spread over other tickets."""
+        return self.kind is TicketKind.WORK and not self.for_each
+
+    @property
+    def answer_schema(self) -> dict[str, Any] | None:
+        """The schema of the answer; a file's was put in its place when the tickets were read."""
+        return self.answer if isinstance(self.answer, dict) else None
+
+    @property
     def variable(self) -> str:
         """The variable that the answer goes into; a ticket without one is shown under its own id."""
         return self.collect_into or self.id

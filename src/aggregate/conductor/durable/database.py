@@ -17,6 +17,8 @@ from aggregate.conductor.durable.schema import METADATA
 from aggregate.disk.writing import create_private, private_folder
 from aggregate.errors import StateError
 
+Engine = sa.Engine
+"""The connections to a database, for those who only pass them on."""
 SQLITE = "sqlite:///"
 PATIENCE_SECONDS = 60.0
 """How long a run waits for a database that went away: a restart takes less. Workers, which nobody
@@ -130,6 +132,22 @@ def retry_while_away(
                     raise
             failures += 1
             sleep(doubling_delay(failures, _RETRY_SECONDS, _MAX_RETRY_SECONDS))
+
+
+def shrink(engine: sa.Engine) -> None:
+    """Give the room of deleted rows in an SQLite file back to the disk; Postgres does so by itself, for later rows.
+
+    Raises:
+        StateError: The database cannot be used.
+    """
+    if engine.dialect.name != "sqlite":
+        return
+    with database_errors(str(engine.url)), engine.connect() as connection:
+        # A transaction of SQLAlchemy's would keep it from being done; a checkpoint writes the log into the file.
+        cursor = connection.connection.cursor()
+        cursor.execute("VACUUM")
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        cursor.close()
 
 
 def _make_private(path: Path) -> None:
