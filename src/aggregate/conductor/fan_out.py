@@ -57,6 +57,12 @@ def children_of(ticket: Ticket, items: Sequence[Value]) -> list[Ticket]:
     return [_child(ticket, item, number, len(items)) for number, item in enumerate(items)]
 
 
+def without_items(ticket: Ticket) -> Ticket:
+    """Return a ticket without the focus files that its items will name, for what is known before there are any."""
+    known = tuple(path for path in ticket.focus_files if not _PLACE.search(path))
+    return ticket.model_copy(update={"focus_files": known}) if ticket.for_each else ticket
+
+
 def _child(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
     def fill(text: str) -> str:
         return _PLACE.sub(lambda match: _text(_at(match[1], item, number)), text)

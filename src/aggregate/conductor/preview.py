@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from aggregate.conductor.assignment_tokens import AssignmentTokens
+from aggregate.conductor.fan_out import without_items
 from aggregate.conductor.schedule import Schedule
 from aggregate.conductor.tickets import Ticket, Tickets
 from aggregate.conductor.worker_context import WorkerContexts
@@ -48,8 +49,9 @@ def preview(
     while started := schedule.start(len(tickets.tickets)):
         wave += 1
         for ticket in started:
-            contexts.check(ticket)
-            assignment = contexts.assignment(ticket, {}, ticket.id)
+            known = without_items(ticket)
+            contexts.check(known)
+            assignment = contexts.assignment(known, {}, ticket.id)
             waits_for = schedule.waits_for[ticket.id]
             steps.append(PreviewStep(wave, ticket, waits_for, tokens.count(assignment)))
             schedule.end(ticket.id, failed=False)

@@ -119,18 +119,23 @@ def totals(lines: Sequence[ReportLine], earlier_cost: float = 0.0) -> str:
     words = [f"{done:,} of {len(lines):,} tickets done"]
     if left_out:
         words.append(f"{left_out:,} left out")
-    words.append(f"{sum(line.tokens for line in lines):,} tokens")
-    costs = [line.cost for line in lines if line.cost is not None]
-    if sum(costs) + earlier_cost > 0:
-        words.append(dollars(sum(costs) + earlier_cost))
+    return ", ".join([*words, account(lines, earlier_cost)])
+
+
+def account(lines: Sequence[ReportLine], earlier_cost: float = 0.0) -> str:
+    """Return what tickets took, such as ``512 tokens, $0.0200``, and with what rounds before a retry have cost."""
+    words = [f"{sum(line.tokens for line in lines):,} tokens"]
+    cost = sum(line.cost or 0.0 for line in lines) + earlier_cost
+    if cost > 0:
+        words.append(dollars(cost))
     if earlier_cost > 0:
         words.append(f"of which {dollars(earlier_cost)} before a retry")
     return ", ".join(words)
 
 
 def dollars(amount: float | None) -> str:
-    """Return an amount of US dollars as a person reads it, ``""`` for one that is not known."""
-    return "" if amount is None else f"${amount:.4f}"
+    """Return an amount of US dollars as a person reads it, ``""`` for nothing and for one that is not known."""
+    return f"${amount:.4f}" if amount else ""
 
 
 def duration(seconds: float) -> str:

@@ -8,7 +8,7 @@ from threading import Event
 from time import monotonic
 
 from aggregate.conductor.checkboxes import Checkbox
-from aggregate.conductor.durable.database import Engine, database_url, shrink
+from aggregate.conductor.durable.database import Engine, database_url, shrink, wait_for_server
 from aggregate.conductor.durable.dbos_queue import DbosQueue, open_database
 from aggregate.conductor.durable.ending_table import EndingTable
 from aggregate.conductor.durable.heartbeat import LEASE_SECONDS
@@ -17,6 +17,7 @@ from aggregate.conductor.durable.run_lease import conducting, is_conducted
 from aggregate.conductor.durable.run_table import CANCELLED, FINISHED, RUNNING, RunRow, RunTable
 from aggregate.conductor.durable.worker_process import WorkerProcess
 from aggregate.conductor.endings import Ending, EndingState
+from aggregate.conductor.fan_out import without_items
 from aggregate.conductor.metadata_file import TrackStatus
 from aggregate.conductor.past_run import PastRun, TrackProgress
 from aggregate.conductor.run_files import RunFiles, last_number
@@ -251,15 +252,28 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
 
 @contextmanager
 def run_worker(
-    database: str, worker: Worker, *, lease: float = LEASE_SECONDS
+    database: str,
+    worker: Worker,
+    *,
+    lease: float = LEASE_SECONDS,
+    away: Callable[[str], None] | None = None,
 ) -> Iterator[WorkerProcess]:
     """Let this process work on the tickets of every track on ``database`` while the block runs.
+
+    Args:
+        database: A URL or a file.
+        worker: Who answers.
+        lease: Seconds after which this process counts as dead if it gives no sign of life.
+        away: Called with the reason, once for each, while the server is waited for; without it that is an error.
 
     Raises:
         StateError: The database cannot be used.
     """
+    url = database_url(database)
+    if away is not None:
+        wait_for_server(url, away)
     with (
-        open_database(database_url(database)) as engine,
+        open_database(url) as engine,
         WorkerProcess(engine, worker, lease=lease) as process,
     ):
         yield process
@@ -293,7 +307,7 @@ def _begin_or_resume(
     if options.resume or options.retry:
         raise TrackError(f"{track.track_id}: {NOTHING_TO_RESUME}")
     for ticket in tickets.tickets:
-        contexts.check(ticket)
+        contexts.check(without_items(ticket))
     track.mark_plan({(ticket.id, ticket.name): Checkbox.OPEN for ticket in tickets.tickets})
     last_in_database = run.number if run else 0
     return runs.begin(tickets, max(last_in_files, last_in_database) + 1)

@@ -26,7 +26,11 @@ def worker(database: str, spec: str, lease: float) -> None:
     redaction = redaction_for(sending=True)
     allow = redaction.allow if redaction else ()
     answering = make_worker(spec, redact=redaction is not None, allow=allow, tell=warn)
-    with run_worker(database, answering, lease=lease) as process:
+    with run_worker(database, answering, lease=lease, away=_say_away) as process:
         say(f"working as {process.executor_id}")
         while not stop.wait(_LOOK_SECONDS):
             pass
+
+
+def _say_away(reason: str) -> None:
+    say(f"waiting for the database ({reason})")
