@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from aggregate.conductor.assignment import TicketOutcome
 
+_ROUNDING = 1e-9
+
 
 @dataclass(slots=True)
 class Spending:
@@ -36,7 +38,7 @@ class Spending:
         self.dearest = max(self.dearest, outcome.cost)
 
     def room(self, most: int, under_way: int) -> int:
-        """Return how many more tickets may be asked for, ``most`` where nothing is limited."""
+        """Return how many more tickets may be asked for, ``most`` where nothing is limited; none for less than 1."""
         if self.limit is None:
             return most
         if self.reason:
@@ -45,9 +47,7 @@ class Spending:
             return min(most, 1 - under_way)
         if not self.dearest:
             return most
-        affordable = int((self.limit - self.spent) / self.dearest) - under_way
-        # What is left pays for less than the dearest: one alone may still fit.
-        return min(most, affordable if under_way else max(affordable, 1))
+        return min(most, self._affordable(self.limit) - under_way)
 
     @property
     def reason(self) -> str:
@@ -56,6 +56,13 @@ class Spending:
             return ""
         if self.unpriced:
             return f'the price of what "{self.unpriced}" asked is not known, so that max_cost cannot be kept'
-        if self.spent >= self.limit:
-            return f"max_cost, ${self.limit:g}, is spent"
+        if self.dearest and self._affordable(self.limit) < 1:
+            return (
+                f"of max_cost, ${self.limit:g}, ${self.spent:.4f} is spent, and what is left may not pay for another: "
+                f"the dearest ticket took ${self.dearest:.4f}"
+            )
         return ""
+
+    def _affordable(self, limit: float) -> int:
+        # Sums of cents are no whole cents: a rounding error keeps nobody from what is paid for.
+        return int((limit - self.spent) / self.dearest + _ROUNDING)
