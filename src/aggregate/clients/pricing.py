@@ -64,6 +64,14 @@ def largest_window() -> int | None:
     )
 
 
+def listed_models(provider: str) -> list[str]:
+    """Return the models of a provider that the price list names, in order; none for a provider that it lacks."""
+    from genai_prices.data import providers  # half a second to load
+
+    listed_id = _PRICE_LIST_IDS.get(provider, provider)
+    return [model.id for listed in providers if listed.id == listed_id for model in listed.models]
+
+
 def listed_window(model: str) -> int | None:
     """Return the context window that the price list gives for a model, ``None`` where it gives none."""
     from genai_prices import Usage as Priced
