@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulation.goal_kills import PARCELS, killed_goal
+from simulation.killed_goals import PARCELS, killed_goal
 
 from aggregate.agent import (
     Completion,
