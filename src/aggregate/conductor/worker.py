@@ -102,7 +102,7 @@ class ModelWorker:
             raise WorkerError(
                 f"{assignment.ticket}: {result.text or 'no step gave something usable'}"
             )
-        return WorkerReply(result.text, result.trace.tokens)
+        return WorkerReply(result.text, result.trace.tokens, result.stopped)
 
     def _tools(self, assignment: Assignment) -> list[Tool]:
         registry = standard_tools(state_dir=self.root / "state", roots=(self.root,))
