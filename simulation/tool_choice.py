@@ -1,4 +1,4 @@
-"""How often the right tool is chosen for a goal: ``python -m simulation.tool_choice [tuning|held_back|all]``.
+"""How often the right tool is chosen for a goal: ``python -m simulation tool_choice [tuning|held_back]``.
 
 The goals, and the tools that do them, stand in ``simulation/tool_choice_goals``. The model behind is perfect as far as
 it can be: it names the right tool where that is among those that it is shown, and none otherwise. What is measured is
@@ -8,6 +8,7 @@ what the rules decide by themselves, and whether the model is shown the right to
 import re
 import sys
 import tomllib
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -158,21 +159,23 @@ def table(half: str, made: Sequence[Choice]) -> str:
 
 def main() -> None:
     """Print how many choices were right, and each that was not."""
-    wanted = sys.argv[1] if len(sys.argv) > 1 else "all"
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("half", nargs="?", choices=HALVES, help="this half alone")
+    half = parser.parse_args().half
     print("goals          n right  share by rules wrong+sure  asked questions  tokens")
-    bad = False
-    for half in HALVES if wanted == "all" else (wanted,):
-        made = choices(half)
-        print(table(half, made))
+    is_good = True
+    for name in [half] if half else HALVES:
+        made = choices(name)
+        print(table(name, made))
         for choice in made:
             if not choice.right:
                 sure = "" if choice.questions else ", and sure"
                 expected = " or ".join(choice.goal.expected) or "none"
                 print(f'  "{choice.goal.text}": {choice.name}, not {expected}{sure}')
         wrong_and_sure = any(not choice.right and not choice.questions for choice in made)
-        right = sum(choice.right for choice in made) / len(made)
-        bad = bad or wrong_and_sure or right < LEAST_RIGHT
-    sys.exit(bad)
+        share = sum(choice.right for choice in made) / len(made)
+        is_good = is_good and not wrong_and_sure and share >= LEAST_RIGHT
+    sys.exit(not is_good)
 
 
 if __name__ == "__main__":

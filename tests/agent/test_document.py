@@ -24,6 +24,21 @@ def test_the_console_example(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert click.testing.CliRunner().invoke(program, given).stdout == shown.group(3)
 
 
+def test_the_trial_of_a_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A goal that ran out of tokens, and the command that goes on with it, print what the page shows (X-4)."""
+    blocks = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
+    (shown,) = (block for block in blocks if "--resume" in block)
+    commands = re.findall(r"\$ aggregate (.*?)\n(.*?)(?=\$ |\Z)", shown, re.DOTALL)
+    assert len(commands) == 2
+    monkeypatch.chdir(ROOT / "docs/examples/goal")
+    monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "states"))
+    for command, printed in commands:
+        given = [*shlex.split(command), "--state-dir", str(tmp_path)]
+        done = click.testing.CliRunner().invoke(program, given)
+        told = [line for line in done.stderr.splitlines() if not line.startswith("warning: ")]
+        assert done.stdout + "".join(f"{line}\n" for line in told) == printed
+
+
 def test_the_python_examples(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each block prints the text below it."""
     monkeypatch.chdir(tmp_path)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulation.goal_kills import PARCELS, killed_goal
+from simulation.killed_goals import PARCELS, killed_goal
 
 from aggregate.agent import (
     Completion,
@@ -21,7 +21,7 @@ from aggregate.agent import (
 )
 from aggregate.agent.goal_record import GoalRecord
 from aggregate.agent.goal_records import KEPT, new_record, recorded, unfinished_goals
-from aggregate.errors import StateError
+from aggregate.errors import ClientSetupError, StateError
 from aggregate.tools import Permission, ToolRegistry, make_tool, state_store
 
 PLAN = "1. List the parcels\n2. Ship each parcel\n3. Say what was done"
@@ -231,6 +231,22 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
     assert unfinished_goals(tmp_path) == []
     record.close()
     assert [note.goal for note in unfinished_goals(tmp_path)] == ["Do it"]
+
+
+def test_a_goal_without_a_key_is_not_interrupted(tmp_path: Path) -> None:
+    """Where the client could ask nothing at all there is nothing to go on with."""
+
+    class Keyless:
+        def ask(self, question: Question) -> Completion:
+            raise ClientSetupError("there is no key")
+
+    _, record = new_record(tmp_path, "Do it", steps=4)
+    with pytest.raises(ClientSetupError):
+        NeuronAgent(Keyless(), [], state_dir=tmp_path / "state").execute_goal(
+            "Do it", record=record
+        )
+    record.close()
+    assert unfinished_goals(tmp_path) == []
 
 
 def test_goals_that_cannot_be_resumed(tmp_path: Path) -> None:

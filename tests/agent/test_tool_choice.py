@@ -5,9 +5,31 @@ from typing import Any
 
 import pytest
 
-from aggregate.agent import QuestionKind
-from aggregate.tools import ToolRegistry, make_tool
+from aggregate.agent import QuestionKind, TraceKind
+from aggregate.tools import ToolRegistry, make_tool, standard_tools
 from tests.fakes.models import agent, calls
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Calculate the total",
+        "Search the web",
+        "What is the total distance of my activities?",
+        "Get the total",
+        "List everything",
+        "Show the way",
+    ],
+)
+def test_a_verb_alone_decides_nothing(tmp_path: Path, goal: str) -> None:
+    """A tool that does the same to something else is not called, and its answer is none (P2)."""
+    tools = standard_tools(state_dir=tmp_path, roots=[tmp_path])
+    script = {"decompose": f"1. {goal}", "find_tool": "NONE", "answer": "NO TOOL FITS: the data"}
+    made, model = agent(tmp_path, script, tools)
+    result = made.execute_goal(goal)
+    assert not result.success
+    assert "find_tool" in calls(model)
+    assert not any(node.kind is TraceKind.TOOL for node in result.trace.children[-1].children)
 
 
 class Counted:

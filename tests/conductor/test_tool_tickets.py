@@ -35,7 +35,10 @@ ASKED = Assignment(
     tools=("read_file",),
     task="Say which number notes.txt holds.",
 )
-PLAN = {"Split the goal": "1. Read notes.txt", "Give the arguments": '{"path": "notes.txt"}'}
+PLAN = {
+    "Split the goal": "1. Read the file notes.txt",
+    "Give the arguments": '{"path": "notes.txt"}',
+}
 FINAL = {"What the steps found": "It holds forty-two."}
 
 
@@ -106,8 +109,8 @@ def test_the_second_request_reads_the_context_from_a_cache(root: Path) -> None:
 @pytest.mark.parametrize(
     ("answers", "fields", "error"),
     [
-        ({"Split the goal": "1. Read lost.txt", "Give the arguments": '{"path": "lost.txt"}'}, {}, "no file of the project"),
-        ({**PLAN, "Split the goal": "1. Read notes.txt\n2. Read lost.txt", "lost.txt\nParameters": '{"path": "lost.txt"}'}, {}, 'its last step, "Read lost.txt", failed'),
+        ({"Split the goal": "1. Read the file lost.txt", "Give the arguments": '{"path": "lost.txt"}'}, {}, "no file of the project"),
+        ({**PLAN, "Split the goal": "1. Read the file notes.txt\n2. Read the file lost.txt", "lost.txt\nParameters": '{"path": "lost.txt"}'}, {}, 'its last step, "Read the file lost.txt", failed'),
         ({**PLAN, "What the steps found": Reply(" \n", Usage())}, {}, "the model answered nothing (end)"),
         ({**PLAN, "What the steps found": Reply("", Usage(), FinishReason.REFUSED)}, {}, "the model refused to answer"),
         ({**PLAN, **FINAL}, {"max_tokens": 3_000}, "is sent with the plan and with the answer, which exceeds max_tokens, 3,000"),
@@ -129,19 +132,21 @@ def test_warnings_of_steps_are_not_dropped(root: Path) -> None:
         {
             **FINAL,
             "lost.txt\nParameters": '{"path": "lost.txt"}',
-            "Split the goal": "1. Read lost.txt\n2. Read notes.txt",
+            "Split the goal": "1. Read the file lost.txt\n2. Read the file notes.txt",
             "Give the arguments": '{"path": "notes.txt"}',
         }
     )
     made = attempt(root, script)
     assert (made.status, made.text) == (RunStatus.SUCCESS, "It holds forty-two.")
-    assert "Step 1 (Read lost.txt) failed" in made.warning
+    assert "Step 1 (Read the file lost.txt) failed" in made.warning
     assert "This step failed:" in script.texts[-1]
 
 
 def test_steps_are_limited(root: Path) -> None:
     """No more steps are planned than the ticket allows, and the worker's user may allow fewer."""
-    plan = {"Split the goal": "1. Read notes.txt\n2. Read it again\n3. Read more"}
+    plan = {
+        "Split the goal": "1. Read the file notes.txt\n2. Read the file, whole\n3. Read the text of the file"
+    }
     script = Script({**FINAL, **plan, "Give the arguments": '{"path": "notes.txt"}'})
     made = attempt(root, script, max_steps=2)
     assert "2 at the most" in script.texts[0]

@@ -20,6 +20,9 @@ from aggregate.models.jsonable import jsonable
 MEMORY_KEY: Final = "memory"
 """Where the saved values stand that the goal began with."""
 
+NO_MEMORY: Final[Mapping[str, Any]] = {"memory": {}}
+"""The entry there where nothing was saved."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:

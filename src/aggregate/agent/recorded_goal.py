@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from aggregate.agent.goal_record import Unfinished
+from aggregate.agent.goal_record import NO_MEMORY, Unfinished
 from aggregate.disk.databases import guard_connection, private_database
 from aggregate.errors import OutputError, StateError
 
@@ -68,9 +68,10 @@ class RecordedGoal:
 
     @property
     def begun(self) -> bool:
-        """Whether anything was asked or called."""
+        """Whether anything was asked or called; that nothing was saved by earlier goals is no such thing."""
+        query = "SELECT 1 FROM entries WHERE entry IS NOT ? LIMIT 1"
         with self._writing() as connection:
-            return connection.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is not None
+            return connection.execute(query, (json.dumps(NO_MEMORY),)).fetchone() is not None
 
     def describe(self, goal: str, *, steps: int) -> None:
         """Keep what a new goal is."""
