@@ -1,36 +1,50 @@
 """What 50 turns of a discussion cost over a real git history, by each provider's cache.
 
-``python -m simulation discussion [CLONE] [--chart FILE.svg]`` replays commits of any local clone, by default this
-project's own. A third of the turns change files. Each turn is composed, planned, sent to the scripted client and
-written to the discussion through the public surface; what the caches read and write follows from their rules
-(``aggregate.prompt_cache.policy``). Beside it stand the plain prompt (every file as it is now) in naive order: the
-discussion first, then the files by the time of their last change, a breakpoint at the end where the provider wants
-one; and the plain prompt as a fresh pack without a cache.
+``python -m simulation discussion [CLONE...] [--words N] [--every N] [--pause SECONDS|human]`` replays commits of any local clones, by default this project's own: whole source folders, answers of so many words, files that
+change before every n-th turn, pauses of one length or as people make them. Each turn is composed, planned, sent to the
+scripted client and written to the discussion through the public surface; what the caches read and write follows from
+their rules (``aggregate.prompt_cache.policy``). Beside it stand the plain prompt (every file as it is now) in naive
+order: the discussion first, then the files by the time of their last change, a breakpoint at the end where the provider
+wants one; and the plain prompt as a fresh pack without a cache.
+
+The constants of ``aggregate.prompt_cache`` were set by six histories (``TUNING``); figures that are published name
+which histories they are of, these or others (``HELD_OUT``).
 """
 
 import argparse
+import os
+import random
+import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, chain, cycle, islice
+from math import log
 from pathlib import Path
 
-from aggregate.chat.turn import PreparedTurn
 from aggregate.clients.pricing import cost
 from aggregate.compose.api import compose_prompt
 from aggregate.models.prompt import Prompt, Section
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt
+from aggregate.prompt_cache.lifetimes import REMEMBERED_PAUSES, CacheLifetime, Pauses
 from aggregate.prompt_cache.policy import CacheLookup, CachePolicy, policy_for
 from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, charge
 from aggregate.tokens.count import count_prompt
 from simulation.chart import line_chart
-from simulation.replay import Replay, make_replay
-from simulation.sim_base import run_sim
+from simulation.replay import Commit, Replay, make_replay
+from simulation.sim_base import SimTurn, run_sim
 
 TURNS = 50
 PAUSE = 120.0
+WORDS = 290
+EVERY = 3
+HUMAN = "human"
+MEDIAN_PAUSE, PAUSE_SPREAD = 150.0, 1.028
+"""People's pauses: 2.5 minutes in the median, more than five in a quarter of all turns (log-normal)."""
+TUNING = ("click", "httpx", "flask", "cobra", "gin", "bat")
+HELD_OUT = ("requests", "fzf", "express", "fd", "gson", "ripgrep")
 MODELS = (
     ("anthropic", "claude-sonnet-5"),
     ("openai", "gpt-5.6"),
@@ -49,9 +63,11 @@ class Account:
     layout: BlockLayout | None = None
     usages: list[Usage] = field(default_factory=list)
 
-    def book(self, plan: RequestPlan, *, at: float, output: int) -> None:
+    def book(
+        self, plan: RequestPlan, *, at: float, output: int, renews_marked: bool = True
+    ) -> None:
         """Charge a request."""
-        usage, self.cache = charge(plan, self.cache, at=at)
+        usage, self.cache = charge(plan, self.cache, at=at, renews_marked=renews_marked)
         self.layout = plan.layout
         self.usages.append(usage + Usage(output=output))
 
@@ -63,7 +79,10 @@ class Account:
     def input_price(self, usages: list[Usage]) -> float:
         """Return what the input costs, in prices of one input token."""
         return sum(
-            one.fresh + one.cache_write * self.policy.write + one.cache_read * self.policy.read
+            one.fresh
+            + (one.cache_write - one.cache_write_long) * self.policy.write
+            + one.cache_write_long * self.policy.long_write
+            + one.cache_read * self.policy.read
             for one in usages
         )
 
@@ -79,13 +98,52 @@ class Books:
     afresh: list[Usage] = field(default_factory=list)
 
 
-def simulate(replay: Replay, folder: Path, *, turns: int, pause: float) -> list[Books]:
+@dataclass(frozen=True, slots=True)
+class Discussion:
+    """How a discussion goes.
+
+    Attributes:
+        turns: How many turns.
+        every: Files change before every so manieth turn.
+        words: How many words an answer has.
+        pauses: Seconds before each turn but the first.
+        renews_marked: Whether a breakpoint renews the entry that it stands on.
+    """
+
+    turns: int
+    every: int
+    words: int
+    pauses: tuple[float, ...]
+    renews_marked: bool = True
+
+    @property
+    def changing_turns(self) -> list[int]:
+        """The turns before which files change."""
+        return list(range(1, self.turns, self.every))
+
+
+def fixed_pauses(turns: int, seconds: float) -> tuple[float, ...]:
+    """Return pauses of one length."""
+    return (seconds,) * (turns - 1)
+
+
+def human_pauses(turns: int, seed: int = 1) -> tuple[float, ...]:
+    """Return pauses as people make them, the same ones for the same seed."""
+    chance = random.Random(seed)
+    drawn = (chance.lognormvariate(log(MEDIAN_PAUSE), PAUSE_SPREAD) for _ in range(turns - 1))
+    return tuple(round(pause, 1) for pause in drawn)
+
+
+def simulate(replay: Replay, folder: Path, discussion: Discussion) -> list[Books]:
     """Hold the discussion and return the accounts of all providers."""
     books = [Books(p, m, Account(policy_for(p, m)), Account(policy_for(p, m))) for p, m in MODELS]
-    changing = dict(zip(changing_turns(turns), replay.commits, strict=False))
+    changing = dict(zip(discussion.changing_turns, replay.commits, strict=False))
     times = dict.fromkeys(replay.paths, -1)
+    starts = (0.0, *accumulate(discussion.pauses))
 
     def before(turn: int) -> None:
+        if turn:
+            let_time_pass(folder, discussion.pauses[turn - 1])
         if turn in changing:
             old = stamps(replay)
             replay.check_out(changing[turn].name)
@@ -93,26 +151,36 @@ def simulate(replay: Replay, folder: Path, *, turns: int, pause: float) -> list[
                 {path: turn for path, stamp in stamps(replay).items() if stamp != old.get(path)}
             )
 
-    said = [changing.get(turn, replay.commits[turn % len(replay.commits)]) for turn in range(turns)]
-    config = write_config(folder, replay)
-    script = [
-        commit.diff if turn in changing else commit.diff[:500] for turn, commit in enumerate(said)
+    said = [
+        changing.get(turn, replay.commits[turn % len(replay.commits)])
+        for turn in range(discussion.turns)
     ]
     run = run_sim(
-        config, [f"Please do this: {one.subject}" for one in said], answers=script, before=before
+        write_config(folder, replay),
+        [f"Please do this: {commit.subject}" for commit in said],
+        answers=list(answers(said, discussion.words)),
+        before=before,
     )
     for turn, done in enumerate(run):
-        _book(
-            books, done.prepared, times, at=turn * pause, output=done.delivered.reply.usage.output
-        )
-        if done.delivered.reply.usage != books[0].ours.usages[-1]:
+        _book(books, done, times, starts, turn, discussion)
+        if discussion.renews_marked and done.delivered.reply.usage != books[0].ours.usages[-1]:
             raise AssertionError(f"turn {turn}: the scripted client and the account differ")
     return books
 
 
-def changing_turns(turns: int) -> list[int]:
-    """Return the turns before which files change: every third."""
-    return list(range(1, turns, 3))
+def answers(said: Sequence[Commit], words: int) -> Iterator[str]:
+    """Yield answers of so many words, line breaks as they are: what a commit says and does, then what others do."""
+    texts = [re.findall(r"\S+\s*", f"{commit.diff}\n") for commit in said]
+    for number in range(len(said)):
+        pieces = chain.from_iterable(islice(cycle(texts), number, number + len(texts)))
+        yield "".join(islice(pieces, words)).strip()
+
+
+def let_time_pass(folder: Path, seconds: float) -> None:
+    """Let time pass: the records of all requests become older."""
+    for record in folder.rglob(".*.chain.json"):
+        info = record.stat()
+        os.utime(record, (info.st_atime, info.st_mtime - seconds))
 
 
 def stamps(replay: Replay) -> dict[str, int]:
@@ -153,18 +221,33 @@ def naive_plan(
 
 
 def _book(
-    books: list[Books], ready: PreparedTurn, times: dict[str, int], *, at: float, output: int
+    books: list[Books],
+    done: SimTurn,
+    times: dict[str, int],
+    starts: Sequence[float],
+    turn: int,
+    discussion: Discussion,
 ) -> None:
+    ready, output = done.prepared, done.delivered.reply.usage.output
     plain = compose_prompt(ready.request).prompt
     tokens = count_prompt(plain).segments
+    pauses = Pauses(discussion.pauses[:turn][-REMEMBERED_PAUSES:])
     for one in books:
         one.afresh.append(Usage(fresh=sum(tokens), output=output))
-        policy, earlier = one.ours.policy, one.ours.layout
+        policy = one.ours.policy
         plan = plan_request(
-            ready.ordered.prompt, policy, earlier=earlier, weights=ready.ordered.weights
+            ready.ordered.prompt,
+            policy,
+            earlier=one.ours.layout,
+            weights=ready.ordered.weights,
+            age=starts[turn] - starts[turn - 1] if turn else 0.0,
+            lifetime=CacheLifetime.AUTO,
+            pauses=pauses,
         )
-        one.ours.book(plan, at=at, output=output)
-        one.naive.book(naive_plan(plain, tokens, times, policy), at=at, output=output)
+        renews = discussion.renews_marked
+        one.ours.book(plan, at=starts[turn], output=output, renews_marked=renews)
+        naive = naive_plan(plain, tokens, times, policy)
+        one.naive.book(naive, at=starts[turn], output=output, renews_marked=renews)
 
 
 def table(books: list[Books]) -> Iterator[str]:
@@ -199,18 +282,59 @@ def chart(one: Books) -> str:
 
 
 def main() -> None:
-    """Print the table for one clone."""
+    """Print the table of each clone."""
+    options = _options()
+    pauses = (
+        human_pauses(options.turns)
+        if options.pause == HUMAN
+        else fixed_pauses(options.turns, float(options.pause))
+    )
+    renews = not options.strict_renewal
+    discussion = Discussion(options.turns, options.every, options.words, pauses, renews)
+    for clone in options.clones:
+        with tempfile.TemporaryDirectory() as name:
+            replay = make_replay(
+                clone,
+                Path(name) / "tree",
+                commits=len(discussion.changing_turns),
+                most_bytes=options.bytes,
+                hardest=options.hardest,
+            )
+            if not options.brief:
+                print(
+                    f"{clone}: {len(replay.paths)} files, {options.turns} turns, "
+                    f"{len(discussion.changing_turns)} of them after a commit"
+                )
+            books = simulate(replay, Path(name), discussion)
+        print(brief_line(clone, books[0]) if options.brief else "\n".join(table(books)), flush=True)
+        if options.chart:
+            options.chart.write_text(chart(books[0]), encoding="utf-8")
+
+
+def brief_line(clone: Path, one: Books) -> str:
+    """Return what the first provider's cache did, in one line."""
+    afresh = sum(usage.input for usage in one.afresh)
+    total = one.ours.total
+    cost = one.ours.input_price(one.ours.usages) / afresh
+    more = total.input / afresh - 1
+    return (
+        f"{clone}: {100 * total.cache_share:.1f} % read, {cost:.3f} of afresh, {100 * more:.1f} % more tokens, "
+        f"{afresh / len(one.afresh):,.0f} tokens a turn"
+    )
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        description="Replay a discussion over a git history, with each provider's cache."
+        description="Replay a discussion over git histories, with each provider's cache."
     )
     parser.add_argument(
-        "clone",
-        type=Path,
-        nargs="?",
-        default=Path(__file__).parents[1],
-        help="default: this project",
+        "clones", type=Path, nargs="*", default=[Path(__file__).parents[1]], metavar="CLONE"
     )
     parser.add_argument("--turns", type=int, default=TURNS)
+    parser.add_argument("--words", type=int, default=WORDS, help="of an answer (default 290)")
+    parser.add_argument(
+        "--every", type=int, default=EVERY, help="files change before every n-th turn (default 3)"
+    )
     parser.add_argument(
         "--bytes",
         type=int,
@@ -220,32 +344,24 @@ def main() -> None:
     parser.add_argument(
         "--hardest",
         action="store_true",
-        help="take the files that changed most often, not a sample",
+        help="take the files that changed most often, not whole folders",
     )
     parser.add_argument(
-        "--pause", type=float, default=PAUSE, help="seconds between two turns (default 120)"
+        "--pause",
+        default=str(PAUSE),
+        metavar="SECONDS|human",
+        help="between two turns (default 120)",
     )
+    parser.add_argument(
+        "--strict-renewal",
+        action="store_true",
+        help="count without the renewal of entries that a breakpoint stands on",
+    )
+    parser.add_argument("--brief", action="store_true", help="one line for each clone")
     parser.add_argument(
         "--chart", type=Path, metavar="FILE", help="write the cost under Anthropic's rules as SVG"
     )
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        commits = len(changing_turns(options.turns))
-        replay = make_replay(
-            options.clone,
-            folder / "tree",
-            commits=commits,
-            most_bytes=options.bytes,
-            hardest=options.hardest,
-        )
-        print(
-            f"{options.clone}: {len(replay.paths)} files, {options.turns} turns, {commits} of them after a commit"
-        )
-        books = simulate(replay, folder, turns=options.turns, pause=options.pause)
-    print("\n".join(table(books)))
-    if options.chart:
-        options.chart.write_text(chart(books[0]), encoding="utf-8")
+    return parser.parse_args()
 
 
 def _dollars(one: Books, usages: list[Usage]) -> str:

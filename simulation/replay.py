@@ -4,19 +4,18 @@ import hashlib
 import os
 import subprocess
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from simulation.git_history import SOURCES, git
 
-_MOST_BYTES = 48_000
 _RECENT = 400
-_LONGEST_SAID = 1_600
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit that changes files of the project: what was asked for, and what was done, shortened."""
+    """A commit that changes files of the project: what was asked for, and what was done."""
 
     name: str
     subject: str
@@ -47,8 +46,9 @@ def make_replay(
 ) -> Replay:
     """Check some files of a clone out into ``folder``, as they were some commits ago.
 
-    The files are source files in an order by a hash of their paths, as many as fit: a sample of the tree. The hardest
-    choice for a cache is those that changed most often of late.
+    The files are the source files of whole folders, those first that changed most often of late, as many as fit; of a
+    folder that is too large for itself as many files as fit. No file is too long. The hardest choice for a cache is the
+    single files that changed most often.
 
     Args:
         clone: A git repository, with or without a work tree; nothing is written to it.
@@ -87,19 +87,36 @@ def _chosen(clone: Path, most_bytes: int, *, hardest: bool) -> tuple[str, ...]:
         for size, path in [_size_and_path(entry)]
         if size.isdigit()
     }
-    changes = _changes(clone) if hardest else Counter[str]()
+    sizes = {path: size for path, size in sizes.items() if Path(path).suffix in SOURCES}
+    changes = _changes(clone)
+    if hardest:
+        files = sorted(sizes, key=lambda path: (-changes[path], _hash(path)))
+        return _fitting(files, sizes, most_bytes)
+    folders: dict[str, list[str]] = {}
+    for path in sorted(sizes, key=_hash):
+        folders.setdefault(str(Path(path).parent), []).append(path)
+    often = {folder: sum(changes[path] for path in paths) for folder, paths in folders.items()}
+    chosen: tuple[str, ...] = ()
+    for folder in sorted(folders, key=lambda folder: (-often[folder], folder)):
+        paths = folders[folder]
+        left = most_bytes - sum(sizes[path] for path in chosen)
+        if sum(sizes[path] for path in paths) <= left or not chosen:
+            chosen += _fitting(paths, sizes, left)
+    return tuple(sorted(chosen))
+
+
+def _fitting(paths: Sequence[str], sizes: Mapping[str, int], most_bytes: int) -> tuple[str, ...]:
+    """Return the paths that fit, tried one after the other, sorted."""
     chosen, total = [], 0
-    for path in sorted(
-        sizes, key=lambda path: (-changes[path], hashlib.sha256(path.encode()).digest())
-    ):
-        if (
-            Path(path).suffix in SOURCES
-            and sizes[path] <= _MOST_BYTES
-            and total + sizes[path] <= most_bytes
-        ):
+    for path in paths:
+        if total + sizes[path] <= most_bytes:
             chosen.append(path)
             total += sizes[path]
     return tuple(sorted(chosen))
+
+
+def _hash(path: str) -> bytes:
+    return hashlib.sha256(path.encode()).digest()
 
 
 def _changes(clone: Path) -> Counter[str]:
@@ -118,7 +135,7 @@ def _size_and_path(entry: str) -> tuple[str, str]:
 def _diff(clone: Path, commit: str, paths: tuple[str, ...]) -> str:
     return git(
         clone, "show", "--first-parent", "-m", "--format=%B", "-U1", commit, "--", *paths
-    ).decode("utf-8", "replace")[:_LONGEST_SAID]
+    ).decode("utf-8", "replace")
 
 
 def _only(folder: Path, paths: tuple[str, ...]) -> None:

@@ -67,13 +67,13 @@ def test_a_dry_run_shows_the_plan_and_does_nothing(
     )
     assert (code, err) == (0, "")
     assert re.sub(r" +", " ", without_numbers(out)).splitlines() == [
-        " tokens segments block",
-        " # # [files] … src/a.py",
+        " tokens segments role block",
+        " # # document [files] … src/a.py",
         " ── breakpoint, # tokens ──",
-        " # # src/b.py",
+        " # # document src/b.py",
         " ── breakpoint, # tokens ──",
-        " # # [history]",
-        " # # Discussion Excerpt #",
+        " # # document [history]",
+        " # # user Discussion Excerpt #",
         " ── breakpoint, # tokens ──",
         " # # in all, to scripted claude-sonnet-#",
         "chosen: provider scripted (option), model claude-sonnet-# (the provider's usual one)",

@@ -8,8 +8,16 @@ from pathlib import Path
 import pytest
 from simulation.__main__ import simulations
 from simulation.chart import line_chart
-from simulation.discussion import chart, simulate, table
-from simulation.replay import make_replay
+from simulation.discussion import (
+    Discussion,
+    answers,
+    chart,
+    fixed_pauses,
+    human_pauses,
+    simulate,
+    table,
+)
+from simulation.replay import Commit, make_replay
 from simulation.sim_base import run_sim
 
 from tests.project import project
@@ -55,7 +63,8 @@ def test_a_discussion_is_replayed_and_charged(clone: Path, tmp_path: Path) -> No
     )
     assert replay.paths == ("a.py", "b.py", "c.py", "d.py", "e.py")
     assert [commit.subject for commit in replay.commits] == ["Change b", "Change b", "Change d"]
-    books = simulate(replay, tmp_path, turns=TURNS, pause=60.0)
+    discussion = Discussion(TURNS, every=3, words=70, pauses=fixed_pauses(TURNS, 60.0))
+    books = simulate(replay, tmp_path, discussion)
     assert {one.provider for one in books} == {
         "anthropic",
         "openai",
@@ -74,6 +83,32 @@ def test_a_discussion_is_replayed_and_charged(clone: Path, tmp_path: Path) -> No
     assert chart(books[0]).count("<polyline") == 3
     assert (replay.folder / "d.py").read_text(encoding="utf-8").startswith("# d 3\n")
     assert (clone / "d.py").read_text(encoding="utf-8").startswith("# d 3\n")
+
+
+def test_a_slow_discussion_costs_little_more(clone: Path, tmp_path: Path) -> None:
+    """Pauses of ten minutes end the entries that live for five, and not those that live for an hour."""
+    replay = make_replay(
+        clone, tmp_path / "tree", commits=COMMITS, most_bytes=100_000, hardest=False
+    )
+    discussion = Discussion(TURNS, every=3, words=70, pauses=fixed_pauses(TURNS, 600.0))
+    books = simulate(replay, tmp_path, discussion)
+    shares = {one.provider: one.ours.total.cache_share for one in books}
+    assert shares["anthropic"] > 0.8
+    assert shares["minimax"] == 0.0
+
+
+def test_answers_have_the_words_that_are_asked_for() -> None:
+    """However short a commit is: then others go on, with their line breaks."""
+    commits = [Commit("1", "One", "a b\nc"), Commit("2", "Two", "d e f g\n")]
+    assert list(answers(commits, 5)) == ["a b\nc\nd e", "d e f g\n\na"]
+
+
+def test_people_pause_as_is_known_of_them() -> None:
+    """Two and a half minutes in the median, a quarter of all pauses longer than five; the same ones each time."""
+    pauses = human_pauses(4001)
+    assert pauses == human_pauses(4001)
+    assert 140 < sorted(pauses)[2000] < 160
+    assert 0.23 < sum(pause > 300 for pause in pauses) / 4000 < 0.27
 
 
 def test_the_strategy_of_a_simulation_is_fixed(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from aggregate.models.prompt import Prompt, Section
 from aggregate.models.sent_file import SentFile
 from aggregate.prompt_cache.file_order import FORGET, count_changes
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, digest
+from aggregate.prompt_cache.lifetimes import Pauses
 from aggregate.prompt_cache.policy import CacheLookup, CachePolicy
 from aggregate.prompt_cache.request_plan import BlockLayout
 from aggregate.prompt_cache.retention import CachedPrompt
@@ -19,6 +20,9 @@ from aggregate.sources.git import touched_files
 
 if TYPE_CHECKING:
     from aggregate.redaction.redact import Redaction
+
+_LONGEST_PAUSE = 7 * 86_400
+"""Seconds. Who comes back after weeks tells nothing of how quickly the next turns follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +58,28 @@ class LastRequest:
         """Where its blocks ended, if a cache may hold them."""
         if self.logged is None or self.logged.sent is None or not self.may_be_cached:
             return None
+        sent = self.logged.sent
         return BlockLayout(
-            self.logged.fingerprint.digests, self.logged.sent.ends, self.logged.sent.breakpoints
+            self.logged.fingerprint.digests, sent.ends, sent.breakpoints, sent.lifetimes
         )
+
+    @property
+    def pauses(self) -> Pauses:
+        """The pauses between the last turns, the one before the turn that is prepared now included."""
+        if self.logged is None or self.logged.sent is None:
+            return Pauses()
+        earlier = Pauses(self.logged.sent.pauses)
+        return earlier.then(self.age) if self.age <= _LONGEST_PAUSE else earlier
 
     def cached_prompt(self, policy: CachePolicy) -> CachedPrompt | None:
         """Return its prompt, and where a cache can still be read that works by ``policy``."""
         if self.logged is None or self.logged.sent is None:
             return None
         readable: tuple[int, ...] | None = ()
-        if self.may_be_cached and self.age <= policy.seconds:
-            readable = (
-                self.logged.sent.breakpoints if policy.lookup is CacheLookup.BREAKPOINTS else None
-            )
+        if policy.lookup is CacheLookup.BREAKPOINTS and self.layout:
+            readable = self.layout.alive(self.age, policy.seconds)
+        elif self.may_be_cached and self.age <= policy.seconds:
+            readable = None
         return CachedPrompt(self.logged.fingerprint, partial(self._read, self.logged), readable)
 
     def changes(self, prompt: Prompt, request: Request) -> dict[str, float]:

@@ -7,7 +7,9 @@ from typing import Final
 
 from aggregate.chat.send_settings import OPTION, USUAL, SendSettings, Source, send_settings
 from aggregate.clients.address import display_address, is_loopback, origin
+from aggregate.clients.capabilities import Effort
 from aggregate.clients.client import Client
+from aggregate.clients.clouds import check_not_from_project
 from aggregate.clients.providers import PROVIDERS, open_client, provider_of_model
 from aggregate.config.load import Project
 from aggregate.config.schema import PersonaTable
@@ -35,6 +37,11 @@ class ModelSelection:
         redact: Whether secrets are replaced; ``None`` leaves it to the user's configuration.
         budget: The most tokens of the whole request by the provider's count, or ``"auto"``; ``None`` leaves it to the
             persona, then to the configuration.
+        cache: How long the provider's cache is to keep what is sent: ``auto``, ``5m``, ``1h`` or ``off``; ``""`` leaves
+            it to the configuration.
+        effort: How long the model thinks before it answers; ``None`` leaves it to the model.
+        temperature: How freely it chooses its words; ``None`` leaves it to the model.
+        system: The instructions, ``""`` for the persona's.
         discussion: Which discussion goes on, ``""`` for the default one; a new name begins one, and ``"none"`` is a
             question outside of all.
     """
@@ -46,6 +53,10 @@ class ModelSelection:
     max_output: int | None = None
     redact: bool | None = None
     budget: Amount | str | None = None
+    cache: str = ""
+    effort: Effort | None = None
+    temperature: float | None = None
+    system: str = ""
     discussion: str = ""
 
 
@@ -105,6 +116,8 @@ def select_model(
     address = _address(settings, provider.provider)
     model = _model(settings, provider, has_address=bool(address.base_url))
     warnings = (*settings.notes, *_unused(settings, provider.provider))
+    if provider.key:
+        check_not_from_project(provider.provider)
     if address.key:
         environ, address_warnings = _for_project_address(project, address, provider, environ)
         warnings += address_warnings

@@ -17,6 +17,7 @@ from aggregate.models.prompt import SEPARATOR
 from aggregate.models.sent_file import SentFile
 from aggregate.monitor import get_monitor
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, SegmentHash, digest
+from aggregate.prompt_cache.lifetimes import REMEMBERED_PAUSES
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
 
 _VERSION = 2
@@ -38,6 +39,8 @@ class SentRecord:
         changes: How often each file has changed, by its path.
         files: The hash of each file as it was then, by its path.
         shown: How much of each file a prompt with a budget has shown, in the order in which the files stood.
+        lifetimes: How many seconds the entry at each breakpoint lives, empty where all live as long as usual.
+        pauses: The pauses between the last turns, in seconds.
         discussion: In which discussion, ``""`` for the default one.
     """
 
@@ -48,6 +51,8 @@ class SentRecord:
     changes: Mapping[str, float] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     shown: tuple[SentFile, ...] = ()
+    lifetimes: tuple[int, ...] = ()
+    pauses: tuple[float, ...] = ()
     discussion: str = ""
 
 
@@ -83,6 +88,10 @@ def write_request(request: LoggedRequest) -> None:
         }
         if sent.shown:
             data["sent"]["shown"] = sent.shown
+        if sent.lifetimes:
+            data["sent"]["lifetimes"] = sent.lifetimes
+        if sent.pauses:
+            data["sent"]["pauses"] = [round(pause) for pause in sent.pauses]
         if sent.discussion:
             data["sent"]["discussion"] = sent.discussion
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
@@ -180,6 +189,10 @@ def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
     files = {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()}
     ends, breakpoints = _places(data["ends"], count), _places(data["marks"], count)
     shown = tuple(_read_shown(*written) for written in data.get("shown", ()))
+    lifetimes = tuple(_integer(seconds) for seconds in data.get("lifetimes", ()))
+    if len(lifetimes) not in (0, len(breakpoints)):
+        raise ValueError("there is not one lifetime for each breakpoint")
+    pauses = tuple(float(_integer(seconds)) for seconds in data.get("pauses", ()))
     discussion = str(data.get("discussion", ""))
     return SentRecord(
         str(data["provider"]),
@@ -189,6 +202,8 @@ def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
         changes,
         files,
         shown,
+        lifetimes,
+        pauses[-REMEMBERED_PAUSES:],
         discussion,
     )
 

@@ -1,5 +1,6 @@
 """One turn of a discussion: prepared, sent, its answer kept, and what was sent recorded."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from aggregate.chat.turn_preparation import (
     PreparedTurn as PreparedTurn,  # part of this module's interface
 )
 from aggregate.chat.turn_preparation import prepare_turn as prepare_turn
+from aggregate.clients.client import LEFT_OUT
 from aggregate.clients.context_window import truncation_warning
 from aggregate.clients.protocol import OnText, RequestOptions
 from aggregate.clients.ratio_store import record_usage
@@ -72,6 +74,42 @@ def send_turn(
         OutputError: A file cannot be written, or lies outside of the project; the latter is known before anything is
             sent.
     """
+    return _completed(
+        prepared,
+        project,
+        on_text=on_text,
+        ask=lambda recorder, log: _ask(prepared, recorder, log),
+    )
+
+
+def record_turn(prepared: PreparedTurn, project: Project, reply: Reply) -> CompletedTurn:
+    """Keep what ``send_turn`` keeps, of a turn that a host has sent itself.
+
+    Args:
+        prepared: The turn.
+        project: Whose discussion goes on.
+        reply: What the model has answered.
+
+    Raises:
+        ProviderError: The reply is a refusal or empty, which is no turn; what was sent is recorded all the same.
+        OutputError: A file cannot be written, or lies outside of the project.
+    """
+
+    def given(recorder: StreamRecorder, _: LoggedRequest) -> Reply:
+        recorder.finish(_text_or_refusal(reply))
+        return reply
+
+    return _completed(prepared, project, on_text=None, ask=given)
+
+
+def _completed(
+    prepared: PreparedTurn,
+    project: Project,
+    *,
+    on_text: OnText | None,
+    ask: Callable[[StreamRecorder, LoggedRequest], Reply],
+) -> CompletedTurn:
+    """Write the prompt, ask, and keep what comes of it."""
     request = prepared.request
     history = _kept_in(project, request)
     path = write_numbered(
@@ -83,16 +121,28 @@ def send_turn(
     with ReplyFile(path) as file:
         recorder = StreamRecorder(file, on_text)
         with file.named_in_errors("what came of the answer"):
-            reply = _ask(prepared, recorder, log)
+            reply = ask(recorder, log)
     with file.named_in_errors("the answer"):
         _keep(prepared, reply, history, log)
         if recorder.error is not None:
             raise recorder.error
     warnings = (
+        *_left_out(prepared.client.provider, reply),
         *_usage_warnings(prepared, reply.usage),
         *file.warnings,
     )
     return CompletedTurn(reply, path, history, None if file.is_empty else file.path, warnings)
+
+
+def _left_out(provider: str, reply: Reply) -> tuple[str, ...]:
+    """Return a warning of what a provider has refused beside the text."""
+    left_out = reply.raw.get(LEFT_OUT)
+    if not left_out:
+        return ()
+    what = ", ".join(left_out)
+    return (
+        f"{provider} has refused the request with {what}: it was sent again with its text alone",
+    )
 
 
 def _kept_in(project: Project, request: Request) -> Path | None:
@@ -116,7 +166,11 @@ def _usage_warnings(prepared: PreparedTurn, usage: Usage) -> tuple[str, ...]:
 
 def _ask(prepared: PreparedTurn, recorder: StreamRecorder, log: LoggedRequest) -> Reply:
     """Return the answer; where a part of it came before a failure, what was sent is recorded too."""
-    options = RequestOptions(max_output=prepared.max_output)
+    options = RequestOptions(
+        max_output=prepared.max_output,
+        temperature=prepared.temperature,
+        effort=prepared.effort,
+    )
     try:
         reply = prepared.client.exchange(prepared.plan, on_text=recorder, options=options)
         recorder.finish(_text_or_refusal(reply))

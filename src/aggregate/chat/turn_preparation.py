@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from aggregate.chat.last_request import LastRequest
 from aggregate.chat.model_selection import (
     ModelSelection as ModelSelection,
 )  # part of this module's interface
@@ -10,12 +11,15 @@ from aggregate.chat.model_selection import SelectedModel, select_model
 from aggregate.chat.request_log import SentRecord
 from aggregate.chat.send_settings import with_default_budget
 from aggregate.chat.turn_composition import ComposedTurn, Recipient, compose_turn, task_of
+from aggregate.clients.capabilities import Effort, unused_options
 from aggregate.clients.client import Client
 from aggregate.clients.context_window import check_window, context_window
+from aggregate.clients.image_rules import LARGEST_FILE, accepted_images
 from aggregate.clients.ratio_store import token_ratio
 from aggregate.clients.scripted_client import scripted_client
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.assemble import Composition
+from aggregate.compose.image_files import find_screenshots, read_images
 from aggregate.compose.layout import Strategy
 from aggregate.compose.project import redaction_for, request_for
 from aggregate.compose.redact_prompt import redact_text
@@ -24,15 +28,18 @@ from aggregate.config.load import Project
 from aggregate.deprecation import renamed_keywords
 from aggregate.errors import ConfigError, PromptTooLongError, ProviderError
 from aggregate.models.amounts import AUTO
+from aggregate.models.image import Image
 from aggregate.models.prompt import Prompt
 from aggregate.models.task import Task
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.file_order import OrderedPrompt, file_digests
 from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.lifetimes import CacheLifetime
 from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED, policy_for
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
 from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, expected_usage
+from aggregate.sources.path_resolution import FolderListing
 from aggregate.tokens.count import count, count_prompt
 
 USER = "User"
@@ -59,6 +66,8 @@ class PreparedTurn:
         address: Where it is sent, ``""`` for the provider's own address.
         composition: The prompt in the order of the configuration, and what was decided about its files.
         budget: The most tokens of the whole request by the provider's count, ``None`` for no limit.
+        effort: How long the model thinks, ``None`` for its own choice.
+        temperature: How freely it chooses its words, ``None`` for its own choice.
         origins: Where provider, model, persona and the length of the answer were chosen.
     """
 
@@ -75,6 +84,8 @@ class PreparedTurn:
     address: str = ""
     composition: Composition | None = None
     budget: int | None = None
+    effort: Effort | None = None
+    temperature: float | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -133,23 +144,35 @@ def prepare_turn(
         selected.client, ratio=token_ratio(selected.client.provider, selected.client.model)
     )
     request = _turn_request(project, message, selection, replace(selected, client=client), task)
-    instructions = selected.persona.system_prompt.strip()
+    instructions = (selection.system or selected.persona.system_prompt).strip()
     system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
+    lifetime = CacheLifetime(selection.cache or project.config.send.cache)
     policy = policy_for(client.provider, client.model)
+    if lifetime is CacheLifetime.OFF:
+        policy = NO_CACHE
     # No older version saves anything where nothing is cached: that turns diffs off.
     ordering_policy = policy if project.config.send.diffs else NO_CACHE
+    images, image_warnings = _images(request, client)
     recipient = Recipient(
-        client.provider, client.model, ordering_policy, system, count(system), client.ratio
+        client.provider, client.model, ordering_policy, system, count(system), client.ratio, images
     )
     turn = compose_turn(request, recipient, on_start=on_start, on_done=on_done)
     ordered, last = turn.ordered, turn.last
-    plan = plan_request(ordered.prompt, policy, earlier=last.layout, weights=ordered.weights)
+    plan = plan_request(
+        ordered.prompt,
+        policy,
+        earlier=last.layout,
+        weights=ordered.weights,
+        age=last.age,
+        lifetime=lifetime,
+        pauses=last.pauses,
+    )
     _check_length(plan, client, selected.max_output, turn.request)
     report = None
     if last.fingerprint:
         report = compare_prefixes(last.fingerprint, ordered.prompt.fingerprint)
     return PreparedTurn(
-        client=_with_cache_of(last.layout, client),
+        client=_with_cache_of(last, client),
         message=message,
         request=turn.request,
         ordered=ordered,
@@ -157,11 +180,24 @@ def prepare_turn(
         expected=expected_usage(plan, last.layout, age=last.age),
         sent=_sent_record(client, plan.layout, turn),
         report=report,
-        warnings=(*selected.warnings, *turn.composition.warnings, *system_warnings),
+        warnings=(
+            *selected.warnings,
+            *unused_options(
+                client.provider,
+                client.model,
+                effort=selection.effort,
+                temperature=selection.temperature,
+            ),
+            *turn.composition.warnings,
+            *system_warnings,
+            *image_warnings,
+        ),
         max_output=selected.max_output,
         address=selected.address,
         composition=turn.composition,
         budget=request.budget.tokens if request.budget else None,
+        effort=selection.effort,
+        temperature=selection.temperature,
         origins=selected.origins,
     )
 
@@ -175,8 +211,29 @@ def _sent_record(client: Client, layout: BlockLayout, turn: ComposedTurn) -> Sen
         turn.changes,
         file_digests(turn.composition.prompt),
         turn.shown if turn.request.budget else (),
-        turn.request.discussion,
+        lifetimes=layout.lifetimes,
+        pauses=tuple(turn.last.pauses.seconds),
+        discussion=turn.request.discussion,
     )
+
+
+def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:
+    """Return the images of the request's screenshots that the model takes, with their tokens by our count.
+
+    What the prompt itself tells of screenshots, such as that one is missing, is among the prompt's warnings.
+    """
+    if not request.screenshots:
+        return {}, ()
+    screenshots = find_screenshots(
+        request.screenshot_dir,
+        request.screenshots,
+        shown_from=request.shown_from,
+        listing=FolderListing(request.scope),
+    )
+    images, unread = read_images(screenshots, limit=LARGEST_FILE)
+    accepted, refused = accepted_images(images, client.provider, client.model)
+    tokens = {image: client.ratio.own_tokens(size) for image, size in accepted.items()}
+    return tokens, (*unread, *refused)
 
 
 def _turn_request(
@@ -216,12 +273,13 @@ def _turn_request(
     return replace(request, task=task_of(request, message)) if request.budget else request
 
 
-def _with_cache_of(layout: BlockLayout | None, client: Client) -> Client:
+def _with_cache_of(last: LastRequest, client: Client) -> Client:
     """Return the client; a scripted one begins with the cache that the last request has left."""
     if client.provider != SCRIPTED:
         return client
     return scripted_client(
-        cache=SimulatedCache.after(layout) if layout else None, model=client.model
+        cache=SimulatedCache.after(last.layout, age=last.age) if last.layout else None,
+        model=client.model,
     )
 
 

@@ -12,6 +12,7 @@ from aggregate.cli.chat_input import MessageInput, message_input
 from aggregate.cli.chat_session import ChatSession, ChatSettings
 from aggregate.cli.output import say, say_aside
 from aggregate.cli.turn import output_options, turn_options
+from aggregate.clients.capabilities import Effort
 from aggregate.config.load import Project
 from aggregate.errors import AggregateError
 from aggregate.models.amounts import Amount
@@ -35,6 +36,8 @@ def chat(
     symbol: tuple[str, ...],
     since: str,
     discussion: str,
+    effort: str | None,
+    temperature: float | None,
     redact: bool | None,
     as_json: bool,
     quiet: bool,
@@ -44,7 +47,16 @@ def chat(
     Without a terminal each line of standard input is a message, and a mistake ends it. /help lists the commands.
     """
     selection = ModelSelection(
-        provider, model, persona, base_url, max_output, redact, budget, discussion
+        provider,
+        model,
+        persona,
+        base_url,
+        max_output,
+        redact,
+        budget,
+        effort=Effort(effort) if effort else None,
+        temperature=temperature,
+        discussion=discussion,
     )
     settings = ChatSettings(selection, focus, symbol, since)
 

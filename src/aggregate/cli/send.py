@@ -19,6 +19,7 @@ from aggregate.cli.turn import (
     prepare,
     turn_options,
 )
+from aggregate.clients.capabilities import Effort
 from aggregate.models.amounts import Amount
 
 
@@ -42,6 +43,8 @@ def send(
     symbol: tuple[str, ...],
     since: str,
     discussion: str,
+    effort: str | None,
+    temperature: float | None,
     redact: bool | None,
     dry_run: bool,
     as_json: bool,
@@ -65,7 +68,18 @@ def send(
     turn = prepare(
         project,
         text,
-        ModelSelection(provider, model, persona, base_url, max_output, redact, budget, discussion),
+        ModelSelection(
+            provider,
+            model,
+            persona,
+            base_url,
+            max_output,
+            redact,
+            budget,
+            effort=Effort(effort) if effort else None,
+            temperature=temperature,
+            discussion=discussion,
+        ),
         task=seeds_of(project, focus, symbol, since),
         quiet=quiet,
         require_key=not dry_run,

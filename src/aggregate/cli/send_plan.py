@@ -1,28 +1,35 @@
 """What ``send --dry-run`` shows: the blocks of the request, its breakpoints, and what the cache is expected to do."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from aggregate.chat.send_settings import OPTION
 from aggregate.chat.turn import PreparedTurn
 from aggregate.cli.send_report import diffs_sentence, dollars, price
+from aggregate.models.prompt import Segment
+from aggregate.prompt_cache.request_plan import BlockRole, role_and_words
 from aggregate.sources.history_reader import DEFAULT
 
 
 def plan_lines(turn: PreparedTurn) -> list[str]:
     """Return the plan as a person reads it."""
     data = plan_data(turn)
-    lines = [f"{'tokens':>10} {'segments':>9}  block"]
+    lines = [f"{'tokens':>10} {'segments':>9}  {'role':9}  block"]
     for block in data["blocks"]:
         first, last = block["sources"][0], block["sources"][-1]
         sources = first if first == last else f"{first} … {last}"
-        lines.append(f"{block['tokens']:>10,} {block['segments']:>9,}  {sources}")
+        if images := len(block["images"]):
+            sources += f", with {images:,} image{'s' * (images > 1)}"
+        lines.append(
+            f"{block['tokens']:>10,} {block['segments']:>9,}  {block['role']:9}  {sources}"
+        )
         if block["marked"]:
-            lines.append(f"{'':>10} {'':>9}  ── breakpoint, {block['up_to']:,} tokens ──")
+            lines.append(f"{'':>10} {'':>9}  {'':9}  ── breakpoint, {block['up_to']:,} tokens ──")
     usage = turn.expected
     model = f"{turn.client.provider} {turn.client.model}".strip()
     address = f" at {turn.address}" if turn.address else ""
     lines.append(
-        f"{turn.plan.total:>10,} {len(turn.prompt.segments):>9,}  in all, to {model}{address}"
+        f"{turn.plan.total:>10,} {len(turn.prompt.segments):>9,}  {'':9}  in all, to {model}{address}"
     )
     lines.append(origins_sentence(turn))
     lines.extend(_counts(turn))
@@ -104,7 +111,13 @@ def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
             continue
         blocks.append(
             {
+                "role": _role(turn.prompt.segments[max(start - 1, 0) : end - 1]).value,
                 "sources": [segment.source or f"[{segment.section}]" for segment in block],
+                "images": [
+                    image.path
+                    for part in turn.ordered.prompt.segments[max(start - 1, 0) : end - 1]
+                    for image in part.images
+                ],
                 "segments": len(block),
                 "tokens": sum(segment.tokens for segment in block),
                 "up_to": turn.plan.tokens[end - 1],
@@ -112,3 +125,8 @@ def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
             }
         )
     return blocks
+
+
+def _role(segments: Sequence[Segment]) -> BlockRole:
+    """Return who says the segments of a block; the instructions are no segments of the prompt."""
+    return role_and_words(segments)[0] if segments else BlockRole.SYSTEM

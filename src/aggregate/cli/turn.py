@@ -31,7 +31,7 @@ _OPTIONS = (
         metavar="NAME",
         default="",
         help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own "
-        "server), or scripted; by default the persona's, else that of [send].",
+        "server), azure, bedrock, vertex, or scripted; by default the persona's, else that of [send].",
     ),
     click.option(
         "--model",
@@ -56,6 +56,16 @@ _OPTIONS = (
     ),
     budget_option(
         "Take each message as the task, and send what it needs in at most so many tokens of the whole request."
+    ),
+    click.option(
+        "--effort",
+        type=click.Choice(["low", "medium", "high"]),
+        help="Let the model think so long before it answers; by default as it likes.",
+    ),
+    click.option(
+        "--temperature",
+        type=click.FloatRange(0, 2),
+        help="Let the model choose its words more or less freely, where it takes a temperature.",
     ),
     seed_options,
     discussion_option("Ask"),

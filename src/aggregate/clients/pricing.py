@@ -3,8 +3,16 @@
 from decimal import Decimal
 
 from aggregate.models.usage import Usage
+from aggregate.prompt_cache.policy import policy_for
 
-_PRICE_LIST_IDS = {"gemini": "google", "gemini-cli": "google", "scripted": None, "compatible": None}
+_PRICE_LIST_IDS = {
+    "gemini": "google",
+    "gemini-cli": "google",
+    "scripted": None,
+    "compatible": None,
+    "bedrock": "aws",
+    "vertex": None,
+}
 
 
 def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
@@ -24,7 +32,17 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
         )
     except (LookupError, ValueError):
         return None
-    return Decimal(price.total_price)
+    return Decimal(price.total_price) + _long_write_surcharge(usage, model, provider)
+
+
+def _long_write_surcharge(usage: Usage, model: str, provider: str) -> Decimal:
+    """Return what the longer lifetime costs beyond the shorter one, whose price alone the list has."""
+    policy = policy_for(provider, model)
+    if not usage.cache_write_long or not policy.long_seconds:
+        return Decimal(0)
+    short = cost(Usage(cache_write=usage.cache_write_long), model, provider=provider)
+    ratio = Decimal(str(policy.long_write)) / Decimal(str(policy.write)) - 1
+    return (short or Decimal(0)) * ratio
 
 
 def largest_window() -> int | None:
@@ -44,6 +62,14 @@ def largest_window() -> int | None:
         ),
         default=None,
     )
+
+
+def listed_models(provider: str) -> list[str]:
+    """Return the models of a provider that the price list names, in order; none for a provider that it lacks."""
+    from genai_prices.data import providers  # half a second to load
+
+    listed_id = _PRICE_LIST_IDS.get(provider, provider)
+    return [model.id for listed in providers if listed.id == listed_id for model in listed.models]
 
 
 def listed_window(model: str) -> int | None:

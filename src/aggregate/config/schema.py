@@ -340,6 +340,40 @@ class SendTable(_Table):
         description="Let a changed file stand as a cache holds it, with a diff behind the files, if that is cheaper; "
         "false shows every file as it is now, in one piece.",
     )
+    cache: Literal["auto", "5m", "1h", "off"] = Field(
+        default="auto",
+        description="How long the provider's cache is to keep what is sent: auto chooses by the pauses of the "
+        "discussion, 5m and 1h are fixed lifetimes, off sets no breakpoints and writes nothing to a cache.",
+    )
+
+
+class GoalTable(_Table):
+    """What one goal may use. A project's own file can lower what the user's allows, and never raise it."""
+
+    max_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        description="Tokens of all questions and answers; one that is read from a cache counts at its price.",
+    )
+    max_seconds: float | None = Field(default=None, gt=0, description="Wall time.")
+    max_steps: int | None = Field(default=None, ge=1, description="Steps of its plan.")
+
+
+class ConductTable(_Table):
+    """What one attempt at a ticket may use; a project's own file can only lower what the user's allows."""
+
+    max_tokens: TokenNumber | None = Field(
+        default=None,
+        description="The most tokens of all requests and answers of one attempt; 200,000 by default.",
+    )
+    max_seconds: float | None = Field(
+        default=None,
+        gt=0,
+        description="The most seconds of one attempt; what the ticket says by default.",
+    )
+    max_steps: int | None = Field(
+        default=None, ge=1, description="The most steps of a ticket with tools; 4 by default."
+    )
 
 
 class RedactionTable(_Table):
@@ -383,8 +417,12 @@ class Config(_Table):
         default=BudgetTable.model_construct(), description=str(BudgetTable.__doc__)
     )
     send: SendTable = Field(default=SendTable.model_construct(), description=str(SendTable.__doc__))
+    goal: GoalTable = Field(default=GoalTable.model_construct(), description=str(GoalTable.__doc__))
     trust: TrustTable = Field(
         default=TrustTable.model_construct(), description=str(TrustTable.__doc__)
+    )
+    conduct: ConductTable = Field(
+        default=ConductTable.model_construct(), description=str(ConductTable.__doc__)
     )
     redaction: RedactionTable = Field(
         default=RedactionTable.model_construct(), description=str(RedactionTable.__doc__)

@@ -17,12 +17,14 @@ class Usage:
         cache_write: Input that was written to a cache and is charged for it.
         cache_read: Input that was read from a cache.
         output: What the model wrote, its thoughts included.
+        cache_write_long: The part of ``cache_write`` that was written for the longer of two lifetimes, at its price.
     """
 
     fresh: int = 0
     cache_write: int = 0
     cache_read: int = 0
     output: int = 0
+    cache_write_long: int = 0
 
     @property
     def input(self) -> int:
@@ -40,6 +42,7 @@ class Usage:
             self.cache_write + other.cache_write,
             self.cache_read + other.cache_read,
             self.output + other.output,
+            self.cache_write_long + other.cache_write_long,
         )
 
 

@@ -36,6 +36,7 @@ def choose_breakpoints(
     ends: Sequence[int],
     old: Sequence[int],
     weights: Sequence[float],
+    fallback: int = 0,
 ) -> tuple[int, ...]:
     """Return where to set breakpoints: at most ``policy.max_breakpoints``, none below the minimum.
 
@@ -44,8 +45,9 @@ def choose_breakpoints(
         policy: The provider's cache.
         body: How many segments stand before the discussion.
         ends: Where blocks end for other reasons.
-        old: Breakpoints of the last request whose bytes are the same still.
+        old: Breakpoints of the last request whose bytes are the same still, and which a cache still holds.
         weights: How likely each segment of the prompt is the first one to change.
+        fallback: The last of these that lives longer than others, ``0`` for none: it is set again, or it would die.
     """
     last = len(tokens)
     if tokens[-1] < policy.minimum:
@@ -56,6 +58,8 @@ def choose_breakpoints(
     # Set again where the last request wrote: in the body, and where the search from the end does not reach back so far.
     if 0 < hit < last and (hit <= body or blocks_behind_hit >= policy.look_back):
         fixed.add(hit)
+    if 0 < fallback < last and len(fixed) < policy.max_breakpoints:
+        fixed.add(fallback)
     candidates = _candidates(tokens, body, hit, old, minimum=policy.minimum)
     shared = _before_first_change(weights, body)
     if hit < shared and tokens[shared - 1] >= policy.minimum:

@@ -10,25 +10,32 @@ All of it follows from what is recorded: the last prompt that was sent, and how 
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from aggregate.models.prompt import Prompt, Section
 from aggregate.prompt_cache.breakpoints import SELDOM, default_change_weight
+from aggregate.prompt_cache.continuation import continued_segments
 from aggregate.prompt_cache.fingerprint import digest
 from aggregate.prompt_cache.hashed_prompt import CountTokens, HashedPrompt, HashedSegment
 from aggregate.prompt_cache.policy import CachePolicy
 from aggregate.prompt_cache.retention import (
     CachedPrompt,
     RetainedFile,
+    expected_price,
     retained_files,
     reusable_diffs,
 )
 from aggregate.sections.changed_files import changed_heading
+from aggregate.text.lines import common_prefix
 
 FORGET = 0.98
 """What a change counts after one further turn with changes: half after 34 of them, so that the order follows the work
 of weeks and not that of the last hour."""
 
 
+MOST_TOLD = 0.25
+"""Changes that are told behind the discussion never take more than this part of the prompt beyond what it has now: they
+cost a model's attention. It is more than ``retention.LARGEST``, so that what is written anew lasts for many turns."""
 _STEEP = 8
 """Exponent of how likely a part of the files stays from their beginning to a place; see ``_replaced_weights``."""
 
@@ -70,6 +77,58 @@ def order_for_sending(
         grown: With a budget, by which more or less of a file may be shown than before: the files of which all that was
             shown is shown still. No other may stand there in an older version.
     """
+    rewritten = _rewritten(prompt, policy, earlier, changes, count, grown)
+    segments = rewritten
+    # With a budget what is not shown differs from turn to turn, and stands before the discussion.
+    if earlier and grown is None and earlier.readable()[-1]:
+        carried_on = continued_segments(earlier, prompt, count)
+        if carried_on and _is_cheaper(carried_on, rewritten, prompt, earlier, policy):
+            segments = carried_on
+    in_order = replace(prompt, segments=segments)
+    weights = _weights(
+        segments,
+        changes,
+        changes_show_behind=policy.read < policy.write,
+        remainder=bool(_headings_and_remainder(prompt.segments)[1]),
+    )
+    older = dict.fromkeys(
+        part.path for part in segments if part.section is Section.CHANGED and part.path
+    )
+    return OrderedPrompt(in_order, weights, tuple(older), in_order.tokens - prompt.tokens)
+
+
+def _is_cheaper(
+    carried_on: Sequence[HashedSegment],
+    rewritten: Sequence[HashedSegment],
+    prompt: HashedPrompt,
+    earlier: CachedPrompt,
+    policy: CachePolicy,
+) -> bool:
+    """Tell whether to carry the last prompt on, and not to write files or changes anew."""
+    extra = sum(part.tokens for part in carried_on) - prompt.tokens
+    if extra > MOST_TOLD * prompt.tokens:
+        return False
+    readable = earlier.readable()
+    costs = []
+    for segments in (carried_on, rewritten):
+        digests = tuple(part.hash.digest for part in segments)
+        same = 1 + common_prefix(digests, earlier.fingerprint.digests[1:])
+        total = sum(part.tokens for part in segments)
+        costs.append(
+            expected_price(policy, total=total, read=readable[same], extra=total - prompt.tokens)
+        )
+    return costs[0] <= costs[1]
+
+
+def _rewritten(
+    prompt: HashedPrompt,
+    policy: CachePolicy,
+    earlier: CachedPrompt | None,
+    changes: Mapping[str, float],
+    count: CountTokens,
+    grown: Collection[str] | None,
+) -> tuple[HashedSegment, ...]:
+    """Return the prompt with its discussion last, and the files written anew from where that is cheapest."""
     headings, remainder = _headings_and_remainder(prompt.segments)
     files = {
         part.path: part for part in prompt.segments if part.section is Section.FILES and part.path
@@ -85,28 +144,17 @@ def order_for_sending(
     diffs = {file.path: file.diff for file in retained if file.diff}
     reused = reusable_diffs(earlier, retained) if earlier and len(retained) == len(files) else []
     new_diffs = [diff for path, diff in diffs.items() if path not in reused]
-    ordered = (
+    changed = changed_heading(or_more=grown is not None)
+    return (
         *headings,
         *(file.base for file in retained),
         *_by_change(written, files, changes),
-        *(
-            [HashedSegment.counted(changed_heading(or_more=grown is not None), count)]
-            if diffs
-            else []
-        ),
+        *([HashedSegment.counted(changed, count)] if diffs else []),
         *(diffs[path] for path in reused),
         *_by_change(new_diffs, files, changes),
         *remainder,
         *rest,
     )
-    in_order = replace(prompt, segments=ordered)
-    weights = _weights(
-        ordered,
-        changes,
-        changes_show_behind=policy.read < policy.write,
-        remainder=bool(remainder),
-    )
-    return OrderedPrompt(in_order, weights, tuple(diffs), in_order.tokens - prompt.tokens)
 
 
 def count_changes(
@@ -172,7 +220,8 @@ def _weights(
     """
     weights = [default_change_weight(part.segment) for part in ordered]
     older = {part.path for part in ordered if part.section is Section.CHANGED}
-    end = sum(part.section in (Section.FILES, Section.CHANGED) for part in ordered)
+    body = takewhile(lambda part: part.section is not Section.HISTORY, ordered)
+    end = sum(part.section in (Section.FILES, Section.CHANGED) for part in body)
     behind_files = min(end, len(ordered) - 1)
     for number, part in enumerate(ordered[:end]):
         if part.section is Section.CHANGED:

@@ -9,9 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from aggregate.models.model_name import api_family, bare_model_name
+
 AS_OF = "2026-11-20"
 COMPATIBLE, SCRIPTED = "compatible", "scripted"
 """The providers that are no company: a server of one's own, and no model at all."""
+
+SHORT_LIFETIME, LONG_LIFETIME = 300, 3600
+"""Seconds that Anthropic's entries live after their last use: without ``ttl``, and with ``"ttl": "1h"``."""
 
 
 class CacheLookup(StrEnum):
@@ -37,6 +42,8 @@ class CachePolicy:
         seconds: How long an entry lives after its last use.
         write: Price of a written token, in prices of an input token.
         read: Price of a read token, in prices of an input token.
+        long_seconds: How long an entry lives whose breakpoint asks for the longer lifetime, ``0`` where there is none.
+        long_write: Price of a token that is written for the longer lifetime, in prices of an input token.
     """
 
     lookup: CacheLookup
@@ -44,13 +51,20 @@ class CachePolicy:
     look_back: int = 1
     minimum: int = 1024
     step: int = 1
-    seconds: int = 300
+    seconds: int = SHORT_LIFETIME
     write: float = 1.0
     read: float = 0.1
+    long_seconds: int = 0
+    long_write: float = 2.0
 
 
 _ANTHROPIC = CachePolicy(
-    CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=4096, write=1.25
+    CacheLookup.BREAKPOINTS,
+    max_breakpoints=4,
+    look_back=20,
+    minimum=4096,
+    write=1.25,
+    long_seconds=LONG_LIFETIME,
 )
 _OPENAI = CachePolicy(CacheLookup.PREFIX, step=128)
 # From 5.6 on a prefix is found at the request's own breakpoints only.
@@ -145,7 +159,7 @@ _WINDOWS = {
 
 def policy_for(provider: str, model: str) -> CachePolicy:
     """Return the cache of a provider's model; a provider that is not in the table has none."""
-    base = _BY_PROVIDER.get(provider, NO_CACHE)
+    base = _BY_PROVIDER.get(api_family(provider, model), NO_CACHE)
     if provider == COMPATIBLE or base is NO_CACHE:
         return base
     name = _longest(model, _BY_MODEL)
@@ -164,5 +178,5 @@ def known_window(model: str) -> int | None:
 
 def _longest(model: str, table: Mapping[str, object]) -> str:
     """Return the longest key that the model's name begins with; a vendor's part before a slash does not count."""
-    bare_name = model.lower().rsplit("/", 1)[-1]
+    bare_name = bare_model_name(model)
     return max((name for name in table if bare_name.startswith(name)), key=len, default="")

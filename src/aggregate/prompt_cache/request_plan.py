@@ -1,24 +1,38 @@
 """The cache plan: from segments to a request's blocks with breakpoints, without moving a byte.
 
-The request's text is the prompt's markdown, and the message behind it. A block begins with the separator, so that it
-keeps its bytes whatever follows. Breakpoints that an earlier request set, and that still stand behind the same bytes,
-are kept, because only there can a cache be read; new ones go where the next change is likely to cost least (see
-``breakpoints``).
+The blocks' texts are the prompt's markdown, and the message behind it. A block begins with the separator, so that it
+keeps its bytes whatever follows. An excerpt of the discussion is a block of its own, which also has the plain words and
+whose they are: ``clients.messages`` makes messages of them.
+
+Breakpoints that an earlier request set, and that still stand behind the same bytes, are kept, because only there can a
+cache be read; new ones go where the next change is likely to cost least (see ``breakpoints``).
 
 Segments are counted as in the prompt's fingerprint, where the system prompt is the first one. A number of segments
 names the place behind them: a block that ends at 3 ends behind the system prompt and two segments of the prompt.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, takewhile
 
-from aggregate.models.prompt import SEPARATOR, Section
+from aggregate.models.image import Image
+from aggregate.models.prompt import SEPARATOR, Section, Segment
 from aggregate.prompt_cache.breakpoints import choose_breakpoints, default_change_weights
-from aggregate.prompt_cache.hashed_prompt import HashedPrompt
-from aggregate.prompt_cache.policy import CacheLookup, CachePolicy
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt, HashedSegment
+from aggregate.prompt_cache.lifetimes import (
+    CacheLifetime,
+    Pauses,
+    WrittenStretch,
+    count_long,
+)
+from aggregate.prompt_cache.policy import SHORT_LIFETIME, CacheLookup, CachePolicy
+from aggregate.sections.discussion import excerpt_turn
 from aggregate.text.lines import common_prefix
+
+NO_PAUSES = Pauses()
+EXPECTED_GROWTH = 1_000
+"""Tokens that a further turn is expected to add to a discussion that begins: an answer of 500 words and a question."""
 
 
 class BlockRole(StrEnum):
@@ -26,6 +40,10 @@ class BlockRole(StrEnum):
 
     SYSTEM = "system"
     DOCUMENT = "document"
+    USER = "user"
+    """A turn of the discussion that the user has said."""
+    ASSISTANT = "assistant"
+    """A turn of the discussion that the model has said."""
     MESSAGE = "message"
 
 
@@ -35,15 +53,21 @@ class RequestBlock:
 
     Attributes:
         role: The part of the request.
-        text: Its text, with the separator in front.
+        text: Its text in the prompt, with the separator in front.
         tokens: Its o200k tokens.
         has_breakpoint: Whether a breakpoint stands behind it.
+        lifetime: How many seconds after its last use the entry lives that ends at its breakpoint.
+        words: Of a turn: what was said, without heading, role and fence.
+        image: What is sent instead of a text, which is empty then.
     """
 
     role: BlockRole
     text: str
     tokens: int
     has_breakpoint: bool = False
+    lifetime: int = SHORT_LIFETIME
+    words: str = ""
+    image: Image | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +78,21 @@ class BlockLayout:
         digests: The hashes of the segments.
         ends: Where blocks end, in order; behind every segment where the cache finds any prefix.
         breakpoints: Where breakpoints stand, in order; a subset of ``ends``.
+        lifetimes: How many seconds the entry at each breakpoint lives; empty where all live as long as usual.
     """
 
     digests: tuple[str, ...]
     ends: tuple[int, ...]
     breakpoints: tuple[int, ...]
+    lifetimes: tuple[int, ...] = ()
+
+    def lifetime(self, place: int, usual: int) -> int:
+        """Return how many seconds the entry at a breakpoint lives, the usual ones where none are recorded."""
+        return dict(zip(self.breakpoints, self.lifetimes, strict=False)).get(place, usual)
+
+    def alive(self, age: float, usual: int) -> tuple[int, ...]:
+        """Return the breakpoints whose entries still live after ``age`` seconds."""
+        return tuple(place for place in self.breakpoints if age <= self.lifetime(place, usual))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +124,16 @@ class RequestPlan:
         return "".join(block.text for block in self.blocks if block.role is not BlockRole.SYSTEM)
 
     @property
+    def has_images(self) -> bool:
+        """Whether an image is sent."""
+        return any(block.image for block in self.blocks)
+
+    @property
+    def without_images(self) -> "RequestPlan":
+        """The same request with its texts alone; the links to the images are among these."""
+        return replace(self, blocks=tuple(block for block in self.blocks if not block.image))
+
+    @property
     def total(self) -> int:
         """All input tokens, by o200k."""
         return self.tokens[-1] + self.message_tokens
@@ -103,6 +147,9 @@ def plan_request(
     message_tokens: int = 0,
     earlier: BlockLayout | None = None,
     weights: Sequence[float] | None = None,
+    age: float = 0.0,
+    lifetime: CacheLifetime = CacheLifetime.SHORT,
+    pauses: Pauses = NO_PAUSES,
 ) -> RequestPlan:
     """Plan the request that sends ``prompt`` and then ``message``.
 
@@ -113,21 +160,46 @@ def plan_request(
         message_tokens: Its tokens.
         earlier: The layout of the last request, whose breakpoints are kept as far as the bytes are the same.
         weights: How likely each segment of the prompt is the first one to change; without it all files count alike.
+        age: Seconds since the last request.
+        lifetime: How long its new entries are to live.
+        pauses: Those between the last turns, by which lifetimes are chosen where that is automatic.
     """
     fingerprint = prompt.fingerprint
     tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
     if policy.lookup is CacheLookup.BREAKPOINTS:
         weights = weights or default_change_weights(prompt.prompt)
         layout = _layout_with_breakpoints(
-            prompt, fingerprint.digests, tokens, policy, earlier, weights
+            prompt,
+            fingerprint.digests,
+            tokens,
+            policy,
+            _Before(earlier, age, lifetime, pauses),
+            weights,
         )
     else:
         layout = BlockLayout(fingerprint.digests, tuple(range(1, len(tokens) + 1)), ())
-    blocks = _blocks(prompt, layout, tokens)
+    blocks = _blocks(prompt, layout, tokens, usual=policy.seconds)
     if message:
         text = SEPARATOR + message if prompt.segments else message
         blocks.append(RequestBlock(BlockRole.MESSAGE, text, message_tokens))
     return RequestPlan(tuple(blocks), layout, tokens, message_tokens, policy)
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What went before a request.
+
+    Attributes:
+        layout: Of the last request, ``None`` if there was none.
+        age: Seconds since then.
+        lifetime: How long new entries are to live.
+        pauses: Those between the last turns.
+    """
+
+    layout: BlockLayout | None
+    age: float
+    lifetime: CacheLifetime
+    pauses: Pauses
 
 
 def _layout_with_breakpoints(
@@ -135,36 +207,127 @@ def _layout_with_breakpoints(
     digests: tuple[str, ...],
     tokens: Sequence[int],
     policy: CachePolicy,
-    earlier: BlockLayout | None,
+    before: _Before,
     weights: Sequence[float],
 ) -> BlockLayout:
     """Return a layout that keeps the ends and breakpoints of the earlier one where the bytes are the same."""
     old_ends: list[int] = []
-    old_breakpoints: list[int] = []
-    if earlier:
-        shared = common_prefix(digests, earlier.digests)
-        old_ends = [end for end in earlier.ends if end <= shared]
-        old_breakpoints = [place for place in earlier.breakpoints if place <= shared]
-    body = 1 + sum(part.section is not Section.HISTORY for part in prompt.segments)
+    old: dict[int, int] = {}
+    if before.layout:
+        shared = common_prefix(digests, before.layout.digests)
+        old_ends = [end for end in before.layout.ends if end <= shared]
+        old = {
+            place: before.layout.lifetime(place, policy.seconds)
+            for place in before.layout.alive(before.age, policy.seconds)
+            if place <= shared and tokens[place - 1] >= policy.minimum
+        }
+    stable = takewhile(lambda part: part.section is not Section.HISTORY, prompt.segments)
+    body = 1 + sum(1 for _ in stable)
     # Each excerpt of the discussion is a block of its own: it only grows, so none of them is ever cut anew.
-    ends = {1, body, *old_ends, *range(body, len(digests) + 1)}
+    ends = {1, body, *old_ends, *range(body, len(digests) + 1), *_image_ends(prompt)}
     breakpoints = choose_breakpoints(
-        tokens, policy, body=body, ends=sorted(ends), old=old_breakpoints, weights=weights
+        tokens,
+        policy,
+        body=body,
+        ends=sorted(ends),
+        old=sorted(old),
+        weights=weights,
+        fallback=_last_long(old, policy),
     )
-    return BlockLayout(digests, tuple(sorted(ends.union(breakpoints))), breakpoints)
+    lifetimes = _lifetimes(breakpoints, tokens, policy, old, before)
+    return BlockLayout(digests, tuple(sorted(ends.union(breakpoints))), breakpoints, lifetimes)
 
 
-def _blocks(prompt: HashedPrompt, layout: BlockLayout, tokens: Sequence[int]) -> list[RequestBlock]:
+def _last_long(old: Mapping[int, int], policy: CachePolicy) -> int:
+    """Return the last breakpoint whose entry lives for the longer time, ``0`` for none."""
+    long = (place for place, seconds in old.items() if seconds > policy.seconds)
+    return max(long, default=0)
+
+
+def _lifetimes(
+    breakpoints: Sequence[int],
+    tokens: Sequence[int],
+    policy: CachePolicy,
+    old: Mapping[int, int],
+    before: _Before,
+) -> tuple[int, ...]:
+    """Return how long the entry at each breakpoint is to live: old ones as before, new ones as is expected to pay."""
+    if not policy.long_seconds:
+        return ()
+    hit, fallback = max(old, default=0), _last_long(old, policy)
+    new = [place for place in breakpoints if place > hit]
+    start = tokens[hit - 1] if hit else 0
+    stretch = WrittenStretch(
+        start,
+        [tokens[place - 1] for place in new],
+        not hit or fallback == hit,
+        tokens[fallback - 1] if fallback else 0,
+        tokens[-1] - start if hit else EXPECTED_GROWTH,
+    )
+    number = count_long(stretch, policy, before.lifetime, before.pauses)
+    long_places = {*new[:number], fallback}
+    last = max(long_places)
+    return tuple(policy.long_seconds if place <= last else policy.seconds for place in breakpoints)
+
+
+def _blocks(
+    prompt: HashedPrompt, layout: BlockLayout, tokens: Sequence[int], *, usual: int
+) -> list[RequestBlock]:
     """Return the blocks of the system prompt and of the document; without breakpoints the document is one block."""
     breakpoints = frozenset(layout.breakpoints)
-    ends = layout.ends if breakpoints else (len(tokens),)
+    ends = layout.ends if breakpoints else _turn_ends(prompt)
     blocks: list[RequestBlock] = []
     if prompt.system:
-        blocks.append(RequestBlock(BlockRole.SYSTEM, prompt.system, tokens[0], 1 in breakpoints))
+        lifetime = layout.lifetime(1, usual)
+        blocks.append(
+            RequestBlock(BlockRole.SYSTEM, prompt.system, tokens[0], 1 in breakpoints, lifetime)
+        )
     for start, end in pairwise((1, *(end for end in ends if end > 1))):
-        text = SEPARATOR.join(part.segment.text for part in prompt.segments[start - 1 : end - 1])
+        segments = [part.segment for part in prompt.segments[start - 1 : end - 1]]
+        text = SEPARATOR.join(segment.text for segment in segments)
         if start > 1:
             text = SEPARATOR + text
-        size = tokens[end - 1] - tokens[start - 1]
-        blocks.append(RequestBlock(BlockRole.DOCUMENT, text, size, end in breakpoints))
+        lifetime = layout.lifetime(end, usual)
+        images = _image_blocks(
+            prompt.segments[end - 2], has_breakpoint=end in breakpoints, lifetime=lifetime
+        )
+        size = tokens[end - 1] - tokens[start - 1] - sum(block.tokens for block in images)
+        role, words = role_and_words(segments)
+        has_breakpoint = end in breakpoints and not images
+        blocks += [RequestBlock(role, text, size, has_breakpoint, lifetime, words=words), *images]
     return blocks
+
+
+def _turn_ends(prompt: HashedPrompt) -> tuple[int, ...]:
+    """Return where blocks end that are as long as can be: before and behind each turn, and at the end."""
+    places = range(1, len(prompt.segments) + 1)
+    turns = [place for place in places if excerpt_turn(prompt.segments[place - 1].segment)]
+    ends = {*turns, *(place + 1 for place in turns), len(prompt.segments) + 1}
+    ends.update(_image_ends(prompt))
+    return tuple(sorted(ends - {1}))
+
+
+def _image_ends(prompt: HashedPrompt) -> list[int]:
+    """Return where blocks end because images follow."""
+    return [place for place, part in enumerate(prompt.segments, start=2) if part.images]
+
+
+def _image_blocks(
+    part: HashedSegment, *, has_breakpoint: bool, lifetime: int
+) -> list[RequestBlock]:
+    """Return the images behind a segment, the last one with the breakpoint if there is one."""
+    last = len(part.images) - 1
+    return [
+        RequestBlock(
+            BlockRole.DOCUMENT, "", tokens, has_breakpoint and place == last, lifetime, image=image
+        )
+        for place, (image, tokens) in enumerate(zip(part.images, part.image_tokens, strict=True))
+    ]
+
+
+def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:
+    """Return who says a block's segments; several together are part of the document."""
+    turn = excerpt_turn(segments[0]) if len(segments) == 1 else None
+    if turn is None:
+        return BlockRole.DOCUMENT, ""
+    return BlockRole.ASSISTANT if turn.is_assistant else BlockRole.USER, turn.words

@@ -46,9 +46,16 @@ class CachedPrompt:
         )
 
     def numbered(self, section: Section) -> list[tuple[int, SegmentHash]]:
-        """Return the segments of a section with their numbers, without its heading."""
-        numbered = enumerate(self.fingerprint.segments)
+        """Return the segments of a section before the discussion with their numbers, without its heading."""
+        numbered = enumerate(self.fingerprint.segments[: self.body])
         return [(number, old) for number, old in numbered if old.section == section and old.source]
+
+    @property
+    def body(self) -> int:
+        """How many segments stand before the discussion, the system prompt included."""
+        numbered = enumerate(self.fingerprint.segments)
+        end = len(self.fingerprint.segments)
+        return next((n for n, old in numbered if old.section == Section.HISTORY), end)
 
     def readable(self) -> list[int]:
         """Return how many tokens a cache holds of the first ``n`` segments, for each ``n`` from 0."""
@@ -118,11 +125,24 @@ def retained_files(
         else:
             same = old[len(retained) - 1][0] + 1
         read = readable[same]
-        # Now all is written that cannot be read; in the turns to come, what these files take beyond their size is read.
-        price = policy.write * (total + extra - read) + policy.read * (read + TURNS * extra)
+        price = expected_price(policy, total=total + extra, read=read, extra=extra)
         if stays or price <= lowest_price:
             best, lowest_price = len(retained), price
     return retained[:best]
+
+
+def expected_price(policy: CachePolicy, *, total: int, read: int, extra: int) -> float:
+    """Return what a prompt costs in this turn and those after it, in prices of an input token.
+
+    Now all is written that cannot be read; in the turns to come, what the prompt has beyond its files is read.
+
+    Args:
+        policy: The provider's cache.
+        total: Tokens of the prompt.
+        read: How many of them can be read.
+        extra: How many more they are than those of the files as they are now.
+    """
+    return policy.write * (total - read) + policy.read * (read + TURNS * extra)
 
 
 def reusable_diffs(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> list[str]:
@@ -166,7 +186,9 @@ def _same_with_all(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> i
     reused = reusable_diffs(earlier, retained)
     needed = sum(file.diff is not None for file in retained)
     if len(reused) == needed == len(earlier.numbered(Section.CHANGED)):
-        return len(earlier.fingerprint.segments)
+        behind = enumerate(earlier.fingerprint.segments[earlier.body :], start=earlier.body)
+        changes = (number for number, old in behind if old.section == Section.CHANGED)
+        return next(changes, len(earlier.fingerprint.segments))
     end = earlier.numbered(Section.FILES)[-1][0] + 1
     heading = bool(reused)
     return end + heading + len(reused)

@@ -1,7 +1,9 @@
 """What a provider's cache would read and write for a request, by its policy.
 
 The model is on the strict side where the rules leave room: an entry is found only behind blocks that are cut as they
-were when it was written, and breakpoints before the longest prefix that is read write nothing.
+were when it was written, breakpoints before the longest prefix that is read write nothing, and an entry that is built
+on a shorter-lived one lives no longer than that. An entry is renewed when it is read, and where a breakpoint is set on
+it again; providers do not say whether the latter is so, and ``renews_marked`` counts without it.
 """
 
 import hashlib
@@ -16,29 +18,57 @@ from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCache:
-    """The entries of a cache: a hash of each cached prefix, and when it was last used, in seconds."""
+    """The entries of a cache.
+
+    Attributes:
+        entries: When each was last used, in seconds, by a hash of its prefix.
+        lifetimes: How many seconds those live that do not live as long as usual.
+    """
 
     entries: Mapping[str, float] = field(default_factory=dict)
+    lifetimes: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def after(cls, layout: BlockLayout) -> "SimulatedCache":
-        """Return what an earlier request has left at the time 0."""
+    def after(cls, layout: BlockLayout, *, age: float = 0.0) -> "SimulatedCache":
+        """Return what a request that was sent ``age`` seconds ago has left at the time 0."""
         ends = frozenset(layout.breakpoints or layout.ends)
-        return cls({prefix: 0.0 for end, prefix in block_prefixes(layout) if end in ends})
+        entries = {prefix: end for end, prefix in block_prefixes(layout) if end in ends}
+        seconds = dict(zip(layout.breakpoints, layout.lifetimes, strict=False))
+        lifetimes = {prefix: seconds[end] for prefix, end in entries.items() if end in seconds}
+        return cls(dict.fromkeys(entries, -age), lifetimes)
 
-    def used(self, prefixes: Iterable[str], *, at: float) -> "SimulatedCache":
-        """Return the cache behind a request that has read or written ``prefixes``."""
-        return SimulatedCache({**self.entries, **dict.fromkeys(prefixes, at)})
+    def used(
+        self, prefixes: Iterable[str], *, at: float, lifetimes: Mapping[str, int] | None = None
+    ) -> "SimulatedCache":
+        """Return the cache behind a request that has read or written ``prefixes``; new ones live for ``lifetimes``."""
+        return SimulatedCache(
+            {**self.entries, **dict.fromkeys(prefixes, at)}, {**self.lifetimes, **(lifetimes or {})}
+        )
+
+    def alive(self, at: float, usual: int) -> frozenset[str]:
+        """Return the entries that live at a time."""
+        return frozenset(
+            prefix
+            for prefix, used in self.entries.items()
+            if at - used <= self.lifetimes.get(prefix, usual)
+        )
 
 
 def charge(
-    plan: RequestPlan, cache: SimulatedCache, *, at: float = 0.0
+    plan: RequestPlan, cache: SimulatedCache, *, at: float = 0.0, renews_marked: bool = True
 ) -> tuple[Usage, SimulatedCache]:
-    """Return the input tokens of a request at the time ``at``, and the cache behind it; output is left at zero."""
+    """Return the input tokens of a request at the time ``at``, and the cache behind it; output is left at zero.
+
+    Args:
+        plan: The request.
+        cache: What earlier ones have left.
+        at: The time in seconds.
+        renews_marked: Whether an entry is renewed by a breakpoint on it, and not only by being read.
+    """
     policy = plan.policy
     if policy.lookup is CacheLookup.NONE:
         return Usage(fresh=plan.total), cache
-    alive = {prefix for prefix, used in cache.entries.items() if at - used <= policy.seconds}
+    alive = cache.alive(at, policy.seconds)
     prefixes = [
         (end, prefix)
         for end, prefix in block_prefixes(plan.layout)
@@ -54,21 +84,32 @@ def charge(
     longest = _longest_entry(plan, prefixes, alive)
     read = plan.tokens[longest - 1] if longest else 0
     write = max(plan.tokens[breakpoints[-1] - 1] - read, 0) if breakpoints else 0
-    entries = [
-        (end, prefix)
-        for end, prefix in prefixes
-        if end in breakpoints and (end > longest or prefix in alive)
-    ]
-    entries += [(end, prefix) for end, prefix in prefixes if end == longest]
-    return Usage(plan.total - read - write, write, read), cache.used(
-        (prefix for _, prefix in entries), at=at
+    by_end = dict(prefixes)
+    marked = [end for end in breakpoints if end in by_end]
+    kept = [end for end in marked if end < longest and by_end[end] in alive and renews_marked]
+    written = [end for end in marked if end > longest]
+    seconds = {end: plan.layout.lifetime(end, policy.seconds) for end in written}
+    long_ends = [plan.tokens[end - 1] for end in written if seconds[end] > policy.seconds]
+    if longest:
+        most = cache.lifetimes.get(by_end[longest], policy.seconds)
+        seconds = {end: min(lives, most) for end, lives in seconds.items()}
+    used = [by_end[end] for end in (*kept, *([longest] if longest else ()), *written)]
+    behind = cache.used(
+        used, at=at, lifetimes={by_end[end]: lives for end, lives in seconds.items()}
     )
+    usage = Usage(
+        plan.total - read - write,
+        write,
+        read,
+        cache_write_long=max(max(long_ends, default=0) - read, 0),
+    )
+    return usage, behind
 
 
 def expected_usage(plan: RequestPlan, earlier: BlockLayout | None, *, age: float = 0.0) -> Usage:
     """Return the input tokens of a request that follows an earlier one after ``age`` seconds."""
-    cache = SimulatedCache.after(earlier) if earlier else SimulatedCache()
-    return charge(plan, cache, at=age)[0]
+    cache = SimulatedCache.after(earlier, age=age) if earlier else SimulatedCache()
+    return charge(plan, cache)[0]
 
 
 def block_prefixes(layout: BlockLayout) -> Iterator[tuple[int, str]]:

@@ -1,10 +1,10 @@
 """Arguments and options of the commands of ``conduct``."""
 
 from collections.abc import Callable
-from typing import TypedDict
 
 import click
 
+from aggregate.cli.conduct.terms_options import TermsSettings, terms_options
 from aggregate.cli.options import config_option, scope_options
 
 track_argument = click.argument("track")
@@ -41,6 +41,7 @@ _RUN_OPTIONS = (
     scope_options,
     database_option,
     worker_option,
+    terms_options,
     lease_option,
     click.option(
         "--places",
@@ -62,12 +63,18 @@ _RUN_OPTIONS = (
         help="Send one worker ahead of others that share its prefix.",
     ),
     click.option(
+        "--max-cost",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="USD",
+        help="Begin no further ticket once the run has cost so many US dollars.",
+    ),
+    click.option(
         "--plain", is_flag=True, help="Print one line per change instead of a live table."
     ),
 )
 
 
-class RunSettings(TypedDict):
+class RunSettings(TermsSettings):
     """The values of the options of a run that do not concern its project."""
 
     database: str
@@ -77,6 +84,7 @@ class RunSettings(TypedDict):
     no_work: bool
     on_error: str | None
     lead: bool
+    max_cost: float | None
     plain: bool
 
 

@@ -1,10 +1,17 @@
 """Starting a run of a track, or going on with one; it needs DBOS."""
 
+from functools import partial
+from typing import Unpack
+
 import click
 
+from aggregate.cli.conduct.terms import open_terms
+from aggregate.cli.conduct.terms_options import TermsSettings
 from aggregate.cli.live_table import watch
 from aggregate.cli.output import say, warn, write_path
+from aggregate.clients.redacting_client import with_redaction
 from aggregate.compose.project import redaction_for
+from aggregate.conductor.recipients import open_recipients
 from aggregate.conductor.service import RunOptions, conduct
 from aggregate.conductor.track import open_track
 from aggregate.conductor.track_run import PollingOptions
@@ -25,28 +32,44 @@ def start_track(
     on_error: str | None,
     lead: bool,
     plain: bool,
+    max_cost: float | None,
     resume: bool = False,
+    retry: tuple[str, ...] = (),
+    only: bool = False,
+    **allowed: Unpack[TermsSettings],
 ) -> None:
     """Run a track to its end and print the report's path; the options are those of ``aggregate conduct run``.
 
     Raises:
         Exit: With 1, if a ticket failed or a variable could not be merged.
         TrackError: There is no such track or worker, or with ``resume`` no run to go on with.
+        ToolError: A tool cannot be used.
         ConfigError: The tickets cannot be run as they are.
         StateError: The database cannot be used.
     """
+    terms = open_terms(spec, project.folder, **allowed)
     options = RunOptions(
         database,
         concurrency=places,
         lease=lease,
         on_error=FailurePolicy(on_error) if on_error else None,
         resume=resume,
+        retry=retry,
+        only=only,
+        max_cost=max_cost,
         polling=PollingOptions(warm_up=lead),
+        terms=terms,
     )
     track = open_track(project.folder, name)
     redaction = redaction_for(project, sending=True)
+    tickets = track.tickets().tickets
     worker = None
     if not no_work:
+        safely = partial(with_redaction, allow=redaction.allow if redaction else (), tell=warn)
+        personas = [ticket.persona for ticket in tickets]
+        clients = open_recipients(
+            project, personas, terms, wrap=safely if redaction else lambda client: client
+        )
         worker = make_worker(
             spec,
             script=track.folder / "answers.toml",
@@ -54,11 +77,20 @@ def start_track(
             redact=redaction is not None,
             allow=redaction.allow if redaction else (),
             tell=warn,
+            base_url=terms.base_url,
+            terms=terms,
+            clients=clients,
         )
-    with watch(track.tickets().tickets, plain=plain) as observe:
-        result = conduct(
-            project, track.track_id, worker, options=options, observe=observe, tell=say
-        )
+        if clients:
+            say(f"personas ask {', '.join(map(str, clients))}")
+    try:
+        with watch(tickets, plain=plain) as observe:
+            result = conduct(
+                project, track.track_id, worker, options=options, observe=observe, tell=say
+            )
+    except KeyboardInterrupt:
+        say(f"interrupted: aggregate conduct resume {track.track_id} goes on")
+        raise
     write_path(result.report)
     if result.unmerged:
         say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")

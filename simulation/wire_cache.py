@@ -1,0 +1,300 @@
+"""What a cache reads and writes by the bytes of the requests alone, beside what was planned, turn by turn.
+
+``python -m simulation wire_cache [CLONE] [--pause SECONDS|human]`` holds a discussion through the real client against a
+server on this machine that keeps a cache by Anthropic's rules and knows nothing of plans: it hashes what stands before
+each ``cache_control`` in the JSON. Each turn's expectation must be what the server accounts.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from aggregate.chat.turn import ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.compose.project import open_project
+from aggregate.models.usage import Usage
+from aggregate.tokens.count import count
+from simulation.discussion import (
+    HUMAN,
+    Discussion,
+    answers,
+    fixed_pauses,
+    human_pauses,
+    let_time_pass,
+    write_config,
+)
+from simulation.replay import Replay, make_replay
+
+MODEL = "claude-sonnet-5"
+MINIMUM, LOOK_BACK = 1024, 20
+"""The shortest prefix that the model's cache takes, in tokens, and how many blocks are searched, the marked one first."""
+LIFETIMES = {"5m": 300.0, "1h": 3600.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A cached prefix: when it was last used, and how many seconds it lives then."""
+
+    used: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Accounted:
+    """What a request has read and written, as numbers of its blocks from the beginning.
+
+    Attributes:
+        read: How many blocks were read.
+        long: How many blocks were there for an hour behind it.
+        written: How many blocks were there behind it.
+        blocks: How many it has.
+    """
+
+    read: int
+    long: int
+    written: int
+    blocks: int
+
+    def usage(self, sizes: Sequence[int]) -> Usage:
+        """Return the tokens of it, for the tokens of each block."""
+        sums = (0, *accumulate(sizes))
+        return Usage(
+            fresh=sums[self.blocks] - sums[max(self.written, self.read)],
+            cache_write=sums[max(self.written, self.read)] - sums[self.read],
+            cache_read=sums[self.read],
+            cache_write_long=sums[max(self.long, self.read)] - sums[self.read],
+        )
+
+
+@dataclass(slots=True)
+class WireCache:
+    """A cache that sees JSON and nothing else.
+
+    Attributes:
+        now: The time in seconds.
+        entries: By a hash of all bytes before each breakpoint.
+        accounts: What each request has read and written.
+    """
+
+    now: float = 0.0
+    entries: dict[str, Entry] = field(default_factory=dict)
+    accounts: list[Accounted] = field(default_factory=list)
+
+    def account(self, body: Mapping[str, Any]) -> Usage:
+        """Return what a request reads and writes, and keep it."""
+        blocks = list(_blocks(body))
+        sizes = [count(str(block.get("text", ""))) for _, block in blocks]
+        prefixes = list(_prefixes(blocks))
+        long_enough = [total >= MINIMUM for total in accumulate(sizes)]
+        marks = [number for number, (_, block) in enumerate(blocks) if "cache_control" in block]
+        if [*marks[4:]]:
+            raise ValueError("more than four breakpoints")
+        ttls = [str(blocks[mark][1]["cache_control"].get("ttl", "5m")) for mark in marks]
+        if ttls != sorted(ttls):  # "1h" before "5m"
+            raise ValueError("a longer lifetime stands behind a shorter one")
+        alive = [self._is_alive(prefix) for prefix in prefixes]
+        searched = {
+            mark - back for mark in marks for back in range(LOOK_BACK) if mark - back >= 0
+        }
+        hits = [number for number in searched if alive[number] and long_enough[number]]
+        read = max(hits, default=-1)
+        most = self.entries[prefixes[read]].seconds if hits else max(LIFETIMES.values())
+        long = written = 0
+        for mark, ttl in zip(marks, ttls, strict=True):
+            if not long_enough[mark]:
+                continue
+            if mark > read:
+                seconds = min(LIFETIMES[ttl], most)
+                self.entries[prefixes[mark]] = Entry(self.now, seconds)
+                written = mark + 1
+                long = mark + 1 if ttl == "1h" else long
+            elif alive[mark]:
+                self._use(prefixes[mark])
+        if hits:
+            self._use(prefixes[read])
+        self.accounts.append(Accounted(read + 1, long, written, len(blocks)))
+        return self.accounts[-1].usage(sizes)
+
+    def _is_alive(self, prefix: str) -> bool:
+        entry = self.entries.get(prefix)
+        return entry is not None and self.now - entry.used <= entry.seconds
+
+    def _use(self, prefix: str) -> None:
+        self.entries[prefix] = replace(self.entries[prefix], used=self.now)
+
+
+def _blocks(body: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the blocks of a request with the place of their message, in the order in which they count."""
+    for block in body.get("system", ()):
+        yield "system", block
+    for number, message in enumerate(body["messages"]):
+        for block in message["content"]:
+            yield f"{number} {message['role']}", block
+
+
+def _prefixes(blocks: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
+    """Yield a hash of everything up to each block, breakpoints left out."""
+    running = hashlib.sha256()
+    for place, block in blocks:
+        bare = {key: value for key, value in block.items() if key != "cache_control"}
+        running.update(json.dumps([place, bare], sort_keys=True).encode())
+        yield running.copy().hexdigest()
+
+
+@contextmanager
+def serving(cache: WireCache, script: Iterator[str]) -> Iterator[str]:
+    """Serve the Messages API on this machine, and yield its address."""
+
+    class Server(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            """Answer by the script, with the usage that the cache accounts."""
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            answer = "".join(_events(_message(cache.account(body), next(script)))).encode()
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _events(message: Mapping[str, Any]) -> Iterator[str]:
+    """Yield an answer as it is streamed, in one piece."""
+    text = message["content"][0]["text"]
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
+        {"type": "content_block_stop", "index": 0},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "end_turn"},
+            "usage": {"output_tokens": message["usage"]["output_tokens"]},
+        },
+        {"type": "message_stop"},
+    ]
+    for event in events:
+        yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
+
+
+def _message(usage: Usage, answer: str) -> dict[str, Any]:
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": MODEL,
+        "content": [{"type": "text", "text": answer}],
+        "stop_reason": "end_turn",
+        "usage": {
+            "input_tokens": usage.fresh,
+            "cache_creation_input_tokens": usage.cache_write,
+            "cache_read_input_tokens": usage.cache_read,
+            "cache_creation": {
+                "ephemeral_5m_input_tokens": usage.cache_write - usage.cache_write_long,
+                "ephemeral_1h_input_tokens": usage.cache_write_long,
+            },
+            "output_tokens": count(answer),
+        },
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One turn: what was planned, and what the server has accounted, in the plan's tokens."""
+
+    expected: Usage
+    accounted: Usage
+
+
+def compare(replay: Replay, folder: Path, discussion: Discussion) -> Iterator[Compared]:
+    """Hold a discussion through the real client, and yield each turn's expectation and account."""
+    changing = dict(zip(discussion.changing_turns, replay.commits, strict=False))
+    said = [
+        changing.get(turn, replay.commits[turn % len(replay.commits)])
+        for turn in range(discussion.turns)
+    ]
+    config, cache = write_config(folder, replay), WireCache()
+    with serving(cache, answers(said, discussion.words)) as address:
+        selection = ModelSelection(provider="anthropic", model=MODEL, base_url=address)
+        for turn, commit in enumerate(said):
+            if turn:
+                let_time_pass(folder, discussion.pauses[turn - 1])
+                cache.now += discussion.pauses[turn - 1]
+            if turn in changing:
+                replay.check_out(commit.name)
+            project = open_project(config)
+            message = f"Please do this: {commit.subject}"
+            environ = {"ANTHROPIC_API_KEY": "none"}
+            prepared = prepare_turn(project, message, selection, environ=environ)
+            send_turn(prepared, project)
+            yield Compared(prepared.expected, _accounted(prepared, cache))
+
+
+def _accounted(prepared: PreparedTurn, cache: WireCache) -> Usage:
+    account = cache.accounts[-1]
+    sizes = [block.tokens for block in prepared.plan.blocks]
+    if len(sizes) != account.blocks:
+        raise AssertionError(f"{len(sizes)} blocks were planned, {account.blocks} arrived")
+    return account.usage(sizes)
+
+
+def main() -> None:
+    """Print each turn that differs, and how many are equal."""
+    parser = argparse.ArgumentParser(
+        description="Hold a discussion against a server that accounts a cache by bytes."
+    )
+    parser.add_argument("clone", type=Path, nargs="?", default=Path(__file__).parents[1])
+    parser.add_argument("--turns", type=int, default=50)
+    parser.add_argument("--words", type=int, default=290)
+    parser.add_argument("--every", type=int, default=3)
+    parser.add_argument("--pause", default="120", metavar="SECONDS|human")
+    options = parser.parse_args()
+    pauses = (
+        human_pauses(options.turns)
+        if options.pause == HUMAN
+        else fixed_pauses(options.turns, float(options.pause))
+    )
+    discussion = Discussion(options.turns, options.every, options.words, pauses)
+    with tempfile.TemporaryDirectory() as name:
+        os.environ["AGGREGATE_CACHE_DIR"] = str(Path(name) / "cache")
+        replay = make_replay(
+            options.clone,
+            Path(name) / "tree",
+            commits=len(discussion.changing_turns),
+            most_bytes=400_000,
+            hardest=False,
+        )
+        turns = list(compare(replay, Path(name), discussion))
+    for number, turn in enumerate(turns, start=1):
+        if turn.expected != turn.accounted:
+            print(f"turn {number}: planned {turn.expected}, accounted {turn.accounted}")
+    total = sum((turn.accounted for turn in turns), Usage())
+    equal = sum(turn.expected == turn.accounted for turn in turns)
+    print(
+        f"{equal} of {len(turns)} turns as planned; {100 * total.cache_share:.1f} % read by the bytes"
+    )
+
+
+if __name__ == "__main__":
+    main()
