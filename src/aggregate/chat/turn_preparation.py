@@ -15,6 +15,7 @@ from aggregate.clients.capabilities import Effort, unused_options
 from aggregate.clients.client import Client
 from aggregate.clients.context_window import check_window, context_window
 from aggregate.clients.image_rules import LARGEST_FILE, accepted_images
+from aggregate.clients.own_models import cache_policy
 from aggregate.clients.ratio_store import token_ratio
 from aggregate.clients.scripted_client import scripted_client
 from aggregate.compose.api import compose_prompt
@@ -35,7 +36,7 @@ from aggregate.models.usage import Usage
 from aggregate.prompt_cache.file_order import OrderedPrompt, file_digests
 from aggregate.prompt_cache.fingerprint import PromptFingerprint
 from aggregate.prompt_cache.lifetimes import CacheLifetime
-from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED, policy_for
+from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
 from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, expected_usage
@@ -147,7 +148,7 @@ def prepare_turn(
     instructions = (selection.system or selected.persona.system_prompt).strip()
     system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
     lifetime = CacheLifetime(selection.cache or project.config.send.cache)
-    policy = policy_for(client.provider, client.model)
+    policy = cache_policy(client.provider, client.model)
     if lifetime is CacheLifetime.OFF:
         policy = NO_CACHE
     # No older version saves anything where nothing is cached: that turns diffs off.
@@ -185,8 +186,8 @@ def prepare_turn(
             *unused_options(
                 client.provider,
                 client.model,
-                effort=selection.effort,
-                temperature=selection.temperature,
+                effort=selected.effort,
+                temperature=selected.temperature,
             ),
             *turn.composition.warnings,
             *system_warnings,
@@ -196,8 +197,8 @@ def prepare_turn(
         address=selected.address,
         composition=turn.composition,
         budget=request.budget.tokens if request.budget else None,
-        effort=selection.effort,
-        temperature=selection.temperature,
+        effort=selected.effort,
+        temperature=selected.temperature,
         origins=selected.origins,
     )
 
