@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from aggregate.clients.clouds import CLOUDS, check_not_from_project
+from aggregate.clients.clouds import check_not_from_project
 from aggregate.clients.providers import NAMES, provider_of_model
 from aggregate.compose.project import find_persona, is_users_own
 from aggregate.config.load import Project
 from aggregate.config.schema import PersonaTable, SendTable
 from aggregate.config.user import user_config
 from aggregate.errors import ClientSetupError
+from aggregate.models.model_name import CLOUDS
 from aggregate.prompt_cache.policy import COMPATIBLE, SCRIPTED
 
 OPTION: Final = "option"
