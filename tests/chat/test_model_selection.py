@@ -224,6 +224,10 @@ def test_effort_and_temperature(tmp_path: Path) -> None:
     text = '[send]\neffort = "high"\ncache = "1h"\n'
     chosen = selected(tmp_path, text)
     assert (chosen.effort, chosen.temperature) == ("high", 0.5)
+    assert (chosen.origins["effort"], chosen.origins["temperature"]) == (
+        "[send] of the project",
+        "[send] of your configuration",
+    )
     assert chosen.warnings == (
         "chosen by the project's own configuration: effort high, a cache that lives for an hour",
     )

@@ -73,8 +73,8 @@ class SelectedModel:
         max_output: The most tokens that the model may write.
         effort: How long the model thinks, ``None`` for its own choice.
         temperature: How freely it chooses its words, ``None`` for its own choice.
-        origins: Where each choice is from: ``provider``, ``model``, and ``persona`` and ``max_output`` if they are no
-            usual ones.
+        origins: Where each choice is from: ``provider``, ``model``, and what else is no usual one: ``persona``,
+            ``max_output``, ``effort``, ``temperature``.
     """
 
     client: Client
@@ -138,6 +138,8 @@ def select_model(
     )
     max_output, output_from = _max_output(settings, selection)
     origins = {"provider": provider.name, "model": model.name} | output_from
+    for name in ("effort", "temperature"):
+        origins |= _origin_of(settings, selection, name)
     if settings.persona_name:
         origins["persona"] = settings.persona_name
     decided: tuple[str, ...] = ()
@@ -242,6 +244,14 @@ def _max_output(settings: SendSettings, selection: ModelSelection) -> tuple[int,
         if table.max_output is not None:
             return table.max_output, {"max_output": name}
     return USUAL_MAX_OUTPUT, {}
+
+
+def _origin_of(settings: SendSettings, selection: ModelSelection, name: str) -> dict[str, str]:
+    """Return where a setting of ``[send]`` that is no usual one was chosen, by its name; nothing for a usual one."""
+    named = ((OPTION, getattr(selection, name)),)
+    tables = ((source, getattr(table, name)) for source, table in settings.tables)
+    chosen = (source for source, value in (*named, *tables) if value is not None)
+    return {name: source for source in [next(chosen, "")] if source}
 
 
 def _effort(settings: SendSettings, selection: ModelSelection) -> Effort | None:
