@@ -250,8 +250,8 @@ def _origin_of(settings: SendSettings, selection: ModelSelection, name: str) -> 
     """Return where a setting of ``[send]`` that is no usual one was chosen, by its name; nothing for a usual one."""
     named = ((OPTION, getattr(selection, name)),)
     tables = ((source, getattr(table, name)) for source, table in settings.tables)
-    chosen = (source for source, value in (*named, *tables) if value is not None)
-    return {name: source for source in [next(chosen, "")] if source}
+    chosen = next((source for source, value in (*named, *tables) if value is not None), "")
+    return {name: chosen} if chosen else {}
 
 
 def _effort(settings: SendSettings, selection: ModelSelection) -> Effort | None:
