@@ -63,6 +63,9 @@ COMMANDS: Mapping[str, Row] = {
         "Work on the tickets of every track on a database until interrupted.",
         hidden=True,
     ),
+    "mcp": Row(
+        "mcp", "Serve prompts, files and what they define to agents, by the Model Context Protocol."
+    ),
     "init": Row("init", "Write a commented manual_slop.toml for the project in this folder."),
     "preset": Row(
         "preset", "List, show, save, apply and delete named compositions of files and screenshots."
