@@ -216,3 +216,29 @@ def test_an_alias_is_a_model(tmp_path: Path, text: str) -> None:
     """What is no name is refused with its key."""
     with pytest.raises(AggregateError, match=r"send\.aliases\.fast"):
         asked(tmp_path, f"[send.aliases]\n{text}\n")
+
+
+def test_effort_and_temperature(tmp_path: Path) -> None:
+    """They follow the same order, and what a project decides of them is said where it may cost more (S-1, S-2)."""
+    by_user('[send]\nprovider = "scripted"\neffort = "low"\ntemperature = 0.5\n')
+    text = '[send]\neffort = "high"\ncache = "1h"\n'
+    chosen = selected(tmp_path, text)
+    assert (chosen.effort, chosen.temperature) == ("high", 0.5)
+    assert (chosen.origins["effort"], chosen.origins["temperature"]) == (
+        "[send] of the project",
+        "[send] of your configuration",
+    )
+    assert chosen.warnings == (
+        "chosen by the project's own configuration: effort high, a cache that lives for an hour",
+    )
+    assert selected(tmp_path).effort == "low"
+
+
+def test_no_project_chooses_a_cloud(tmp_path: Path) -> None:
+    """Neither its [send] nor an alias of it may name a provider that takes whoever is signed in (S-2, S-3)."""
+    cloud = '[send]\nprovider = "bedrock"\nmodel = "m"\n'
+    with pytest.raises(ClientSetupError, match="which only you can"):
+        asked(tmp_path, cloud)
+    alias = '[send.aliases]\nfast = "bedrock/m"\n'
+    with pytest.raises(ClientSetupError, match="which only you can"):
+        asked(tmp_path, alias, model="fast")

@@ -11,6 +11,7 @@ from aggregate.clients.capabilities import Effort
 from aggregate.clients.client import Client
 from aggregate.clients.clouds import check_not_from_project
 from aggregate.clients.providers import PROVIDERS, open_client, provider_of_model
+from aggregate.compose.project import is_users_own
 from aggregate.config.load import Project
 from aggregate.config.schema import PersonaTable
 from aggregate.config.user import global_config_path, is_trusted, user_config
@@ -70,8 +71,10 @@ class SelectedModel:
         address: Where it is sent, ``""`` for the provider's own address.
         warnings: What of the persona is not used, and what its project has named.
         max_output: The most tokens that the model may write.
-        origins: Where each choice is from: ``provider``, ``model``, and ``persona`` and ``max_output`` if they are no
-            usual ones.
+        effort: How long the model thinks, ``None`` for its own choice.
+        temperature: How freely it chooses its words, ``None`` for its own choice.
+        origins: Where each choice is from: ``provider``, ``model``, and what else is no usual one: ``persona``,
+            ``max_output``, ``effort``, ``temperature``.
     """
 
     client: Client
@@ -79,6 +82,8 @@ class SelectedModel:
     address: str = ""
     warnings: tuple[str, ...] = ()
     max_output: int = USUAL_MAX_OUTPUT
+    effort: Effort | None = None
+    temperature: float | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -116,6 +121,8 @@ def select_model(
     address = _address(settings, provider.provider)
     model = _model(settings, provider, has_address=bool(address.base_url))
     warnings = (*settings.notes, *_unused(settings, provider.provider))
+    if project.config.models and not is_users_own(project.path):
+        warnings += (f"[models] of a project is not used: write it to {global_config_path()}",)
     if provider.key:
         check_not_from_project(provider.provider)
     if address.key:
@@ -131,6 +138,8 @@ def select_model(
     )
     max_output, output_from = _max_output(settings, selection)
     origins = {"provider": provider.name, "model": model.name} | output_from
+    for name in ("effort", "temperature"):
+        origins |= _origin_of(settings, selection, name)
     if settings.persona_name:
         origins["persona"] = settings.persona_name
     decided: tuple[str, ...] = ()
@@ -142,6 +151,8 @@ def select_model(
         display_address(address.base_url) if address.base_url else "",
         (*warnings, *decided),
         max_output,
+        _effort(settings, selection),
+        _temperature(settings, selection),
         origins,
     )
 
@@ -235,6 +246,25 @@ def _max_output(settings: SendSettings, selection: ModelSelection) -> tuple[int,
     return USUAL_MAX_OUTPUT, {}
 
 
+def _origin_of(settings: SendSettings, selection: ModelSelection, name: str) -> dict[str, str]:
+    """Return where a setting of ``[send]`` that is no usual one was chosen, by its name; nothing for a usual one."""
+    named = ((OPTION, getattr(selection, name)),)
+    tables = ((source, getattr(table, name)) for source, table in settings.tables)
+    chosen = next((source for source, value in (*named, *tables) if value is not None), "")
+    return {name: chosen} if chosen else {}
+
+
+def _effort(settings: SendSettings, selection: ModelSelection) -> Effort | None:
+    named = [selection.effort, *(table.effort for _, table in settings.tables)]
+    chosen = next((effort for effort in named if effort is not None), None)
+    return None if chosen is None else Effort(chosen)
+
+
+def _temperature(settings: SendSettings, selection: ModelSelection) -> float | None:
+    named = [selection.temperature, *(table.temperature for _, table in settings.tables)]
+    return next((temperature for temperature in named if temperature is not None), None)
+
+
 def _decided_by_project(
     settings: SendSettings,
     client: Client,
@@ -255,6 +285,10 @@ def _decided_by_project(
         said.append(f"answers of up to {projects.max_output:,} tokens")
     if projects.budget is not None and selection.budget is None and settings.persona.budget is None:
         said.append(f"budget {projects.budget}")
+    if projects.effort is not None and selection.effort is None:
+        said.append(f"effort {projects.effort}")
+    if projects.cache == "1h":
+        said.append("a cache that lives for an hour")
     return (f"chosen by the project's own configuration: {', '.join(said)}",) if said else ()
 
 

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from aggregate.clients.clouds import check_not_from_project
 from aggregate.clients.providers import NAMES, provider_of_model
 from aggregate.compose.project import find_persona, is_users_own
 from aggregate.config.load import Project
 from aggregate.config.schema import PersonaTable, SendTable
 from aggregate.config.user import user_config
 from aggregate.errors import ClientSetupError
-from aggregate.prompt_cache.policy import COMPATIBLE
+from aggregate.models.model_name import CLOUDS
+from aggregate.prompt_cache.policy import COMPATIBLE, SCRIPTED
 
 OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"
@@ -44,10 +46,10 @@ class Source:
         if self.provider:
             return self.provider == provider
         maker = provider_of_model(self.model)
-        return not maker or maker == provider.removesuffix("-cli") or provider not in _COMPANIES
+        return not maker or maker == provider.removesuffix("-cli") or provider not in COMPANIES
 
 
-_COMPANIES = frozenset(NAMES) - {COMPATIBLE, "scripted"}
+COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, SCRIPTED}
 """The providers that have models of their own only."""
 
 
@@ -87,12 +89,14 @@ class _Aliases:
 
     own: Mapping[str, str]
     projects: Mapping[str, str]
+    is_strangers: bool
 
     def resolved(self, source: Source) -> Source:
         """Return a source whose model is no alias.
 
         Raises:
-            ClientSetupError: The alias stands for a model of another provider than the source names.
+            ClientSetupError: The alias stands for a model of another provider than the source names, or a project's
+                alias for one that only the user may choose.
         """
         target = self.own.get(source.model) or self.projects.get(source.model)
         if not target:
@@ -100,6 +104,8 @@ class _Aliases:
         provider, slash, model = target.partition("/")
         if not slash or provider not in NAMES:
             return replace(source, model=target)
+        if self.is_strangers and source.model not in self.own:
+            check_not_from_project(provider)
         if source.provider not in ("", provider):
             raise ClientSetupError(
                 f'"{source.model[:_SHOWN]}" stands for {model} of {provider}, not of {source.provider}: leave out the '
@@ -134,7 +140,7 @@ def send_settings(
     """
     is_strangers = project.path is not None and not is_users_own(project.path)
     projects, users = project.config.send, user_config().send
-    aliases = _Aliases(users.aliases, projects.aliases)
+    aliases = _Aliases(users.aliases, projects.aliases, is_strangers)
     name = persona or projects.persona or users.persona
     table = find_persona(project, name)
     has_projects_persona = is_strangers and name in project.config.personas

@@ -17,6 +17,7 @@ from aggregate.clients.client import Client
 from aggregate.clients.context_window import check_window, context_window
 from aggregate.clients.gemini_caches import CacheDecision
 from aggregate.clients.image_rules import LARGEST_FILE, accepted_images
+from aggregate.clients.own_models import cache_policy
 from aggregate.clients.ratio_store import token_ratio
 from aggregate.clients.scripted_client import scripted_client
 from aggregate.compose.api import compose_prompt
@@ -37,7 +38,7 @@ from aggregate.models.usage import Usage
 from aggregate.prompt_cache.file_order import OrderedPrompt, file_digests
 from aggregate.prompt_cache.fingerprint import PromptFingerprint
 from aggregate.prompt_cache.lifetimes import CacheLifetime
-from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED, policy_for
+from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
 from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, expected_usage
@@ -151,7 +152,7 @@ def prepare_turn(
     instructions = (selection.system or selected.persona.system_prompt).strip()
     system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
     lifetime = CacheLifetime(selection.cache or project.config.send.cache)
-    policy = policy_for(client.provider, client.model)
+    policy = cache_policy(client.provider, client.model)
     if lifetime is CacheLifetime.OFF:
         policy = NO_CACHE
     # No older version saves anything where nothing is cached: that turns diffs off.
@@ -189,8 +190,8 @@ def prepare_turn(
             *unused_options(
                 client.provider,
                 client.model,
-                effort=selection.effort,
-                temperature=selection.temperature,
+                effort=selected.effort,
+                temperature=selected.temperature,
             ),
             *turn.composition.warnings,
             *system_warnings,
@@ -200,8 +201,8 @@ def prepare_turn(
         address=selected.address,
         composition=turn.composition,
         budget=request.budget.tokens if request.budget else None,
-        effort=selection.effort,
-        temperature=selection.temperature,
+        effort=selected.effort,
+        temperature=selected.temperature,
         explicit_cache=_explicit_cache(lifetime, client, plan, turn),
         origins=selected.origins,
     )

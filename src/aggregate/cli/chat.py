@@ -92,6 +92,8 @@ def _answer_all(session: ChatSession, messages: MessageInput) -> None:
                 say("")
             return
         except KeyboardInterrupt:
+            if not messages.is_interactive:
+                raise
             say("", "Ctrl-D or /quit leaves")
             continue
         if not message.strip():

@@ -10,9 +10,11 @@ import click
 
 from aggregate.chat.discussions import fork_discussion, project_discussion
 from aggregate.chat.model_selection import SelectedModel
+from aggregate.chat.send_settings import COMPANIES
 from aggregate.cli.chat_session import ChatSession, ChatSettings, with_selection
 from aggregate.cli.output import say
 from aggregate.cli.send_plan import plan_lines
+from aggregate.clients.capabilities import Effort
 from aggregate.clients.providers import NAMES, provider_of_model
 from aggregate.compose.project import shared_personas
 from aggregate.config.user import user_config
@@ -23,6 +25,8 @@ from aggregate.text.suggestions import did_you_mean
 
 _AS_CONFIGURED = "none"
 """Takes a setting of this session back."""
+_HOTTEST = 2
+"""What the providers that take a temperature allow at most."""
 _PLANNED = "And?"
 """What a plan is made for where no message is named and nothing was asked yet."""
 
@@ -155,8 +159,7 @@ def _provider_for(session: ChatSession, model: str) -> str:
         return ""
     asked = session.select(session.settings).client.provider
     maker = provider_of_model(model)
-    is_company = asked in NAMES and asked not in ("compatible", "scripted")
-    return maker if is_company and maker and maker != asked.removesuffix("-cli") else named
+    return maker if asked in COMPANIES and maker and maker != asked.removesuffix("-cli") else named
 
 
 def _persona(session: ChatSession, text: str) -> None:
@@ -175,6 +178,39 @@ def _budget(session: ChatSession, text: str) -> None:
         session.select(with_selection(session.settings, budget=budget))
     chosen = session.settings.selection.budget
     say(f"budget: {'as configured' if chosen is None else chosen}")
+
+
+def _effort(session: ChatSession, text: str) -> None:
+    if text:
+        if text not in (*Effort, _AS_CONFIGURED):
+            raise click.UsageError("name low, medium, high or none")
+        effort = None if text == _AS_CONFIGURED else Effort(text)
+        session.select(with_selection(session.settings, effort=effort))
+    say(f"effort: {session.settings.selection.effort or 'as configured'}")
+
+
+def _temperature(session: ChatSession, text: str) -> None:
+    if text:
+        session.select(with_selection(session.settings, temperature=_degree(text)))
+    chosen = session.settings.selection.temperature
+    say(f"temperature: {'as configured' if chosen is None else f'{chosen:g}'}")
+
+
+def _degree(text: str) -> float | None:
+    """Return a temperature, ``None`` for the configured one.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if text == _AS_CONFIGURED:
+        return None
+    try:
+        degree = float(text)
+    except ValueError:
+        degree = -1
+    if not 0 <= degree <= _HOTTEST:
+        raise click.UsageError(f"the temperature is a number from 0 to {_HOTTEST}, or none")
+    return degree
 
 
 def _focus(session: ChatSession, text: str) -> None:
@@ -273,6 +309,15 @@ COMMANDS = {
         "Show what matters for each message within so many tokens; none: as configured.",
         _budget,
         lambda _session: (AUTO, "16k", "32k", "60k", _AS_CONFIGURED),
+    ),
+    "effort": SlashCommand(
+        "[low|medium|high|none]",
+        "Let the model think so long before it answers.",
+        _effort,
+        lambda _session: (*Effort, _AS_CONFIGURED),
+    ),
+    "temperature": SlashCommand(
+        "[0-2|none]", "Let the model choose its words more or less freely.", _temperature
     ),
     "focus": SlashCommand(
         "[PATH[:LINES] ...|none]", "Show these whatever they cost; with a budget.", _focus

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from decimal import Decimal
 
 from aggregate.chat.discussions import project_discussion, take_back
@@ -10,7 +11,7 @@ from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn
 from aggregate.cli.asking import for_reader, seeds_of
 from aggregate.cli.output import say, say_aside, warn, warn_all
 from aggregate.cli.send_report import dollars, price
-from aggregate.cli.turn import beginnings, checked_message, deliver, prepare
+from aggregate.cli.turn import checked_message, deliver, notes_on, prepare
 from aggregate.config.load import Project
 from aggregate.errors import ConfigError
 from aggregate.models.usage import Usage
@@ -137,7 +138,7 @@ class ChatSession:
         self._message, self._is_answered = checked_message(message), False
         project = self.project
         turn = self._prepare(project, message)
-        self._say_news(for_reader(turn.warnings), beginnings(turn))
+        self._say_news(for_reader(turn.warnings), notes_on(turn, date.today()))
         completed = deliver(turn, project, as_json=self.as_json, indent=None)
         self._is_answered = True
         self._report(turn, completed)
@@ -178,8 +179,9 @@ class ChatSession:
         news = [warning for warning in warnings if warning not in self._said]
         self._said.update(news)
         warn_all(news, more="run --json")
-        if notes:
-            say(*notes)
+        new_notes = [note for note in notes if note not in self._said]
+        self._said.update(new_notes)
+        say(*new_notes)
 
     def _report(self, turn: PreparedTurn, completed: CompletedTurn) -> None:
         """Say what a turn has cost, and the session with it."""

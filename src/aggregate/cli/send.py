@@ -1,6 +1,7 @@
 """``send``: ask a model, with the project's prompt and the discussion so far."""
 
 import json
+from datetime import date
 from pathlib import Path
 
 import click
@@ -12,9 +13,9 @@ from aggregate.cli.send_plan import plan_data, plan_lines
 from aggregate.cli.send_report import print_report
 from aggregate.cli.stdin import read_input
 from aggregate.cli.turn import (
-    beginnings,
     checked_message,
     deliver,
+    notes_on,
     output_options,
     prepare,
     turn_options,
@@ -86,7 +87,7 @@ def send(
     )
     if not quiet:
         warn_all(for_reader(turn.warnings), more="run --json")
-        say(*beginnings(turn))
+        say(*notes_on(turn, date.today()))
     if dry_run and as_json:
         write_result(json.dumps(plan_data(turn), indent=2))
     elif dry_run:

@@ -78,6 +78,8 @@ def origins_sentence(turn: PreparedTurn) -> str:
     """Return where provider, model and what else was chosen are from."""
     chosen = {"provider": turn.client.provider, "model": turn.client.model or "its own"}
     chosen["max_output"] = f"at most {turn.max_output:,} tokens of answer"
+    chosen["effort"] = str(turn.effort)
+    chosen["temperature"] = "" if turn.temperature is None else f"{turn.temperature:g}"
     parts = []
     for name, source in turn.origins.items():
         value = chosen.get(name, "")
@@ -89,7 +91,13 @@ def origins_sentence(turn: PreparedTurn) -> str:
     return f"chosen: {', '.join(parts)}"
 
 
-_LABELS = {"provider": "provider ", "model": "model ", "max_output": ""}
+_LABELS = {
+    "provider": "provider ",
+    "model": "model ",
+    "max_output": "",
+    "effort": "effort ",
+    "temperature": "temperature ",
+}
 
 
 def _counts(turn: PreparedTurn) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from datetime import date
 
 import click
 
@@ -18,6 +19,7 @@ from aggregate.cli.options import (
 from aggregate.cli.output import say, writable_output, write_piece, write_result
 from aggregate.cli.progress import progress
 from aggregate.cli.send_report import answer_data
+from aggregate.clients.own_models import age_note
 from aggregate.config.load import Project
 from aggregate.errors import ProviderError
 from aggregate.models.task import Task
@@ -135,8 +137,13 @@ def checked_message(text: str) -> str:
     return text
 
 
-def beginnings(turn: PreparedTurn) -> Sequence[str]:
-    """Return a sentence where a turn is the first one of a discussion with a name of its own."""
+def notes_on(turn: PreparedTurn, today: date) -> Sequence[str]:
+    """Return a sentence where a turn begins a discussion with a name, and where the shipped tables are old."""
+    age = age_note(turn.client.provider, turn.client.model, today)
+    return (*_beginnings(turn), *((age,) if age else ()))
+
+
+def _beginnings(turn: PreparedTurn) -> Sequence[str]:
     request = turn.request
     is_first = request.discussion not in ("", NO_DISCUSSION) and len(request.history) == 1
     return (f'the discussion "{request.discussion}" begins',) if is_first else ()

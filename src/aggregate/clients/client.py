@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from aggregate.clients.capabilities import ResponseFormat, capabilities_of
 from aggregate.clients.context_window import check_window
+from aggregate.clients.own_models import cache_policy
 from aggregate.clients.protocol import (
     DEFAULT_OPTIONS,
     ModelRequest,
@@ -23,7 +24,6 @@ from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt
-from aggregate.prompt_cache.policy import policy_for
 from aggregate.prompt_cache.request_plan import RequestPlan, plan_request
 from aggregate.text.surrogates import SurrogateJoiner
 from aggregate.tokens.count import count, count_prompt
@@ -102,7 +102,7 @@ class Client:
             HashedPrompt.of(
                 prompt, tokens, system=options.system, system_tokens=count(options.system)
             ),
-            policy_for(self.provider, model or self.model),
+            cache_policy(self.provider, model or self.model),
             message=message,
             message_tokens=count(message),
             earlier=options.earlier,

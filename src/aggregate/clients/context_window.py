@@ -2,6 +2,7 @@
 
 from hashlib import sha256
 
+from aggregate.clients.own_models import own_model
 from aggregate.clients.pricing import largest_window, listed_window
 from aggregate.clients.token_ratios import OWN_COUNT, TokenRatio
 from aggregate.errors import PromptTooLongError
@@ -26,7 +27,10 @@ _FEWEST_TO_JUDGE = 512
 
 
 def context_window(model: str) -> int | None:
-    """Return a model's context window in tokens, ``None`` where it is not known."""
+    """Return a model's context window in tokens, ``None`` where it is not known; the user's own word goes first."""
+    own = own_model(model)
+    if own is not None and own.window is not None:
+        return own.window
     return known_window(model) or listed_window(model)
 
 

@@ -2,8 +2,8 @@
 
 from decimal import Decimal
 
+from aggregate.clients.own_models import cache_policy, own_cost
 from aggregate.models.usage import Usage
-from aggregate.prompt_cache.policy import policy_for
 
 _PRICE_LIST_IDS = {
     "gemini": "google",
@@ -16,7 +16,13 @@ _PRICE_LIST_IDS = {
 
 
 def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
-    """Return the price of ``usage`` in US dollars, ``None`` for a model that is not in the list."""
+    """Return the price of ``usage`` in US dollars, ``None`` for a model that is not in the list.
+
+    What the user's own configuration says goes before the list.
+    """
+    own = own_cost(usage, model, provider=provider)
+    if own is not None:
+        return Decimal(str(own)) + _long_write_surcharge(usage, model, provider)
     from genai_prices import Usage as Priced  # half a second to load
     from genai_prices import calc_price
 
@@ -37,7 +43,7 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
 
 def _long_write_surcharge(usage: Usage, model: str, provider: str) -> Decimal:
     """Return what the longer lifetime costs beyond the shorter one, whose price alone the list has."""
-    policy = policy_for(provider, model)
+    policy = cache_policy(provider, model)
     if not usage.cache_write_long or not policy.long_seconds:
         return Decimal(0)
     short = cost(Usage(cache_write=usage.cache_write_long), model, provider=provider)

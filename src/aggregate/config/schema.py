@@ -1,7 +1,7 @@
 """What a ``manual_slop.toml`` may hold: the models that validate it, and the JSON Schema made from them."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -11,6 +11,7 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    model_validator,
 )
 
 from aggregate.models.amounts import MOST_TOKENS, Amount, parse_amount, parse_number
@@ -335,6 +336,16 @@ class SendTable(_Table):
         default_factory=dict,
         description='Short names of models, such as fast = "anthropic/claude-haiku-4-5".',
     )
+    effort: Literal["low", "medium", "high"] | None = Field(
+        default=None,
+        description="How long the model thinks before it answers; its own choice by default.",
+    )
+    temperature: float | None = Field(
+        default=None,
+        ge=0,
+        le=2,
+        description="How freely the model chooses its words, where it takes a temperature.",
+    )
     diffs: bool = Field(
         default=True,
         description="Let a changed file stand as a cache holds it, with a diff behind the files, if that is cheaper; "
@@ -345,6 +356,42 @@ class SendTable(_Table):
         description="How long the provider's cache is to keep what is sent: auto chooses by the pauses of the "
         "discussion, 5m and 1h are fixed lifetimes, off sets no breakpoints and writes nothing to a cache.",
     )
+
+
+class ModelTable(_Table):
+    """What a model costs and takes, where the shipped tables lack it or are out of date; prices are for a million."""
+
+    window: TokenNumber | None = Field(default=None, description="Tokens of its context window.")
+    input: float | None = Field(
+        default=None, ge=0, description="US dollars for a million tokens of input."
+    )
+    output: float | None = Field(
+        default=None, ge=0, description="US dollars for a million tokens of output."
+    )
+    cache_read: float | None = Field(
+        default=None,
+        ge=0,
+        description="US dollars for a million tokens that are read from the cache.",
+    )
+    cache_write: float | None = Field(
+        default=None,
+        ge=0,
+        description="US dollars for a million tokens that are written to the cache.",
+    )
+    minimum: TokenNumber | None = Field(
+        default=None, description="Tokens of the shortest beginning that the cache keeps."
+    )
+    lifetime: int | None = Field(
+        default=None, ge=1, description="Seconds that the cache keeps it after its last use."
+    )
+
+    @model_validator(mode="after")
+    def _has_both_prices(self) -> Self:
+        """Make sure that what is paid can be computed."""
+        prices = (self.input, self.output, self.cache_read, self.cache_write)
+        if any(price is not None for price in prices) and None in (self.input, self.output):
+            raise ValueError("must have both input and output where it has a price")
+        return self
 
 
 class GoalTable(_Table):
@@ -435,6 +482,10 @@ class Config(_Table):
     )
     context_presets: dict[str, PresetTable] = Field(
         default_factory=dict, description="Context presets by name."
+    )
+    models: dict[str, ModelTable] = Field(
+        default_factory=dict,
+        description="Prices, windows and caches of models by name; in the user's own configuration only.",
     )
 
 

@@ -117,6 +117,11 @@ generated = "name"
 base_dir = "."
 paths = []
 
+[send]
+# Whom "aggregate send" and "aggregate chat" ask where no option says so.
+# provider = "anthropic"
+# model = "claude-sonnet-5"
+
 [discussion]
 # Turns, oldest first: "text" or {{ role = "User", content = "text" }}. They may also live in manual_slop_history.toml.
 history = []

@@ -1,0 +1,338 @@
+"""``aggregate chat``: a discussion turn by turn, in a pipe and on a terminal."""
+
+import io
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from aggregate.chat.model_selection import ModelSelection
+from aggregate.cli.chat_commands import completions
+from aggregate.cli.chat_session import ChatSession, ChatSettings, Totals
+from aggregate.cli.program import run_program
+from aggregate.compose.project import open_project
+from aggregate.models.usage import Usage
+from aggregate.sources.history_reader import load_history
+from tests.cli.command_line import program_environment
+from tests.fakes.senders import Dripping, dripping
+from tests.project import project
+
+CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(300))
+SETTINGS = """
+    [project]
+    name = "demo"
+    [files]
+    paths = ["*.py"]
+    [send.aliases]
+    big = "scripted/claude-opus-5"
+    [personas.brief]
+    provider = "scripted"
+    system_prompt = "Be brief."
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a project, in which the test is."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    made = project(tmp_path / "p", {"manual_slop.toml": SETTINGS, "a.py": CODE, "b.py": "b = 1\n"})
+    monkeypatch.chdir(made)
+    return made
+
+
+def chat(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    lines: str,
+    *options: str,
+    provider: str = "scripted",
+) -> tuple[int, list[str], str]:
+    """Pipe lines into ``chat``; return the exit code, the lines of its output, and what was said."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+    code = run_program(["chat", *(["--provider", provider] if provider else []), *options])
+    said = capsys.readouterr()
+    return code, said.out.splitlines(), said.err
+
+
+def questions(name: str = "manual_slop_history.toml") -> list[str]:
+    """Return what was asked, by the file of the discussion."""
+    return [turn["content"] for turn in load_history(Path(name))[::2] if isinstance(turn, dict)]
+
+
+def test_each_line_is_a_turn(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers go to standard output, what each costs to standard error; the totals stand at the end (S-6)."""
+    code, out, err = chat(capsys, monkeypatch, "One?\n\n /two?\n")
+    assert (code, len(out)) == (0, 2)
+    assert questions() == ["One?", " /two?"]
+    first, second, whole = err.splitlines()
+    assert "tokens in, 0% of them from the cache" in first
+    assert " in all" in second
+    assert "99% of them from the cache" in second
+    assert whole.startswith("2 answers: ")
+    assert sorted(path.name for path in Path("md_gen").glob("*.md")) == [
+        "demo_001.md",
+        "demo_001.reply.md",
+        "demo_002.md",
+        "demo_002.reply.md",
+    ]
+
+
+def test_a_session_writes_what_send_writes(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same prompts, records and turns byte for byte, so that either goes on where the other has left (S-6)."""
+    chat(capsys, monkeypatch, "One?\nTwo?\n", "--budget", "3k")
+    names = sorted(path.name for path in Path("md_gen").iterdir())
+    kept = {name: (Path("md_gen") / name).read_bytes() for name in names}
+    history = Path("manual_slop_history.toml").read_bytes()
+    for path in (*Path("md_gen").iterdir(), Path("manual_slop_history.toml")):
+        path.unlink()
+    for message in ("One?", "Two?"):
+        run_program(["send", message, "--provider", "scripted", "--budget", "3k"])
+    capsys.readouterr()
+    assert {name: (Path("md_gen") / name).read_bytes() for name in names} == kept
+    assert Path("manual_slop_history.toml").read_bytes() == history
+
+
+def test_an_edit_between_two_turns_is_seen(folder: Path) -> None:
+    """Each turn reads the project as it is then, as ``send`` does (S-6)."""
+    session = ChatSession(
+        lambda _: open_project("manual_slop.toml"),
+        ChatSettings(ModelSelection("scripted")),
+        quiet=True,
+    )
+    session.ask("One?")
+    Path("b.py").write_text("b = 2222\n", encoding="utf-8")
+    Path("c.py").write_text("c = 3333\n", encoding="utf-8")
+    session.ask("Two?")
+    assert session.last is not None
+    assert "b = 2222" in session.last.prompt.markdown
+    assert "c = 3333" in session.last.prompt.markdown
+
+
+def test_commands(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Model, persona, budget and what is pointed at hold for the turns behind; nothing of it is an answer (S-7)."""
+    lines = [
+        "/model big", "/persona brief", "/budget 3k", "/focus b.py", "/symbol name_7", "/since none", "/effort high", "/temperature 0.5",
+        "What is this?", "/files", "/plan And?", "/cost", "/model", "/budget none", "/focus none", "/symbol none", "/quit",
+        "never",
+    ]  # fmt: skip
+    code, out, err = chat(capsys, monkeypatch, "\n".join(lines))
+    assert (code, len(out)) == (0, 1)
+    assert questions() == ["What is this?"]
+    said = err.splitlines()
+    assert said[:8] == [
+        "scripted claude-opus-5",
+        "scripted claude-opus-5, persona brief",
+        "budget: 3000",
+        "focus: b.py",
+        "symbols: name_7",
+        "since: none",
+        "effort: high",
+        "temperature: 0.5",
+    ]
+    assert any(line.split()[1:] == ["full", "b.py"] for line in said)
+    assert any("in all, to scripted claude-opus-5" in line for line in said)
+    assert any(line.startswith("1 answer: ") for line in said)
+    assert said[-3:] == ["budget: as configured", "focus: none", "symbols: none"]
+    record = json.loads(Path("md_gen/.demo_001.chain.json").read_text(encoding="utf-8"))
+    assert record["sent"]["model"] == "claude-opus-5"
+    audit = json.loads(Path("md_gen/.demo_001.audit.json").read_text(encoding="utf-8"))
+    assert audit["budget"]["tokens"] if isinstance(audit["budget"], dict) else audit["budget"]
+
+
+def test_undo_and_retry(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last question goes with its answer, or is asked once more; comments of the file stay (S-7)."""
+    Path("manual_slop_history.toml").write_text("# mine\n", encoding="utf-8")
+    _, out, err = chat(capsys, monkeypatch, "One?\nTwo?\n/undo\nThree?\n/retry\n")
+    assert len(out) == 4
+    assert "taken back: Two?" in err
+    assert questions() == ["One?", "Three?"]
+    assert Path("manual_slop_history.toml").read_text(encoding="utf-8").startswith("# mine\n")
+    _, _, err = chat(capsys, monkeypatch, "/undo\n/undo\n/undo\n")
+    assert err.splitlines()[:2] == ["taken back: Three?", "taken back: One?"]
+    assert "does not end with a question and its answer" in err
+    assert questions() == []
+    assert chat(capsys, monkeypatch, "Four?\n")[0] == 0
+    assert questions() == ["Four?"]
+
+
+def test_discussions(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session may go on in another discussion, or in a copy of this one (S-4, S-5, S-7)."""
+    _, _, err = chat(
+        capsys, monkeypatch, "One?\n/discussion b\nTwo?\n/fork c\nThree?\n/discussion default\n"
+    )
+    assert questions() == ["One?"]
+    assert questions("manual_slop.b_history.toml") == ["Two?"]
+    assert questions("manual_slop.c_history.toml") == ["Two?", "Three?"]
+    assert err.splitlines()[-2] == 'discussion "default", 2 turns'
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "said"),
+    [
+        ("/nope\n", 2, 'there is no command /nope: '),
+        ("/modle x\n", 2, 'did you mean "model"?'),
+        ("/budget some\n", 2, "the budget "),
+        ("/focus 'a\n", 2, "a quotation mark has no other one"),
+        ("/model a b c\n", 2, "name a model, a provider, or a provider and its model"),
+        ("/persona nobody\n", 2, 'there is no persona "nobody"'),
+        ("/discussion A/B\n", 2, "cannot be called 'A/B'"),
+        ("/effort much\n", 2, "name low, medium, high or none"),
+        ("/temperature 3\n", 2, "the temperature is a number from 0 to 2"),
+        ("/fork\n", 2, "name the new discussion"),
+        ("/retry\n", 2, "nothing was asked yet"),
+        ("/focus b.py\nWhat?\n", 2, "add a budget"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_pipe_ends_it(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    lines: str,
+    code: int,
+    said: str,
+) -> None:
+    """One sentence says what is wrong; no further line is sent and paid (S-6)."""
+    ended, out, err = chat(capsys, monkeypatch, f"{lines}never\n")
+    assert (ended, out) == (code, [])
+    assert said in err
+    assert not Path("manual_slop_history.toml").exists()
+
+
+def test_who_is_asked_is_checked_at_the_start(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a provider nothing is read (S-6)."""
+    code, _, err = chat(capsys, monkeypatch, "One?\n", provider="")
+    assert (code, "no provider is named" in err) == (2, True)
+
+
+def test_json_is_a_line_per_answer(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs read one document a line (S-6)."""
+    _, out, err = chat(capsys, monkeypatch, "One?\nTwo?\n", "--json", "-q")
+    assert err == ""
+    assert [json.loads(line)["path"][-11:] for line in out] == ["demo_001.md", "demo_002.md"]
+
+
+def test_completion(folder: Path) -> None:
+    """Commands, and what each takes: models, personas, discussions, paths (S-7)."""
+    Path("manual_slop.deep_history.toml").write_text("history = []\n", encoding="utf-8")
+    session = ChatSession(
+        lambda _: open_project("manual_slop.toml"), ChatSettings(ModelSelection())
+    )
+    assert completions(session, "", "/pe") == ["/persona "]
+    assert completions(session, "/model ", "bi") == ["big"]
+    assert completions(session, "/persona ", "") == ["brief", "none"]
+    assert completions(session, "/discussion ", "de") == ["default", "deep"]
+    assert completions(session, "/focus ", "b") == ["b.py"]
+    assert completions(session, "what is ", "./a") == ["./a.py"]
+    assert completions(session, "what is ", "na") == []
+
+
+def test_totals_of_unknown_prices() -> None:
+    """What is not known is not left out silently (S-6)."""
+    totals = Totals().plus(Usage(10, output=1), None)
+    assert (
+        totals.sentence == "1 answer: 10 tokens in, 0% of them from the cache; 1 out; price unknown"
+    )
+
+
+class Terminal:
+    """The other end of a terminal, from which each text is read once.
+
+    Args:
+        descriptor: Of the pseudo terminal.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._unread = b""
+
+    def type(self, text: bytes) -> None:
+        """Press keys."""
+        os.write(self._descriptor, text)
+
+    def read_until(self, text: str) -> str:
+        """Return what is shown up to a text and with it."""
+        end = time.monotonic() + 20
+        while text.encode() not in self._unread:
+            ready = select.select([self._descriptor], [], [], max(end - time.monotonic(), 0))[0]
+            assert ready, self._unread.decode(errors="replace")
+            self._unread += os.read(self._descriptor, 65536)
+        shown, found, self._unread = self._unread.partition(text.encode())
+        return (shown + found).decode(errors="replace")
+
+
+@contextmanager
+def on_terminal(
+    folder: Path, server: Dripping
+) -> Iterator[tuple["subprocess.Popen[bytes]", Terminal]]:
+    """Run ``chat`` on a terminal of its own; yield the process and the terminal's other end."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "aggregate", "chat", "--base-url", server.url, "--model", "m"]
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**program_environment(folder), "TERM": "xterm", "AGGREGATE_API_KEY": "k"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    try:
+        yield process, Terminal(ours)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def test_on_a_terminal(folder: Path) -> None:
+    """Several lines are one message; Ctrl-C ends an answer and keeps what came; a mistake ends nothing; Ctrl-D leaves.
+
+    (S-6)
+    """
+    with (
+        dripping("Half an ", usage={"prompt_tokens": 3}) as server,
+        on_terminal(folder, server) as (process, terminal),
+    ):
+        terminal.read_until("/help lists the commands")
+        terminal.type(b'"""One\ntwo?"""\n')
+        terminal.read_until("Half an ")
+        process.send_signal(signal.SIGINT)
+        shown = terminal.read_until("demo_001.reply.md")
+        assert "stopped; what came of the answer is in" in shown
+        assert Path("md_gen/demo_001.reply.md").read_text(encoding="utf-8") == "Half an "
+        assert not Path("manual_slop_history.toml").exists()
+        terminal.type(b"/nope\n")
+        terminal.read_until("there is no command /nope")
+        server.pieces.put("")  # the server lets the first request go
+        server.pieces.put("Whole.")
+        server.pieces.put(None)
+        terminal.type(b"/retry\n")
+        terminal.read_until("price unknown")
+        terminal.read_until("> ")
+        terminal.type(b"\x04")
+        assert process.wait(timeout=30) == 0
+    assert questions() == ["One\ntwo?"]
