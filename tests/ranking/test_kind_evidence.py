@@ -2,7 +2,12 @@
 
 import pytest
 
-from aggregate.ranking.kind_evidence import file_kinds, inner_tests, language_share
+from aggregate.ranking.kind_evidence import (
+    file_kinds,
+    inner_tests,
+    language_share,
+    no_programs,
+)
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, by_path, inquiry, matched, project
 
@@ -64,6 +69,45 @@ def test_the_main_language_counts_most() -> None:
     put, _ = inquiry(corpus, ask("anything"))
     values = by_path(corpus, language_share(put))
     assert values == {"a.py": 1.0, "b.js": 0.5, "tests/c.js": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("task", "of_style", "of_readme", "of_settings"),
+    [
+        ("the router is slow", 1.0, 1.0, 1.0),
+        ("the config of the router", 1.0, 1.0, 0.75),
+        ("config: allow two routers", 1.0, 1.0, None),
+        ("docs: describe the router", 1.0, None, 1.0),
+        ("correct the readme", 1.0, 0.6, 1.0),
+    ],
+)
+def test_what_is_no_program_counts_less_unless_it_is_asked_for(
+    task: str, of_style: float, of_readme: float | None, of_settings: float | None
+) -> None:
+    """Pages, styles and data stand behind programs; a first line with their prefix asks for them (rule T-1)."""
+    corpus = FakeCorpus(
+        {
+            "a.py": "value = 1\n",
+            "a.css": "a { color: red }\n",
+            "README.md": "# Router\n",
+            "settings.toml": "router = 1\n",
+        }
+    )
+    put, _ = inquiry(corpus, ask(task))
+    values = by_path(corpus, no_programs(put))
+    assert "a.py" not in values
+    assert values.get("a.css") == of_style
+    assert values.get("README.md") == of_readme
+    assert values.get("settings.toml") == of_settings
+    assert not no_programs(put, frozenset(range(4))).files
+
+
+def test_settings_are_asked_for_by_a_prefix_alone() -> None:
+    """``config`` in a first line is mostly said of code that reads it: it lifts no file of settings (rule T-1)."""
+    corpus = FakeCorpus({"a.py": "value = 1\n", "settings.toml": "router = 1\n"})
+    for task, value in (("the config is lost", {}), ("config: lost", {"settings.toml": 1.0})):
+        put, _ = inquiry(corpus, ask(task))
+        assert by_path(corpus, file_kinds(put)[2]) == value
 
 
 def test_tests_within_the_source_are_told_by_their_names() -> None:

@@ -28,7 +28,7 @@ _OF_ITS_FILE = 0.01
 """The part of its file's probability that each signature shares."""
 _LONGEST_SIGNATURE = 12
 """Lines; what is longer is shown with the body."""
-_FEW_SIGNATURES = 400
+_FEW_SIGNATURES = 800
 """Characters of all signatures of a file up to which they are shown with the first of its bodies, which is clearer."""
 _ALL_HEADINGS = 2_000
 """The same of a text's headings, which say what its other sections hold."""

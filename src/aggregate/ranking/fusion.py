@@ -10,7 +10,16 @@ from aggregate.ranking.ranking import RankedFile
 
 _MOST_REASONS = 6
 """Reasons that are kept of each file: behind them none moves it by a place."""
-_UNTOLD = frozenset({"file size", "piece size", "outside definitions", "function", "language"})
+_UNTOLD = frozenset(
+    {
+        "file size",
+        "function",
+        "language",
+        "no program",
+        "outside definitions",
+        "piece size",
+    }
+)
 """Kinds that nearly every file has: they are no reasons to tell."""
 _LEAST = 0.01
 """Below this a reason is none."""

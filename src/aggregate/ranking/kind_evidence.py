@@ -25,6 +25,12 @@ _WORDS: Mapping[PathKind, str] = {
 _TERMS: Mapping[PathKind, frozenset[str]] = {
     kind: frozenset(term_list(words)) for kind, words in _WORDS.items()
 }
+_AMBIGUOUS = frozenset(
+    term_list(
+        "config configuration setting settings dependency dependencies toml yaml yml json ini"
+    )
+)
+"""Words that are mostly said of the code which reads such a file: only a prefix such as ``config: ...`` asks for it."""
 _PREFIX = re.compile(r"\s*+(?P<type>\w{2,20}+)(?:\([^()\n]{0,60}\))?!?:")
 """What a conventional message begins with: ``docs: ...``, ``test(router): ...``."""
 _DOCUMENTING = re.compile(
@@ -41,6 +47,8 @@ _IN_SCOPE = 0.0
 """What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``."""
 _IN_SUBJECT = 0.3
 """What is left of it where the first line speaks of them."""
+_NO_PROGRAM_IN_SUBJECT = 0.6
+"""The same of what counts against a file for being no program: ``config`` is mostly said of code that reads it."""
 _IN_TEXT = 0.75
 """What is left of it where only the rest does, which often just asks for tests as well."""
 
@@ -87,6 +95,27 @@ def file_kinds(
     )
 
 
+def no_programs(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> Evidence:
+    """Return which files are no programs, as far as the first line does not speak of their kind.
+
+    The share of a language tells a project's own from others; this tells a page, a style or data from any program.
+
+    Args:
+        inquiry: What is asked.
+        pointed: As for ``file_kinds``.
+    """
+    penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
+    values: dict[int, float] = {}
+    for file, (facts, kind) in enumerate(zip(inquiry.files, inquiry.kinds, strict=True)):
+        if facts.is_code or file in pointed:
+            continue
+        penalty = penalties.get(kind, 1.0)
+        value = penalty if penalty == _IN_SCOPE else max(penalty, _NO_PROGRAM_IN_SUBJECT)
+        if value:
+            values[file] = value
+    return Evidence("no program", files=values)
+
+
 def inner_tests(
     inquiry: Inquiry, candidates: Candidates, pointed: Set[int] = frozenset()
 ) -> Evidence:
@@ -122,7 +151,7 @@ def _penalty(kind: PathKind, task: TaskText) -> float:
     is_asked = kind is PathKind.DOCUMENT and _DOCUMENTING.match(task.text)
     if is_asked or not words.isdisjoint(scopes):
         return _IN_SCOPE
-    if not words.isdisjoint(task.subject):
+    if not (words - _AMBIGUOUS).isdisjoint(task.subject):
         return _IN_SUBJECT
     if not words.isdisjoint(task.terms):
         return _IN_TEXT

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from math import sqrt
 
+from aggregate.ranking.bm25 import rarity
 from aggregate.ranking.definition_lookup import (
     WrittenName,
     definitions_named,
@@ -159,6 +160,26 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> Evidence:
                 key = (file, place)
                 values[key] = max(values.get(key, 0.0), rarities[term])
     return scaled_evidence("identifier used", pieces=values, matched=matched)
+
+
+def joined_words(inquiry: Inquiry, candidates: Candidates) -> Evidence:
+    """Return the pieces that use an identifier which the task writes as several words."""
+    known = {query.term for query in inquiry.terms}
+    total = sum(facts.pieces for facts in inquiry.files)
+    values: dict[PieceKey, float] = {}
+    matched: dict[int, str] = {}
+    for term in inquiry.question.task.joined:
+        if term in known:
+            continue
+        files = inquiry.corpus.files_with(term)
+        worth = rarity(total, sum(held.pieces for held in files.values()))
+        for file in files:
+            if file not in candidates:
+                continue
+            matched.setdefault(file, term)
+            for place, _ in candidates[file].pieces_with(term):
+                values[(file, place)] = values.get((file, place), 0.0) + worth
+    return scaled_evidence("joined words", pieces=values, matched=matched)
 
 
 def _whole_term(name: str) -> str:

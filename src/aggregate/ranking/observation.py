@@ -14,15 +14,22 @@ from aggregate.ranking.history_evidence import (
     changed_together,
 )
 from aggregate.ranking.inquiry import Candidates, Inquiry
-from aggregate.ranking.kind_evidence import file_kinds, inner_tests, language_share
+from aggregate.ranking.kind_evidence import (
+    file_kinds,
+    inner_tests,
+    language_share,
+    no_programs,
+)
 from aggregate.ranking.mentions import (
     files_with_named_definitions,
+    joined_words,
     named_definitions,
     named_files,
     traced_files,
     traced_places,
     used_identifiers,
 )
+from aggregate.ranking.message_evidence import last_changes, message_text
 from aggregate.ranking.path_kinds import PathKind
 from aggregate.ranking.reference_evidence import MOST_SOURCES, references
 from aggregate.ranking.references import Resolver
@@ -30,6 +37,7 @@ from aggregate.ranking.scaling import best_keys
 from aggregate.ranking.seed_evidence import seed_files, seeds
 from aggregate.ranking.size_evidence import file_sizes, piece_shapes
 from aggregate.ranking.text_evidence import file_text, path_words
+from aggregate.ranking.traced_calls import called_before, traced_calls
 
 MOST_CANDIDATES = 300
 """Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order."""
@@ -74,8 +82,10 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     files = add_to_files([0.0] * len(inquiry.files), whole, weights)
     together = _companions(inquiry, files)
     files = add_to_files(files, [together], weights)
-    candidates = inquiry.load(_best_files(inquiry, files, weights))
-    closely = _closely(inquiry, candidates, pointed_files)
+    calls = traced_calls(inquiry, Resolver(inquiry.corpus, inquiry.paths)) if traced else ()
+    called = [call.file for call in calls]
+    candidates = inquiry.load([*_best_files(inquiry, files, weights), *called])
+    closely = [*_closely(inquiry, candidates, pointed_files), called_before(candidates, calls)]
     given = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
     pieces = add_to_pieces(given, closely, weights)
     resolver = Resolver(inquiry.corpus, inquiry.paths, known=candidates)
@@ -99,7 +109,10 @@ def _whole_files(inquiry: Inquiry, pointed: Set[int]) -> Sequence[Evidence]:
         *path_words(inquiry),
         *named_files(inquiry),
         *changed_files(inquiry),
+        message_text(inquiry),
+        last_changes(inquiry),
         *file_kinds(inquiry, pointed),
+        no_programs(inquiry, pointed),
         language_share(inquiry),
         file_sizes(inquiry),
     ]
@@ -111,6 +124,7 @@ def _closely(inquiry: Inquiry, candidates: Candidates, pointed: Set[int]) -> Seq
         *piece_texts(inquiry, candidates),
         named_definitions(inquiry, candidates),
         used_identifiers(inquiry, candidates),
+        joined_words(inquiry, candidates),
         traced_places(inquiry, candidates),
         *changed_definitions(inquiry, candidates),
         *piece_shapes(candidates),

@@ -33,6 +33,7 @@ class TaskText:
             ``1.0`` where it looks like code, is quoted, capitalised or followed by ``(``, ``0.3`` else.
         places: Places that it names, the most telling first: of a traceback the frame where it ended.
         text: All of it.
+        joined: Neighbouring words as one term: ``vfor`` of ``v-for``, ``retryloop`` of ``the retry loop``.
     """
 
     terms: Mapping[str, int] = field(default_factory=dict)
@@ -41,6 +42,7 @@ class TaskText:
     names: Mapping[str, float] = field(default_factory=dict)
     places: tuple[NamedPlace, ...] = ()
     text: str = ""
+    joined: tuple[str, ...] = ()
 
 
 class ChangedLines(NamedTuple):

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from aggregate.ranking.joined_words import joined_neighbours
 from aggregate.ranking.message_text import own_words, without_quotes, without_wording
 from aggregate.ranking.named_identifiers import named_identifiers
 from aggregate.ranking.named_places import named_places
@@ -53,6 +54,7 @@ def read_task(text: str) -> TaskText:
         names=named_identifiers(_TYPE.sub(r"\g<scope>: ", looked_at)),
         places=named_places(without_quotes(_ends(shortened, _MOST_LOOKED_AT))),
         text=text,
+        joined=joined_neighbours(words),
     )
 
 

@@ -1,0 +1,43 @@
+"""Names that a task writes as several words."""
+
+import pytest
+
+from aggregate.ranking.joined_words import joined_neighbours
+from aggregate.ranking.mentions import joined_words
+from tests.fakes.corpus import FakeCorpus
+from tests.ranking.asking import ask, by_definition, inquiry
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("the retry loop", ("retryloop",)),
+        ("a loop of v-for", ()),
+        ("Retry loop sleeps", ("retryloop", "loopsleeps", "retryloopsleeps")),
+        ("a loop of x-text", ("xtext",)),
+        ("loop with the retry", ()),
+        ("", ()),
+        ("x " * 500, ()),
+    ],
+)
+def test_neighbours_are_joined(text: str, joined: tuple[str, ...]) -> None:
+    """Two and three words are joined, across stop words only by a hyphen; what is short or long is none."""
+    assert joined_neighbours(text) == joined
+
+
+def test_a_long_task_joins_its_beginning() -> None:
+    """Each pair is looked up in the whole project, so a log of 100,000 words asks no more than a short ticket."""
+    assert len(joined_neighbours(" ".join(f"word{number}" for number in range(100_000)))) <= 120
+
+
+def test_an_identifier_that_is_written_as_words_is_found() -> None:
+    """Pieces that use ``retry_loop`` or ``retryLoop`` count where the task says "retry loop" (rule T-1)."""
+    corpus = FakeCorpus(
+        {
+            "a.py": "def run():\n    x = 1\n    return retry_loop(x)\n",
+            "b.js": "function go() {\n  const x = 1;\n  return retryLoop(x);\n}\n",
+            "c.py": "def retry():\n    loop = 1\n    return loop\n",
+        }
+    )
+    put, candidates = inquiry(corpus, ask("the retry loop hangs"))
+    assert by_definition(corpus, joined_words(put, candidates)) == {"a.py:run": 1.0, "b.js:go": 1.0}
