@@ -55,7 +55,13 @@ def group_row(key: bytes, states: Sequence[FileState], kept: bytes) -> bytes | N
         numbers = b"".join([_NUMBERS.pack(*state[:5]) for state in states])
     except struct.error:
         return None
-    row = key + _SIZE.pack(len(numbers)) + numbers + _SEEN.pack(max(state.seen_ns for state in states)) + kept
+    row = (
+        key
+        + _SIZE.pack(len(numbers))
+        + numbers
+        + _SEEN.pack(max(state.seen_ns for state in states))
+        + kept
+    )
     return row + _SUM.pack(crc32(row))
 
 
