@@ -6,6 +6,7 @@ shared and noisy: quote ratios, and the best of the rounds.
 """
 
 import argparse
+import gc
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from simulation.many_files import make_many
 from simulation.processes import Cost, Job, compare
 
 TASKS = (
@@ -28,6 +30,8 @@ BUDGET = 8_000
 MANY = 100_000
 _PER_FOLDER = 1_000
 ROUNDS = 3
+_OBJECTS_BETWEEN_COLLECTIONS = 100_000
+"""As the program itself has it."""
 
 
 def main() -> None:
@@ -40,6 +44,13 @@ def main() -> None:
     )
     parser.add_argument(
         "--many", type=int, default=MANY, help=f"files of the last rows ({MANY:,}), 0 for none"
+    )
+    parser.add_argument(
+        "--many-of",
+        type=Path,
+        nargs="+",
+        metavar="CLONE",
+        help="make the many files of these repositories' sources, in their folders",
     )
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -55,7 +66,11 @@ def main() -> None:
             print(line, flush=True)
         if options.many:
             many = Path(folder) / "many"
-            copy_many(sorted(tree.rglob(f"*{options.suffix}")), many, options.many)
+            if options.many_of:
+                make_many(options.many_of, many, options.many)
+                commit_all(many)
+            else:
+                copy_many(sorted(tree.rglob(f"*{options.suffix}")), many, options.many)
             for line in measure(many, options.suffix, 1):
                 print(line, flush=True)
 
@@ -87,6 +102,7 @@ def measure(tree: Path, suffix: str, rounds: int) -> Iterator[str]:
 
 def questions_here(tree: Path, suffix: str, rounds: int) -> dict[str, tuple[float, float]]:
     """Return the least seconds and CPU seconds of questions in this process, by what was asked."""
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     edited = sorted(tree.rglob(f"*{suffix}"))[: 7 * rounds : 7]
     figures: dict[str, list[tuple[float, float]]] = {}
     for _ in range(max(rounds, 2)):  # the first one loads modules

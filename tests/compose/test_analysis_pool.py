@@ -1,5 +1,6 @@
 """Analyses in several processes: the same as in this one, whatever becomes of these."""
 
+import resource
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -39,6 +40,20 @@ def test_processes_change_nothing(workers: int | None) -> None:
 def test_a_process_that_is_given_up_costs_nothing() -> None:
     """What a worker does not answer in time is analysed by this process (rule T-4)."""
     assert list(pack_in_processes(REQUESTS, workers=2, patience=0.0)) == here()
+
+
+def test_processes_are_renewed() -> None:
+    """A worker that is busy all the time is replaced all the same, so that memory stays bounded (rules T-4 and I-6)."""
+    # More batches than two workers may have at once: each but the first is asked for by a new process.
+    requests = [(f"{number}.txt", SourceFile("word " * 40_000)) for number in range(6)]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
+    kept = list(pack_in_processes(requests, workers=2))
+    middle = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
+    renewed = list(pack_in_processes(requests, workers=2, renewed_after=1))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
+    assert renewed == kept == [KnownFile.of(*request).pack() for request in requests]
+    # Each process touches its pages anew: six of them more than twice those of two.
+    assert after - middle > 2 * (middle - before)
 
 
 def test_requests_are_not_all_taken_at_once() -> None:

@@ -46,7 +46,7 @@ def told(request: Request, index: Index) -> dict[str, object]:
         "pieces": [list(each.pieces) for each in analyses],
         "references": [list(each.references) for each in analyses],
         "hashes": [corpus.content_hash(number) for number in numbers],
-        "shown": [corpus.resolved(number) for number in numbers],
+        "shown": [corpus.shown[number] for number in numbers],
         "others": [(other.file, other.source.error) for other in corpus.others],
         "notes": reader.notes.in_order([file.path for file in corpus.files]),
     }

@@ -23,8 +23,9 @@ _MOST_PENDING: Final = 4_000_000
 """Characters of all requests that are not answered yet."""
 _PATIENCE_SECONDS: Final = 60.0
 """For one batch: even on a slow, busy machine only a parser that hangs is given up."""
-_MOST_ANALYSED: Final = 50_000_000
-"""Characters after which a worker is renewed, as one that renders views is: its parser never frees what it read."""
+_MOST_ANALYSED: Final = 20_000_000
+"""Characters after which a worker is renewed, which takes 3 % of the time that they do: its parser frees little of what
+it read, and a worker grows by a megabyte with each million."""
 _MODULE: Final = "aggregate.compose.analysis_worker"
 
 
@@ -46,7 +47,11 @@ class _Batch:
 
 
 def pack_in_processes(
-    requests: Iterable[AnalysisRequest], *, workers: int, patience: float = _PATIENCE_SECONDS
+    requests: Iterable[AnalysisRequest],
+    *,
+    workers: int,
+    patience: float = _PATIENCE_SECONDS,
+    renewed_after: int = _MOST_ANALYSED,
 ) -> Generator[bytes | None, None, None]:
     """Yield what ``pack_all`` does, made by ``workers`` processes.
 
@@ -54,22 +59,26 @@ def pack_in_processes(
         requests: What to analyse.
         workers: Two or more.
         patience: Seconds that a process has for a batch.
+        renewed_after: Characters after which a process is replaced by a new one.
     """
-    lanes = [_Lane(patience) for _ in range(workers)]
+    lanes = [_Lane(patience, renewed_after) for _ in range(workers)]
     upcoming = _batches(requests)
     pending: deque[_Batch] = deque()
     is_at_end = False
     try:
         while pending or not is_at_end:
             while not is_at_end and has_room(
-                lanes, characters=sum(batch.size for batch in pending), most=_MOST_PENDING
+                [lane for lane in lanes if lane.is_ready],
+                characters=sum(batch.size for batch in pending),
+                most=_MOST_PENDING,
             ):
                 batch = next(upcoming, None)
                 if batch is None:
                     is_at_end = True
                     break
                 pending.append(batch)
-                min(lanes, key=lambda lane: len(lane.jobs)).add(batch)
+                ready = [lane for lane in lanes if lane.is_ready]
+                min(ready, key=lambda lane: len(lane.jobs)).add(batch)
             if pending and pending[0].answers is None:
                 await_answers(lanes)
             elif pending:
@@ -94,13 +103,19 @@ def _batches(requests: Iterable[AnalysisRequest]) -> Iterator[_Batch]:
 class _Lane:
     """One worker, and the batches that it has, in order."""
 
-    def __init__(self, patience: float) -> None:
+    def __init__(self, patience: float, renewed_after: int) -> None:
         self.jobs: deque[_Batch] = deque()
         self.process: StreamingProcess | None = None
         self.patience_left = patience
         """Seconds of waiting that the worker has for its first batch."""
         self._patience = patience
+        self._renewed_after = renewed_after
         self._analysed = 0
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it may be asked for more: one that is to be renewed answers first what it was asked."""
+        return not self.jobs or self._analysed <= self._renewed_after
 
     def add(self, batch: _Batch) -> None:
         """Ask the worker for one more batch; where no process can be started, it is analysed here."""
@@ -109,7 +124,7 @@ class _Lane:
             return
         if not self.jobs:
             self.patience_left = self._patience
-            if self._analysed > _MOST_ANALYSED:
+            if self._analysed > self._renewed_after:
                 self.close()
         try:
             if self.process is None:

@@ -40,13 +40,15 @@ class Candidates:
         self._count = count
         self._by_structure = by_structure
         self._open: dict[int, OpenCandidate | None] = {}
+        shown = corpus.shown
         self.in_rank_order: list[Candidate] = []
-        for entry in ranked:
-            file = corpus.resolved(entry.file)
+        for entry in ranked:  # a loop for a hundred thousand files
+            number = entry[0]
+            file = shown[number]
             mode = mode_of(file)
             if mode is not None:
-                self.in_rank_order.append(Candidate(entry.file, file, mode, entry))
-        self.by_number = {candidate.number: candidate for candidate in self.in_rank_order}
+                self.in_rank_order.append(Candidate(number, file, mode, entry))
+        self.by_number = {candidate[0]: candidate for candidate in self.in_rank_order}
 
     def analysis(self, number: int) -> FileAnalysis:
         """Return what is known of a file's text."""

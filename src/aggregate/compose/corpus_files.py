@@ -88,7 +88,7 @@ class CorpusFiles:
         self, group: FileGroup, columns: Sequence[Sequence[Any]], unusual: Mapping[int, ReadFacts]
     ) -> Sequence[int]:
         added: list[int] = []
-        members = group.members or [None] * len(group.files)
+        members: Sequence[Member | None] = group.members or [None] * len(group.files)
         rows = zip(group.files, group.places, group.identities, members, *columns, strict=True)
         for number, (file, place, identity, member, *traits) in enumerate(rows):
             read = unusual.get(number, USUAL)
@@ -103,7 +103,7 @@ class CorpusFiles:
             is_generated = self._reader.is_generated(file, said)
             self._columns.shown.append(shown)
             self._columns.identities.append(identity)
-            self._columns.facts.append(FileFacts(file.path, *traits, is_generated))
+            self._columns.facts.append(FileFacts._make((file.path, *traits, is_generated)))
             self._places.append(place)
         return added
 

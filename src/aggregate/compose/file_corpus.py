@@ -207,9 +207,10 @@ class FileCorpus:
         replaced = self._columns.hashes.get(number)
         return self._columns.identities[number][:HASH_BYTES] if replaced is None else replaced
 
-    def resolved(self, number: int) -> ResolvedFile:
-        """Return a file as it is to be shown."""
-        return self._columns.shown[number]
+    @property
+    def shown(self) -> Sequence[ResolvedFile]:
+        """The files as they are to be shown."""
+        return self._columns.shown
 
     def _read(self, number: int) -> SourceFile:
         return self._reader.read(self._columns.shown[number], hashed=True).source

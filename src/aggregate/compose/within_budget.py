@@ -106,6 +106,8 @@ class _Composing:
         self._count = SavedCounts(index)
         self._is_summary = is_summarized(request.strategy, summary_only=request.summary_only)
         self._ranked = ranked
+        # By the entries of the files, of which a glob has one for all; they live as long as the files.
+        self._modes: dict[int, ViewMode | None] = {}
         self._pins = Pins.of(request, ranked.files.selection.files)
         self._candidates = Candidates(
             ranked.files.corpus,
@@ -260,6 +262,13 @@ class _Composing:
         """Return the most that is shown of a file, ``None`` for one that is no candidate."""
         if file.path in self._pins.whole or file.path in self._pins.places:
             return ViewMode.FULL
+        entry = file.entry
+        if id(entry) not in self._modes:
+            self._modes[id(entry)] = self._usual_mode(file)
+        return self._modes[id(entry)]
+
+    def _usual_mode(self, file: ResolvedFile) -> ViewMode | None:
+        """Return the most that is shown of the files of an entry that is not pinned."""
         if not file.item.auto_aggregate or file.view_mode is ViewMode.NONE:
             return None
         return ViewMode.SUMMARY if self._is_summary else file.view_mode

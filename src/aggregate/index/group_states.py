@@ -12,6 +12,7 @@ from aggregate.index.file_states import FileState
 _NUMBERS: Final = struct.Struct("<3Q2q")
 """Device, inode, size and both times of a file, as ``index.file_states`` keeps them."""
 _SEEN: Final = struct.Struct("<q")
+_SIZE: Final = struct.Struct("<I")
 _SUM: Final = struct.Struct("<I")
 
 
@@ -54,7 +55,13 @@ def group_row(key: bytes, states: Sequence[FileState], kept: bytes) -> bytes | N
         numbers = b"".join([_NUMBERS.pack(*state[:5]) for state in states])
     except struct.error:
         return None
-    row = key + numbers + _SEEN.pack(max(state.seen_ns for state in states)) + kept
+    row = (
+        key
+        + _SIZE.pack(len(numbers))
+        + numbers
+        + _SEEN.pack(max(state.seen_ns for state in states))
+        + kept
+    )
     return row + _SUM.pack(crc32(row))
 
 
@@ -67,10 +74,11 @@ def kept_of(row: bytes | None, key: bytes, numbers: bytes, *, now_ns: int) -> by
         numbers: From ``describe_files``, now.
         now_ns: The time now: where the clock has run backwards, nothing is known.
     """
-    if row is None or not numbers or not row.startswith(key + numbers):
+    beginning = key + _SIZE.pack(len(numbers)) + numbers
+    if row is None or not numbers or not row.startswith(beginning):
         return None
     if not row.endswith(_SUM.pack(crc32(row[: -_SUM.size]))):
         return None
-    start = len(key) + len(numbers)
+    start = len(beginning)
     (seen_ns,) = _SEEN.unpack_from(row, start)
     return row[start + _SEEN.size : -_SUM.size] if seen_ns <= now_ns else None

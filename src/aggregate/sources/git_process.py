@@ -259,7 +259,7 @@ def _first_bytes(process: subprocess.Popen[bytes], most: int, limits: GitLimits)
     reader = Thread(target=_read_at_most, args=(process, most, chunks), daemon=True)
     with process:
         reader.start()
-        _wait(process, limits)
+        _wait(process, reader, limits)
         reader.join(_READER_SECONDS)
     data = b"".join(chunks)
     is_cut = reader.is_alive() or len(data) > most
@@ -278,15 +278,18 @@ def _read_at_most(process: subprocess.Popen[bytes], most: int, chunks: list[byte
             return
 
 
-def _wait(process: subprocess.Popen[bytes], limits: GitLimits) -> None:
+def _wait(process: subprocess.Popen[bytes], reader: Thread, limits: GitLimits) -> None:
     """Wait until ``process`` has ended; it is killed if it waits for a FIFO, or takes too long or too much memory."""
     _limit(process.pid, limits.processor)
     end = time.monotonic() + limits.elapsed
     looks: list[list[bytes] | None] = []
     try:
         while time.monotonic() < end:
+            # What it prints ends with it: a thread is told of that at once, while waiting for a process is a loop of
+            # ever longer sleeps.
+            reader.join(_LOOK_SECONDS)
             try:
-                process.wait(timeout=_LOOK_SECONDS)
+                process.wait(timeout=0 if reader.is_alive() else _LOOK_SECONDS)
                 return
             except subprocess.TimeoutExpired:
                 looks = [*looks, _sleeps(process.pid)][-_LOOKS:]
