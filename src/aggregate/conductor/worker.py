@@ -1,7 +1,7 @@
 """Who works on an assignment: the protocol, and the one place where workers are made."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Protocol
@@ -72,6 +72,8 @@ class ModelWorker:
             WorkerError: The provider refused or failed, the model refused to answer or wrote nothing, a limit is
                 reached, a tool does not exist, or the worker may not ask the model that a persona names.
         """
+        seconds = self._limits(assignment).max_seconds or assignment.timeout
+        assignment = replace(assignment, timeout=min(assignment.timeout, seconds))
         try:
             client, model = self._client(assignment)
             if assignment.tools:
