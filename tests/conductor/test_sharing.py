@@ -32,9 +32,7 @@ def contexts_of(
     folder: Path, config: str = f"[budget]\nmost = {MOST}\n", *, spec: str = "", **files: str
 ) -> WorkerContexts:
     """Return the contexts of a project with twelve files for each topic and four personas."""
-    modules = {
-        f"src/{topic}_{n}.py": module_about(topic) for topic in TOPICS for n in range(12)
-    }
+    modules = {f"src/{topic}_{n}.py": module_about(topic) for topic in TOPICS for n in range(12)}
     settings = f'[project]\nname = "demo"\n\n[files]\npaths = ["src/*.py"]\n{config}{PERSONAS}'
     texts = {"manual_slop.toml": settings, f"conductor/tracks/{TRACK}/spec.md": spec, **files}
     track_project(folder, "", **modules, **texts)
@@ -96,7 +94,9 @@ def test_four_personas_share_one_beginning(tmp_path: Path) -> None:
         assert sum(len(segment.text) for segment in alike) > MOST
         assert shared(given[0], each) >= sum(len(segment.text) for segment in alike[:-1])
     for each, ticket_ in zip(given, FOUR, strict=True):
-        instructions = f"## Instructions\n\nYou are the {ticket_.persona}.\n\n## Task: {ticket_.id}\n"
+        instructions = (
+            f"## Instructions\n\nYou are the {ticket_.persona}.\n\n## Task: {ticket_.id}\n"
+        )
         assert instructions in each.message
         stabilities = [
             segment.stability
@@ -140,7 +140,7 @@ def test_a_large_focus_is_composed_for_itself(tmp_path: Path) -> None:
     assert contexts.alone((*FOUR, large, huge)) == {"big", "huge"}
     assert AssignmentTokens().count(given) <= MOST
     assert all(module_about(topic).strip() in exceeding.text for topic in TOPICS)
-    assert [warning for warning in contexts.warnings if "huge" in warning][0].endswith(
+    assert next(warning for warning in contexts.warnings if "huge" in warning).endswith(
         "it is shown all the same, since nobody has set a budget"
     )
 
@@ -251,7 +251,8 @@ def test_a_preview_says_what_is_lowered_and_what_it_costs(tmp_path: Path) -> Non
         assert step.tokens <= step.budget == MOST
         assert (bool(step.lowered), bool(step.hidden)) == (True, True)
         assert step.recipient == Recipient("anthropic", "claude-sonnet-5")
-        assert step.cost is not None and step.cost > 0
+        assert step.cost is not None
+        assert step.cost > 0
     assert steps["c"].usage.input > 1.9 * steps["d"].usage.input  # its plan and its answer
 
 

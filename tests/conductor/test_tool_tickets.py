@@ -65,10 +65,13 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def attempt(root: Path, script: Script, asked: Assignment = ASKED, **fields: object) -> Attempt:
+def attempt(
+    root: Path, script: Script, *, max_tokens: int | None = None, max_steps: int | None = None
+) -> Attempt:
     """Return how an attempt at a ticket with tools ends."""
     worker = ModelWorker(scripted_client(script), root=root)
-    return attempt_assignment(worker, replace(asked, **fields), 1)  # type: ignore[arg-type]
+    asked = replace(ASKED, max_tokens=max_tokens, max_steps=max_steps)
+    return attempt_assignment(worker, asked, 1)
 
 
 def test_the_context_stands_before_the_plan_and_the_answer_alone(root: Path) -> None:
@@ -77,7 +80,7 @@ def test_the_context_stands_before_the_plan_and_the_answer_alone(root: Path) -> 
     made = attempt(root, script)
     assert (made.status, made.text, made.warning) == (RunStatus.SUCCESS, "It holds forty-two.", "")
     with_context = ["many words of files" in text for text in script.texts]
-    assert with_context[0] and with_context[-1]
+    assert (with_context[0], with_context[-1]) == (True, True)
     assert not any(with_context[1:-1])
     assert len(with_context) > 2
     beginning = f"Be brief.\n\n{CONTEXT.markdown}\n\n"
@@ -114,7 +117,7 @@ def test_the_second_request_reads_the_context_from_a_cache(root: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_answer_has_failed(
-    root: Path, answers: dict[str, str | Reply], fields: dict[str, object], error: str
+    root: Path, answers: dict[str, str | Reply], fields: dict[str, int], error: str
 ) -> None:
     """A ticket whose last step did not produce an answer is no success with what an earlier one gave."""
     ordered = {words: answers[words] for words in reversed(answers)}
@@ -195,5 +198,4 @@ def test_against_a_server_of_others(root: Path, aimock: Aimock) -> None:
     assert (made.status, made.text) == (RunStatus.SUCCESS, ANSWER)
     bodies = [str(entry["body"]) for entry in aimock.journal()]
     sent = ["many words of files" in body for body in bodies]
-    assert sent[0] and sent[-1] and sum(sent) == 2
-
+    assert (sent[0], sent[-1], sum(sent)) == (True, True, 2)

@@ -10,8 +10,6 @@ from time import sleep
 import pytest
 
 from aggregate.clients.client import Client
-from aggregate.clients.gemini_cli import input_text
-from aggregate.clients.protocol import ModelRequest
 from aggregate.clients.providers import open_client
 from aggregate.clients.script_file import ScriptedReply
 from aggregate.clients.scripted_client import ScriptedTransport, scripted_client

@@ -69,9 +69,7 @@ def listed_models(provider: str) -> list[str]:
     from genai_prices.data import providers  # half a second to load
 
     listed_id = _PRICE_LIST_IDS.get(provider, provider)
-    return [
-        model.id for listed in providers if listed.id == listed_id for model in listed.models
-    ]
+    return [model.id for listed in providers if listed.id == listed_id for model in listed.models]
 
 
 def listed_window(model: str) -> int | None:

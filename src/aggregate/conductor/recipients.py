@@ -9,7 +9,7 @@ from aggregate.chat.model_selection import ModelSelection, SelectedModel, select
 from aggregate.clients.protocol import ChatClient
 from aggregate.clients.providers import PROVIDERS
 from aggregate.compose.project import find_persona
-from aggregate.conductor.recipient import Recipient
+from aggregate.conductor.recipient import OWN, Recipient
 from aggregate.conductor.terms import WorkerTerms
 from aggregate.config.load import Project
 from aggregate.errors import ConfigError
@@ -18,10 +18,6 @@ from aggregate.prompt_cache.policy import COMPATIBLE, SCRIPTED
 _ALIKE: Final = 0.9
 """How alike the letters of two names are where one is a slip of the other: one letter of ten. Names of real families
 differ by more, and versions are digits, which are not compared."""
-
-
-OWN: Final = Recipient()
-"""Whoever the worker was started for."""
 
 
 def recipient_of(project: Project, persona_name: str, terms: WorkerTerms) -> Recipient:

@@ -73,7 +73,11 @@ def plan_sharing(
     groups: dict[object, list[Ticket]] = {}
     for ticket in tickets:
         if ticket.id not in alone:
-            key = parts.granted(ticket).budget, parts.asked(ticket).strategy, parts.asked(ticket).tier
+            key = (
+                parts.granted(ticket).budget,
+                parts.asked(ticket).strategy,
+                parts.asked(ticket).tier,
+            )
             groups.setdefault(key, []).append(ticket)
     for group in groups.values():
         exceeding = [ticket for ticket in group if exceeds(ticket, parts)]

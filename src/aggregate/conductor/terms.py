@@ -1,7 +1,6 @@
 """What the user allows a run's workers: whom they ask, which tools they have, and how much one attempt may use."""
 
 from dataclasses import dataclass, field
-
 from pathlib import Path
 from typing import Protocol
 

@@ -1,6 +1,7 @@
 """Arguments and options of the commands of ``conduct``."""
 
 from collections.abc import Callable
+
 import click
 
 from aggregate.cli.conduct.terms_options import TermsSettings, terms_options

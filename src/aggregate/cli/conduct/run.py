@@ -22,7 +22,9 @@ from aggregate.config.load import Project
 @click.command()
 @track_argument
 @run_options
-@click.option("--dry-run", is_flag=True, help="Show order, sizes, costs and what is lowered; run nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show order, sizes, costs and what is lowered; run nothing."
+)
 def run(
     track: str,
     config: Path,
@@ -44,7 +46,9 @@ def run(
 
 
 def _print_preview(project: Project, name: str, settings: RunSettings) -> None:
-    allowed = {key: value for key, value in settings.items() if key in TermsSettings.__annotations__}
+    allowed = {
+        key: value for key, value in settings.items() if key in TermsSettings.__annotations__
+    }
     terms = open_terms(settings["spec"], project.folder, **allowed)  # type: ignore[arg-type]
     opened = open_track(project.folder, name)
     contexts = WorkerContexts(project, track=opened, terms=terms)

@@ -59,9 +59,7 @@ def start_track(
     tickets = track.tickets().tickets
     worker = None
     if not no_work:
-        safely = partial(
-            with_redaction, allow=redaction.allow if redaction else (), tell=warn
-        )
+        safely = partial(with_redaction, allow=redaction.allow if redaction else (), tell=warn)
         personas = [ticket.persona for ticket in tickets]
         clients = open_recipients(
             project, personas, terms, wrap=safely if redaction else lambda client: client

@@ -36,9 +36,7 @@ def open_terms(
         ConfigError: The user's own configuration cannot be used, or the model's name is a slip of a known one.
     """
     provider, model = parse_worker(spec)
-    registry = standard_tools(
-        state_dir=root / "state", roots=(root,), permissions=("read", *allow)
-    )
+    registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=("read", *allow))
     if folder is not None:
         registry.discover(folder)
     limits = user_limits().changed(

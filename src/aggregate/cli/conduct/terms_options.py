@@ -7,7 +7,9 @@ from typing import TypedDict
 import click
 
 _OPTIONS = (
-    click.option("--base-url", metavar="URL", default="", help="Reach the provider at this address."),
+    click.option(
+        "--base-url", metavar="URL", default="", help="Reach the provider at this address."
+    ),
     click.option(
         "--tools",
         "folder",
@@ -25,8 +27,8 @@ _OPTIONS = (
         "--max-tokens",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Let one attempt at a ticket use at most so many tokens; by default as [conduct] of your own configuration "
-        "says, else 200,000.",
+        help="Let one attempt at a ticket use at most so many tokens; by default as [conduct] of your own "
+        "configuration says, else 200,000.",
     ),
     click.option(
         "--max-seconds",
