@@ -459,7 +459,7 @@ def test_the_version_is_fixed(engine: sa.Engine) -> None:
     with engine.connect() as connection:
         assert connection.execute(
             sa.text(f"SELECT application_version FROM {table}")
-        ).scalars().all() == ["aggregate-conductor-4"]
+        ).scalars().all() == ["aggregate-conductor-3"]
 
 
 def test_runs_are_numbered(engine: sa.Engine) -> None:

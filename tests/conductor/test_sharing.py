@@ -196,7 +196,8 @@ def test_the_specification_and_the_focus_are_shown(tmp_path: Path) -> None:
             assert f'This is one ticket of the track "A demo"; `{path}` above says' in each.message
         assert "In focus, shown in full above: `src/lantern_0.py`." in given[0].message
         assert given[0].message.endswith("\n\nSay what the upper part of the lantern does.")
-        assert given[0].task == "Say what the upper part of the lantern does."
+        assert given[0].task == ""
+        assert given[2].task == "Say what the upper part of the harbour does."
 
 
 def test_a_specification_elsewhere_is_not_read(tmp_path: Path) -> None:

@@ -124,6 +124,8 @@ def test_what_is_no_answer_has_failed(
     made = attempt(root, Script(ordered), **fields)
     assert made.status is RunStatus.ERROR
     assert error in made.text
+    if "max_tokens" not in fields:  # else nothing was sent
+        assert made.tokens > 0
 
 
 def test_warnings_of_steps_are_not_dropped(root: Path) -> None:

@@ -74,6 +74,10 @@ class Assignment:
             for segment in self.prompt.segments
         ]
         data["prompt"] = {"segments": segments}
+        # A worker of an earlier version knows none of these, and need not where they say nothing.
+        for name in ("provider", "model", "base_url", "max_tokens", "max_steps", "task"):
+            if not data[name]:
+                del data[name]
         return json.dumps(data)  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod

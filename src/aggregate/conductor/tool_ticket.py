@@ -97,7 +97,7 @@ class ToolTicket:
         seconds = self._seconds - (self.clock() - started)
         left = self.limits.max_tokens - used - self._context_tokens - found_tokens
         if left < 1 or seconds <= 0:
-            raise WorkerError(self._exhausted(used, seconds))
+            raise WorkerError(self._exhausted(used, seconds), tokens=used)
         reply = self.client.send(
             prompt,
             self.assignment.message,
@@ -108,7 +108,7 @@ class ToolTicket:
                 seconds=seconds,
             ),
         )
-        doubt = check_reply(reply)
+        doubt = check_reply(reply, used=used)
         warnings = (*result.warnings, *cut, *([doubt] if doubt else []))
         tokens = used + reply.usage.input + reply.usage.output
         return WorkerReply(reply.text, tokens, "; ".join(dict.fromkeys(warnings)))
@@ -209,11 +209,17 @@ def _check_steps(result: GoalResult) -> None:
     """
     if not result.success:
         reasons = "; ".join(result.warnings[:_REASONS])
-        raise WorkerError(f"{result.text or 'no step gave something usable'} {reasons}".strip())
+        raise WorkerError(
+            f"{result.text or 'no step gave something usable'} {reasons}".strip(),
+            tokens=result.trace.tokens,
+        )
     last = result.neurons[-1]
     if is_failure(last.result):
         raise WorkerError(
-            f'its last step, "{last.description}", failed: {failure_message(last.result)}'
+            f'its last step, "{last.description}", failed: {failure_message(last.result)}',
+            tokens=result.trace.tokens,
         )
     if last.result is None or last.result == "":
-        raise WorkerError(f'its last step, "{last.description}", gave nothing')
+        raise WorkerError(
+            f'its last step, "{last.description}", gave nothing', tokens=result.trace.tokens
+        )

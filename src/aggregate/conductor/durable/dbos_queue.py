@@ -31,7 +31,7 @@ from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt
 
 APPLICATION = "aggregate-conductor"
-VERSION = "aggregate-conductor-4"
+VERSION = "aggregate-conductor-3"
 """Of what stands in workflows' inputs and steps; to be raised when one side could no longer read the other's."""
 QUEUE = "tickets"
 WORKFLOW = "ticket"
