@@ -35,7 +35,11 @@ ASKED = Assignment(
     tools=("read_file",),
     task="Say which number notes.txt holds.",
 )
-PLAN = {"Split the goal": "1. Read notes.txt", "Give the arguments": '{"path": "notes.txt"}'}
+PLAN = {
+    "Split the goal": "1. Read notes.txt",
+    "Give the arguments": '{"path": "notes.txt"}',
+    "Which tool": "read_file",
+}
 FINAL = {"What the steps found": "It holds forty-two."}
 
 
@@ -109,7 +113,7 @@ def test_the_second_request_reads_the_context_from_a_cache(root: Path) -> None:
 @pytest.mark.parametrize(
     ("answers", "fields", "error"),
     [
-        ({"Split the goal": "1. Read lost.txt", "Give the arguments": '{"path": "lost.txt"}'}, {}, "no file of the project"),
+        ({**PLAN, "Split the goal": "1. Read lost.txt", "Give the arguments": '{"path": "lost.txt"}'}, {}, "no file of the project"),
         ({**PLAN, "Split the goal": "1. Read notes.txt\n2. Read lost.txt", "lost.txt\nParameters": '{"path": "lost.txt"}'}, {}, 'its last step, "Read lost.txt", failed'),
         ({**PLAN, "What the steps found": Reply(" \n", Usage())}, {}, "the model answered nothing (end)"),
         ({**PLAN, "What the steps found": Reply("", Usage(), FinishReason.REFUSED)}, {}, "the model refused to answer"),
@@ -136,6 +140,7 @@ def test_warnings_of_steps_are_not_dropped(root: Path) -> None:
             "lost.txt\nParameters": '{"path": "lost.txt"}',
             "Split the goal": "1. Read lost.txt\n2. Read notes.txt",
             "Give the arguments": '{"path": "notes.txt"}',
+            "Which tool": "read_file",
         }
     )
     made = attempt(root, script)
@@ -147,7 +152,7 @@ def test_warnings_of_steps_are_not_dropped(root: Path) -> None:
 def test_steps_are_limited(root: Path) -> None:
     """No more steps are planned than the ticket allows, and the worker's user may allow fewer."""
     plan = {"Split the goal": "1. Read notes.txt\n2. Read it again\n3. Read more"}
-    script = Script({**FINAL, **plan, "Give the arguments": '{"path": "notes.txt"}'})
+    script = Script({**FINAL, **PLAN, **plan})
     made = attempt(root, script, max_steps=2)
     assert "2 at the most" in script.texts[0]
     assert "the most is 2" in made.warning
@@ -163,7 +168,12 @@ def test_own_tools(root: Path) -> None:
     registry = standard_tools(roots=(root,))
     registry.register("count_words", count_words)
     script = Script(
-        {**FINAL, "Split the goal": "1. Count words", "Give the arguments": '{"text": "a b c"}'}
+        {
+            **FINAL,
+            "Split the goal": "1. Count words",
+            "Give the arguments": '{"text": "a b c"}',
+            "Which tool": "count_words",
+        }
     )
     worker = ModelWorker(scripted_client(script), root=root, terms=WorkerTerms(tools=registry))
     made = attempt_assignment(worker, replace(ASKED, tools=("count_words",)), 1)

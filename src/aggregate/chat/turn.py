@@ -21,11 +21,13 @@ from aggregate.clients.protocol import OnText, RequestOptions
 from aggregate.clients.ratio_store import record_usage
 from aggregate.compose.audit_file import record_audit
 from aggregate.compose.numbered_output import write_numbered
+from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.disk.writing import confined
 from aggregate.errors import OutputError, ProviderError
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
+from aggregate.sources.history_reader import NO_DISCUSSION
 from aggregate.sources.history_writer import append_turns, history_file
 
 ASSISTANT = "AI"
@@ -39,7 +41,8 @@ class CompletedTurn:
     Attributes:
         reply: The answer.
         path: The file of the prompt.
-        history: The file of the discussion; ``None`` for a project that is no file, whose caller keeps the turns.
+        history: The file of the discussion; ``None`` for a project that is no file, whose caller keeps the turns, and
+            outside of all discussions.
         answer: The file of the answer.
         warnings: What is doubtful about the answer.
     """
@@ -108,7 +111,7 @@ def _completed(
 ) -> CompletedTurn:
     """Write the prompt, ask, and keep what comes of it."""
     request = prepared.request
-    history = confined(history_file(project.path), request.written_in) if project.path else None
+    history = _kept_in(project, request)
     path = write_numbered(
         request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in
     )
@@ -140,6 +143,17 @@ def _left_out(provider: str, reply: Reply) -> tuple[str, ...]:
     return (
         f"{provider} has refused the request with {what}: it was sent again with its text alone",
     )
+
+
+def _kept_in(project: Project, request: Request) -> Path | None:
+    """Return the file of the discussion; ``None`` where the caller keeps the turns, or nobody.
+
+    Raises:
+        OutputError: It lies outside of the project.
+    """
+    if project.path is None or request.discussion == NO_DISCUSSION:
+        return None
+    return confined(history_file(project.path, request.discussion), request.written_in)
 
 
 def _usage_warnings(prepared: PreparedTurn, usage: Usage) -> tuple[str, ...]:

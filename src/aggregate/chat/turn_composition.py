@@ -124,7 +124,11 @@ def compose_turn(
         ScopeError: A file of the project asks for one that may not be read.
     """
     last = find_last_request(
-        request, provider=recipient.provider, model=recipient.model, system=recipient.system
+        request,
+        provider=recipient.provider,
+        model=recipient.model,
+        system=recipient.system,
+        lifetime=recipient.policy.seconds,
     )
     if request.budget is None:
         return _composed(request, recipient, last, on_start=on_start, on_done=on_done)

@@ -1,7 +1,7 @@
 """From a message to a turn that is ready to be sent: who is asked, what is shown, and how it is laid out."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from aggregate.chat.last_request import LastRequest
 from aggregate.chat.model_selection import (
@@ -9,6 +9,7 @@ from aggregate.chat.model_selection import (
 )  # part of this module's interface
 from aggregate.chat.model_selection import SelectedModel, select_model
 from aggregate.chat.request_log import SentRecord
+from aggregate.chat.send_settings import with_default_budget
 from aggregate.chat.turn_composition import ComposedTurn, Recipient, compose_turn, task_of
 from aggregate.clients.capabilities import Effort, unused_options
 from aggregate.clients.client import Client
@@ -25,10 +26,11 @@ from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.deprecation import renamed_keywords
-from aggregate.errors import PromptTooLongError, ProviderError
+from aggregate.errors import ConfigError, PromptTooLongError, ProviderError
 from aggregate.models.amounts import AUTO
 from aggregate.models.image import Image
 from aggregate.models.prompt import Prompt
+from aggregate.models.task import Task
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.file_order import OrderedPrompt, file_digests
 from aggregate.prompt_cache.fingerprint import PromptFingerprint
@@ -42,6 +44,8 @@ from aggregate.tokens.count import count, count_prompt
 
 USER = "User"
 """Who says the message, as the discussion calls them."""
+
+_NO_BUDGET = "what is pointed at (focus, symbol, since) decides what a budget shows: add a budget, such as --budget 32k"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class PreparedTurn:
         budget: The most tokens of the whole request by the provider's count, ``None`` for no limit.
         effort: How long the model thinks, ``None`` for its own choice.
         temperature: How freely it chooses its words, ``None`` for its own choice.
+        origins: Where provider, model, persona and the length of the answer were chosen.
     """
 
     client: Client
@@ -81,6 +86,7 @@ class PreparedTurn:
     budget: int | None = None
     effort: Effort | None = None
     temperature: float | None = None
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def provider_tokens(self) -> int:
@@ -109,6 +115,7 @@ def prepare_turn(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
     require_key: bool = True,
+    task: Task | None = None,
 ) -> PreparedTurn:
     """Compose and plan the turn that says ``message``; nothing is written or sent.
 
@@ -121,9 +128,10 @@ def prepare_turn(
         on_start: Called once with the number of files.
         on_done: Called with the number of views that have become ready.
         require_key: Off for a plan that will not be delivered.
+        task: What the user points at beside the message, which is its text; with a budget only.
 
     Raises:
-        ConfigError: The configuration or the history cannot be used, or there is no such persona.
+        ConfigError: The configuration or the history cannot be used, there is no such persona, or a task has no budget.
         ScopeError: A file of the project asks for one that may not be read.
         ClientSetupError: A key or a name is missing.
         PromptTooLongError: The prompt exceeds the model's context window.
@@ -135,7 +143,7 @@ def prepare_turn(
     client = replace(
         selected.client, ratio=token_ratio(selected.client.provider, selected.client.model)
     )
-    request = _turn_request(project, message, selection, replace(selected, client=client))
+    request = _turn_request(project, message, selection, replace(selected, client=client), task)
     instructions = (selection.system or selected.persona.system_prompt).strip()
     system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
     lifetime = CacheLifetime(selection.cache or project.config.send.cache)
@@ -159,7 +167,7 @@ def prepare_turn(
         lifetime=lifetime,
         pauses=last.pauses,
     )
-    _check_length(plan, client, selection.max_output, turn.request)
+    _check_length(plan, client, selected.max_output, turn.request)
     report = None
     if last.fingerprint:
         report = compare_prefixes(last.fingerprint, ordered.prompt.fingerprint)
@@ -184,12 +192,13 @@ def prepare_turn(
             *system_warnings,
             *image_warnings,
         ),
-        max_output=selection.max_output,
+        max_output=selected.max_output,
         address=selected.address,
         composition=turn.composition,
         budget=request.budget.tokens if request.budget else None,
         effort=selection.effort,
         temperature=selection.temperature,
+        origins=selected.origins,
     )
 
 
@@ -202,8 +211,9 @@ def _sent_record(client: Client, layout: BlockLayout, turn: ComposedTurn) -> Sen
         turn.changes,
         file_digests(turn.composition.prompt),
         turn.shown if turn.request.budget else (),
-        layout.lifetimes,
-        tuple(turn.last.pauses.seconds),
+        lifetimes=layout.lifetimes,
+        pauses=tuple(turn.last.pauses.seconds),
+        discussion=turn.request.discussion,
     )
 
 
@@ -227,12 +237,17 @@ def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[s
 
 
 def _turn_request(
-    project: Project, message: str, selection: ModelSelection, selected: SelectedModel
+    project: Project,
+    message: str,
+    selection: ModelSelection,
+    selected: SelectedModel,
+    task: Task | None,
 ) -> Request:
     """Return what to compose: the project as the persona wants it, with the message as the last excerpt.
 
     With a budget the message is the task too (rule T-1).
     """
+    project = with_default_budget(project)
     persona, config = selected.persona, project.config
     budget = persona.budget if selection.budget is None else selection.budget
     presets = (preset.budget for preset in config.context_presets.values())
@@ -243,8 +258,13 @@ def _turn_request(
         preset=persona.preset or None,
         budget=budget,
         window=context_window(selected.client.model) if is_auto else None,
-        answer=selection.max_output,
+        answer=selected.max_output,
+        discussion=selection.discussion,
+        is_new=True,
+        task=task,
     )
+    if task is not None and request.budget is None:
+        raise ConfigError(_NO_BUDGET)
     request = replace(
         request,
         history=(*request.history, {"role": USER, "content": message}),

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from aggregate.chat.send_settings import OPTION
 from aggregate.chat.turn import PreparedTurn
 from aggregate.cli.send_report import diffs_sentence, dollars, price
 from aggregate.models.prompt import Segment
 from aggregate.prompt_cache.request_plan import BlockRole, role_and_words
+from aggregate.sources.history_reader import DEFAULT
 
 
 def plan_lines(turn: PreparedTurn) -> list[str]:
@@ -29,6 +31,7 @@ def plan_lines(turn: PreparedTurn) -> list[str]:
     lines.append(
         f"{turn.plan.total:>10,} {len(turn.prompt.segments):>9,}  {'':9}  in all, to {model}{address}"
     )
+    lines.append(origins_sentence(turn))
     lines.extend(_counts(turn))
     lines.append(
         f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
@@ -49,6 +52,8 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
         "provider": turn.client.provider,
         "model": turn.client.model,
         "address": turn.address,
+        "origins": dict(turn.origins),
+        "discussion": turn.request.discussion or DEFAULT,
         "tokens": turn.plan.total,
         "provider_tokens": turn.provider_tokens,
         "ratio": turn.client.ratio.value,
@@ -64,6 +69,24 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
         "prefix": turn.report.sentence if turn.report else None,
         "diffs": list(turn.ordered.older),
     }
+
+
+def origins_sentence(turn: PreparedTurn) -> str:
+    """Return where provider, model and what else was chosen are from."""
+    chosen = {"provider": turn.client.provider, "model": turn.client.model or "its own"}
+    chosen["max_output"] = f"at most {turn.max_output:,} tokens of answer"
+    parts = []
+    for name, source in turn.origins.items():
+        value = chosen.get(name, "")
+        parts.append(
+            f'persona "{source}"' if name == "persona" else f"{_LABELS[name]}{value} ({source})"
+        )
+    if turn.request.discussion:
+        parts.append(f'discussion "{turn.request.discussion}" ({OPTION})')
+    return f"chosen: {', '.join(parts)}"
+
+
+_LABELS = {"provider": "provider ", "model": "model ", "max_output": ""}
 
 
 def _counts(turn: PreparedTurn) -> list[str]:

@@ -130,7 +130,7 @@ def open_client(
     if name not in PROVIDERS:
         what = f"there is no provider {name!r}" if name else "no provider is named"
         raise ClientSetupError(
-            f"{what}: take one of {', '.join(NAMES)} with --provider or in a persona"
+            f"{what}: take one of {', '.join(NAMES)} with --provider, in a persona or in [send]"
         )
     entry = PROVIDERS[name]
     if name == COMPATIBLE and not base_url:

@@ -83,7 +83,9 @@ def check_model_name(provider: str, model: str, *, named_by: str) -> None:
     families = {_letters(name) for name in known}
     if not model or letters in families or not known:
         return
-    nearest = max(known, key=lambda name: (_likeness(letters, _letters(name)), _likeness(model, name), name))
+    nearest = max(
+        known, key=lambda name: (_likeness(letters, _letters(name)), _likeness(model, name), name)
+    )
     if _likeness(letters, _letters(nearest)) >= _ALIKE:
         raise ConfigError(
             f"{named_by}: {provider} has no model {model!r}: did you mean {nearest}?", key="model"

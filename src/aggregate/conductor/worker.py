@@ -11,15 +11,17 @@ from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.clients.redacting_client import with_redaction
 from aggregate.clients.script_file import load_replies
 from aggregate.clients.token_ratios import TokenRatio, shipped_ratio
+from aggregate.conductor.answer_schema import enforced_schema
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.recipient import Recipient
 from aggregate.conductor.recipients import check_model_name
 from aggregate.conductor.reply_check import check_reply
+from aggregate.conductor.request_cost import request_cost
 from aggregate.conductor.scripted_worker import ScriptedWorker
 from aggregate.conductor.terms import TicketLimits, WorkerTerms
 from aggregate.conductor.tool_ticket import MOST_ANSWER, ToolTicket
 from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
-from aggregate.prompt_cache.policy import SCRIPTED
+from aggregate.prompt_cache.policy import SCRIPTED, policy_for
 from aggregate.tokens.count import count
 from aggregate.tools import ToolRegistry, standard_tools
 
@@ -110,12 +112,16 @@ class ModelWorker:
             system=assignment.persona,
             max_output=self._most_output(assignment, client, model),
             seconds=assignment.timeout + _GRACE_SECONDS,
+            schema=enforced_schema(assignment.answer),
         )
         reply = client.send(
             assignment.prompt, assignment.message, model=model, on_text=on_text, options=options
         )
         doubt = check_reply(reply)
-        return WorkerReply(reply.text, reply.usage.input + reply.usage.output, doubt)
+        tokens = reply.usage.input + reply.usage.output
+        return WorkerReply(
+            reply.text, tokens, doubt, request_cost(client, reply.usage, model=model)
+        )
 
     def _most_output(self, assignment: Assignment, client: ChatClient, model: str) -> int:
         """Return the most tokens of an answer that the limit leaves.
@@ -146,6 +152,7 @@ class ModelWorker:
             self.root / "state",
             self._limits(assignment),
             _ratio(client, model),
+            policy_for(*_asked_model(client, model)).read,
         )
 
     def _tools(self, assignment: Assignment) -> ToolRegistry:
@@ -162,9 +169,14 @@ class ModelWorker:
 
 def _ratio(client: ChatClient, model: str) -> TokenRatio:
     """Return how many tokens a client's model counts for each of ours; one that does not say counts as we do."""
+    return shipped_ratio(*_asked_model(client, model))
+
+
+def _asked_model(client: ChatClient, model: str) -> tuple[str, str]:
+    """Return a client's provider and the model that is asked, ``""`` for what it does not say."""
     inner = getattr(client, "client", client)  # of one that replaces secrets
     provider, usual = getattr(inner, "provider", ""), getattr(inner, "model", "")
-    return shipped_ratio(str(provider), model or str(usual))
+    return str(provider), model or str(usual)
 
 
 def make_worker(

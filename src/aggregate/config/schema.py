@@ -302,9 +302,39 @@ class TrustTable(_Table):
     )
 
 
-class SendTable(_Table):
-    """How prompts are sent."""
+def _alias(model: str) -> str:
+    if not model.strip() or not model.isprintable() or len(model) > _NAME_BYTES:
+        raise ValueError('must be a model, such as "anthropic/claude-haiku-4-5"')
+    return model
 
+
+class SendTable(_Table):
+    """How prompts are sent, and to whom where neither an option nor a persona says so."""
+
+    provider: str = Field(
+        default="",
+        description="anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
+    )
+    model: str = Field(
+        default="",
+        description="The provider's name of the model, or an alias; the provider's usual one by default.",
+    )
+    persona: str = Field(default="", description="Who is asked where no persona is named.")
+    base_url: str = Field(
+        default="",
+        description="Where the provider is reached; in a project's own file for compatible on this machine only.",
+    )
+    max_output: TokenNumber | None = Field(
+        default=None, description="The most tokens of an answer; 16,000 by default."
+    )
+    budget: TokenAmount | None = Field(
+        default=None,
+        description='The most tokens of a whole request, such as 32000, "32k" or "auto".',
+    )
+    aliases: dict[str, Annotated[str, AfterValidator(_alias)]] = Field(
+        default_factory=dict,
+        description='Short names of models, such as fast = "anthropic/claude-haiku-4-5".',
+    )
     diffs: bool = Field(
         default=True,
         description="Let a changed file stand as a cache holds it, with a diff behind the files, if that is cheaper; "
@@ -315,6 +345,18 @@ class SendTable(_Table):
         description="How long the provider's cache is to keep what is sent: auto chooses by the pauses of the "
         "discussion, 5m and 1h are fixed lifetimes, off sets no breakpoints and writes nothing to a cache.",
     )
+
+
+class GoalTable(_Table):
+    """What one goal may use. A project's own file can lower what the user's allows, and never raise it."""
+
+    max_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        description="Tokens of all questions and answers; one that is read from a cache counts at its price.",
+    )
+    max_seconds: float | None = Field(default=None, gt=0, description="Wall time.")
+    max_steps: int | None = Field(default=None, ge=1, description="Steps of its plan.")
 
 
 class ConductTable(_Table):
@@ -375,6 +417,7 @@ class Config(_Table):
         default=BudgetTable.model_construct(), description=str(BudgetTable.__doc__)
     )
     send: SendTable = Field(default=SendTable.model_construct(), description=str(SendTable.__doc__))
+    goal: GoalTable = Field(default=GoalTable.model_construct(), description=str(GoalTable.__doc__))
     trust: TrustTable = Field(
         default=TrustTable.model_construct(), description=str(TrustTable.__doc__)
     )
