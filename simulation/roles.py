@@ -9,7 +9,6 @@ from typing import Final
 from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.terms import WorkerTerms
-from aggregate.conductor.ticket_message import INSTRUCTIONS
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.config.load import Project
@@ -35,7 +34,9 @@ FOCUS: Final = (
     "",
 )
 """Files of this project, one for each role; the last one focuses on nothing."""
-_WORDS: Final = "You are the {role} of a team of four. Answer from the files that you are shown, and name them."
+_WORDS: Final = (
+    "You are the {role} of a team of four. Answer from the files that you are shown, and name them."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,7 @@ class Row:
 
 def assignments(project: Project, tickets: int) -> list[Assignment]:
     """Return what the workers of a track of four roles get, turn by turn."""
-    personas = {
-        role: PersonaTable(system_prompt=_WORDS.format(role=role)) for role in ROLES
-    }
+    personas = {role: PersonaTable(system_prompt=_WORDS.format(role=role)) for role in ROLES}
     config = project.config.model_copy(update={"personas": personas})
     terms = WorkerTerms("anthropic", "claude-sonnet-5")
     contexts = WorkerContexts(replace(project, config=config), terms=terms)
@@ -107,7 +106,6 @@ def main() -> None:
     parser.add_argument("tickets", type=int, nargs="?", default=8, help="of the track (8)")
     tickets = parser.parse_args().tickets
     behind = assignments(open_project(Path("manual_slop.toml")), tickets)
-    assert all(each.message.startswith(INSTRUCTIONS) for each in behind)
     first = [with_instructions_first(each) for each in behind]
     print(f"{'model':18} {'instructions':12} {'tokens':>9} {'read':>6} {'price':>6}")
     for provider, model in MODELS:

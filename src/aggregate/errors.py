@@ -194,11 +194,13 @@ class WorkerError(AggregateError):
 
     Attributes:
         again: Whether asking once more may help; a refusal stays one.
+        tokens: What it has cost all the same, as far as is known.
     """
 
-    def __init__(self, message: str, *, again: bool = True) -> None:
+    def __init__(self, message: str, *, again: bool = True, tokens: int = 0) -> None:
         super().__init__(message)
         self.again = again
+        self.tokens = tokens
 
 
 class DataReferenceError(AggregateError, FileNotFoundError):

@@ -47,11 +47,11 @@ def test_roles_share_a_beginning_on_a_real_server(llama: str, tmp_path: Path) ->
 
 
 def test_noise_ends_in_time(llama: str, tmp_path: Path) -> None:
-    """A model that writes noise makes no plan and no answer of it: the ticket fails or is answered, within its limits."""
+    """A model that writes noise keeps a ticket with tools no longer than its limits, and without an answer it fails."""
     client = open_client("compatible", model="tiny", base_url=f"{llama}/v1", environ={})
-    limits = TicketLimits(max_tokens=8_000, max_seconds=20)
+    limits = TicketLimits(max_tokens=8_000, max_seconds=2)
     worker = ModelWorker(client, root=tmp_path, terms=WorkerTerms(limits=limits))
-    made = attempt_assignment(worker, replace(given(tmp_path)[1], timeout=20), 1)
-    assert made.status in (RunStatus.ERROR, RunStatus.SUCCESS)
-    assert made.text
+    made = attempt_assignment(worker, replace(given(tmp_path)[1], timeout=2), 1)
+    assert made.seconds < 4
     assert made.tokens <= limits.max_tokens
+    assert (made.status is RunStatus.SUCCESS) is not made.again

@@ -36,8 +36,9 @@ ASKED = Assignment(
     task="Say which number notes.txt holds.",
 )
 PLAN = {
-    "Split the goal": "1. Read the file notes.txt",
+    "Split the goal": "1. Read notes.txt",
     "Give the arguments": '{"path": "notes.txt"}',
+    "Which tool": "read_file",
 }
 FINAL = {"What the steps found": "It holds forty-two."}
 
@@ -68,10 +69,13 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def attempt(root: Path, script: Script, asked: Assignment = ASKED, **fields: object) -> Attempt:
+def attempt(
+    root: Path, script: Script, *, max_tokens: int | None = None, max_steps: int | None = None
+) -> Attempt:
     """Return how an attempt at a ticket with tools ends."""
     worker = ModelWorker(scripted_client(script), root=root)
-    return attempt_assignment(worker, replace(asked, **fields), 1)  # type: ignore[arg-type]
+    asked = replace(ASKED, max_tokens=max_tokens, max_steps=max_steps)
+    return attempt_assignment(worker, asked, 1)
 
 
 def test_the_context_stands_before_the_plan_and_the_answer_alone(root: Path) -> None:
@@ -80,7 +84,7 @@ def test_the_context_stands_before_the_plan_and_the_answer_alone(root: Path) -> 
     made = attempt(root, script)
     assert (made.status, made.text, made.warning) == (RunStatus.SUCCESS, "It holds forty-two.", "")
     with_context = ["many words of files" in text for text in script.texts]
-    assert with_context[0] and with_context[-1]
+    assert (with_context[0], with_context[-1]) == (True, True)
     assert not any(with_context[1:-1])
     assert len(with_context) > 2
     beginning = f"Be brief.\n\n{CONTEXT.markdown}\n\n"
@@ -109,21 +113,23 @@ def test_the_second_request_reads_the_context_from_a_cache(root: Path) -> None:
 @pytest.mark.parametrize(
     ("answers", "fields", "error"),
     [
-        ({"Split the goal": "1. Read the file lost.txt", "Give the arguments": '{"path": "lost.txt"}'}, {}, "no file of the project"),
-        ({**PLAN, "Split the goal": "1. Read the file notes.txt\n2. Read the file lost.txt", "lost.txt\nParameters": '{"path": "lost.txt"}'}, {}, 'its last step, "Read the file lost.txt", failed'),
+        ({**PLAN, "Split the goal": "1. Read lost.txt", "Give the arguments": '{"path": "lost.txt"}'}, {}, "no file of the project"),
+        ({**PLAN, "Split the goal": "1. Read notes.txt\n2. Read lost.txt", "lost.txt\nParameters": '{"path": "lost.txt"}'}, {}, 'its last step, "Read lost.txt", failed'),
         ({**PLAN, "What the steps found": Reply(" \n", Usage())}, {}, "the model answered nothing (end)"),
         ({**PLAN, "What the steps found": Reply("", Usage(), FinishReason.REFUSED)}, {}, "the model refused to answer"),
         ({**PLAN, **FINAL}, {"max_tokens": 3_000}, "is sent with the plan and with the answer, which exceeds max_tokens, 3,000"),
     ],
 )  # fmt: skip
 def test_what_is_no_answer_has_failed(
-    root: Path, answers: dict[str, str | Reply], fields: dict[str, object], error: str
+    root: Path, answers: dict[str, str | Reply], fields: dict[str, int], error: str
 ) -> None:
     """A ticket whose last step did not produce an answer is no success with what an earlier one gave."""
     ordered = {words: answers[words] for words in reversed(answers)}
     made = attempt(root, Script(ordered), **fields)
     assert made.status is RunStatus.ERROR
     assert error in made.text
+    if "max_tokens" not in fields:  # else nothing was sent
+        assert made.tokens > 0
 
 
 def test_warnings_of_steps_are_not_dropped(root: Path) -> None:
@@ -134,6 +140,7 @@ def test_warnings_of_steps_are_not_dropped(root: Path) -> None:
             "lost.txt\nParameters": '{"path": "lost.txt"}',
             "Split the goal": "1. Read the file lost.txt\n2. Read the file notes.txt",
             "Give the arguments": '{"path": "notes.txt"}',
+            "Which tool": "read_file",
         }
     )
     made = attempt(root, script)
@@ -144,10 +151,8 @@ def test_warnings_of_steps_are_not_dropped(root: Path) -> None:
 
 def test_steps_are_limited(root: Path) -> None:
     """No more steps are planned than the ticket allows, and the worker's user may allow fewer."""
-    plan = {
-        "Split the goal": "1. Read the file notes.txt\n2. Read the file, whole\n3. Read the text of the file"
-    }
-    script = Script({**FINAL, **plan, "Give the arguments": '{"path": "notes.txt"}'})
+    plan = {"Split the goal": "1. Read notes.txt\n2. Read it again\n3. Read more"}
+    script = Script({**FINAL, **PLAN, **plan})
     made = attempt(root, script, max_steps=2)
     assert "2 at the most" in script.texts[0]
     assert "the most is 2" in made.warning
@@ -163,7 +168,12 @@ def test_own_tools(root: Path) -> None:
     registry = standard_tools(roots=(root,))
     registry.register("count_words", count_words)
     script = Script(
-        {**FINAL, "Split the goal": "1. Count words", "Give the arguments": '{"text": "a b c"}'}
+        {
+            **FINAL,
+            "Split the goal": "1. Count words",
+            "Give the arguments": '{"text": "a b c"}',
+            "Which tool": "count_words",
+        }
     )
     worker = ModelWorker(scripted_client(script), root=root, terms=WorkerTerms(tools=registry))
     made = attempt_assignment(worker, replace(ASKED, tools=("count_words",)), 1)
@@ -200,4 +210,4 @@ def test_against_a_server_of_others(root: Path, aimock: Aimock) -> None:
     assert (made.status, made.text) == (RunStatus.SUCCESS, ANSWER)
     bodies = [str(entry["body"]) for entry in aimock.journal()]
     sent = ["many words of files" in body for body in bodies]
-    assert sent[0] and sent[-1] and sum(sent) == 2
+    assert (sent[0], sent[-1], sum(sent)) == (True, True, 2)

@@ -11,7 +11,7 @@ from aggregate.prompt_cache.simulator import SimulatedCache, charge
 from aggregate.tokens.count import count
 
 _MODEL = "claude-sonnet-5"
-Script = Iterable[str | Reply | ProviderError] | Callable[[ModelRequest], str]
+Script = Iterable[str | Reply | ProviderError] | Callable[[ModelRequest], str | Reply]
 """Answers in order, an error among them is raised; or a function that answers each request."""
 
 
@@ -25,7 +25,7 @@ class ScriptedTransport:
         requests: What was asked, in order.
     """
 
-    answers: Iterator[str | Reply | ProviderError] | Callable[[ModelRequest], str]
+    answers: Iterator[str | Reply | ProviderError] | Callable[[ModelRequest], str | Reply]
     cache: SimulatedCache = field(default_factory=SimulatedCache)
     requests: list[ModelRequest] = field(default_factory=list)
 

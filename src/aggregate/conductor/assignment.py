@@ -10,6 +10,18 @@ from pydantic import TypeAdapter
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import SEPARATOR, Prompt, Section, Segment, Stability
 
+_LATER = (
+    "answer",
+    "max_cost",
+    "provider",
+    "model",
+    "base_url",
+    "max_tokens",
+    "max_steps",
+    "task",
+)
+"""Fields that workers of earlier versions do not know."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
@@ -79,8 +91,8 @@ class Assignment:
         ]
         data["prompt"] = {"segments": segments}
         # A worker of an earlier version knows none of these, and need not where they say nothing.
-        for name in ("answer", "max_cost"):
-            if data[name] is None:
+        for name in _LATER:
+            if data[name] in (None, ""):
                 del data[name]
         return json.dumps(data)  # ASCII: a database holds no half of a surrogate pair
 

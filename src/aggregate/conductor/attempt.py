@@ -94,7 +94,7 @@ def _ask(worker: Worker, assignment: Assignment, begun: Callable[[], None]) -> A
     try:
         return _taken(worker.work(assignment, begun), assignment)
     except WorkerError as error:
-        return Attempt(RunStatus.ERROR, _shortened(str(error)), again=error.again)
+        return Attempt(RunStatus.ERROR, _shortened(str(error)), error.tokens, again=error.again)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a worker's failure is the ticket's, never the run's
         return Attempt(RunStatus.ERROR, _shortened(failure_text(error)), again=True)
 

@@ -17,7 +17,7 @@ from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.ticket_budget import GrantedBudget, raised
 from aggregate.conductor.ticket_message import plain_task
 from aggregate.conductor.tickets import Ticket
-from aggregate.conductor.track_spec import TrackSpec
+from aggregate.conductor.track_spec import NO_SPEC, TrackSpec
 from aggregate.errors import BudgetError
 from aggregate.index.shared import user_index
 from aggregate.models.budget import Budget
@@ -49,7 +49,7 @@ class BudgetedContexts:
         warnings: What was left out or is doubtful, one sentence each.
     """
 
-    def __init__(self, compose: Compose | None = None, *, spec: TrackSpec = TrackSpec()) -> None:
+    def __init__(self, compose: Compose | None = None, *, spec: TrackSpec = NO_SPEC) -> None:
         self.warnings: dict[str, None] = {}
         self._compose = compose or self._compose_from_files
         self._spec = spec

@@ -8,7 +8,7 @@ from aggregate.clients.token_ratios import TokenRatio, shipped_ratio
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.assignment_tokens import AssignmentTokens
 from aggregate.conductor.fan_out import without_items
-from aggregate.conductor.recipient import Recipient
+from aggregate.conductor.recipient import OWN, Recipient
 from aggregate.conductor.schedule import Schedule
 from aggregate.conductor.tickets import Ticket, Tickets
 from aggregate.conductor.worker_context import WorkerContexts
@@ -22,6 +22,7 @@ from aggregate.tokens.count import count, count_prompt
 
 _LEVELS = tuple(Level)
 _HIDDEN = (Level.NAME, Level.LEFT_OUT)
+_NOTHING = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,8 @@ class PreviewStep:
     waits_for: tuple[str, ...]
     tokens: int
     budget: int = 0
-    recipient: Recipient = Recipient()
-    usage: Usage = Usage()
+    recipient: Recipient = OWN
+    usage: Usage = _NOTHING
     cost: Decimal | None = None
     lowered: tuple[FileChoice, ...] = ()
     hidden: tuple[FileChoice, ...] = ()

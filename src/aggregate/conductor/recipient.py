@@ -1,6 +1,6 @@
 """Whom a worker asks, as a value."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class Recipient(NamedTuple):
@@ -18,3 +18,7 @@ class Recipient(NamedTuple):
 
     def __str__(self) -> str:
         return " ".join(part for part in self if part)
+
+
+OWN: Final = Recipient()
+"""Whoever the worker was started for; of the scripted worker nobody."""

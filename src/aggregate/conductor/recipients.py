@@ -9,7 +9,7 @@ from aggregate.chat.model_selection import ModelSelection, SelectedModel, select
 from aggregate.clients.protocol import ChatClient
 from aggregate.clients.providers import PROVIDERS
 from aggregate.compose.project import find_persona
-from aggregate.conductor.recipient import Recipient
+from aggregate.conductor.recipient import OWN, Recipient
 from aggregate.conductor.terms import WorkerTerms
 from aggregate.config.load import Project
 from aggregate.errors import ConfigError
@@ -18,10 +18,6 @@ from aggregate.prompt_cache.policy import COMPATIBLE, SCRIPTED
 _ALIKE: Final = 0.9
 """How alike the letters of two names are where one is a slip of the other: one letter of ten. Names of real families
 differ by more, and versions are digits, which are not compared."""
-
-
-OWN: Final = Recipient()
-"""Whoever the worker was started for."""
 
 
 def recipient_of(project: Project, persona_name: str, terms: WorkerTerms) -> Recipient:
@@ -87,7 +83,9 @@ def check_model_name(provider: str, model: str, *, named_by: str) -> None:
     families = {_letters(name) for name in known}
     if not model or letters in families or not known:
         return
-    nearest = max(known, key=lambda name: (_likeness(letters, _letters(name)), name))
+    nearest = max(
+        known, key=lambda name: (_likeness(letters, _letters(name)), _likeness(model, name), name)
+    )
     if _likeness(letters, _letters(nearest)) >= _ALIKE:
         raise ConfigError(
             f"{named_by}: {provider} has no model {model!r}: did you mean {nearest}?", key="model"

@@ -71,6 +71,10 @@ class TicketLimits:
         )
 
 
+USUAL = TicketLimits()
+"""What is allowed where nobody said otherwise."""
+
+
 def _usual_tools() -> ToolRegistry:
     """Return the tools that read the project in the current folder."""
     return standard_tools(roots=(Path(),))
@@ -92,7 +96,7 @@ class WorkerTerms:
     model: str = ""
     base_url: str = ""
     tools: ToolRegistry = field(default_factory=_usual_tools)
-    limits: TicketLimits = TicketLimits()
+    limits: TicketLimits = USUAL
 
     @property
     def recipient(self) -> Recipient:

@@ -25,8 +25,11 @@ from aggregate.agent.answer_selection import failure_message, is_failure
 from aggregate.agent.formatting import clip
 from aggregate.clients.protocol import ChatClient, RequestOptions
 from aggregate.clients.token_ratios import OWN_COUNT, TokenRatio
+from aggregate.conductor.answer_schema import enforced_schema
 from aggregate.conductor.assignment import Assignment, WorkerReply
+from aggregate.conductor.metered_client import MeteredClient
 from aggregate.conductor.reply_check import check_reply
+from aggregate.conductor.request_cost import request_cost
 from aggregate.conductor.terms import TicketLimits
 from aggregate.errors import ClientError, WorkerError
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
@@ -64,6 +67,7 @@ class ToolTicket:
         state_dir: Where large results and saved state are kept.
         limits: What the attempt may use.
         ratio: How many tokens the model counts for each of ours.
+        read_price: What a token read from the provider's cache costs, in prices of an input token.
         clock: Seconds.
     """
 
@@ -74,6 +78,7 @@ class ToolTicket:
     state_dir: Path
     limits: TicketLimits
     ratio: TokenRatio = OWN_COUNT
+    read_price: float = 1.0
     clock: Callable[[], float] = monotonic
 
     def work(self, begun: Callable[[], None]) -> WorkerReply:
@@ -88,7 +93,8 @@ class ToolTicket:
         """
         started = self.clock()
         reserve = self._context_tokens + LEAST_ANSWER
-        result = self._find_out(self.limits.max_tokens - reserve, begun)
+        client = MeteredClient(self.client)
+        result = self._find_out(client, self.limits.max_tokens - reserve, begun)
         _check_steps(result)
         used = result.trace.tokens
         found, cut = findings(result)
@@ -97,8 +103,8 @@ class ToolTicket:
         seconds = self._seconds - (self.clock() - started)
         left = self.limits.max_tokens - used - self._context_tokens - found_tokens
         if left < 1 or seconds <= 0:
-            raise WorkerError(self._exhausted(used, seconds))
-        reply = self.client.send(
+            raise WorkerError(self._exhausted(used, seconds), tokens=used)
+        reply = client.send(
             prompt,
             self.assignment.message,
             model=self.model,
@@ -106,12 +112,15 @@ class ToolTicket:
                 system=self.assignment.persona,
                 max_output=min(left, MOST_ANSWER),
                 seconds=seconds,
+                schema=enforced_schema(self.assignment.answer),
             ),
         )
-        doubt = check_reply(reply)
+        doubt = check_reply(reply, used=used)
         warnings = (*result.warnings, *cut, *([doubt] if doubt else []))
-        tokens = used + reply.usage.input + reply.usage.output
-        return WorkerReply(reply.text, tokens, "; ".join(dict.fromkeys(warnings)))
+        # Limits count what a cache gave at its price, the report counts all; a provider may report nothing.
+        tokens = max(client.usage.input + client.usage.output, used)
+        cost = request_cost(self.client, client.usage, model=self.model)
+        return WorkerReply(reply.text, tokens, "; ".join(dict.fromkeys(warnings)), cost)
 
     @property
     def _seconds(self) -> float:
@@ -123,7 +132,7 @@ class ToolTicket:
         texts = (self.assignment.text, self.assignment.persona)
         return self.ratio.provider_tokens(sum(map(count, texts)))
 
-    def _find_out(self, tokens: int, begun: Callable[[], None]) -> GoalResult:
+    def _find_out(self, client: ChatClient, tokens: int, begun: Callable[[], None]) -> GoalResult:
         """Make the plan, and do its steps within so many tokens."""
         if tokens < self._context_tokens:
             least = 2 * self._context_tokens + LEAST_ANSWER
@@ -133,10 +142,11 @@ class ToolTicket:
                 again=False,
             )
         model: Model = ChatModel(
-            self.client,
+            client,
             self.model,
             self.assignment.prompt,
             system=self.assignment.persona,
+            read_price=self.read_price,
             prompted=frozenset({QuestionKind.DECOMPOSE}),
         )
         limits = EngineLimits(tokens=tokens, seconds=self._seconds, steps=self.limits.max_steps)
@@ -209,11 +219,17 @@ def _check_steps(result: GoalResult) -> None:
     """
     if not result.success:
         reasons = "; ".join(result.warnings[:_REASONS])
-        raise WorkerError(f"{result.text or 'no step gave something usable'} {reasons}".strip())
+        raise WorkerError(
+            f"{result.text or 'no step gave something usable'} {reasons}".strip(),
+            tokens=result.trace.tokens,
+        )
     last = result.neurons[-1]
     if is_failure(last.result):
         raise WorkerError(
-            f'its last step, "{last.description}", failed: {failure_message(last.result)}'
+            f'its last step, "{last.description}", failed: {failure_message(last.result)}',
+            tokens=result.trace.tokens,
         )
     if last.result is None or last.result == "":
-        raise WorkerError(f'its last step, "{last.description}", gave nothing')
+        raise WorkerError(
+            f'its last step, "{last.description}", gave nothing', tokens=result.trace.tokens
+        )

@@ -46,3 +46,7 @@ class TrackSpec(NamedTuple):
     def shown_path(self, request: Request) -> str:
         """Return the path as a prompt shows it, ``""`` for no specification."""
         return display_path(self.path, request.base_dir) if self.path else ""
+
+
+NO_SPEC = TrackSpec()
+"""Of tickets that belong to no track."""

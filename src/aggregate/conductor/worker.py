@@ -1,7 +1,7 @@
 """Who works on an assignment: the protocol, and the one place where workers are made."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Protocol
@@ -21,7 +21,7 @@ from aggregate.conductor.scripted_worker import ScriptedWorker
 from aggregate.conductor.terms import TicketLimits, WorkerTerms
 from aggregate.conductor.tool_ticket import MOST_ANSWER, ToolTicket
 from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
-from aggregate.prompt_cache.policy import SCRIPTED
+from aggregate.prompt_cache.policy import SCRIPTED, policy_for
 from aggregate.tokens.count import count
 from aggregate.tools import ToolRegistry, standard_tools
 
@@ -74,6 +74,8 @@ class ModelWorker:
             WorkerError: The provider refused or failed, the model refused to answer or wrote nothing, a limit is
                 reached, a tool does not exist, or the worker may not ask the model that a persona names.
         """
+        seconds = self._limits(assignment).max_seconds or assignment.timeout
+        assignment = replace(assignment, timeout=min(assignment.timeout, seconds))
         try:
             client, model = self._client(assignment)
             if assignment.tools:
@@ -150,6 +152,7 @@ class ModelWorker:
             self.root / "state",
             self._limits(assignment),
             _ratio(client, model),
+            policy_for(*_asked_model(client, model)).read,
         )
 
     def _tools(self, assignment: Assignment) -> ToolRegistry:
@@ -166,9 +169,14 @@ class ModelWorker:
 
 def _ratio(client: ChatClient, model: str) -> TokenRatio:
     """Return how many tokens a client's model counts for each of ours; one that does not say counts as we do."""
+    return shipped_ratio(*_asked_model(client, model))
+
+
+def _asked_model(client: ChatClient, model: str) -> tuple[str, str]:
+    """Return a client's provider and the model that is asked, ``""`` for what it does not say."""
     inner = getattr(client, "client", client)  # of one that replaces secrets
     provider, usual = getattr(inner, "provider", ""), getattr(inner, "model", "")
-    return shipped_ratio(str(provider), model or str(usual))
+    return str(provider), model or str(usual)
 
 
 def make_worker(

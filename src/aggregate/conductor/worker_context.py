@@ -17,7 +17,7 @@ from aggregate.conductor.recipient import Recipient
 from aggregate.conductor.recipients import recipient_of
 from aggregate.conductor.shared_files import TIER3, SharedFiles
 from aggregate.conductor.sharing import SharingPlan, plan_sharing, prompt_exceeds
-from aggregate.conductor.terms import TicketLimits, WorkerTerms, check_tools
+from aggregate.conductor.terms import USUAL, TicketLimits, WorkerTerms, check_tools
 from aggregate.conductor.ticket_budget import GrantedBudget, grant_budget
 from aggregate.conductor.ticket_message import plain_task, task_message
 from aggregate.conductor.tickets import Ticket
@@ -158,9 +158,9 @@ class WorkerContexts:
             provider=recipient.provider,
             model=recipient.model,
             base_url=recipient.base_url,
-            max_tokens=limits.max_tokens,
-            max_steps=limits.max_steps,
-            task=plain_task(ticket),
+            max_tokens=None if limits.max_tokens == USUAL.max_tokens else limits.max_tokens,
+            max_steps=None if limits.max_steps == USUAL.max_steps else limits.max_steps,
+            task=plain_task(ticket) if ticket.tools else "",
         )
 
     def write_account(self, path: Path, assignment: Assignment) -> None:

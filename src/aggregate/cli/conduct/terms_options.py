@@ -27,8 +27,8 @@ _OPTIONS = (
         "--max-tokens",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Let one attempt at a ticket use at most so many tokens; by default as [conduct] of your own configuration "
-        "says, else 200,000.",
+        help="Let one attempt at a ticket use at most so many tokens; by default as [conduct] of your own "
+        "configuration says, else 200,000.",
     ),
     click.option(
         "--max-seconds",
