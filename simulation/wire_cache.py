@@ -36,7 +36,7 @@ from simulation.replay import Replay, make_replay
 
 MODEL = "claude-sonnet-5"
 MINIMUM, LOOK_BACK = 1024, 20
-"""The shortest prefix that the model's cache takes, in tokens, and how many blocks are searched, the marked one first."""
+"""The shortest prefix that the model's cache takes, in tokens; how many blocks are searched, the marked one first."""
 LIFETIMES = {"5m": 300.0, "1h": 3600.0}
 
 
@@ -102,9 +102,7 @@ class WireCache:
         if ttls != sorted(ttls):  # "1h" before "5m"
             raise ValueError("a longer lifetime stands behind a shorter one")
         alive = [self._is_alive(prefix) for prefix in prefixes]
-        searched = {
-            mark - back for mark in marks for back in range(LOOK_BACK) if mark - back >= 0
-        }
+        searched = {mark - back for mark in marks for back in range(LOOK_BACK) if mark - back >= 0}
         hits = [number for number in searched if alive[number] and long_enough[number]]
         read = max(hits, default=-1)
         most = self.entries[prefixes[read]].seconds if hits else max(LIFETIMES.values())

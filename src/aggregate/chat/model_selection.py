@@ -34,6 +34,7 @@ class ModelSelection:
             persona, then to the configuration.
         cache: How long the provider's cache is to keep what is sent: ``auto``, ``5m``, ``1h`` or ``off``; ``""`` leaves
             it to the configuration.
+        once: Whether no further turn follows: then nothing is written to a cache.
     """
 
     provider: str = ""
@@ -44,6 +45,7 @@ class ModelSelection:
     redact: bool | None = None
     budget: Amount | str | None = None
     cache: str = ""
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from aggregate.chat.cache_settings import cache_settings
 from aggregate.chat.last_request import LastRequest
 from aggregate.chat.model_selection import (
     ModelSelection as ModelSelection,
@@ -129,9 +130,9 @@ def prepare_turn(
     request = _turn_request(project, message, selection, replace(selected, client=client))
     instructions = selected.persona.system_prompt.strip()
     system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
-    lifetime = CacheLifetime(selection.cache or project.config.send.cache)
+    caching = cache_settings(project, wanted=selection.cache, once=selection.once)
     policy = policy_for(client.provider, client.model)
-    if lifetime is CacheLifetime.OFF:
+    if caching.lifetime is CacheLifetime.OFF:
         policy = NO_CACHE
     # No older version saves anything where nothing is cached: that turns diffs off.
     ordering_policy = policy if project.config.send.diffs else NO_CACHE
@@ -146,7 +147,7 @@ def prepare_turn(
         earlier=last.layout,
         weights=ordered.weights,
         age=last.age,
-        lifetime=lifetime,
+        lifetime=caching.lifetime,
         pauses=last.pauses,
     )
     _check_length(plan, client, selection.max_output, turn.request)
@@ -162,7 +163,7 @@ def prepare_turn(
         expected=expected_usage(plan, last.layout, age=last.age),
         sent=_sent_record(client, plan.layout, turn),
         report=report,
-        warnings=(*selected.warnings, *turn.composition.warnings, *system_warnings),
+        warnings=(*selected.warnings, *caching.notes, *turn.composition.warnings, *system_warnings),
         max_output=selection.max_output,
         address=selected.address,
         composition=turn.composition,

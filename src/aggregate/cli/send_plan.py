@@ -4,6 +4,7 @@ from typing import Any
 
 from aggregate.chat.turn import PreparedTurn
 from aggregate.cli.send_report import diffs_sentence, dollars, price
+from aggregate.prompt_cache.policy import LONG_LIFETIME
 
 
 def plan_lines(turn: PreparedTurn) -> list[str]:
@@ -15,7 +16,8 @@ def plan_lines(turn: PreparedTurn) -> list[str]:
         sources = first if first == last else f"{first} … {last}"
         lines.append(f"{block['tokens']:>10,} {block['segments']:>9,}  {sources}")
         if block["marked"]:
-            lines.append(f"{'':>10} {'':>9}  ── breakpoint, {block['up_to']:,} tokens ──")
+            lives = ", kept for an hour" if block["lifetime"] >= LONG_LIFETIME else ""
+            lines.append(f"{'':>10} {'':>9}  ── breakpoint, {block['up_to']:,} tokens{lives} ──")
     usage = turn.expected
     model = f"{turn.client.provider} {turn.client.model}".strip()
     address = f" at {turn.address}" if turn.address else ""
@@ -86,6 +88,9 @@ def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
                 "tokens": sum(segment.tokens for segment in block),
                 "up_to": turn.plan.tokens[end - 1],
                 "marked": end in layout.breakpoints,
+                "lifetime": layout.lifetime(end, turn.plan.policy.seconds)
+                if end in layout.breakpoints
+                else 0,
             }
         )
     return blocks
