@@ -86,7 +86,7 @@ def lifetimes(turn: PreparedTurn) -> set[int]:
 def test_who_decides(
     tmp_path: Path, own: str, of_project: str, wanted: str, expected: CacheSettings
 ) -> None:
-    """The caller, then the user, then the project, which cannot switch on what costs money unseen (rule S-6)."""
+    """The caller, then the user, then the project, which cannot switch on what costs money unseen (rule C-3)."""
     users(f"[send]\n{own}\n")
     loaded = load_config(project_with(tmp_path, f"[send]\n{of_project}\n"))
     assert cache_settings(loaded, wanted=wanted) == expected
@@ -94,7 +94,7 @@ def test_who_decides(
 
 
 def test_a_discussion_teaches_its_pauses(tmp_path: Path) -> None:
-    """They are recorded beside the prompts, and quick ones make the newest entries short-lived (rule S-6)."""
+    """They are recorded beside the prompts, and quick ones make the newest entries short-lived (rule C-2)."""
     config = project_with(tmp_path)
     turn, done = say(config, "First?")
     assert lifetimes(turn) == {3600}
@@ -113,14 +113,14 @@ def test_a_discussion_teaches_its_pauses(tmp_path: Path) -> None:
 
 
 def test_a_question_that_nothing_follows_writes_nothing(tmp_path: Path) -> None:
-    """An entry that is never read costs a quarter more than none (rule S-6)."""
+    """An entry that is never read costs a quarter more than none (rule C-3)."""
     turn, done = say(project_with(tmp_path), "Only this?", once=True)
     assert not any(block.has_breakpoint for block in turn.plan.blocks)
     assert done.reply.usage == Usage(fresh=turn.plan.total, output=done.reply.usage.output)
 
 
 def test_a_cache_is_kept_alive(tmp_path: Path) -> None:
-    """Shortly before its entries die the last request is sent again, for as long as the user wants (rule S-7)."""
+    """Shortly before its entries die the last request is sent again, for as long as the user wants (rule C-4)."""
     turn, done = say(project_with(tmp_path), "First?", cache="5m")
     kept = KeepAlive(turn, done.path, minutes=12)
     assert (kept.period, kept.renewals) == (270.0, 2)

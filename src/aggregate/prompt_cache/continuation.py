@@ -50,14 +50,14 @@ def continued_segments(
         count: Returns the tokens of a text.
     """
     history = [part for part in prompt.segments if part.section is Section.HISTORY]
-    # What has changed goes before the last excerpt, the question; so that one stays only where nothing has changed.
-    for most in (len(history), len(history) - 1):
-        told = _told(earlier, prompt, history[: max(most, 0)])
-        changes = None if told is None else _changes(earlier, prompt, told)
-        if told is None or changes is None:
-            return None
-        if not changes or told.excerpts < len(history):
-            break
+    told = _told(earlier, prompt, history)
+    changes = _changes(earlier, prompt, told) if told else None
+    if told and changes and told.excerpts == len(history):
+        # The question, the last excerpt, was sent before: what has changed since stands before it all the same.
+        told = _told(earlier, prompt, history[:-1])
+        changes = _changes(earlier, prompt, told) if told else None
+    if told is None or changes is None:
+        return None
     kept = _kept(earlier, prompt, told, history)
     if kept is None:
         return None
