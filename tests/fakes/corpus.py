@@ -24,6 +24,9 @@ class FakeCorpus:
         ]
         self.loaded: list[int] = []
 
+    def look_up(self, terms: Sequence[str]) -> None:
+        """Do nothing: each look-up is quick."""
+
     def files_with(self, term: str) -> Mapping[int, TermInFile]:
         """Return the files that hold a term."""
         key = term_hash(term)

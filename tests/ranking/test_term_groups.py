@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.ranking.analysis import Analysis, analyse
-from aggregate.ranking.term_groups import MOST_MEMBERS, TermGroup, pack_group
+from aggregate.ranking.term_groups import MOST_MEMBERS, NameGroup, TermGroup, pack_names, pack_terms
 from aggregate.ranking.terms import term_hash, terms_in
 
 PARTS = [
@@ -39,7 +39,7 @@ def counted(group: TermGroup, term: str) -> list[tuple[int, int, int]]:
 def test_a_group_finds_what_its_files_hold(texts: list[str | None]) -> None:
     """Terms, defined and used names are found in the files that have them, and in no others (rules T-4 and I-6)."""
     analyses = [None if text is None else analyse("a.py", text) for text in texts]
-    group = TermGroup(pack_group(analyses))
+    group, names = TermGroup(pack_terms(analyses)), NameGroup(pack_names(analyses))
     terms = Counter[str]()
     for text in texts:
         terms.update(terms_in(text or ""))
@@ -54,19 +54,19 @@ def test_a_group_finds_what_its_files_hold(texts: list[str | None]) -> None:
             for place, definition in enumerate(each.definitions if each else ())
             if definition.path[-1] == name
         ]
-        assert list(group.files_defining(term_hash(name))) == definitions
+        assert list(names.files_defining(term_hash(name))) == definitions
         users = [
             member
             for member, each in enumerate(analyses)
             if each and any(reference.name == name for reference in each.references)
         ]
-        assert list(group.files_referring(term_hash(name))) == users
+        assert list(names.files_referring(term_hash(name))) == users
 
 
 def test_a_full_group_counts_to_its_last_file() -> None:
     """A group may have as many files as one byte names, and counts end at 255 (rule I-6)."""
     analyses = [analyse("a.txt", "retry\n\n" * 20_000)] * MOST_MEMBERS
-    group = TermGroup(pack_group(analyses))
+    group = TermGroup(pack_terms(analyses))
     assert counted(group, "retry") == [(member, 255, 255) for member in range(MOST_MEMBERS)]
 
 
@@ -75,4 +75,4 @@ def test_keys_of_data_are_no_names() -> None:
     data = analyse("a.json", '{"area": {"b": 1}}')
     code = analyse("a.py", "def area(): pass\n")
     assert data.definitions
-    assert list(TermGroup(pack_group([data, code])).files_defining(term_hash("area"))) == [(1, 0)]
+    assert list(NameGroup(pack_names([data, code])).files_defining(term_hash("area"))) == [(1, 0)]

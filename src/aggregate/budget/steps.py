@@ -126,12 +126,11 @@ class Step(NamedTuple):
     is_body: bool
 
 
-class _Place(NamedTuple):
-    """A piece or a definition in the order; the step is made when it is due, since few of thousands ever are."""
+_Place = tuple[float, int, int]
+"""What a piece or a definition is worth, the place of its file, and its own; a plain tuple, since there are thousands.
 
-    worth: float
-    file: int  # its place among the files
-    place: int
+The step is made when it is due, as it is for few of them.
+"""
 
 
 @dataclass(slots=True)
@@ -232,7 +231,7 @@ def opening_runs(file: Fittable) -> tuple[Run, ...]:
 def _bodies_in_order(files: Sequence[Fittable]) -> deque[_Place]:
     """Return all pieces, those with the highest probability for a token first."""
     ranked = [
-        _Place(chance / max(1.0, piece.characters / CHARACTERS_PER_TOKEN) ** DENSITY, number, place)
+        (chance / max(1.0, piece.characters / CHARACTERS_PER_TOKEN) ** DENSITY, number, place)
         for number, file in enumerate(files)
         for place, (piece, chance) in enumerate(zip(file.pieces, file.chances, strict=True))
     ]
@@ -248,7 +247,7 @@ def _signatures_in_order(files: Sequence[Fittable], masses: Sequence[Masses]) ->
         for place, definition in enumerate(file.definitions):
             lines = min(max(1, definition.body - definition.signature), _LONGEST_SIGNATURE)
             worth = (own.get(place, 0.0) + shared) / sqrt(lines)
-            ranked.append(_Place(worth, number, place))
+            ranked.append((worth, number, place))
     return _best_first(ranked)
 
 

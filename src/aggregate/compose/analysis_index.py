@@ -12,7 +12,8 @@ from aggregate.compose.file_reading import invisible_in
 from aggregate.compose.generated_files import WrittenBy
 from aggregate.index.kinds import Kind, code_version
 from aggregate.ranking.analysis import Analysis, analyse
-from aggregate.ranking.term_groups import TermGroup, pack_group
+from aggregate.ranking.columns import column, numbers
+from aggregate.ranking.term_groups import NameGroup, pack_names, pack_terms
 from aggregate.sources.file_content import UTF_8, SourceFile
 from aggregate.syntax.languages import LANGUAGES, naming_class, telling_names
 from aggregate.text.generated import LOCK_FILES, TELLING_SUFFIXES, generated_reason
@@ -46,8 +47,12 @@ ANALYSIS_LIBRARIES = ("charset_normalizer", "re2", "tree_sitter")
 """What others have made of that: encodings are guessed, secrets and definitions found by them."""
 AnalysisRequest = tuple[str, SourceFile] | None
 """What to analyse: a file's path and what reading it gave; ``None`` asks for nothing."""
+HASH_BYTES: Final = 32
+"""Of a content's hash, with which an identity begins."""
 _DIGEST_BYTES: Final = 16
 """Of what decides on an analysis besides the content."""
+IDENTITY_BYTES: Final = HASH_BYTES + _DIGEST_BYTES
+"""Of a file's identity."""
 _SIZE: Final = struct.Struct("=I")
 
 
@@ -92,18 +97,6 @@ USUAL: Final = ReadFacts()
 """What reading most files tells."""
 
 
-class MemberFacts(NamedTuple):
-    """What is known of a file without its analysis.
-
-    Attributes:
-        traits: What its analysis tells in short, as in ``FileTraits``.
-        read: What reading it told, ``None`` for the usual.
-    """
-
-    traits: Sequence[Any]
-    read: Sequence[Any] | None
-
-
 class KnownFile(NamedTuple):
     """A file's analysis, and what is told of the file.
 
@@ -120,11 +113,6 @@ class KnownFile(NamedTuple):
         """Analyse what reading the file at ``path`` gave."""
         return cls(ReadFacts.of(path, source), analyse(path, source.text))
 
-    @property
-    def member_facts(self) -> MemberFacts:
-        """What a group keeps of it beside its tables."""
-        return MemberFacts(self.analysis.traits, None if self.facts == USUAL else self.facts)
-
     def pack(self) -> bytes:
         """Return it as bytes, for this machine."""
         facts = json.dumps(self.facts).encode()
@@ -140,35 +128,78 @@ class KnownFile(NamedTuple):
 
 
 class KnownGroup:
-    """What is known of a group of files: what is told of each, and tables over all of them."""
+    """What is known of a group of files: what is told of each, and which names they define and use.
+
+    Their terms are many times as much, and are looked up group by group.
+    """
 
     def __init__(self, data: bytes) -> None:
         self._data = data
 
     @classmethod
     def of(cls, members: Sequence[KnownFile]) -> "KnownGroup":
-        """Make the tables over some files."""
-        facts = json.dumps([member.member_facts for member in members]).encode()
-        tables = pack_group([None if member.facts.error else member.analysis for member in members])
-        return cls(_SIZE.pack(len(facts)) + facts + tables)
+        """Make it of some files."""
+        traits = [member.analysis.traits for member in members]
+        languages = sorted({each.language for each in traits})
+        unusual = {
+            place: member.facts for place, member in enumerate(members) if member.facts != USUAL
+        }
+        facts = json.dumps([len(members), languages, unusual]).encode()
+        columns = (
+            bytes([languages.index(each.language) for each in traits]),
+            bytes([each.is_code for each in traits]),
+            column("I", [each.characters for each in traits]),
+            column("I", [each.terms for each in traits]),
+            column("I", [each.pieces for each in traits]),
+        )
+        names = pack_names(_texts_of(members))
+        return cls(b"".join((_SIZE.pack(len(facts)), facts, *columns, names)))
 
     def pack(self) -> bytes:
         """Return it as bytes, for this machine."""
         return self._data
 
-    def facts(self) -> list[tuple[Sequence[Any], Sequence[Any] | None]]:
-        """Return the fields of the ``MemberFacts`` of each file, in order."""
-        (size,) = _SIZE.unpack_from(self._data)
-        facts: list[tuple[Sequence[Any], Sequence[Any] | None]] = json.loads(
-            self._data[_SIZE.size : _SIZE.size + size]
-        )
-        return facts
+    def facts(self) -> tuple[list[Sequence[Any]], dict[int, ReadFacts]]:
+        """Return the columns of ``FileFacts`` between path and mark, and what reading some files told that is unusual.
+
+        The latter by the files' places.
+        """
+        count, languages, unusual = self._head
+        start = self._start
+        names, flags = self._data[start : start + count], self._data[start + count :][:count]
+        start += 2 * count
+        counts = numbers("I", memoryview(self._data)[start : start + 12 * count])
+        columns: list[Sequence[Any]] = [
+            [languages[number] for number in names],
+            [flag == 1 for flag in flags],
+            *(counts[number * count : (number + 1) * count] for number in range(3)),
+        ]
+        return columns, {int(place): ReadFacts(*facts) for place, facts in unusual.items()}
+
+    @property
+    def _start(self) -> int:
+        """Where the columns begin."""
+        return int(_SIZE.unpack_from(self._data)[0]) + _SIZE.size
 
     @cached_property
-    def tables(self) -> TermGroup:
-        """The tables over the files, which are named by their places in the group."""
-        (size,) = _SIZE.unpack_from(self._data)
-        return TermGroup(memoryview(self._data)[_SIZE.size + size :])
+    def _head(self) -> tuple[int, list[str], dict[str, list[Any]]]:
+        """The number of files, their languages, and what reading some told."""
+        count, languages, unusual = json.loads(self._data[_SIZE.size : self._start])
+        return count, languages, unusual
+
+    @cached_property
+    def names(self) -> NameGroup:
+        """The names, with the files' places in the group."""
+        return NameGroup(memoryview(self._data)[self._start + 14 * self._head[0] :])
+
+
+def terms_of(members: Sequence[KnownFile]) -> bytes:
+    """Return the table of a group's terms."""
+    return pack_terms(_texts_of(members))
+
+
+def _texts_of(members: Sequence[KnownFile]) -> list[Analysis | None]:
+    return [None if member.facts.error else member.analysis for member in members]
 
 
 class AnalysisIndex:
@@ -223,17 +254,29 @@ class AnalysisIndex:
         """Keep what is known of a file, packed."""
         self._index.put_many(_file_kind(), [(sha256(identity).digest(), packed)])
 
-    def groups(self, groups: Sequence[Sequence[bytes]]) -> list[KnownGroup | None]:
-        """Return what is kept of each group of files, given by their identities in order."""
-        rows = self._index.get_many(_group_kind(), [_group_key(group) for group in groups])
+    @cached_property
+    def settings(self) -> bytes:
+        """A digest of all that decides on what is known of a file, besides its content and its name."""
+        asked = json.dumps([self._replaced, sys.byteorder, analysis_version()])
+        return sha256(asked.encode()).digest()
+
+    def groups(self, keys: Sequence[bytes]) -> list[KnownGroup | None]:
+        """Return what is kept of groups, by their ``group_key``."""
+        rows = self._index.get_many(_group_kind(), keys)
         return [KnownGroup(row) if row else None for row in rows]
 
-    def put_group(self, identities: Sequence[bytes], group: KnownGroup) -> None:
+    def group_terms(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """Return the tables of groups' terms, as far as they are kept."""
+        return self._index.get_many(_terms_kind(), keys)
+
+    def put_group(self, key: bytes, group: KnownGroup, terms: bytes) -> None:
         """Keep what is known of a group of files."""
-        self._index.put_many(_group_kind(), [(_group_key(identities), group.pack())])
+        self._index.put_many(_group_kind(), [(key, group.pack())])
+        self._index.put_many(_terms_kind(), [(key, terms)])
 
 
-def _group_key(identities: Sequence[bytes]) -> bytes:
+def group_key(identities: Sequence[bytes]) -> bytes:
+    """Return what a group of files is called, by their identities in order."""
     return sha256(b"".join(identities)).digest()
 
 
@@ -252,4 +295,9 @@ def _file_kind() -> Kind:
 
 @cache
 def _group_kind() -> Kind:
+    return Kind(f"name group:{sys.byteorder}", analysis_version())
+
+
+@cache
+def _terms_kind() -> Kind:
     return Kind(f"term group:{sys.byteorder}", analysis_version())

@@ -187,9 +187,9 @@ def _row_text(row: FileChoice) -> str:
         return _json(row_data(row))
     score = "null" if row.score is None else repr(rounded(row.score))
     return (
-        f'{{"path":{_text(row.path)},"entry":{_text(row.entry)},"level":"name","most":{_text(row.most.value)},'
+        f'{{"path":{_text(row.path)},"entry":{_text(row.entry)},"level":"name","most":{_text(row.most)},'
         f'"pinned":{"true" if row.pinned else "false"},"tokens":{row.tokens},"score":{score},"rank":{row.rank},'
-        f'"evidence":[],"definitions":[],"next":{_text(row.next.value) if row.next else "null"},'
+        f'"evidence":[],"definitions":[],"next":{_text(row.next) if row.next else "null"},'
         f'"content_hash":{_text(row.content_hash)},"size":{row.size}}}'
     )
 

@@ -19,7 +19,7 @@ from aggregate.views.dispatch import is_the_text
 
 _ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
 """Views that are shown as a whole: their lines were picked by the user, or are a digest."""
-_LEVELS = {mode: Level(mode.value) for mode in ViewMode}
+LEVELS = {mode: Level(mode.value) for mode in ViewMode}
 """The level that each view stands for."""
 
 
@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
     @property
     def most(self) -> Level:
         """The level that ``mode`` stands for."""
-        return _LEVELS[self.mode]
+        return LEVELS[self.mode]
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,12 +93,12 @@ class Candidates:
 
     def estimate(self, number: int) -> int:
         """Return about how many tokens a file has."""
-        return self._estimates[number]
+        return self.estimates[number]
 
     @cached_property
-    def _estimates(self) -> Sequence[int]:
+    def estimates(self) -> Sequence[int]:
         """About how many tokens each file of the corpus has, which is asked of all of them several times."""
-        return [max(1, facts.characters // CHARACTERS_PER_TOKEN) for facts in self._corpus.files]
+        return [facts.characters // CHARACTERS_PER_TOKEN or 1 for facts in self._corpus.files]
 
     def rendered(self, number: int, state: ShownLines) -> RenderedFile:
         """Return a file as the prompt shows it: the lines of ``state``, in full where these are all."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aggregate.budget.lines import marked_runs
-from aggregate.compose.candidate import Candidate
+from aggregate.compose.candidate import LEVELS, Candidate
 from aggregate.compose.candidates import Candidates
 from aggregate.compose.selection import ResolvedFile
 from aggregate.models.choice import FileChoice, Level
@@ -43,7 +43,7 @@ def choices_of(
         is_scored: Whether there is a task, so that scores mean something.
     """
     ranked = {
-        candidate.file.path: (rank, candidate)
+        candidate.file.path: (rank if is_scored else None, candidate)
         for rank, candidate in enumerate(candidates.in_rank_order, start=1)
     }
     choices: list[FileChoice] = []
@@ -53,31 +53,36 @@ def choices_of(
         placed = ranked.get(file.path)
         if placed is None:
             choices.append(_outsider(file, states.tokens.get(file.path, 0)))
-        else:
+        elif placed[1].number in states.later:
             rank, candidate = placed
-            choices.append(_choice(candidate, candidates, states, rank=rank if is_scored else None))
+            choices.append(_choice(candidate, candidates, states, rank=rank))
+        else:  # as most are: nothing of them is shown
+            choices.append(_hidden(*placed, candidates))
     return tuple(choices)
+
+
+def _hidden(rank: int | None, candidate: Candidate, candidates: Candidates) -> FileChoice:
+    """Return the choice about a candidate of which nothing is shown."""
+    number, file, mode, ranked = candidate
+    return FileChoice(
+        file.path,
+        file.entry.item.path,
+        Level.NAME,
+        LEVELS[mode],
+        score=None if rank is None else ranked.score,
+        rank=rank,
+        reasons=ranked.reasons,
+        content_hash=candidates.content_hash(number),
+        size=candidates.estimates[number],
+    )
 
 
 def _choice(
     candidate: Candidate, candidates: Candidates, states: FitStates, *, rank: int | None
 ) -> FileChoice:
     number, path = candidate.number, candidate.file.path
-    choice = FileChoice(
-        path,
-        candidate.file.item.path,
-        Level.NAME,
-        candidate.most,
-        score=None if rank is None else candidate.ranked.score,
-        rank=rank,
-        reasons=candidate.ranked.reasons,
-        content_hash=candidates.content_hash(number),
-        size=candidates.estimate(number),
-    )
-    if number not in states.later:  # as most are: nothing of them is shown
-        return choice
     marks, later = states.shown.get(number, b""), states.later[number]
-    return choice._replace(
+    return _hidden(rank, candidate, candidates)._replace(
         level=candidates.level(number, marks),
         pinned=number in states.pinned,
         tokens=states.tokens.get(path, 0),

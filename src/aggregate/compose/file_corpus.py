@@ -1,17 +1,24 @@
 """The corpus that a ranking reads, of files on the disk."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import sha256
 from typing import Final
 
-from aggregate.compose.analysis_index import AnalysisIndex, KnownFile, KnownGroup
+from aggregate.compose.analysis_index import (
+    HASH_BYTES,
+    AnalysisIndex,
+    KnownFile,
+    KnownGroup,
+)
+from aggregate.compose.corpus_files import ABSENT, CorpusColumns
+from aggregate.compose.file_groups import FileGroup
 from aggregate.compose.file_reading import FileReader
 from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.selection import ResolvedFile
 from aggregate.ranking.analysis import Analysis
 from aggregate.ranking.corpus import FileFacts, TermInFile
+from aggregate.ranking.term_groups import TermGroup, pack_terms
 from aggregate.ranking.terms import term_hash
 from aggregate.sources.file_content import SourceFile
 
@@ -24,38 +31,42 @@ class _Counts(dict[int, TermInFile]):
         return self[counts]
 
 
-_FEW_NAMES: Final = 100
-"""Names that are searched for in each group; for more it pays to know first which groups define a name."""
+_GROUPS_AT_ONCE: Final = 32
+"""Groups whose terms are in memory at once: some megabytes."""
 _COUNTS: Final = _Counts()
 """At most 65,536."""
 
 
-@dataclass(slots=True)
-class CorpusFile:
-    """A file of the corpus.
-
-    Attributes:
-        shown: As it is to be shown.
-        identity: As ``AnalysisIndex`` knows it.
-        content_hash: SHA-256 of its bytes, ``b""`` where secrets in it are replaced.
-    """
-
-    shown: ResolvedFile
-    identity: bytes
-    content_hash: bytes
-
-
 @dataclass(frozen=True, slots=True)
 class NumberedGroup:
-    """Tables over a group of files, and the numbers that these have in the corpus.
+    """A group of files, and the numbers that these have in the corpus.
 
     Attributes:
-        group: The tables.
-        numbers: By a file's place in the group; ``-1`` for one that is not in the corpus.
+        known: What is known of it.
+        key: What the index calls the table of its terms.
+        terms: That table, where no index keeps it.
+        numbers: By a file's place in the group; ``ABSENT`` for one that is not in the corpus.
     """
 
-    group: KnownGroup
+    known: KnownGroup
+    key: bytes
+    terms: bytes | None
     numbers: Sequence[int]
+
+    @classmethod
+    def of(cls, group: FileGroup, added: Sequence[int], numbers: Sequence[int]) -> "NumberedGroup":
+        """Return a group that is known.
+
+        Args:
+            group: The group.
+            added: From ``CorpusFiles.add``.
+            numbers: From ``CorpusFiles.in_order``.
+        """
+        if group.known is None:
+            raise ValueError("a group is known before its files have numbers")
+        if not isinstance(numbers, range):
+            added = [place if place == ABSENT else numbers[place] for place in added]
+        return cls(group.known, group.key, group.terms, added)
 
 
 class FileCorpus:
@@ -71,8 +82,7 @@ class FileCorpus:
 
     def __init__(
         self,
-        files: Sequence[CorpusFile],
-        facts: Sequence[FileFacts],
+        columns: CorpusColumns,
         *,
         groups: Sequence[NumberedGroup],
         others: Sequence[PreparedFile],
@@ -85,8 +95,7 @@ class FileCorpus:
         """Take what ``read_corpus`` has found.
 
         Args:
-            files: The files.
-            facts: What is known of each.
+            columns: The files.
             groups: Tables over all of them.
             others: What could not be read, and remarks.
             index: Finds analyses.
@@ -95,48 +104,64 @@ class FileCorpus:
             analysed: How many files had to be analysed.
             grouped: How many groups had to be made.
         """
-        self.files = facts
+        self.files: Sequence[FileFacts] = columns.facts
         self.others = others
         self.analysed = analysed
         self.grouped = grouped
-        self._files = files
+        self._columns = columns
         self._groups = groups
         self._index = index
         self._reader = reader
         self._held = held
         self._analyses: dict[int, Analysis] = {}
-        self._names_asked = 0
+        self._terms: dict[str, Mapping[int, TermInFile]] = {}
+
+    def look_up(self, terms: Sequence[str]) -> None:
+        """Find the files that hold some terms, in one pass over the groups' tables, for ``files_with``."""
+        hashes = {term: term_hash(term) for term in terms if term not in self._terms}
+        matches: dict[str, dict[int, TermInFile]] = {term: {} for term in hashes}
+        for start in range(0, len(self._groups) if hashes else 0, _GROUPS_AT_ONCE):
+            groups = self._groups[start : start + _GROUPS_AT_ONCE]
+            for numbered, table in zip(groups, self._tables(groups), strict=True):
+                for term, hashed in hashes.items():
+                    members, counts = table.files_with(hashed)
+                    if members:
+                        numbers = map(numbered.numbers.__getitem__, members)
+                        counted = map(_COUNTS.__getitem__, counts)
+                        matches[term].update(zip(numbers, counted, strict=True))
+        for term, files in matches.items():
+            files.pop(ABSENT, None)
+            self._terms[term] = files
+
+    def _tables(self, groups: Sequence[NumberedGroup]) -> Iterator[TermGroup]:
+        """Yield the tables of groups' terms; what the index has lost is made again."""
+        wanted = [group.key for group in groups if group.terms is None]
+        kept = dict(zip(wanted, self._index.group_terms(wanted), strict=True))
+        for group in groups:
+            table = group.terms or kept[group.key]
+            yield TermGroup(table or pack_terms(self._members(group)))
+
+    def _members(self, group: NumberedGroup) -> list[Analysis | None]:
+        """Return the analyses of a group's files, nothing for those that are not in the corpus."""
+        present = [number for number in group.numbers if number != ABSENT]
+        analyses = dict(zip(present, self.analyses(present), strict=True))
+        return [analyses.get(number) for number in group.numbers]
 
     def files_with(self, term: str) -> Mapping[int, TermInFile]:
         """Return the files whose text holds ``term``, in order of their paths."""
-        hashed = term_hash(term)
-        matches: dict[int, TermInFile] = {}
-        for numbered in self._groups:
-            members, counts = numbered.group.tables.files_with(hashed)
-            if members:
-                numbers = map(numbered.numbers.__getitem__, members)
-                matches.update(zip(numbers, map(_COUNTS.__getitem__, counts), strict=True))
-        matches.pop(-1, None)  # what is in no corpus
-        return matches
+        if term not in self._terms:
+            self.look_up([term])
+        return self._terms[term]
 
     def files_defining(self, name: str) -> Sequence[tuple[int, int]]:
         """Return ``(file, place of the definition)`` for each definition of a program whose own name is ``name``."""
         hashed = term_hash(name)
-        self._names_asked += 1
-        groups: Iterable[NumberedGroup] = self._groups
-        if self._names_asked > _FEW_NAMES:
-            groups = (group for group, names in self._groups_with_names if hashed in names)
         matches = [
             (numbered.numbers[member], place)
-            for numbered in groups
-            for member, place in numbered.group.tables.files_defining(hashed)
+            for numbered in self._groups
+            for member, place in numbered.known.names.files_defining(hashed)
         ]
-        return sorted(match for match in matches if match[0] >= 0)
-
-    @cached_property
-    def _groups_with_names(self) -> Sequence[tuple[NumberedGroup, frozenset[int]]]:
-        """The groups, each with the hashes of the names that its files define."""
-        return [(numbered, numbered.group.tables.defined_names()) for numbered in self._groups]
+        return sorted(match for match in matches if match[0] != ABSENT)
 
     def files_referring(self, name: str) -> Sequence[int]:
         """Return the files that use ``name``, as written."""
@@ -144,16 +169,16 @@ class FileCorpus:
         numbers = [
             numbered.numbers[member]
             for numbered in self._groups
-            for member in numbered.group.tables.files_referring(hashed)
+            for member in numbered.known.names.files_referring(hashed)
         ]
-        return sorted(number for number in numbers if number >= 0)
+        return sorted(number for number in numbers if number != ABSENT)
 
     def analyses(self, files: Sequence[int]) -> Sequence[Analysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
         missing = [number for number in dict.fromkeys(files) if number not in self._analyses]
-        kept = self._index.files([self._files[number].identity for number in missing])
+        kept = self._index.files([self._columns.identities[number] for number in missing])
         for number, known in zip(missing, kept, strict=True):
-            held = self._held.get(self._files[number].identity)
+            held = self._held.get(self._columns.identities[number])
             if known:
                 self._analyses[number] = known.analysis
             elif held:
@@ -172,27 +197,28 @@ class FileCorpus:
         Where it has changed since it was analysed it is analysed once more, so that text and analysis go together.
         """
         source = self._read(number)
-        file = self._files[number]
-        if self._index.identity(file.shown.path, source_hash(source)) != file.identity:
+        path = self._columns.shown[number].path
+        if self._index.identity(path, source_hash(source)) != self._columns.identities[number]:
             self._analyse(number, source)
         return source
 
     def content_hash(self, number: int) -> bytes:
         """Return the SHA-256 of a file's bytes, ``b""`` where secrets in it are replaced."""
-        return self._files[number].content_hash
+        replaced = self._columns.hashes.get(number)
+        return self._columns.identities[number][:HASH_BYTES] if replaced is None else replaced
 
     def resolved(self, number: int) -> ResolvedFile:
         """Return a file as it is to be shown."""
-        return self._files[number].shown
+        return self._columns.shown[number]
 
     def _read(self, number: int) -> SourceFile:
-        return self._reader.read(self._files[number].shown, hashed=True).source
+        return self._reader.read(self._columns.shown[number], hashed=True).source
 
     def _analyse(self, number: int, source: SourceFile) -> None:
-        file = self._files[number]
-        self._analyses[number] = KnownFile.of(file.shown.path, source).analysis
-        file.identity = self._index.identity(file.shown.path, source_hash(source))
-        file.content_hash = source.content_hash
+        path = self._columns.shown[number].path
+        self._analyses[number] = KnownFile.of(path, source).analysis
+        self._columns.identities[number] = self._index.identity(path, source_hash(source))
+        self._columns.hashes[number] = source.content_hash
 
 
 def source_hash(source: SourceFile) -> bytes:

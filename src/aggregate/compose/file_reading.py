@@ -1,6 +1,6 @@
 """Reading the selected files one after another, and what is doubtful about each."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -139,6 +139,11 @@ class FileReader:
         """Tell whether a program has written a file, by what marks it and by what its text says."""
         mark = self._generated.policy.marks.get(file.path)
         return bool(written_by.reason) if mark is None else mark
+
+    @property
+    def marks(self) -> Mapping[str, bool]:
+        """Which files are marked as generated, or as not, whatever their texts say."""
+        return self._generated.policy.marks
 
     def note_binary(self, file: ResolvedFile) -> bool:
         """Note that a file is binary, and tell whether a remark on its glob stands for it."""

@@ -1,7 +1,8 @@
 """A prompt within a budget as text: what a fit shows of the files, the other sections, and what is not shown."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from aggregate.budget.fit import Fit
 from aggregate.compose.asking import ALL_FILES
@@ -66,9 +67,6 @@ class FittedPrompts:
         ]
         self._remarks = [other.file for other in others if other.file.is_remark]
         self._remarks += _unreadable_of_all(others)
-        self._rank_by_path = {
-            candidate.file.path: rank for rank, candidate in enumerate(candidates.in_rank_order)
-        }
 
     def prompt(
         self, budget: Budget, fit: Fit, others: OtherSections, *, remainder: int
@@ -147,8 +145,21 @@ class FittedPrompts:
             if not state.is_empty or number in self._pinned
         }
         shown.update((file.path, file) for file in self._unreadable)
-        configured = [shown[file.path] for file in self._selection.files if file.path in shown]
+        places = self._places
+        configured = [shown[path] for path in sorted(shown, key=places.__getitem__)]
         return self._by_the_edges(configured) if order is FileOrder.EDGES else configured
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        """The files' places in the prompt."""
+        return {file.path: place for place, file in enumerate(self._selection.files)}
+
+    @cached_property
+    def _rank_by_path(self) -> Mapping[str, int]:
+        return {
+            candidate.file.path: rank
+            for rank, candidate in enumerate(self._candidates.in_rank_order)
+        }
 
     def _by_the_edges(self, files: Sequence[RenderedFile]) -> list[RenderedFile]:
         """Return files with the most relevant one last, the next one first, and so on to the middle."""
@@ -158,10 +169,11 @@ class FittedPrompts:
 
     def _remainder(self, fit: Fit, limit: int) -> Segment | None:
         shown = {number for number, state in fit.shown.items() if not state.is_empty}
+        estimates = self._candidates.estimates
         hidden = [
-            HiddenFile(candidate.file.path, self._candidates.estimate(candidate.number))
-            for candidate in self._candidates.in_rank_order
-            if candidate.number not in shown
+            HiddenFile(file.path, estimates[number])
+            for number, file, *_ in self._candidates.in_rank_order
+            if number not in shown
         ]
         return not_shown_segment(hidden, limit=limit, count=self._count)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aggregate.errors import ConfigError
 from aggregate.index.settings import INDEX_FILE, INDEX_FOLDER
@@ -25,9 +25,8 @@ MOST_NAMED = 3
 _NAME_SECRETS = f", to take one name it and add {ALLOW_SECRETS}"
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedFile:
-    """A file to read, or an entry that stands for none.
+class ResolvedFile(NamedTuple):
+    """A file to read, or an entry that stands for none; a tuple, since a large project has a hundred thousand.
 
     Attributes:
         path: As the prompt shows it: relative to the base directory with ``/``.
@@ -72,7 +71,7 @@ class ResolvedFile:
 
     def with_slices(self, slices: list[dict[str, Any]]) -> "ResolvedFile":
         """Return the file with other slices for the custom view."""
-        return self._with_item(replace(self.item, custom_slices=slices))
+        return self.with_item(replace(self.item, custom_slices=slices))
 
     def generated_view(self, asked: GeneratedView) -> GeneratedView:
         """Return what is shown of it if it is generated: ``asked``, but in full where it is named."""
@@ -80,24 +79,24 @@ class ResolvedFile:
 
     def with_view(self, mode: ViewMode) -> "ResolvedFile":
         """Return the file with another view."""
-        return self._with_item(
+        return self.with_item(
             replace(self.item, view_mode=mode, ast_signatures=False, ast_definitions=False)
         )
 
     def in_full(self) -> "ResolvedFile":
         """Return the file shown in full, whatever its entry asks for."""
-        return self._with_item(replace(self.item, force_full=True, auto_aggregate=True))
+        return self.with_item(replace(self.item, force_full=True, auto_aggregate=True))
 
     def with_remark(self, remark: "ResolvedFile") -> "ResolvedFile":
         """Return this remark with what another one says of the same glob."""
-        return replace(
-            self,
+        return self._replace(
             problem=f"{self.problem}; {remark.problem}",
             details=(*self.details, *remark.details),
         )
 
-    def _with_item(self, item: FileItem) -> "ResolvedFile":
-        return replace(self, entry=replace(self.entry, item=item))
+    def with_item(self, item: FileItem) -> "ResolvedFile":
+        """Return the file shown as ``item`` says."""
+        return self._replace(entry=replace(self.entry, item=item))
 
 
 Note = tuple[str, str]
@@ -182,11 +181,12 @@ class _SelectionBuilder:
         prefix = display_prefix(resolved.folder, self.base_dir)
         self.skipped |= {prefix + name: reason for name, reason in resolved.skipped}
         names = [name for name in resolved.names if not self.is_left_out(prefix + name)]
+        folder = os.path.join(resolved.folder, "")
+        files = self.files
         for name in names:
             path = prefix + name
-            if path not in self.files or self.files[path].by_glob:
-                file = os.path.join(resolved.folder, name)
-                self.files[path] = ResolvedFile(path, file, entry, by_glob=True)
+            if path not in files or files[path].by_glob:
+                files[path] = ResolvedFile(path, folder + name, entry, by_glob=True)
         secrets = [
             prefix + name for name in resolved.secrets if not self.is_left_out(prefix + name)
         ]
@@ -267,7 +267,12 @@ def own_output_filter(
     ours = re.compile("|".join(own_files), re.DOTALL)
     numbered = re.compile(rf"{output}([^/]+_[0-9]+)(?:\.[a-z]+)?\.md")
 
+    begins = (display_prefix(output_dir, base_dir), display_prefix(folder / "state", base_dir))
+
     def is_ours(path: str) -> bool:
+        # Quick, since it is asked of each file: nothing else can match.
+        if not (path.startswith(begins) or INDEX_FOLDER in path or path.endswith(".tmp")):
+            return False
         if ours.fullmatch(path):
             return True
         match = numbered.fullmatch(path)

@@ -19,8 +19,6 @@ from aggregate.sections.not_shown import HEADING as NOT_SHOWN
 
 _BEFORE_CONTENT, _AROUND_CONTENT = 3, 4
 """Lines of a file's block before its content, its heading and the opening fence, and before and behind it."""
-_ELLIPSES = ("...", "…")
-"""What every mark holds that stands for lines which are left out, in whatever comment its language has."""
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
 
@@ -122,18 +120,19 @@ class _ContentRuns:
     def add(self, spans: Iterable[Span]) -> None:
         """Note all lines; spans that lie outside or before what was noted, as only others make them, are left out."""
         line, last = 1, 0
+        lines = len(self._content)
         has_spans = False
         for span in spans:
-            if not line <= span.start <= span.end <= len(self._content):
+            start, end, source_start, source_end = span  # quick: a skeleton has dozens
+            if not (line <= start <= end <= lines and 1 <= source_start <= source_end):
                 continue
-            if not 1 <= span.source_start <= span.source_end:
-                continue
-            if line < span.start:
-                self._add_uncovered(line, span.start - 1, last, span.source_start, is_view=True)
-            self._add_span(span)
-            line, last = span.end + 1, span.source_end
+            if line < start:
+                self._add_uncovered(line, start - 1, last, source_start, is_view=True)
+            self._add_span(start, end, source_start, source_end)
+            line, last = end + 1, source_end
             has_spans = True
-        self._add_uncovered(line, len(self._content), last, 0, is_view=has_spans)
+        if line <= lines:
+            self._add_uncovered(line, lines, last, 0, is_view=has_spans)
 
     def _add_uncovered(
         self, start: int, end: int, before: int, behind: int, *, is_view: bool
@@ -152,8 +151,8 @@ class _ContentRuns:
             else:
                 self._runs.add(1, Label.NOTE, self._path)
 
-    def _add_span(self, span: Span) -> None:
-        start, end, first, last = span
+    def _add_span(self, start: int, end: int, first: int, last: int) -> None:
+        """Note the lines ``start`` to ``end``, which stand for those from ``first`` to ``last`` of the file."""
         content = self._content[start - 1 : end]
         if end - start != last - first:
             label = Label.NOT_SHOWN if all(map(_is_mark, content)) else Label.PART
@@ -161,7 +160,10 @@ class _ContentRuns:
             return
         source = self._source[first - 1 : last]
         if content == source:
-            _add_verbatim(self._runs, self._path, first, last, self._redacted)
+            if self._redacted:
+                _add_verbatim(self._runs, self._path, first, last, self._redacted)
+            else:
+                self._runs.add(end - start + 1, Label.VERBATIM, self._path, first, last)
             return
         for offset, text in enumerate(content):
             line = first + offset
@@ -173,8 +175,9 @@ class _ContentRuns:
 
 
 def _is_mark(line: str) -> bool:
-    """Tell whether a line says nothing but that something is left out."""
-    return any(mark in line for mark in _ELLIPSES) and not any(map(str.isalnum, line))
+    """Tell whether a line says nothing but that something is left out, in whatever comment its language has."""
+    has_ellipsis = "..." in line or "…" in line
+    return has_ellipsis and not any(map(str.isalnum, line))
 
 
 def _add_verbatim(

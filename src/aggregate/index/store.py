@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregate.index.entries import Seal, select_entries, select_files
 from aggregate.index.file_states import FileState, file_row, look_at
+from aggregate.index.group_states import describe_files, group_id, group_row, kept_of
 from aggregate.index.kinds import Kind
 from aggregate.index.settings import byte_limit, check_variable, index_path
 from aggregate.index.transaction import ROW_BYTES, Changes, write_changes
@@ -112,6 +113,36 @@ class Index:
             with self._lock:
                 self._changes.files[row[0]] = row[1]
                 self._count_waiting(len(row[1]))
+
+    def look_at_groups(self, groups: Sequence[tuple[bytes, Sequence[str]]]) -> list[bytes | None]:
+        """Look at groups of files; return what was kept of each, if all of its files are known to be unchanged.
+
+        Args:
+            groups: Of each the SHA-256 that names it, and its files' paths.
+        """
+        now_ns = self._now()
+        rows: Mapping[int, bytes] = {}
+        if self.is_used and not self._verify:
+            rows = self._find_files([group_id(key) for key, _ in groups])
+        return [
+            kept_of(row, key, describe_files(paths), now_ns=now_ns)
+            if (row := rows.get(group_id(key)))
+            else None
+            for key, paths in groups
+        ]
+
+    def remember_group(self, key: bytes, states: Sequence[FileState], kept: bytes) -> None:
+        """Keep something of a group of files for as long as these are unchanged, unless one was changed just before.
+
+        Args:
+            key: As ``look_at_groups`` takes it.
+            states: Of its files, in order, from before they were read.
+            kept: What to keep.
+        """
+        if self.is_used and (row := group_row(key, states, kept)):
+            with self._lock:
+                self._changes.files[group_id(key)] = row
+                self._count_waiting(len(row))
 
     def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return what is kept of ``kind`` under each key, a SHA-256; ``None`` where there is nothing."""

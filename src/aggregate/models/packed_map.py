@@ -133,12 +133,16 @@ def _varints(numbers: Sequence[int]) -> bytes:
     if max(numbers, default=0) < 128:
         return bytes(numbers)
     data = bytearray()
+    append = data.append
     for number in numbers:
+        if number < 128:  # as most are
+            append(number)
+            continue
         rest = number
         while rest > 127:
-            data.append(rest & 127 | 128)
+            append(rest & 127 | 128)
             rest >>= 7
-        data.append(rest)
+        append(rest)
     return bytes(data)
 
 

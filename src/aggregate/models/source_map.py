@@ -185,15 +185,20 @@ class RunCollector:
         """Add a run; none of no lines."""
         if lines < 1:
             return
-        place = self._places.setdefault(source, len(self._places))
+        place = self._places.get(source, -1)
+        if place < 0:
+            place = self._places[source] = len(self._places)
         if label is self._label and place == self._place and self._goes_on(lines, first, last):
             self._lines += lines
             self._last = last
             return
         if self._lines:
             self._numbers.extend((self._lines, self._label, self._place, self._first, self._last))
-        self._lines, self._label, self._place = lines, label, place
-        self._first, self._last = first, last
+        self._lines = lines
+        self._label = label
+        self._place = place
+        self._first = first
+        self._last = last
 
     def _goes_on(self, lines: int, first: int, last: int) -> bool:
         """Tell whether a run of the same kind and source goes on with the last one, line by line or with no lines."""

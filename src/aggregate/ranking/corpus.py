@@ -52,6 +52,10 @@ class Corpus(Protocol):
         """All candidates, in the order of the prompt; what could not be read is left out."""
         ...
 
+    def look_up(self, terms: Sequence[str]) -> None:
+        """Find the files that hold some terms at once, for ``files_with``; what was not named here is found there."""
+        ...
+
     def files_with(self, term: str) -> Mapping[int, TermInFile]:
         """Return the files whose text holds ``term``."""
         ...

@@ -39,9 +39,11 @@ def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
     """Return the strongest terms of a task, in its own order."""
     subject = frozenset(task.subject)
     total_pieces = sum(facts.pieces for facts in corpus.files)
+    most_told = _most_told(task)
+    corpus.look_up([term for term, _ in most_told])
     looked_up = [
         _look_up(corpus, term, count, in_subject=term in subject, total_pieces=total_pieces)
-        for term, count in _most_told(task)
+        for term, count in most_told
     ]
     if len(looked_up) <= MOST_TERMS:
         return tuple(looked_up)

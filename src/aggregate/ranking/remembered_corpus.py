@@ -23,6 +23,10 @@ class RememberedCorpus:
         """All candidates."""
         return self._corpus.files
 
+    def look_up(self, terms: Sequence[str]) -> None:
+        """Find the files that hold some terms at once."""
+        self._corpus.look_up(terms)
+
     def files_with(self, term: str) -> Mapping[int, TermInFile]:
         """Return the files whose text holds ``term``."""
         return self._corpus.files_with(term)

@@ -13,54 +13,29 @@ from aggregate.ranking.terms import term_hash
 MOST_MEMBERS: Final = 128
 """Files of a group: a file's place in its group is kept in one byte."""
 _MOST_COUNT: Final = 255
-_HEADER: Final = 4
-"""Numbers at the beginning: terms, files with terms, defined names, referred names."""
+_TERM_HEADER: Final = 2
+"""Numbers at the beginning of the terms' table: terms, files with terms."""
+_NAME_HEADER: Final = 2
+"""Numbers at the beginning of the names' table: defined names, referred names."""
 
 
 class TermGroup:
-    """The tables of a group of files, read where they lie.
+    """The terms of a group of files, read where they lie.
 
     Args:
-        data: From ``pack_group``.
+        data: From ``pack_terms``.
     """
 
-    __slots__ = (
-        "_counts",
-        "_defining",
-        "_ends",
-        "_holding",
-        "_names",
-        "_places",
-        "_referred",
-        "_referring",
-        "_terms",
-    )
+    __slots__ = ("_counts", "_ends", "_holding", "_terms")
 
     def __init__(self, data: "bytes | memoryview[int]") -> None:
         view = memoryview(data)
-        terms, postings, names, referred = numbers("I", view[: 4 * _HEADER])
-        sizes = (
-            4 * terms,
-            4 * terms,
-            2 * postings,
-            postings,
-            4 * names,
-            4 * names,
-            names,
-            4 * referred,
-            referred,
-        )
-        bounds = list(accumulate(sizes, initial=4 * _HEADER))
-        parts = [view[start:end] for start, end in pairwise(bounds)]
+        terms, postings = numbers("I", view[: 4 * _TERM_HEADER])
+        parts = _parts(view, _TERM_HEADER, (4 * terms, 4 * terms, 2 * postings, postings))
         self._terms = numbers("I", parts[0])
         self._ends = numbers("I", parts[1])
         self._counts = numbers("H", parts[2])
         self._holding = parts[3]
-        self._names = numbers("I", parts[4])
-        self._places = numbers("I", parts[5])
-        self._defining = parts[6]
-        self._referred = numbers("I", parts[7])
-        self._referring = parts[8]
 
     def files_with(self, term: int) -> tuple[Sequence[int], Sequence[int]]:
         """Return the places of the files that hold a term, given by its hash, with ``256 * occurrences + pieces``.
@@ -75,32 +50,85 @@ class TermGroup:
         end = self._ends[place]
         return self._holding[start:end], self._counts[start:end]
 
+
+class NameGroup:
+    """The names that a group of files defines and uses, read where they lie.
+
+    Args:
+        data: From ``pack_names``.
+    """
+
+    __slots__ = ("_defining", "_names", "_places", "_referred", "_referring")
+
+    def __init__(self, data: "bytes | memoryview[int]") -> None:
+        view = memoryview(data)
+        names, referred = numbers("I", view[: 4 * _NAME_HEADER])
+        sizes = (4 * names, 4 * names, names, 4 * referred, referred)
+        parts = _parts(view, _NAME_HEADER, sizes)
+        self._names = numbers("I", parts[0])
+        self._places = numbers("I", parts[1])
+        self._defining = parts[2]
+        self._referred = numbers("I", parts[3])
+        self._referring = parts[4]
+
     def files_defining(self, name: int) -> Sequence[tuple[int, int]]:
         """Return ``(place of the file, place of the definition)`` for a name, given by its hash."""
-        return [(self._defining[place], self._places[place]) for place in _equal(self._names, name)]
-
-    def defined_names(self) -> frozenset[int]:
-        """Return the hashes of all names that are defined: where many names are looked up, most groups lack each."""
-        return frozenset(self._names)
+        names = self._names
+        start = bisect_left(names, name)
+        if start == len(names) or names[start] != name:  # as in most groups
+            return ()
+        end = bisect_right(names, name, start)
+        return list(zip(self._defining[start:end], self._places[start:end], strict=True))
 
     def files_referring(self, name: int) -> Sequence[int]:
         """Return the places of the files that use a name, given by its hash."""
-        return [self._referring[place] for place in _equal(self._referred, name)]
+        names = self._referred
+        start = bisect_left(names, name)
+        if start == len(names) or names[start] != name:
+            return ()
+        return self._referring[start : bisect_right(names, name, start)]
 
 
-def pack_group(analyses: Sequence[Analysis | None]) -> bytes:
-    """Return the tables of some files as bytes, for this machine.
+def _parts(view: "memoryview[int]", header: int, sizes: Sequence[int]) -> "list[memoryview[int]]":
+    """Return what lies behind a header of so many numbers, in parts of so many bytes."""
+    bounds = list(accumulate(sizes, initial=4 * header))
+    return [view[start:end] for start, end in pairwise(bounds)]
+
+
+def pack_terms(analyses: Sequence[Analysis | None]) -> bytes:
+    """Return the table of some files' terms as bytes, for this machine.
 
     Args:
         analyses: At most ``MOST_MEMBERS``; ``None`` for a file without a text.
     """
     postings: list[int] = []
+    for member, analysis in enumerate(analyses):
+        if analysis is not None:
+            postings += _posting_keys(analysis, member)
+    postings.sort()
+    terms = Counter([key >> 24 for key in postings])  # in order, as the keys are
+    return b"".join(
+        [
+            column("I", [len(terms), len(postings)]),
+            column("I", terms),
+            column("I", accumulate(terms.values())),
+            column("H", [key & 0xFFFF for key in postings]),
+            bytes([key >> 16 & 0xFF for key in postings]),
+        ]
+    )
+
+
+def pack_names(analyses: Sequence[Analysis | None]) -> bytes:
+    """Return the table of the names that some files define and use as bytes, for this machine.
+
+    Args:
+        analyses: As for ``pack_terms``.
+    """
     defined: list[int] = []
     referred: list[int] = []
     for member, analysis in enumerate(analyses):
         if analysis is None:
             continue
-        postings += _posting_keys(analysis, member)
         if analysis.traits.is_code:
             defined += [
                 term_hash(name) << 40 | member << 32 | place
@@ -108,18 +136,12 @@ def pack_group(analyses: Sequence[Analysis | None]) -> bytes:
                 if name
             ]
         referred += [term_hash(name) << 8 | member for name in analysis.used_names()]
-    postings.sort()
     defined.sort()
     # Of two names with one hash, one file stands for both.
     referred = sorted(set(referred))
-    terms = Counter([key >> 24 for key in postings])  # in order, as the keys are
     return b"".join(
         [
-            column("I", [len(terms), len(postings), len(defined), len(referred)]),
-            column("I", terms),
-            column("I", accumulate(terms.values())),
-            column("H", [key & 0xFFFF for key in postings]),
-            bytes([key >> 16 & 0xFF for key in postings]),
+            column("I", [len(defined), len(referred)]),
             column("I", [key >> 40 for key in defined]),
             column("I", [key & 0xFFFFFFFF for key in defined]),
             bytes([key >> 32 & 0xFF for key in defined]),
@@ -141,9 +163,3 @@ def _posting_keys(analysis: Analysis, member: int) -> list[int]:
         | (places if places < _MOST_COUNT else _MOST_COUNT)
         for (hashed, count), places in zip(occurrences.items(), pieces.values(), strict=True)
     ]
-
-
-def _equal(values: memoryview, wanted: int) -> range:
-    """Return the places in sorted ``values`` that hold ``wanted``."""
-    start = bisect_left(values, wanted)
-    return range(start, bisect_right(values, wanted, start))

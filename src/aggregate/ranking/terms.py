@@ -42,8 +42,9 @@ _LONGEST_TERM: Final = 40
 """Characters of a term: more of them tell no more."""
 _NUMBER: Final = range(3, 6)
 """Digits of a number that is a term: status and error codes; data are full of shorter and of longer ones."""
-_MOST_REMEMBERED: Final = 200_000
-"""Words whose terms are kept in memory, about 30 MB; a large project has some ten thousand."""
+_MOST_REMEMBERED: Final = 60_000
+"""Words whose terms are kept in memory, about 20 MB, in each process that analyses; most projects have fewer, and of
+one with more the frequent ones are soon there again."""
 
 _WORD: Final = re.compile(r"\w+")
 _PART: Final = re.compile(

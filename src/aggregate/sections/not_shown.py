@@ -62,12 +62,11 @@ def _folder_lines(files: Sequence[HiddenFile]) -> Iterator[str]:
     """Yield a line for each folder below the one that all share, the largest first, and one for all small ones."""
     totals: dict[str, tuple[int, int]] = {}
     shared = _shared_folder(files)
-    for file in files:
-        below = file.path[len(shared) :]
-        folder = shared + (below.split("/", 1)[0] + "/" if "/" in below else "")
-        folder = folder or "./"
+    start = len(shared)
+    for path, size in files:
+        folder = path[: path.find("/", start) + 1] or shared or "./"
         number, tokens = totals.get(folder, (0, 0))
-        totals[folder] = number + 1, tokens + file.tokens
+        totals[folder] = number + 1, tokens + size
     ordered = sorted(totals.items(), key=lambda total: (-total[1][1], total[0]))
     for folder, (number, tokens) in ordered[:_MOST_FOLDERS]:
         yield f"- {heading_text(folder)}: {_files(number)}, about {tokens:,} tokens"
@@ -80,10 +79,9 @@ def _folder_lines(files: Sequence[HiddenFile]) -> Iterator[str]:
 
 def _shared_folder(files: Sequence[HiddenFile]) -> str:
     """Return the folder that all files lie in, with a slash at its end; ``""`` for none but the base folder."""
-    folders = [file.path.split("/")[:-1] for file in files]
-    shortest, longest = min(folders), max(folders)  # what these two share all others share too
-    shared = shortest[: common_prefix(shortest, longest)]
-    return "".join(f"{name}/" for name in shared)
+    paths = [path for path, _ in files]
+    least, most = min(paths), max(paths)  # what these two share all others share too
+    return least[: least.rfind("/", 0, common_prefix(least, most)) + 1]
 
 
 def _files(number: int) -> str:
