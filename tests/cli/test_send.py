@@ -69,12 +69,12 @@ def test_a_dry_run_shows_the_plan_and_does_nothing(
     assert re.sub(r" +", " ", without_numbers(out)).splitlines() == [
         " tokens segments block",
         " # # [files] … src/a.py",
-        " ── breakpoint, # tokens ──",
+        " ── breakpoint, # tokens, kept for an hour ──",
         " # # src/b.py",
-        " ── breakpoint, # tokens ──",
+        " ── breakpoint, # tokens, kept for an hour ──",
         " # # [history]",
         " # # Discussion Excerpt #",
-        " ── breakpoint, # tokens ──",
+        " ── breakpoint, # tokens, kept for an hour ──",
         " # # in all, to scripted claude-sonnet-#",
         "expected: # read from the cache, # written, # fresh; $# for the input",
     ]
