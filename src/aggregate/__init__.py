@@ -21,6 +21,12 @@ if (
     from aggregate.anchors import AnchorState as AnchorState
     from aggregate.anchors import FuzzyAnchor as FuzzyAnchor
     from aggregate.anchors import Resolution as Resolution
+    from aggregate.chat.host_requests import PlannedRequest as PlannedRequest
+    from aggregate.chat.host_requests import plan_for as plan_for
+    from aggregate.chat.host_requests import record as record
+    from aggregate.chat.host_requests import to_anthropic as to_anthropic
+    from aggregate.chat.host_requests import to_gemini as to_gemini
+    from aggregate.chat.host_requests import to_openai as to_openai
     from aggregate.cli import main as main
     from aggregate.clients.client import Client as Client
     from aggregate.clients.protocol import RequestOptions as RequestOptions
@@ -115,6 +121,14 @@ _HOMES = {
         "AnchorState",
         "FuzzyAnchor",
         "Resolution",
+    ),
+    "aggregate.chat.host_requests": (
+        "PlannedRequest",
+        "plan_for",
+        "record",
+        "to_anthropic",
+        "to_gemini",
+        "to_openai",
     ),
     "aggregate.cli": ("main",),
     "aggregate.clients.client": ("Client",),

@@ -1,5 +1,6 @@
 """The flow of a goal: memory, steps, answer, completion (rules P11 to P15)."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,9 @@ def test_each_goal_begins_afresh(tmp_path: Path) -> None:
         return {"success": True, "result": "x"}
 
     made, _ = agent(
-        tmp_path, {"decompose": "1. Look up a\n2. Look up b", "complete": "yes"}, (peek,)
+        tmp_path,
+        {"decompose": "1. Look up a\n2. Look up b", "find_tool": "peek", "complete": "yes"},
+        (peek,),
     )
     made.execute_goal("first")
     made.execute_goal("second")
@@ -154,7 +157,9 @@ def test_too_many_steps(tmp_path: Path) -> None:
     """Four are done; the others are named in a warning, not dropped in silence (X-4, P1)."""
     plan = "\n".join(f"{n}. Look up {word}" for n, word in enumerate("abcdef", 1))
     made, _ = agent(
-        tmp_path, {"decompose": plan, "parameters": '{"what": "x"}', "complete": "yes"}, (look,)
+        tmp_path,
+        {"decompose": plan, "find_tool": "look", "parameters": '{"what": "x"}', "complete": "yes"},
+        (look,),
     )
     result = made.execute_goal("Look")
     assert len(result.neurons) == 4
@@ -163,7 +168,7 @@ def test_too_many_steps(tmp_path: Path) -> None:
     )
     made, _ = agent(
         tmp_path,
-        {"decompose": plan, "parameters": '{"what": "x"}', "complete": "yes"},
+        {"decompose": plan, "find_tool": "look", "parameters": '{"what": "x"}', "complete": "yes"},
         (look,),
         steps=9,
     )
@@ -171,10 +176,13 @@ def test_too_many_steps(tmp_path: Path) -> None:
 
 
 def test_the_advice_is_in_the_question(tmp_path: Path) -> None:
-    """Goal, advice and tools are what the split is asked with (P0, P1)."""
+    """Goal, advice and tools are what the split is asked with, twice where no step can be read (P0, P1)."""
     made, model = agent(tmp_path, {"decompose": "-"}, (look,))
     assert made.execute_goal("How many lines?").error == "Could not decompose goal"
-    (question,) = model.questions
+    question, repeated = model.questions
+    assert repeated == replace(
+        question, tokens_left=repeated.tokens_left, seconds_left=repeated.seconds_left
+    )
     for part in (
         "Goal: How many lines?",
         "Count with code",
@@ -356,6 +364,56 @@ def test_a_corrective_answer_of_the_model(tmp_path: Path) -> None:
     assert result.results[1]["type"] == "ai_response"
 
 
+INCOMPLETE = [
+    ({"correct": ""}, "3 items, not complete: the names"),
+    ({"code": "result = data['nothing']"}, "3 items, not complete: the names"),
+    ({"code": "result = 3"}, "3 items, not complete: the names"),
+    ({"code": "result = ''"}, "3 items, not complete: the names"),
+    ({"code": "result = 'a, b, c'"}, "a, b, c"),
+]
+
+
+@pytest.mark.parametrize(("script", "text"), INCOMPLETE)
+def test_an_incomplete_answer_is_no_success_of_items(
+    tmp_path: Path, script: dict[str, str], text: str
+) -> None:
+    """Where the check said no and no correction gave a text, a number of items says what it lacks (D-68, P12, X-8)."""
+
+    def listNames() -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+        """List names."""
+        return {"success": True, "count": 3}
+
+    tools = standard_tools(state_dir=tmp_path)
+    tools.register("listNames", listNames)
+    answers = {
+        "decompose": "1. List the names",
+        "find_tool": "listNames",
+        "complete": "no",
+        "missing": "the names",
+        "correct": "Write the names",
+        "reflect": "?",
+    }
+    made, _ = agent(tmp_path, answers | script, tools)
+    result = made.execute_goal("Who is there?")
+    assert result.text == text
+    is_complete = text == "a, b, c"
+    assert ("The answer is not complete: the names" in result.warnings) is not is_complete
+    final = result.as_dict()["final"]
+    assert final.get("missing", "") == ("" if is_complete else "the names")
+
+
+def test_a_complete_number_of_items(tmp_path: Path) -> None:
+    """It reads as before where the check agrees (D-68)."""
+
+    def countNames() -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+        """Count all the names."""
+        return {"success": True, "count": 3}
+
+    script = {"decompose": "1. Count the names", "complete": "yes"}
+    made, _ = agent(tmp_path, script, (countNames,))
+    assert made.execute_goal("Who is there?").text == "Success: 3 items"
+
+
 def test_prose_is_for_those_who_ask(tmp_path: Path) -> None:
     """By default the answer is the data; in prose only on request (P11, X-7)."""
     script = {
@@ -441,10 +499,10 @@ def test_a_providers_client_is_a_model() -> None:
 
 
 def test_an_agent_takes_a_client_as_it_is(tmp_path: Path) -> None:
-    """Anything with ``send`` is asked as a model; "yes" is no plan here."""
+    """Anything with ``send`` is asked as a model; "yes" is no plan, and asked for again."""
     client = Client()
     result = NeuronAgent(client, (), state_dir=tmp_path).execute_goal("Do it")
-    assert (result.error, result.trace.tokens) == ("Could not decompose goal", 42)
+    assert (result.error, result.trace.tokens) == ("Could not decompose goal", 84)
     assert client.sent[0][1].startswith("Split the goal")
 
 

@@ -223,7 +223,7 @@ def test_hostile_tools(tmp_path: Path, tool: Any, error: str) -> None:
 NONSENSE: list[Any] = [
     "",
     " ",
-    "purple monkey",
+    "monkey",
     "{" * 10_000,
     "x" * 1_000_000,
     "\0\ud800",
@@ -236,13 +236,13 @@ NONSENSE: list[Any] = [
 
 @pytest.mark.parametrize("text", NONSENSE, ids=lambda one: repr(one)[:12])
 def test_models_that_answer_nonsense(tmp_path: Path, text: Any) -> None:
-    """Whatever a model says, a goal ends with a result: here no steps could be read (P1, P2, P4)."""
+    """Whatever a model says, a goal ends with a result: here no steps could be read, asked twice (P1, P2, P4)."""
     model = BadModel(text)
     result = NeuronAgent(
         model, standard_tools(state_dir=tmp_path), state_dir=tmp_path
     ).execute_goal("Count my runs")
     assert result.as_dict() == {"success": False, "error": "Could not decompose goal"}
-    assert model.asked == 1
+    assert model.asked == 2
 
 
 @pytest.mark.parametrize("text", NONSENSE, ids=lambda one: repr(one)[:12])

@@ -83,7 +83,7 @@ def test_kudos_for_each_activity(running: Service, tmp_path: Path) -> None:
         "Activity 2061: Dee (1 total)",
         "Activity 2060: 0 kudos",
     ]
-    assert asked == ["decompose", "find_tool", "parameters", "find_tool", "complete"]
+    assert asked == ["decompose", "parameters", "find_tool", "complete"]
 
 
 def test_unnecessary_spawning(running: Service, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from aggregate.agent.goal_context import Branch
 from aggregate.agent.tool_arguments import item_arguments, sure_arguments
-from aggregate.agent.tool_selection import tool_score
+from aggregate.agent.tool_matching import certain_tool, ranked_tools
 from aggregate.agent.trace import TraceKind, TraceRecorder
 from aggregate.tools import Tool, make_tool, standard_tools
 from tests.fakes.models import agent, calls
@@ -99,7 +99,12 @@ def test_a_required_argument_of_older_results(tmp_path: Path) -> None:
 
     made, _ = agent(
         tmp_path,
-        {"decompose": "1. Read scale\n2. Weigh it", "parameters": "{}", "complete": "yes"},
+        {
+            "decompose": "1. Read scale\n2. Weigh it",
+            "find_tool": "weigh",
+            "parameters": "{}",
+            "complete": "yes",
+        },
         (scale, weigh),
     )
     assert made.execute_goal("Weigh").text == "3.5 kg"
@@ -124,25 +129,29 @@ def test_the_current_item_beats_the_model(tmp_path: Path) -> None:
 
 
 def test_words_decide_on_a_tool(tmp_path: Path) -> None:
-    """A clear match needs no model; a near tie asks for one name; an empty answer takes the best match (P2)."""
-    script = {"decompose": "1. Weigh something", "parameters": '{"weight": 1}', "complete": "yes"}
-    made, model = agent(tmp_path, script, (getKudos, listRides, weigh))
-    assert made.execute_goal("Weigh").text == "1.0 kg"
+    """A match without any doubt needs no model (P2)."""
+    script = {"decompose": "1. Drill a hole", "parameters": '{"depth": 1}', "complete": "yes"}
+    made, model = agent(tmp_path, script, (getKudos, listRides, drill))
+    assert made.execute_goal("Weigh").success
     assert "find_tool" not in calls(model)
 
 
 @pytest.mark.parametrize(
-    ("answer", "text"),
+    ("answer", "text", "asked"),
     [
-        ("weigh", "1.0 kg"),
-        ("`Weigh`!", "1.0 kg"),
-        ("NONE", "by hand"),
-        ("no such tool", "by hand"),
-        ("", "1.0 kg"),
+        ("weigh", "1.0 kg", 1),
+        ("`Weigh`!", "1.0 kg", 1),
+        ('{"tool": "weigh"}', "1.0 kg", 1),
+        ("NONE", "by hand", 1),
+        ("None of them; weigh comes nearest", "by hand", 1),
+        ("no such tool", "by hand", 1),
+        ("weigh or measure", "No step gave a usable result.", 2),
+        ("getKudos", "No step gave a usable result.", 2),
+        ("", "No step gave a usable result.", 2),
     ],
 )
-def test_a_near_tie(tmp_path: Path, answer: str, text: str) -> None:
-    """The model's answer is a tool's name as a whole word, or no tool; an empty one takes the best match (P2)."""
+def test_a_near_tie(tmp_path: Path, answer: str, text: str, asked: int) -> None:
+    """The model names one of the tools that it was shown, or none; what names neither is no choice (P2)."""
 
     def measure(length: float) -> dict[str, Any]:
         """Measure how long something heavy is."""
@@ -156,7 +165,7 @@ def test_a_near_tie(tmp_path: Path, answer: str, text: str) -> None:
     }
     made, model = agent(tmp_path, script | {"parameters": '{"weight": 1}'}, (weigh, measure))
     assert made.execute_goal("Take").text == text
-    assert calls(model).count("find_tool") == 1
+    assert calls(model).count("find_tool") == asked
 
 
 def test_a_step_that_names_its_tool(tmp_path: Path) -> None:
@@ -170,11 +179,44 @@ def test_a_step_that_names_its_tool(tmp_path: Path) -> None:
     assert "find_tool" not in calls(model)
 
 
-def test_scores_know_no_domain() -> None:
-    """Names count more than descriptions, and the first word on top (P2)."""
-    tools: list[Tool] = [make_tool(one) for one in (getKudos, listRides, weigh)]
-    assert [tool_score("Get the kudos of an activity", one) for one in tools] == [9, 0, 0]
-    assert [tool_score("Dance", one) for one in tools] == [0, 0, 0]
+def drill(depth: float) -> dict[str, Any]:
+    """Drill a hole into the wall."""
+    return {"success": True, "depth": depth}
+
+
+CERTAIN = [
+    ("Drill a hole", "drill"),
+    ("Drill the hole of 5 mm", None),  # "mm" is no word of the tool's
+    ("Drill", None),  # one word is the verb alone
+    ("Drill the tooth", None),
+    ("Do not drill a hole", None),
+    ("Never drill holes", None),
+    ("Hole the drill", None),  # its verb is none of the tool's
+    ('Drill a hole "like this one"', "drill"),
+    ("Dance", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("step", "expected"), CERTAIN)
+def test_words_that_leave_no_doubt(step: str, expected: str | None) -> None:
+    """Two distinct words, one of them of the description, the verb, and none that the tool does not know (P2)."""
+    tools: list[Tool] = [make_tool(each) for each in (getKudos, listRides, weigh, drill)]
+    chosen = certain_tool(ranked_tools(step, tools))
+    assert (chosen.name if chosen else None) == expected
+
+
+def test_a_near_rival_is_a_doubt() -> None:
+    """A tool that does the same to something near leaves the choice to the model (P2)."""
+
+    def drillWall(depth: float) -> None:  # noqa: N802 - tools are camelCase
+        """Drill a hole into a wall of concrete."""
+
+    alone = ranked_tools("Drill a hole", [make_tool(drill)])
+    assert certain_tool(alone) is not None
+    assert (
+        certain_tool(ranked_tools("Drill a hole", [make_tool(drill), make_tool(drillWall)])) is None
+    )
 
 
 CODES: list[tuple[str, list[str], str]] = [

@@ -214,7 +214,10 @@ def test_a_goal_does_not_wait_for_a_model_beyond_its_time(tmp_path: Path) -> Non
         Slow(), [], state_dir=tmp_path, limits=EngineLimits(seconds=0.1)
     ).execute_goal("Do it")
     assert time.monotonic() - start < 1.5
-    assert (result.success, result.error) == (False, "Could not decompose goal")
+    assert (result.success, result.error) == (
+        False,
+        "Could not decompose goal: the goal's time of 0.1 s is over",
+    )
     assert result.warnings == (
         'The model gave no answer to "decompose": the goal\'s time of 0.1 s is over',
     )
@@ -227,7 +230,7 @@ def test_one_agent_in_many_threads(tmp_path: Path) -> None:
         """Echo something."""
         return {"success": True, "result": what}
 
-    script = {"decompose": "1. Echo it", "complete": "yes"}
+    script = {"decompose": "1. Echo it", "find_tool": "echo", "complete": "yes"}
     script |= {f"parameters: Goal: {n} ": json.dumps({"what": f"said {n}"}) for n in range(16)}
     made, _ = agent(tmp_path, script, (echo,))
     with ThreadPoolExecutor(8) as pool:

@@ -39,6 +39,30 @@ def test_steps(text: str, expected: list[str]) -> None:
     assert reply_parsing.parse_steps(text) == expected
 
 
+PLANS = [
+    ("1. Fetch\n2. Count", ["Fetch", "Count"]),
+    ("Fetch the runs", ["Fetch the runs"]),
+    ("**Fetch the runs.**", ["Fetch the runs."]),
+    ("Fetch the runs\nCount them by month", ["Fetch the runs", "Count them by month"]),
+    ("1. Fetch the runs", ["Fetch the runs"]),
+    ("First I would fetch all runs. Then I would count those of May.", ["the goal"]),
+    ("To do this:\nfetch the runs", ["the goal"]),
+    ("I cannot do that.", ["the goal"]),
+    ("Fetch " + "a run and " * 20, ["the goal"]),
+    ("OK", []),
+    ("...\n***", []),
+    ('{"steps": []}', []),
+    ("[1, 2]", []),
+    ("", []),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), PLANS)
+def test_plans(text: str, expected: list[str]) -> None:
+    """A single line without a number is a step, prose stands for the goal as one step, a word alone for nothing (P1)."""
+    assert reply_parsing.parse_plan(text, "the goal") == expected
+
+
 YES_NO = [
     ("true", True), ('{"complete": false}', False), ("untrue", None),
     ("yes", True), ("No.", False), ("YES, it does", True), ("**No**", False), ("I think yes", True), ("I know", None),

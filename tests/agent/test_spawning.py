@@ -68,7 +68,7 @@ def test_one_sub_task_for_each_item(tmp_path: Path) -> None:
         "Get kudos for run 7",
         "Get kudos for run 8",
     ]
-    assert calls(model) == ["decompose", "find_tool", "complete"]
+    assert calls(model) == ["decompose", "complete"]
 
 
 @pytest.mark.parametrize("items", [[], [{"id": 1}]])

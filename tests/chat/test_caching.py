@@ -84,13 +84,19 @@ def lifetimes(turn: PreparedTurn) -> set[int]:
     ],
 )
 def test_who_decides(
-    tmp_path: Path, own: str, of_project: str, wanted: str, expected: CacheSettings
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    own: str,
+    of_project: str,
+    wanted: str,
+    expected: CacheSettings,
 ) -> None:
     """The caller, then the user, then the project, which cannot switch on what costs money unseen (rule C-3)."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
     users(f"[send]\n{own}\n")
     loaded = load_config(project_with(tmp_path, f"[send]\n{of_project}\n"))
     assert cache_settings(loaded, wanted=wanted) == expected
-    assert cache_settings(loaded, wanted=wanted, once=True).lifetime is CacheLifetime.OFF
+    assert not cache_settings(loaded, wanted=wanted, once=True).writes
 
 
 def test_a_discussion_teaches_its_pauses(tmp_path: Path) -> None:
@@ -113,10 +119,19 @@ def test_a_discussion_teaches_its_pauses(tmp_path: Path) -> None:
 
 
 def test_a_question_that_nothing_follows_writes_nothing(tmp_path: Path) -> None:
-    """An entry that is never read costs a quarter more than none (rule C-3)."""
-    turn, done = say(project_with(tmp_path), "Only this?", once=True)
-    assert not any(block.has_breakpoint for block in turn.plan.blocks)
-    assert done.reply.usage == Usage(fresh=turn.plan.total, output=done.reply.usage.output)
+    """An entry that is never read costs a quarter more than none; what a discussion has left is read (rule C-3)."""
+    config = project_with(tmp_path)
+    alone, done = say(config, "Only this?", discussion="none")
+    assert not any(block.has_breakpoint for block in alone.plan.blocks)
+    assert done.reply.usage == Usage(fresh=alone.plan.total, output=done.reply.usage.output)
+    first, _ = say(config, "First?")
+    assert first.expected.cache_write == first.plan.total
+    beside, done = say(config, "Beside it?", discussion="none")
+    usage = done.reply.usage
+    assert (usage.cache_read, usage.cache_write) == (beside.expected.cache_read, 0)
+    assert usage.cache_read > 0.95 * usage.input
+    second, _ = say(config, "Second?")
+    assert second.expected.cache_read >= first.plan.total - 1
 
 
 def test_a_cache_is_kept_alive(tmp_path: Path) -> None:

@@ -19,11 +19,18 @@ from aggregate.clients.context_window import truncation_warning
 from aggregate.clients.scripted_client import ScriptedTransport, scripted_client
 from aggregate.compose.numbered_output import request_log_path
 from aggregate.compose.project import open_project
-from aggregate.errors import ClientSetupError, ConfigError, PromptTooLongError, ProviderError
+from aggregate.errors import (
+    ClientSetupError,
+    ConfigError,
+    PromptTooLongError,
+    ProviderError,
+    ScopeError,
+)
 from aggregate.models.prompt import Section
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
 from aggregate.sources.history_reader import load_history
+from tests.fakes.images import png
 from tests.project import project
 
 SCRIPTED = ModelSelection(provider="scripted")
@@ -382,3 +389,51 @@ def test_when_a_prompt_was_cut(sent: int, read: int, warned: bool) -> None:
     assert truncation_warning(sent, Usage(0, 0, read), "x") == truncation_warning(
         sent, Usage(fresh=read), "x"
     )
+
+
+def test_screenshots_are_sent_as_images(folder: Path) -> None:
+    """Images in the plan, counted; what is no image, too large or outside is only named, with a warning each."""
+    (folder / "shots").mkdir()
+    (folder / "shots" / "a.png").write_bytes(png(1000, 1000))
+    (folder / "shots" / "b.png").write_text("no image", encoding="utf-8")
+    (folder.parent / "c.png").write_bytes(png(10, 10))
+    config = folder / "manual_slop.toml"
+    names = '"shots/*.png", "gone.png"'
+    text = config.read_text(encoding="utf-8")
+    plain = ready(folder, "Why?").plan.total
+    config.write_text(f"{text}\n[screenshots]\npaths = [{names}]\n", encoding="utf-8")
+    made = ready(folder, "Why?")
+    images = [block for block in made.plan.blocks if block.image]
+    assert [block.image and block.image.path for block in images] == ["shots/a.png"]
+    assert made.plan.total - plain > sum(block.tokens for block in images) == 1296
+    assert made.plan.text == made.prompt.markdown
+    assert made.warnings == (
+        "screenshot gone.png: file not found",
+        "screenshot shots/b.png is only named in the prompt: it is no PNG, JPEG, GIF or WebP image",
+    )
+    config.write_text(f'{text}\n[screenshots]\npaths = ["../c.png"]\n', encoding="utf-8")
+    with pytest.raises(ScopeError, match="outside the project"):
+        ready(folder, "Why?")
+
+
+def test_images_count_towards_a_budget(folder: Path) -> None:
+    """The whole request keeps to the budget, images included (B-10)."""
+    (folder / "a.png").write_bytes(png(2000, 2000))
+    config = folder / "manual_slop.toml"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(f'{text}\n[screenshots]\npaths = ["a.png"]\n', encoding="utf-8")
+    made = ready(folder, "name_7", replace(SCRIPTED, budget=12_000))
+    assert made.plan.has_images
+    assert 8_000 < made.plan.total <= 12_000
+
+
+def test_a_project_names_no_cloud(folder: Path) -> None:
+    """Only the user has whoever is signed in on the machine pay: by an option, not by a project's persona."""
+    config = folder / "manual_slop.toml"
+    persona = '\n[personas.cloud]\nprovider = "bedrock"\nmodel = "anthropic.claude-sonnet-5"\n'
+    config.write_text(config.read_text(encoding="utf-8") + persona, encoding="utf-8")
+    loaded = open_project(config)
+    with pytest.raises(ClientSetupError, match="the project names the provider bedrock"):
+        prepare_turn(loaded, "Hm?", ModelSelection(persona="cloud"), require_key=False)
+    asked = ModelSelection("bedrock", persona="cloud")
+    assert prepare_turn(loaded, "Hm?", asked, require_key=False).client.provider == "bedrock"

@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,12 @@ from aggregate.cli.program import program, run_program
 from aggregate.cli.trace_tree import rich_tree
 from aggregate.errors import ConfigError
 
-SCRIPT = {"decompose": "1. Greet Ann", "parameters": '{"name": "Ann"}', "complete": "yes"}
+SCRIPT = {
+    "decompose": "1. Greet Ann",
+    "find_tool": "greet",
+    "parameters": '{"name": "Ann"}',
+    "complete": "yes",
+}
 TOOLS = '''
 from aggregate.tools import tool
 @tool(permissions="network")
@@ -57,6 +64,7 @@ def test_the_trace_is_drawn_beside(tmp_path: Path) -> None:
         "goal Greet Ann",
         "decompose 1. Greet Ann",
         "0.1 Greet Ann",
+        "find_tool greet",
         'parameters {"name": "Ann"}',
         "greet name='Ann'",
         "complete yes",
@@ -114,7 +122,10 @@ def fail(name: str) -> dict:
 
 def test_odd_characters_are_printed_safely(tmp_path: Path) -> None:
     """Half a surrogate pair is shown by its number; what goes to a terminal's side holds no control characters."""
-    script = SCRIPT | {"decompose": "1. Fail Ann\n2. Greet Ann", "find_tool": "greet"}
+    script = SCRIPT | {
+        "decompose": "1. Fail Ann\n2. Greet Ann",
+        "find_tool: Step: Fail": ["fail", "NONE"],
+    }
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd/tools.py").write_text(ODD, encoding="utf-8")
     done = run(tmp_path, "Greet Ann", "--trace", "--tools", str(tmp_path / "odd"), script=script)
@@ -204,3 +215,108 @@ def test_files_without_a_goal(tmp_path: Path, text: str) -> None:
     (tmp_path / "i.yml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"i\.yml"):
         read_instruction(tmp_path / "i.yml")
+
+
+def test_a_limit_has_an_exit_code(tmp_path: Path) -> None:
+    """What was done is printed, the limit is named beside it, and the exit code is 3 (X-4)."""
+    script = SCRIPT | {"decompose": "1. Greet Ann\n2. Greet Bo"}
+    done = run(tmp_path, "Greet", "--allow", "network", "--max-steps", "1", script=script)
+    assert (done.stdout, done.exit_code) == ("Hello Ann\n", 3)
+    assert done.stderr.endswith("aggregate: Stopped at the limit of 1 steps: done: Greet Ann\n")
+
+
+OWN = "[goal]\nmax_steps = 2\n"
+LIMITS = [
+    ("", "", (), 4),
+    (OWN, "", (), 2),
+    ("", "[goal]\nmax_steps = 1\n", (), 1),
+    (OWN, "[goal]\nmax_steps = 1\n", (), 1),
+    (OWN, "[goal]\nmax_steps = 9\n", (), 2),
+    ("", "[goal]\nmax_steps = 9\n", (), 4),
+    (OWN, "[goal]\nmax_steps = 1\n", ("--max-steps", "3"), 3),
+]
+
+
+@pytest.mark.parametrize(("own", "project", "options", "steps"), LIMITS)
+def test_a_project_can_only_lower_a_limit(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    own: str,
+    project: str,
+    options: tuple[str, ...],
+    steps: int,
+) -> None:
+    """An option comes first, then the lower of the user's and the project's; a higher one of the project is named."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    (tmp_path / "xdg/manual_slop").mkdir(parents=True)
+    (tmp_path / "xdg/manual_slop/manual_slop.toml").write_text(own, encoding="utf-8")
+    (tmp_path / "manual_slop.toml").write_text(project, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    plan = "\n".join(f"{number}. Greet Ann {number}" for number in range(1, 6))
+    script = SCRIPT | {"decompose": plan}
+    done = run(tmp_path, "Greet", "--allow", "network", *options, "--json", script=script)
+    told = json.loads(done.stdout)
+    assert (len(told["neurons"]), told["limit"]) == (steps, "steps")
+    assert ("goal.max_steps: the project allows 9" in done.stderr) is ("9" in project)
+
+
+TWO = SCRIPT | {"decompose": "1. Greet Ann\n2. Greet Bo"}
+
+
+@pytest.fixture
+def own_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a state folder that no other test uses."""
+    monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "states"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "states"
+
+
+def test_a_goal_goes_on_with_more_tokens(tmp_path: Path, own_states: Path) -> None:
+    """A limit says how to go on; what was done is not done again, and an ended goal leaves no record."""
+    network = ("--allow", "network")
+    done = run(tmp_path, "Greet", *network, "--max-tokens", "900", script=TWO)
+    assert done.exit_code == 3
+    assert "--resume 1 --max-tokens" in done.stderr
+    again = run(tmp_path, "Greet", *network, "--max-tokens", "900", script=TWO)
+    assert again.stderr.startswith("aggregate: goal 1, the same, was interrupted: go on with it by")
+    done = run(tmp_path, *network, "--resume", "1", "--trace", script={"complete": "yes", **TWO})
+    assert (done.stdout, done.exit_code) == ("Hello Ann\n", 0)
+    assert [path.name for path in own_states.rglob("*.sqlite")] == ["000002.sqlite"]
+
+
+def test_a_call_that_was_running_needs_a_word(
+    tmp_path: Path, own_states: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command names it, does nothing, and takes ``--interrupted``."""
+    (tmp_path / "tools").mkdir()
+    killing = TOOLS.replace(
+        "return", "import os; os.path.exists('again') or os._exit(9)\n    return"
+    )
+    (tmp_path / "tools/greet.py").write_text(killing, encoding="utf-8")
+    (tmp_path / "script.json").write_text(json.dumps(SCRIPT), encoding="utf-8")
+    options = ("--tools", "tools", "--script", "script.json", "--allow", "network")
+    command = [sys.executable, "-m", "aggregate", "goal", *options, "Greet Ann"]
+    assert subprocess.run(command, check=False).returncode == 9
+    (tmp_path / "again").touch()
+    assert run_program(["goal", *options, "--resume", "1"]) == 2
+    refused = capsys.readouterr().err
+    assert 'was running, and may have been done: greet({"name": "Ann"})' in refused
+    assert run_program(["goal", *options, "--resume", "1", "--interrupted", "repeat"]) == 0
+    assert capsys.readouterr().out == "Hello Ann\n"
+
+
+RESUMING = [
+    (("Greet", "--resume", "1"), "--resume takes the goal and its steps from its record"),
+    (("--resume", "1", "--max-steps", "2"), "--resume takes the goal and its steps"),
+    (("--resume", "9"), "there is no goal 9 to go on with"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), RESUMING)
+def test_mistakes_of_resuming(
+    own_states: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    """They are one sentence each."""
+    Path("script.json").write_text(json.dumps(SCRIPT), encoding="utf-8")
+    assert run_program(["goal", "--script", "script.json", *arguments]) != 0
+    assert message in capsys.readouterr().err

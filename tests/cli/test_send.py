@@ -67,15 +67,16 @@ def test_a_dry_run_shows_the_plan_and_does_nothing(
     )
     assert (code, err) == (0, "")
     assert re.sub(r" +", " ", without_numbers(out)).splitlines() == [
-        " tokens segments block",
-        " # # [files] … src/a.py",
+        " tokens segments role block",
+        " # # document [files] … src/a.py",
         " ── breakpoint, # tokens, kept for an hour ──",
-        " # # src/b.py",
+        " # # document src/b.py",
         " ── breakpoint, # tokens, kept for an hour ──",
-        " # # [history]",
-        " # # Discussion Excerpt #",
+        " # # document [history]",
+        " # # user Discussion Excerpt #",
         " ── breakpoint, # tokens, kept for an hour ──",
         " # # in all, to scripted claude-sonnet-#",
+        "chosen: provider scripted (option), model claude-sonnet-# (the provider's usual one)",
         "expected: # read from the cache, # written, # fresh; $# for the input",
     ]
     assert sorted(Path(config).parent.rglob("*")) == before
@@ -217,3 +218,17 @@ def test_a_budget_that_is_too_small(config: str, capsys: pytest.CaptureFixture[s
     assert smallest is not None
     assert sorted(Path(config).parent.rglob("*")) == before
     assert aggregate(capsys, *ask, smallest[1], "--dry-run")[0] == 0
+
+
+def test_what_the_user_points_at(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """``send`` ranks from places and names as ``run`` does; without a budget that decides nothing (rules T-1, T-2)."""
+    ask = ("send", "What is this?", "-c", config, "--provider", "scripted", "--dry-run", "--json")
+    focus = (*ask, "--focus", str(Path(config).parent / "src" / "b.py") + ":401")
+    code, out, _ = aggregate(capsys, *focus, "--symbol", "name_7", "--budget", "3k")
+    assert (code, json.loads(out)["budget"]) == (0, 3_000)
+    assert "src/b.py" in {
+        source for block in json.loads(out)["blocks"] for source in block["sources"]
+    }
+    code, out, err = aggregate(capsys, *focus)
+    assert (code, out) == (2, "")
+    assert "add a budget, such as --budget 32k" in err

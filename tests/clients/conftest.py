@@ -15,6 +15,9 @@ ROOT = Path(__file__).parents[2]
 AIMOCK = ROOT / ".aimock" / "node_modules" / ".bin" / "llmock"
 INSTALL = "npm install --prefix .aimock --no-save --no-package-lock @copilotkit/aimock@1.43.0"
 ANSWER = "The *first* line.\nThe second line, with ümlauts and 🙂.\n"
+GOAL_OF_TICKET = "Do with the tools what this task needs"
+PLAN_OF_TICKET = "1. List directory"
+"""What the questions of a ticket with tools hold, and how they are answered."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ def aimock_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aimock]:
     if not AIMOCK.exists() or shutil.which("node") is None:
         pytest.skip(f"aimock is not installed: {INSTALL}")
     folder = tmp_path_factory.mktemp("aimock")
-    fixtures = {"fixtures": [{"match": {}, "response": {"content": ANSWER}}]}
+    plan = {"match": {"userMessage": GOAL_OF_TICKET}, "response": {"content": PLAN_OF_TICKET}}
+    fixtures = {"fixtures": [plan, {"match": {}, "response": {"content": ANSWER}}]}
     (folder / "all.json").write_text(json.dumps(fixtures), encoding="utf-8")
     process = subprocess.Popen(
         [str(AIMOCK), "-p", "0", "-f", str(folder), "-l", "2", "--log-level", "info"],

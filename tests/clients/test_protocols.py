@@ -67,11 +67,12 @@ def text_of(body: Any) -> str:
 
 @every_provider
 def test_the_answer_comes_whole_and_the_prompt_arrives_whole(aimock: Aimock, provider: str) -> None:
-    """Unstreamed: the server's text to the byte, and the request's text to the byte."""
+    """Unstreamed: the server's text to the byte, and the prompt to the byte but for the heading of the turn."""
     reply = connect(aimock, provider).send(PROMPT, "Why?")
     assert (reply.text, reply.stop) == (ANSWER, FinishReason.END)
     (entry,) = aimock.journal()
-    assert text_of(entry["body"]) == PROMPT.markdown + "\n\nWhy?"
+    sent = PROMPT.markdown.replace("### Discussion Excerpt 1\n\n", "")
+    assert text_of(entry["body"]) == sent + "\n\nWhy?"
 
 
 @every_provider

@@ -1,5 +1,6 @@
 """The requests that adapters build, and what they read out of recorded answers."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,13 +14,13 @@ from aggregate.clients.protocol import ModelRequest
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.policy import CacheLookup, CachePolicy, policy_for
-from tests.prompt_cache.prompts import request
+from tests.prompt_cache.prompts import request, state
 
 MARKS = policy_for("anthropic", "claude-sonnet-5")
 PREFIX = policy_for("deepseek", "deepseek-flash")
 FIRST = "## Files\n\n### `a.py`\n\nA"
 SECOND = "\n\n### `b.py`\n\nB"
-HEADING, EXCERPT = "\n\n## Discussion History", "\n\n### Discussion Excerpt 1\n\nhello"
+HEADING, EXCERPT = "\n\n## Discussion History", "\n\nhello"
 CACHED = {"cache_control": {"type": "ephemeral"}}
 
 
@@ -64,9 +65,8 @@ def test_openai_request_with_marks() -> None:
     """Content parts with breakpoints, and none that the service would add on its own."""
     rules = policy_for("openai", "gpt-5.6")
     mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
-    body = openai_api.request_body(
-        request(rules, system="Be brief."), limit="max_completion_tokens"
-    )
+    body = openai_api.request_body(request(rules, system="Be brief."), provider="openai")
+    assert len(body.pop("prompt_cache_key")) == 32
     assert body == {
         "model": "some-model",
         "max_completion_tokens": 500,
@@ -118,7 +118,7 @@ def test_gemini_cli_request() -> None:
         "--model",
         "some-model",
     ]
-    text = FIRST + SECOND + HEADING + EXCERPT
+    text = FIRST + SECOND + HEADING + "\n\n### Discussion Excerpt 1\n\nhello"
     assert gemini_cli.input_text(asked.plan) == f"Prompt:\n\n/help me\n\n{text}\n\nWhy?"
     assert gemini_cli.input_text(request(PREFIX).plan) == text
 
@@ -348,3 +348,25 @@ def test_gemini_cli_answer() -> None:
         {"type": "result", "status": "error", "error": {"message": "429 exhausted"}},
     ]
     assert gemini_cli.parse_reply(broken)[1] == "429 exhausted"
+
+
+def test_openai_cache_key() -> None:
+    """Requests with the same beginning have the same key, whatever follows; nobody else is sent one."""
+    rules = policy_for("openai", "gpt-5.6")
+    files = {"a.py": ("A", 3000), "b.py": ("B", 3000)}
+
+    def key(
+        files: dict[str, tuple[str, int]], said: list[tuple[str, int]], system: str = ""
+    ) -> Any:
+        asked = ModelRequest(state(files, said).plan(rules, system=system), "gpt-5.6", 500)
+        return openai_api.request_body(asked, provider="openai").get("prompt_cache_key")
+
+    first = key(files, [("hello", 20)])
+    assert re.fullmatch("[0-9a-f]{32}", first)
+    assert key(files, [("hello", 20), ("AI: hi", 20), ("User: more", 20)]) == first
+    assert key(files | {"b.py": ("changed", 3000)}, []) == first
+    assert key(files | {"a.py": ("changed", 3000)}, []) != first
+    assert key(files, [], system="Be brief.") != first
+    assert key({"a.py": ("A", 30)}, []) is None
+    asked = request(rules)
+    assert "prompt_cache_key" not in openai_api.request_body(asked, provider="deepseek")

@@ -444,25 +444,6 @@ def test_a_client_that_fails(answer: Reply | Exception, error: str, again: bool)
     assert (made.status, made.text, made.again) == (RunStatus.ERROR, error, again)
 
 
-def test_a_ticket_with_tools_is_worked_through_the_engine(tmp_path: Path) -> None:
-    """Its task is a goal, its tools are the only ones, and the context stands before every question."""
-    (tmp_path / "notes.txt").write_text("forty-two", encoding="utf-8")
-    answers = {"Split the goal": "1. Read notes.txt", "Give the arguments": '{"path": "notes.txt"}'}
-
-    def answer(request: ModelRequest) -> str:
-        text = input_text(request.plan)
-        assert "## Files" in text
-        return next((reply for words, reply in answers.items() if words in text), "yes")
-
-    worker = ModelWorker(scripted_client(answer), root=tmp_path)
-    made = attempt_assignment(
-        worker, Assignment("r/a", "a", CONTEXT, "Read notes.txt", tools=("read_file",)), 1
-    )
-    assert "forty-two" in made.text
-    unknown = attempt_assignment(worker, Assignment("r/b", "b", CONTEXT, "Fly", tools=("fly",)), 1)
-    assert (unknown.again, "Tool not found: fly" in unknown.text) == (False, True)
-
-
 def test_the_scripted_worker_describes_what_it_was_given(tmp_path: Path) -> None:
     """Without an answer for a ticket it says what the ticket's worker was shown; the same context, the same words."""
     run = conducted(track_project(tmp_path, FAN_OUT), queue=MemoryQueue(ScriptedWorker({})))

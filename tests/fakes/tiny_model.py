@@ -6,7 +6,9 @@ import numpy as np
 from gguf import GGMLQuantizationType, GGUFWriter, TokenType
 
 EMBEDDING, HEADS, INNER, CONTEXT = 32, 2, 64, 16_384
-TEMPLATE = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
+TEMPLATE = (
+    "{% for message in messages %}<{{ message['role'] }}>{{ message['content'] }}{% endfor %}"
+)
 
 
 def write_model(path: Path) -> Path:

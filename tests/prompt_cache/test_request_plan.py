@@ -37,18 +37,23 @@ def test_a_plan_shown_whole() -> None:
             "document 2003 '## Files\\n\\n### `a.py`\\n\\nA' |",
             "document 3000 '\\n\\n### `b.py`\\n\\nB'",
             "document 4 '\\n\\n## Discussion History'",
-            "document 20 '\\n\\n### Discussion Excerpt 1\\n\\nhello' |",
+            "user 20 '\\n\\n### Discussion Excerpt 1\\n\\nhello' |",
             "message 7 '\\n\\nWhy?'",
         )
     )
 
 
 @pytest.mark.parametrize("policy", [PREFIX, NONE])
-def test_without_marks_the_document_is_one_block(policy: CachePolicy) -> None:
-    """Caches that find any prefix, and none at all, need no cuts."""
-    turn = state({"a.py": ("A", 2000)}, [("hello", 20)])
-    text = "## Files\\n\\n### `a.py`\\n\\nA\\n\\n## Discussion History\\n\\n### Discussion Excerpt 1\\n\\nhello"
-    assert shown(turn, policy, message="Why?") == f"document 2027 '{text}'\nmessage 7 '\\n\\nWhy?'"
+def test_without_marks_only_turns_are_cut(policy: CachePolicy) -> None:
+    """Caches that find any prefix, and none at all, need no cuts but those between who speaks."""
+    turn = state({"a.py": ("A", 2000)}, [("hello", 20), ("AI: hi", 20)])
+    text = "## Files\\n\\n### `a.py`\\n\\nA\\n\\n## Discussion History"
+    assert shown(turn, policy, message="Why?").split("\n") == [
+        f"document 2007 '{text}'",
+        "user 20 '\\n\\n### Discussion Excerpt 1\\n\\nhello'",
+        "assistant 20 '\\n\\n### Discussion Excerpt 2\\n\\nAI: hi'",
+        "message 7 '\\n\\nWhy?'",
+    ]
 
 
 def test_an_empty_prompt_sends_the_message_alone() -> None:

@@ -4,7 +4,7 @@ A rule decides wherever one can, and then no model is asked. With a scripted mod
 """
 
 from aggregate.agent.agent import NeuronAgent
-from aggregate.agent.budget import MAX_DEPTH, MAX_RETRIES, EngineLimits
+from aggregate.agent.budget import MAX_DEPTH, MAX_RETRIES, EngineLimits, Limit
 from aggregate.agent.chat_model import ChatModel
 from aggregate.agent.model import Completion, Model, Question, QuestionKind
 from aggregate.agent.neuron import GoalResult, Neuron
@@ -18,6 +18,7 @@ __all__ = [
     "Completion",
     "EngineLimits",
     "GoalResult",
+    "Limit",
     "Model",
     "Neuron",
     "NeuronAgent",

@@ -4,13 +4,15 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from aggregate.agent.answer_selection import select_answer
-from aggregate.agent.budget import BudgetTracker, EngineLimits, LimitReached, SubtaskBudget
+from aggregate.agent.answer_selection import is_failure, select_answer
+from aggregate.agent.budget import BudgetTracker, EngineLimits, Limit, LimitReached, SubtaskBudget
 from aggregate.agent.chat_model import as_model
-from aggregate.agent.formatting import ANSWER, MEMORY, fenced_data
-from aggregate.agent.goal_check import corrective_neuron
-from aggregate.agent.goal_context import Branch, GoalContext
+from aggregate.agent.formatting import ANSWER, MEMORY, clip, fenced_data
+from aggregate.agent.goal_check import AnswerCheck, check_answer, still_missing
+from aggregate.agent.goal_context import NOTE, Branch, GoalContext
+from aggregate.agent.goal_record import MEMORY_KEY, GoalRecord, NoRecord, digest_of
 from aggregate.agent.memory import recall_saved_state
 from aggregate.agent.model import Model, QuestionKind
 from aggregate.agent.neuron import TOO_DEEP, GoalResult
@@ -32,7 +34,7 @@ class NeuronAgent:
         state_dir: Where large results and saved state are kept; made when first needed.
         limits: The bounds of each goal.
         prose: Answer in sentences by the model instead of with the data itself.
-        clock: Seconds, for times and limits.
+        clock: Seconds that never go back, for times and limits.
     """
 
     def __init__(
@@ -52,23 +54,28 @@ class NeuronAgent:
         self.prose = prose
         self.clock = clock
 
-    def execute_goal(self, goal: str, *, depth: int = 0) -> GoalResult:
+    def execute_goal(
+        self, goal: str, *, depth: int = 0, record: GoalRecord | None = None
+    ) -> GoalResult:
         """Reach ``goal`` and return the answer, the steps and a trace; never raises for a model's or tool's failure.
 
         Args:
             goal: What is wanted, in plain language.
             depth: 0 for a user's goal; a sub-task at ``limits.depth`` or below is refused.
+            record: Where it is recorded, and what of it was done by an earlier process.
 
         Raises:
             ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
+            StateError: The record is of another goal, of other tools, or cannot be used.
         """
+        record = record or NoRecord()
         node = TraceRecorder(TraceKind.GOAL, "goal", goal, self.clock)
-        budget = BudgetTracker(self.limits, self.clock)
-        run = GoalContext(
-            self.model, self.tools, self.limits, budget, self.state_dir / "data_cache"
-        )
+        budget = BudgetTracker(self.limits, self.clock, spent=record.spent)
+        cache_dir = self.state_dir / "data_cache"
+        run = GoalContext(self.model, self.tools, self.limits, budget, cache_dir, record)
         with node.timed():
             done, answer = self._reach(run, goal, depth, node)
+        record.check()
         success = answer is not None and answer.success
         if not success:
             node.fail(done.error or (answer.summary if answer else ""))
@@ -83,6 +90,8 @@ class NeuronAgent:
             done.error,
             tuple(dict.fromkeys(warnings)),
             node.trace(),
+            budget.reached,
+            _stopped(budget, done),
         )
 
     def _reach(
@@ -95,18 +104,28 @@ class NeuronAgent:
             goal, depth, node, subtask_budget=SubtaskBudget(self.limits.dendrites_in_all)
         )
         branch.context["_original_goal"] = goal
-        if depth == 0 and (
-            memory := recall_saved_state(run, node, goal, state_store(self.state_dir))
-        ):
+        if depth == 0 and (memory := self._memory(run, goal, node)):
             branch.context[MEMORY] = memory
         done = run_branch(run, branch)
         if done.error:
             return done, None
         answer = _answer(goal, done)
-        if depth == 0 and (corrective := corrective_neuron(run, branch, done, answer)):
-            done = replace(done, neurons=(*done.neurons, corrective))
-            answer = _answer(goal, done)
+        if depth == 0:
+            check = check_answer(run, branch, done, answer)
+            if check.corrective:
+                done = replace(done, neurons=(*done.neurons, check.corrective))
+            answer = _checked_answer(goal, done, check)
         return done, self._in_prose(run, branch, answer)
+
+    def _memory(self, run: GoalContext, goal: str, node: TraceRecorder) -> dict[str, Any]:
+        """Return the saved values that help; those that the goal began with, whatever it has saved since."""
+        key, digest = run.places.key("", MEMORY_KEY), digest_of(goal)
+        recorded = run.record.recall(key, digest)
+        if recorded is not None:
+            return dict(recorded["memory"])
+        memory = recall_saved_state(run, node, goal, state_store(self.state_dir))
+        run.record.finish(key, digest, {"memory": memory}, seconds=run.budget.seconds)
+        return memory
 
     def _in_prose(self, run: GoalContext, branch: Branch, answer: Answer) -> Answer:
         """Return the answer in sentences, if that was asked for and the model writes some (rules P11, X-7)."""
@@ -124,5 +143,27 @@ class NeuronAgent:
         return replace(answer, summary=text.strip(), source=source)
 
 
-def _answer(goal: str, done: BranchResult) -> Answer:
-    return select_answer(goal, done.results, descriptions=done.descriptions)
+def _stopped(budget: BudgetTracker, done: BranchResult) -> str:
+    """Return which limit ended a goal and which steps were done by then, ``""`` where none did."""
+    if budget.reached is None:
+        return ""
+    names = [neuron.description for neuron in done.neurons if not is_failure(neuron.result)]
+    listed = "; ".join(clip(name, NOTE) for name in names)
+    if budget.reached is Limit.STEPS:
+        return f"Stopped at the limit of {budget.reached_text}: done: {listed or 'none'}"
+    of_all = f"{len(names)} of {len(done.neurons)} steps done" if done.neurons else "no step done"
+    return f"Stopped at the limit of {budget.reached_text}, {of_all}{': ' * bool(listed)}{listed}"
+
+
+def _answer(goal: str, done: BranchResult, missing: str = "") -> Answer:
+    return select_answer(goal, done.results, descriptions=done.descriptions, missing=missing)
+
+
+def _checked_answer(goal: str, done: BranchResult, check: AnswerCheck) -> Answer:
+    """Return the answer after its check, with a warning of what it still lacks."""
+    answer = _answer(goal, done, check.missing)
+    missing = still_missing(goal, check, answer)
+    if not missing:
+        return answer
+    sentence = f"The answer is not complete: {missing}"
+    return replace(answer, missing=missing, warnings=(*answer.warnings, sentence))

@@ -49,7 +49,11 @@ class AnswerCandidate:
 
 
 def select_answer(
-    goal: str, results: Sequence[Value], *, descriptions: Sequence[str] | None = None
+    goal: str,
+    results: Sequence[Value],
+    *,
+    descriptions: Sequence[str] | None = None,
+    missing: str = "",
 ) -> Answer:
     """Return the answer to ``goal`` among ``results``.
 
@@ -57,6 +61,7 @@ def select_answer(
         goal: What was asked.
         results: What each step gave, in execution order; corrective steps appended, never in place of others (D-67).
         descriptions: What each step was to do; named in warnings, never used to choose.
+        missing: What a check found the answer to lack; a mere number of items then says so, too.
 
     Returns:
         The answer; ``success`` is false, and the summary says so, when no result is usable.
@@ -70,7 +75,7 @@ def select_answer(
         (number, result) for number, result in enumerate(results, 1) if not is_failure(result)
     ]
     texts = _candidates(usable)
-    summary, source = _choose(goal, target, usable, texts)
+    summary, source = _choose(goal, target, usable, texts, missing)
     warnings = [*_failures(results, descriptions), *_blanks(usable)]
     for text in texts:
         if (
@@ -129,6 +134,7 @@ def _choose(
     target: int | None,
     usable: Sequence[tuple[int, Value]],
     texts: Sequence[AnswerCandidate],
+    missing: str,
 ) -> tuple[str, AnswerSource]:
     answers = [candidate for candidate in texts if not _explains(candidate)]
     # Sorting is stable: of one kind, the newest stays first.
@@ -138,7 +144,7 @@ def _choose(
             return _formatted(candidate, f"matches target count {target}")
     if ranked:
         return _formatted(ranked[0], "most recent of its kind")
-    return _counted(goal, usable) or _last_value(usable, texts)
+    return _counted(goal, usable) or _last_value(usable, texts, missing)
 
 
 def _explains(candidate: AnswerCandidate) -> bool:
@@ -169,22 +175,22 @@ def _counted(goal: str, usable: Sequence[tuple[int, Value]]) -> tuple[str, Answe
 
 
 def _last_value(
-    usable: Sequence[tuple[int, Value]], texts: Sequence[AnswerCandidate]
+    usable: Sequence[tuple[int, Value]], texts: Sequence[AnswerCandidate], missing: str
 ) -> tuple[str, AnswerSource]:
     """Return the last successful result as text (rules D-68, X-7, X-8), an explanation as the last resort."""
     with_text = {candidate.index for candidate in texts}
     for number, result in reversed(usable):
-        if number not in with_text and (text := _rendered(result)):
+        if number not in with_text and (text := _rendered(result, missing)):
             return text, AnswerSource(number, AnswerKind.VALUE, "last successful result")
     if texts:
         return _formatted(texts[0], "nothing but an explanation")
     return NO_ANSWER, AnswerSource(0, AnswerKind.NONE, "no usable result")
 
 
-def _rendered(result: Value) -> str:
+def _rendered(result: Value, missing: str) -> str:
     count, value = count_of(result), envelope_content(result)
     if count is not None and (not isinstance(value, Mapping | list) or value == {"count": count}):
-        return f"Success: {count} items"
+        return f"{count} items, not complete: {missing}" if missing else f"Success: {count} items"
     text = "" if value is None or value in ([], {}) else value_lines(value)
     return text if text.strip() else ""
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from threading import Lock
 from typing import Final
 
@@ -63,18 +64,37 @@ class EngineLimits:
                 )
 
 
+class Limit(StrEnum):
+    """What a goal may run out of."""
+
+    TOKENS = "tokens"
+    SECONDS = "seconds"
+    STEPS = "steps"
+
+
 class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its failed result
     """A bound of the whole goal was reached."""
 
 
 @dataclass(slots=True)
 class BudgetTracker:
-    """What a goal has used so far; safe to use from many threads."""
+    """What a goal has used so far; safe to use from many threads.
+
+    Attributes:
+        limits: What it may use.
+        clock: Seconds; never goes back.
+        tokens: Charged so far.
+        cancelled: Whether it was given up.
+        reached: What it ran out of first, ``None`` for nothing.
+        spent: Seconds that it took in earlier processes.
+    """
 
     limits: EngineLimits
     clock: Callable[[], float] = time.perf_counter
     tokens: int = 0
     cancelled: bool = False
+    reached: Limit | None = None
+    spent: float = 0.0
     _started: float = 0.0
     _lock: Lock = field(default_factory=Lock)
 
@@ -84,7 +104,7 @@ class BudgetTracker:
     @property
     def seconds(self) -> float:
         """Since the goal began."""
-        return self.clock() - self._started
+        return self.spent + self.clock() - self._started
 
     @property
     def seconds_left(self) -> float:
@@ -101,9 +121,26 @@ class BudgetTracker:
         if self.cancelled:
             raise LimitReached("the goal was given up")
         if self.seconds_left <= 0:
+            self.reach(Limit.SECONDS)
             raise LimitReached(f"the goal's time of {self.limits.seconds:g} s is over")
         if not self.tokens_left:
+            self.reach(Limit.TOKENS)
             raise LimitReached(f"the goal's {self.limits.tokens:,} tokens are used up")
+
+    def reach(self, limit: Limit) -> None:
+        """Keep that the goal ran out of something; what it ran out of first stays."""
+        with self._lock:
+            self.reached = self.reached or limit
+
+    @property
+    def reached_text(self) -> str:
+        """The limit that was reached, in words; ``""`` for none."""
+        texts = {
+            Limit.TOKENS: f"{self.limits.tokens:,} tokens",
+            Limit.SECONDS: f"{self.limits.seconds:g} seconds",
+            Limit.STEPS: f"{self.limits.steps} steps",
+        }
+        return texts[self.reached] if self.reached else ""
 
     def cancel(self) -> None:
         """Give the goal up: its other threads ask nothing more."""

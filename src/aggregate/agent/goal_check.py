@@ -1,5 +1,8 @@
 """Whether the answer is what the goal asked for, and one corrective step where it is not (rules P12 to P14, D-67)."""
 
+from dataclasses import dataclass
+from typing import Final
+
 from aggregate.agent import formatting, reply_parsing
 from aggregate.agent.answer_selection import is_failure
 from aggregate.agent.budget import LimitReached
@@ -10,28 +13,45 @@ from aggregate.agent.quantities import extract_quantity
 from aggregate.agent.steps import BranchResult, run_neuron
 from aggregate.models.result import Answer, AnswerKind
 
+MOST_MISSING: Final = 300
+"""Characters of what is missing: it is one sentence."""
 
-def corrective_neuron(
-    run: GoalContext, branch: Branch, done: BranchResult, answer: Answer
-) -> Neuron | None:
-    """Return the corrective step with its result, ``None`` where none is needed or it failed.
 
-    It works with what is there: nothing is fetched again.
+@dataclass(frozen=True, slots=True)
+class AnswerCheck:
+    """What a look at the answer gave.
+
+    Attributes:
+        missing: What the answer lacks, on one line; ``""`` for nothing.
+        corrective: The step that was done for that, with its result; ``None`` where there is none that succeeded.
     """
+
+    missing: str = ""
+    corrective: Neuron | None = None
+
+
+def check_answer(
+    run: GoalContext, branch: Branch, done: BranchResult, answer: Answer
+) -> AnswerCheck:
+    """Return what the answer lacks, and one corrective step for it.
+
+    The step works with what is there: nothing is fetched again.
+    """
+    missing = ""
     try:
         missing = _missing(run, branch, answer)
         if not missing:
-            return None
+            return AnswerCheck()
         known = formatting.known_results(branch.context)
         reply = run.ask(
             branch.node, QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known
         )
     except LimitReached as reached:
-        branch.node.warn(f"The answer was not checked: {reached}")
-        return None
+        branch.node.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
+        return AnswerCheck(missing)
     step = reply_parsing.first_line(reply)
     if not step:
-        return None
+        return AnswerCheck(missing)
     context = {**branch.context, "answer_so_far": answer.summary}
     corrective = Branch(branch.goal, branch.depth, branch.node, context, corrective=True)
     neuron = run_neuron(run, corrective, Neuron(step, len(done.neurons) + 1, branch.depth))
@@ -39,9 +59,22 @@ def corrective_neuron(
         branch.node.warn(
             f"The corrective step failed, the answer stays: {neuron.result.get('error')}"
         )
-        return None
+        return AnswerCheck(missing)
     branch.context[neuron.key] = corrective.context[neuron.key]
-    return neuron
+    return AnswerCheck(missing, neuron)
+
+
+def still_missing(goal: str, check: AnswerCheck, answer: Answer) -> str:
+    """Return what the answer chosen after a check still lacks, ``""`` for nothing that is known.
+
+    The corrective step gave what was missing where the answer is its text, unless the rules say otherwise.
+    """
+    if not check.missing:
+        return ""
+    is_corrected = check.corrective is not None and answer.source.index == check.corrective.index
+    if is_corrected and answer.source.kind is not AnswerKind.VALUE:
+        return verdict(goal, answer) or ""
+    return check.missing
 
 
 def _missing(run: GoalContext, branch: Branch, answer: Answer) -> str:
@@ -56,7 +89,8 @@ def _missing(run: GoalContext, branch: Branch, answer: Answer) -> str:
     if reply_parsing.yes_or_no(reply) is not False:
         return ""
     reply = run.ask(branch.node, QuestionKind.MISSING, goal=branch.goal, answer=summary)
-    return (reply or "").strip() or "not said"
+    sentence = " ".join((reply or "").split())
+    return formatting.clip(sentence, MOST_MISSING) or "not said what is missing"
 
 
 def verdict(goal: str, answer: Answer) -> str | None:

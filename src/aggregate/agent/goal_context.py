@@ -2,19 +2,34 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from aggregate.agent.answer_selection import failure_message, is_failure
-from aggregate.agent.budget import BudgetTracker, EngineLimits, SubtaskBudget
+from aggregate.agent.budget import BudgetTracker, EngineLimits, Limit, SubtaskBudget
 from aggregate.agent.formatting import clip
-from aggregate.agent.model import TEMPERATURES, USUAL_TEMPERATURE, Model, Question, QuestionKind
+from aggregate.agent.goal_record import (
+    GoalRecord,
+    NoRecord,
+    PlaceCounter,
+    completion_entry,
+    digest_of,
+    recorded_completion,
+)
+from aggregate.agent.model import (
+    TEMPERATURES,
+    USUAL_TEMPERATURE,
+    Completion,
+    Model,
+    Question,
+    QuestionKind,
+)
 from aggregate.agent.prompts import QUESTIONS
 from aggregate.agent.reply_schemas import SCHEMAS, Schema
 from aggregate.agent.trace import TraceKind, TraceRecorder
 from aggregate.concurrency.threads import run_in_thread
-from aggregate.errors import ClientSetupError, ModelError
+from aggregate.errors import ClientSetupError, ModelError, StateError
+from aggregate.models.jsonable import json_text
 from aggregate.models.values import Value
 from aggregate.tools import Tool, ToolContext, ToolRegistry
 
@@ -22,6 +37,10 @@ MOST_ANSWER = 200_000
 """Characters of an answer, far more than a step needs; the rest is cut, and a warning says so."""
 NOTE = 120
 """Characters of an answer or of arguments in the trace: they fit on one line."""
+
+INTERRUPTED: Final = (
+    "{} was running when the goal was interrupted: whether it was done is not known"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +52,8 @@ class GoalContext:
     limits: EngineLimits
     budget: BudgetTracker
     cache_dir: Path
-    started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    record: GoalRecord = field(default_factory=NoRecord)
+    places: PlaceCounter = field(default_factory=PlaceCounter)
 
     def ask(
         self,
@@ -55,13 +75,18 @@ class GoalContext:
             LimitReached: No time or tokens are left.
             ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
         """
-        self.budget.check()
+        question = self._question(kind, schema, fields, node.place)
+        key = self.places.key(node.place, kind.value)
+        recorded = self.record.recall(key, digest_of(question.text))
+        if recorded is None:
+            self.budget.check()
         child = node.child(TraceKind.MODEL, kind.value, "")
         with child.timed():
             try:
-                text = self._answer(self._question(kind, schema, fields, node.place), child)
-            except ClientSetupError:
-                raise  # the host's mistake, which no further question mends
+                completion = recorded_completion(recorded) if recorded else None
+                text = self._answer(completion or self._ask_live(question, key), child)
+            except (ClientSetupError, StateError):
+                raise  # no further question mends the host's mistake, or a record that does not fit
             except Exception as error:  # noqa: BLE001 - whatever a client raises, the goal goes on without this answer
                 child.fail(f"{type(error).__name__}: {error!s:.300}")
                 node.warn(f'The model gave no answer to "{kind}": {error!s:.300}')
@@ -88,22 +113,42 @@ class GoalContext:
             self.budget.seconds_left,
         )
 
-    def _answer(self, question: Question, node: TraceRecorder) -> str:
-        """Return the model's answer; it is not waited for beyond the goal's time.
+    def _ask_live(self, question: Question, key: str) -> Completion:
+        """Ask the model, and record what it gives; it is not waited for beyond the goal's time.
 
         Raises:
-            ModelError: There is none in time, or it is none.
+            ModelError: There is no answer in time.
         """
         seconds_left = self.budget.seconds_left
         future = run_in_thread(f"model {question.call}", lambda: self.model.ask(question))
         try:
             completion = future.result(timeout=seconds_left)
-        except TimeoutError:
+        except TimeoutError as error:
             if future.done():
+                self._keep(key, question.text, {"error": str(error)})
                 raise  # the model's own
+            self.budget.reach(Limit.SECONDS)
             raise ModelError(f"the goal's time of {self.limits.seconds:g} s is over") from None
+        except ClientSetupError:
+            raise
+        except Exception as error:
+            self._keep(key, question.text, {"error": f"{error!s:.300}"})
+            raise
+        self._keep(key, question.text, completion_entry(completion))
+        return completion
+
+    def _keep(self, key: str, text: str, entry: Mapping[str, Any]) -> None:
+        self.record.finish(key, digest_of(text), entry, seconds=self.budget.seconds)
+
+    def _answer(self, completion: Completion, node: TraceRecorder) -> str:
+        """Return the text of an answer, and charge for it.
+
+        Raises:
+            ModelError: It is none.
+        """
         node.tokens = max(0, int(completion.tokens))
-        self.budget.charge(node.tokens)
+        charged = completion.tokens if completion.charged is None else completion.charged
+        self.budget.charge(int(charged))
         if completion.problem:
             raise ModelError(completion.problem)
         if not isinstance(completion.text, str):
@@ -124,23 +169,62 @@ class GoalContext:
         Raises:
             LimitReached: No time or tokens are left.
         """
-        self.budget.check()
-        seconds = min(self.limits.tool_seconds, self.budget.seconds_left)
+        arguments_json = json_text(arguments)
+        key, call_text = self.places.key(node.place, "tool"), f"{tool.name}({arguments_json})"
+        recorded = self.record.recall(key, digest_of(call_text))
+        if recorded is None:
+            self.budget.check()
         arguments_line = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
         child = node.child(TraceKind.TOOL, tool.name, clip(arguments_line, NOTE))
-        tool_context = ToolContext(dict(results), self.cache_dir, seconds, self.started)
         with child.timed():
-            result = self.tools.run(tool.name, arguments, context=tool_context, seconds=seconds)
+            if recorded is not None:
+                result = recorded["result"]
+            else:
+                result = self._call_live(tool, arguments, results, key, call_text, arguments_json)
         if is_failure(result):
             child.fail(failure_message(result))
+        return result
+
+    def _call_live(
+        self,
+        tool: Tool,
+        arguments: dict[str, Any],
+        results: Mapping[str, Value],
+        key: str,
+        call_text: str,
+        arguments_json: str,
+    ) -> Value:
+        """Call a tool, and record what it gives; one that is not to be repeated is recorded before, too."""
+        if not tool.repeatable and self.record.begin(
+            key, digest_of(call_text), tool=tool.name, arguments=arguments_json
+        ):
+            result: Value = {
+                "success": False,
+                "error": INTERRUPTED.format(tool.name),
+                "retry": False,
+            }
+            self._keep(key, call_text, {"result": result})
+            return result
+        seconds = min(self.limits.tool_seconds, self.budget.seconds_left)
+        context = ToolContext(dict(results), self.cache_dir, seconds, self.record.started)
+        result = self.tools.run(tool.name, arguments, context=context, seconds=seconds)
+        is_cut_off = is_failure(result) and self.budget.seconds_left <= 0
+        if not is_cut_off:  # with more time it is called again
+            self._keep(key, call_text, {"result": result})
         return result
 
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """The tool that was chosen for a step, ``None`` for the model alone."""
+    """What was chosen for a step.
+
+    Attributes:
+        tool: The tool, ``None`` for the model alone.
+        problem: Why nothing was chosen, ``""`` where something was.
+    """
 
     tool: Tool | None
+    problem: str = ""
 
 
 @dataclass(slots=True)

@@ -73,11 +73,14 @@ class Completion:
         text: What it wrote.
         tokens: Of question and answer together.
         problem: Why the text is no answer, ``""`` where it is one.
+        charged: What counts against the goal's limit, where that is less: a token read from a cache costs a part of
+            one. ``None`` for all tokens.
     """
 
     text: str
     tokens: int = 0
     problem: str = ""
+    charged: int | None = None
 
 
 @runtime_checkable

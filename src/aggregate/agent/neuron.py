@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from aggregate.agent.budget import Limit
 from aggregate.agent.trace import Trace
 from aggregate.models.result import Answer
 from aggregate.models.values import Value
+from aggregate.tools import Tool
 
 TOO_DEEP: Final = "Max recursion depth reached"
 NO_STEPS: Final = "Could not decompose goal"
@@ -13,11 +15,21 @@ NO_STEPS: Final = "Could not decompose goal"
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """What a step gave, whether that was found to be right, and the labels of the sub-tasks that it took."""
+    """What a step gave.
+
+    Attributes:
+        result: The result, whole.
+        validated: Whether it was found to be right.
+        spawned: The labels of the sub-tasks that it took.
+        executions: Calls of its tool, those of sub-tasks aside.
+        other: The tool that was chosen for it after this failure.
+    """
 
     result: Value
     validated: bool
     spawned: tuple[str, ...] = ()
+    executions: int = 0
+    other: Tool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +82,8 @@ class GoalResult:
         error: Why nothing ran, ``""`` otherwise.
         warnings: What a reader should know: failed steps, what was left out, questions without an answer.
         trace: What happened, with times and tokens.
+        limit: What the goal ran out of, ``None`` for nothing; the answer is then what there was by that time.
+        stopped: The same as a sentence with what was done, ``""`` for nothing.
     """
 
     success: bool
@@ -81,16 +95,24 @@ class GoalResult:
     error: str
     warnings: tuple[str, ...]
     trace: Trace
+    limit: Limit | None = None
+    stopped: str = ""
 
     @property
     def text(self) -> str:
         """What the user reads."""
-        return self.final.summary if self.final else self.error
+        if self.final and (self.final.success or not self.stopped):
+            return self.final.summary
+        return self.stopped or self.error
 
     def as_dict(self) -> dict[str, Any]:
-        """Return ``{success, goal, depth, neurons, results, final}``, or ``{success, error}`` where nothing ran."""
+        """Return ``{success, goal, depth, neurons, results, final}``, or ``{success, error}`` where nothing ran.
+
+        ``limit`` and ``stopped`` follow where the goal ran out of something.
+        """
+        limit = {"limit": self.limit.value, "stopped": self.stopped} if self.limit else {}
         if self.final is None:
-            return {"success": False, "error": self.error}
+            return {"success": False, "error": self.error, **limit}
         return {
             "success": self.success,
             "goal": self.goal,
@@ -98,16 +120,19 @@ class GoalResult:
             "neurons": [neuron.as_dict() for neuron in self.neurons],
             "results": list(self.results),
             "final": final_dict(self.final),
+            **limit,
         }
 
 
 def final_dict(answer: Answer) -> dict[str, Any]:
-    """Return the answer's envelope as plain data (rule X-6)."""
+    """Return the answer's envelope as plain data (rule X-6), with what is ``missing`` where a check found something."""
     source = answer.source
+    missing = {"missing": answer.missing} if answer.missing else {}
     return {
         "summary": answer.summary,
         "detailed_results": list(answer.detailed_results),
         "source": {"index": source.index, "kind": source.kind.value, "reason": source.reason},
         "success": answer.success,
         "warnings": list(answer.warnings),
+        **missing,
     }

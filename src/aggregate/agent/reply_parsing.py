@@ -16,6 +16,16 @@ _YES_NO: Final = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
 _AGREES: Final = ("yes", "true")
 _OBJECTS: Final = 50
 """Braces from which a reading of JSON is tried: each may cost the length of the text."""
+LEAST_WORDS: Final = 2
+"""Words of a plan: a single one, such as "OK", says nothing to do."""
+MOST_WORDS: Final = 20
+"""Words of a line that is taken for a step though no list's mark says so: a longer one explains."""
+_SPEAKING_WORDS: Final = """
+i i'm i'll i'd we we'll you you'll it it's this that these there the to here sure okay ok yes no sorry as let let's
+since because before after goal answer none nothing
+"""
+_SPEAKING: Final = frozenset(_SPEAKING_WORDS.split())
+"""How lines begin that speak about a plan, or to the reader, instead of telling what to do."""
 MOST_LINE: Final = 2000
 """Characters of a line that is read as a step: patterns need time that grows faster than what they search."""
 
@@ -33,6 +43,35 @@ def parse_steps(text: str) -> list[str]:
         if re.search(r"\w", step):
             unique.setdefault(step.lower().rstrip(". "), step)
     return list(unique.values())
+
+
+def parse_plan(text: str, goal: str) -> list[str]:
+    """Return the steps of a plan; none where nothing can be read.
+
+    A list is taken as ``parse_steps`` does. Without one, lines of a few words each are steps too, and anything longer
+    is prose about the goal, which then is the one step itself.
+    """
+    if listed := parse_steps(text):
+        return listed
+    if json_value(text, dict) is not None or json_value(text, list) is not None:
+        return []  # a form that holds no step
+    lines = [line for line in map(_squeezed, text.splitlines()) if re.search(r"\w", line)]
+    if sum(len(re.findall(r"[^\W\d_]{2,}", line)) for line in lines) < LEAST_WORDS:
+        return []
+    if all(map(_is_short_step, lines)):
+        return list(dict.fromkeys(map(_unmarked, lines)))
+    return [goal]
+
+
+def _is_short_step(line: str) -> bool:
+    """Return whether a line tells to do something, and is no sentence about it."""
+    line_words = re.findall(r"[\w']+", line.lower())
+    return (
+        0 < len(line_words) <= MOST_WORDS
+        and line_words[0] not in _SPEAKING
+        and not line.endswith((":", "?"))
+        and not re.search(r"[.!;]\s", line)
+    )
 
 
 def _listed_in_json(text: str) -> Any:  # noqa: ANN401 - whatever JSON holds

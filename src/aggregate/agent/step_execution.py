@@ -1,9 +1,12 @@
 """Doing one step: up to three executions, each failure reflected on, each result checked (rules D-50, X-15)."""
 
-from typing import Any, Final
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
 
 from aggregate.agent import formatting, reply_parsing
-from aggregate.agent.answer_selection import is_failure
+from aggregate.agent.answer_selection import failure_message, is_failure
 from aggregate.agent.goal_context import Branch, GoalContext
 from aggregate.agent.heuristics import is_vague, words
 from aggregate.agent.item_lists import fields_of, find_list
@@ -17,30 +20,55 @@ from aggregate.tools import ANALYSIS, Tool
 REJECTED: Final = (
     "The last result was judged not to give what the step asked for. Do it differently."
 )
+ChooseOther: TypeAlias = Callable[[Tool, str], Tool | None]
+"""Returns the tool to take in place of one that failed with an error, ``None`` for none."""
+_NO_TOOL: Final = re.compile(r"\W*no tool fits\W*(.*)", re.IGNORECASE | re.DOTALL)
+"""How a model says that a step cannot be done by it."""
 
 
-def execute_step(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
-    """Do ``step`` with ``tool``, or by the model alone where there is none."""
+def execute_step(
+    run: GoalContext,
+    branch: Branch,
+    step: str,
+    tool: Tool | None,
+    *,
+    attempts: int,
+    choose_other: ChooseOther | None = None,
+) -> StepOutcome:
+    """Do ``step`` with ``tool``, or by the model alone where there is none.
+
+    Args:
+        run: The goal.
+        branch: The branch that the step belongs to.
+        step: What is to be done.
+        tool: What does it.
+        attempts: Executions, at most.
+        choose_other: Chooses another tool after a final failure, and before the last execution; with one chosen the
+            step ends here.
+    """
     if tool is None:
         return _answer_step(run, branch, step)
     step = _clarified(run, branch, step, tool)
     feedback = FailureFeedback()
     outcome = StepOutcome(None, validated=False)
-    for attempts_left in reversed(range(run.limits.attempts)):
+    for number in range(1, attempts + 1):
         arguments = arguments_for(run, branch, step, tool, feedback)
         result = run.call(branch.node, tool, arguments, branch.context)
-        outcome = StepOutcome(result, validated=False)
+        outcome = StepOutcome(result, validated=not is_failure(result), executions=number)
         if is_failure(result):
             # No word of a retry means that none can help (D-55); after the last one there is nothing to reflect for.
-            if not attempts_left or result.get("retry") is not True:
+            is_final = result.get("retry") is not True
+            if choose_other and number < attempts and (is_final or number == attempts - 1):
+                outcome = replace(outcome, other=choose_other(tool, failure_message(result)))
+            if is_final or number == attempts or outcome.other:
                 return outcome
             feedback = reflect(run, branch, step, tool, arguments, result)
         elif _is_right(run, branch, step, result):
-            return StepOutcome(result, validated=True)
+            return outcome
         else:
             feedback = FailureFeedback(REJECTED)
     branch.node.warn(f'The result of "{step}" was accepted though no check confirmed it.')
-    return outcome
+    return replace(outcome, validated=False)
 
 
 def _is_right(run: GoalContext, branch: Branch, step: str, result: Value) -> bool:
@@ -61,9 +89,18 @@ def _answer_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
             branch.context, each=formatting.ANSWER, most=formatting.ANSWER
         )
         text = run.ask(branch.node, QuestionKind.ANSWER, step=step, known=known)
+        if text is not None and (lacking := _NO_TOOL.match(text)):
+            return failed_step(
+                f"no tool fits the step: {reply_parsing.first_line(lacking[1]) or 'not said why'}"
+            )
         if text is not None and text.strip():
             return StepOutcome(ai_response(text), validated=True)
-    return StepOutcome({"success": False, "error": "The model gave no answer"}, validated=False)
+    return failed_step("The model gave no answer")
+
+
+def failed_step(error: str) -> StepOutcome:
+    """Return the outcome of a step that failed for good."""
+    return StepOutcome({"success": False, "error": error, "retry": False}, validated=False)
 
 
 def ai_response(text: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from aggregate.agent import formatting, reply_parsing
 from aggregate.agent.answer_selection import failure_message, is_failure, select_answer
-from aggregate.agent.budget import LimitReached
+from aggregate.agent.budget import Limit, LimitReached
 from aggregate.agent.fan_out import fan_out, with_results
 from aggregate.agent.goal_context import Branch, GoalContext
 from aggregate.agent.heuristics import Iteration, advice, find_iteration, is_compound
@@ -20,7 +20,7 @@ from aggregate.agent.list_iteration import (
 )
 from aggregate.agent.model import QuestionKind
 from aggregate.agent.neuron import NO_STEPS, TOO_DEEP, Neuron, StepOutcome, final_dict
-from aggregate.agent.step_execution import execute_step
+from aggregate.agent.step_execution import ChooseOther, execute_step, failed_step
 from aggregate.agent.step_splitting import parts_of, run_parts
 from aggregate.agent.tool_selection import choose_tool
 from aggregate.agent.trace import TraceKind
@@ -67,9 +67,25 @@ def run_branch(run: GoalContext, branch: Branch) -> BranchResult:
 
 
 def _steps(run: GoalContext, branch: Branch) -> list[str]:
-    """Return the steps of a goal (rule P1); a sub-task that names one thing to do is one, without a question."""
+    """Return the steps of a goal (rule P1), asked twice where nothing can be read.
+
+    A sub-task that names one thing to do is one step, without a question.
+    """
     if branch.depth > 0 and not is_compound(branch.deciding_text(branch.goal)):
         return [branch.goal]
+    steps = _asked_steps(run, branch) or _asked_steps(run, branch)
+    most = run.limits.steps
+    if len(steps) > most:
+        run.budget.reach(Limit.STEPS)
+        dropped = "; ".join(steps[most:])
+        branch.node.warn(
+            f"The goal was split into {len(steps)} steps, the most is {most}. Left out: {dropped}"
+        )
+    return steps[:most]
+
+
+def _asked_steps(run: GoalContext, branch: Branch) -> list[str]:
+    """Ask for the steps of a goal; none where the answer holds nothing that can be read as one."""
     reply = run.ask(
         branch.node,
         QuestionKind.DECOMPOSE,
@@ -79,14 +95,7 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
         memory=formatting.fenced_memory(branch.context.get(formatting.MEMORY) or {}),
         most=run.limits.steps,
     )
-    steps = reply_parsing.parse_steps(reply or "")
-    most = run.limits.steps
-    if len(steps) > most:
-        dropped = "; ".join(steps[most:])
-        branch.node.warn(
-            f"The goal was split into {len(steps)} steps, the most is {most}. Left out: {dropped}"
-        )
-    return steps[:most]
+    return reply_parsing.parse_plan(reply or "", branch.goal)
 
 
 def _tools_line(names: Sequence[str]) -> str:
@@ -121,9 +130,7 @@ def _do_safely(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
     try:
         return _do_step(run, branch, step)
     except LimitReached as reached:
-        return StepOutcome(
-            {"success": False, "error": str(reached), "retry": False}, validated=False
-        )
+        return failed_step(str(reached))
     except Exception as error:  # noqa: BLE001 - one step's failure is a value, and the next step still runs
         return StepOutcome(
             {"success": False, "error": f"{type(error).__name__}: {error}"}, validated=False
@@ -131,8 +138,48 @@ def _do_safely(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
 
 
 def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
-    """Do a step: in its parts, for each item of a list that is there, or as a whole."""
-    tool = choose_tool(run, branch, step)
+    """Do a step with the tool that it needs; where that fails, with another one if the model names one.
+
+    What another tool does is the step's result if it succeeds, else the first failure is. All executions count
+    together (rule D-7).
+    """
+
+    def choose_other(failed: Tool, error: str) -> Tool | None:
+        return choose_tool(run, branch, step, failed=(failed.name,), error=error).tool
+
+    choice = choose_tool(run, branch, step)
+    if choice.problem:
+        return failed_step(choice.problem)
+    attempts = run.limits.attempts
+    decided_above = branch.chosen is not None or branch.corrective or len(run.tools) < 2
+    outcome = _do_with(
+        run,
+        branch,
+        step,
+        choice.tool,
+        attempts=attempts,
+        choose_other=None if decided_above else choose_other,
+    )
+    other = outcome.other
+    if choice.tool and outcome.spawned and is_failure(outcome.result) and not decided_above:
+        other = choose_other(choice.tool, failure_message(outcome.result))
+    if other is None:
+        return outcome
+    left = attempts - outcome.executions
+    repeated = _do_with(run, branch, step, other, attempts=left, choose_other=None)
+    return outcome if is_failure(repeated.result) else repeated
+
+
+def _do_with(
+    run: GoalContext,
+    branch: Branch,
+    step: str,
+    tool: Tool | None,
+    *,
+    attempts: int,
+    choose_other: ChooseOther | None,
+) -> StepOutcome:
+    """Do a step with what was chosen: in its parts, for each item of a list that is there, or as a whole."""
     parts = parts_of(run, branch, step, tool)
     if parts:
         return run_parts(run, branch, parts, tool, run_subtask)
@@ -145,8 +192,8 @@ def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
         template = template_for(run, branch, loop, ask=False)
         if (loop.source.digest, template) not in branch.finished_loops:
             return fan_out(run, branch, loop, template, tool, run_subtask)
-    outcome = execute_step(run, branch, step, tool)
-    if tool and iteration:
+    outcome = execute_step(run, branch, step, tool, attempts=attempts, choose_other=choose_other)
+    if tool and iteration and not outcome.other:
         return _fan_out_after(run, branch, step, tool, iteration, outcome)
     return outcome
 
@@ -164,8 +211,9 @@ def _fan_out_after(
     if loop is None or not more_calls_needed(run, branch, loop, tool):
         return outcome
     template = template_for(run, branch, loop, ask=True)
-    item_tool = choose_tool(run, branch, template)
-    if item_tool is not None and item_tool.name == tool.name:
+    item_choice = choose_tool(run, branch, template)
+    item_tool = item_choice.tool
+    if item_choice.problem or (item_tool is not None and item_tool.name == tool.name):
         return outcome
     of_items = fan_out(run, branch, loop, template, item_tool, run_subtask)
     if not of_items.spawned:

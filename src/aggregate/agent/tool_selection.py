@@ -1,102 +1,151 @@
-"""Which tool a step needs: by its words, and by the model only where they do not decide (rule P2)."""
+"""Which tool a step needs: by its words where these leave no doubt, else by the model (rule P2)."""
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from aggregate.agent import reply_parsing
 from aggregate.agent.formatting import clip
-from aggregate.agent.goal_context import Branch, GoalContext
+from aggregate.agent.goal_context import Branch, GoalContext, ToolChoice
 from aggregate.agent.heuristics import significant_words
 from aggregate.agent.model import QuestionKind
 from aggregate.agent.reply_schemas import choice_schema
-from aggregate.tools import ANALYSIS, Tool, ToolRegistry
+from aggregate.agent.tool_matching import certain_tool, ranked_tools, turns
+from aggregate.text.fences import fence
+from aggregate.tools import ANALYSIS, Parameter, Tool, ToolRegistry
 
-_NAME_POINTS: Final = 2
-_DESCRIPTION_POINTS: Final = 1
-_VERB_POINTS: Final = 2
-"""What a word of a step counts that is in a tool's name or description, and its first word on top."""
-CERTAIN: Final = 3
-"""How many times better than the next the best must fit; its words must hold the step's verb, too.
+CANDIDATES: Final = 10
+"""Tools to choose from in one question, which then stays below 400 tokens."""
+MOST_CANDIDATES: Final = 60
+"""Tools to choose from in all questions for one step."""
+NOT_CHOSEN: Final = "no tool was chosen: the model named none of those that it was shown"
+_NAMES: Final = 24
+"""Names of tools that follow in the next question: as many as the question for the steps names."""
+_TIMES: Final = 2
+"""How often a question is asked whose answer cannot be read."""
+_DESCRIPTION_CHARACTERS: Final = 120
+_NONE: Final = re.compile(r"\W*(?:none|nothing|no (?:\w+ )?tool)\b", re.IGNORECASE)
 
-A wrong tool costs more than a question, so the words decide only where no other tool comes near.
-"""
-CANDIDATES: Final = 6
-"""Tools to choose from in a question, which stays short."""
-_DESCRIPTION_CHARACTERS: Final = 90
 
-
-def choose_tool(run: GoalContext, branch: Branch, step: str) -> Tool | None:
-    """Return the tool for ``step``, ``None`` where no tool can do it.
+def choose_tool(
+    run: GoalContext, branch: Branch, step: str, *, failed: tuple[str, ...] = (), error: str = ""
+) -> ToolChoice:
+    """Return what does ``step``: a tool, the model alone where no tool can, or why nothing was chosen.
 
     A branch for which was chosen already keeps that; a corrective one may only analyse.
+
+    Args:
+        run: The goal.
+        branch: The branch that the step belongs to.
+        step: What is to be done.
+        failed: Names of tools that have failed at it: they are not offered again, and the model is asked.
+        error: How the last of these failed.
     """
-    if branch.chosen is not None:
-        return branch.chosen.tool
+    if branch.chosen is not None and not failed:
+        return branch.chosen
     if branch.corrective:
-        return run.tools.get(ANALYSIS) if ANALYSIS in run.tools else None
+        return ToolChoice(run.tools.get(ANALYSIS) if ANALYSIS in run.tools else None)
     step = branch.deciding_text(step)
-    named = _named_tool(step, run.tools)
-    if named or not len(run.tools):
-        return named
-    scores = {tool.name: tool_score(step, tool) for tool in run.tools}
-    ranked = sorted(run.tools, key=lambda tool: -scores[tool.name])
-    best = scores[ranked[0].name]
-    second = scores[ranked[1].name] if len(ranked) > 1 else 0
-    if _has_verb(step, ranked[0]) and best >= CERTAIN * max(second, 1):
-        return ranked[0]
-    candidates = [tool for tool in ranked if best == 0 or scores[tool.name] * 2 >= best][
-        :CANDIDATES
-    ]
-    if ANALYSIS in run.tools and all(tool.name != ANALYSIS for tool in candidates):
-        candidates.append(run.tools.get(ANALYSIS))
-    reply = _ask_for_tool(run, branch, step, candidates)
-    if reply is None or not reply.strip():
-        return ranked[0] if best else None
-    return _named_tool(reply_parsing.named_text(reply, "tool"), run.tools, is_answer=True)
+    if not failed and (named := _tool_named_in_step(step, run.tools)):
+        return ToolChoice(named)
+    ranked = ranked_tools(step, [tool for tool in run.tools if tool.name not in failed])
+    if not failed and (certain := certain_tool(ranked)):
+        return ToolChoice(certain)
+    tools = _analysis_early([match.tool for match in ranked])
+    trouble = f"{failed[-1]} has failed at it:\n{fence(clip(error, 400))}" if failed else ""
+    return _asked_choice(run, branch, step, tools, trouble)
 
 
-def _ask_for_tool(
-    run: GoalContext, branch: Branch, step: str, candidates: list[Tool]
-) -> str | None:
-    lines = [
-        f"{tool.name}: {clip(tool.description, _DESCRIPTION_CHARACTERS)}" for tool in candidates
-    ]
-    return run.ask(
-        branch.node,
-        QuestionKind.FIND_TOOL,
-        step=step,
-        tools="\n".join(lines),
-        schema=choice_schema([tool.name for tool in candidates]),
-    )
+def _asked_choice(
+    run: GoalContext, branch: Branch, step: str, tools: Sequence[Tool], trouble: str
+) -> ToolChoice:
+    """Ask for one of ``tools``, the most likely first; the others are shown where none of these is named."""
+    if len(tools) > MOST_CANDIDATES:
+        branch.node.warn(
+            f'Only {MOST_CANDIDATES} of {len(tools)} tools were offered for "{clip(step, 80)}".'
+        )
+    offered = tools[:MOST_CANDIDATES]
+    for start in range(0, len(offered), CANDIDATES):
+        shown = offered[start : start + CANDIDATES]
+        rest = [tool.name for tool in offered[start + CANDIDATES :]]
+        for reply in _replies(run, branch, step, shown, rest, trouble):
+            answer = read_choice(reply, run.tools, shown)
+            if answer is not None:
+                break
+        else:
+            return ToolChoice(None, NOT_CHOSEN)
+        if answer.tool is not None:
+            return answer
+    return ToolChoice(None)
 
 
-def tool_score(step: str, tool: Tool) -> int:
-    """Return how well the words of a step fit a tool."""
-    name_words = set(significant_words(tool.name))
-    description_words = set(significant_words(tool.description))
-    score = _VERB_POINTS * _has_verb(step, tool)
-    for word in dict.fromkeys(significant_words(step)):
-        score += _NAME_POINTS * (word in name_words)
-        score += _DESCRIPTION_POINTS * (word in description_words)
-    return score
+def _replies(
+    run: GoalContext,
+    branch: Branch,
+    step: str,
+    shown: Sequence[Tool],
+    rest: Sequence[str],
+    trouble: str,
+) -> Iterator[str | None]:
+    """Yield the answers to the question for one of ``shown``, asked when the one before could not be read."""
+    names = ", ".join(rest[:_NAMES])
+    for _ in range(_TIMES):
+        yield run.ask(
+            branch.node,
+            QuestionKind.FIND_TOOL,
+            step=step,
+            trouble=trouble,
+            tools=fence("\n".join(map(tool_line, shown))),
+            rest=f"You are shown these after NONE: {names}" if names else "",
+            schema=choice_schema([tool.name for tool in shown]),
+        )
 
 
-def _has_verb(step: str, tool: Tool) -> bool:
-    """Return whether the verb of a step, its first word, is one of the tool's."""
-    verb = significant_words(step)[:1]
-    return bool(verb) and verb[0] in significant_words(f"{tool.name} {tool.description}")
+def read_choice(reply: str | None, tools: ToolRegistry, shown: Sequence[Tool]) -> ToolChoice | None:
+    """Return the choice in an answer, ``None`` where it names no tool that was shown, or several."""
+    text = reply_parsing.named_text(reply or "", "tool")
+    if _NONE.match(text):
+        return ToolChoice(None)
+    names = {tool.name for tool in shown}
+    mentioned = [tool for tool in _mentioned_tools(text, tools) if tool.name in names]
+    return ToolChoice(mentioned[0]) if len(mentioned) == 1 else None
 
 
-def _named_tool(text: str, tools: ToolRegistry, *, is_answer: bool = False) -> Tool | None:
-    """Return the tool whose name stands in a text as a whole word, the first one where there are several.
+def tool_line(tool: Tool) -> str:
+    """Return what a model is shown of a tool: ``getPrice(article_id: int): Get its price.``."""
+    parameters = ", ".join(map(_typed, tool.parameters))
+    return f"{tool.name}({parameters}): {clip(tool.description, _DESCRIPTION_CHARACTERS)}"
 
-    A name of one plain word, as ``search``, names its tool only in an answer: a step may use the word.
+
+def _typed(parameter: Parameter) -> str:
+    return f"{parameter.name}{'' if parameter.required else '?'}: {parameter.type}"
+
+
+def _analysis_early(tools: list[Tool]) -> list[Tool]:
+    """Return the tools with analysis among those that are shown first: what is there can always be computed with."""
+    early = [tool.name for tool in tools[:CANDIDATES]]
+    analysis = next((tool for tool in tools if tool.name == ANALYSIS), None)
+    if analysis is None or ANALYSIS in early:
+        return tools
+    others = [tool for tool in tools if tool is not analysis]
+    return [*others[: CANDIDATES - 1], analysis, *others[CANDIDATES - 1 :]]
+
+
+def _tool_named_in_step(step: str, tools: ToolRegistry) -> Tool | None:
+    """Return the tool that a step calls by its name; ``None`` where it names several, or says "not".
+
+    A name of one plain word, as ``search``, names no tool: a step may use the word.
     """
-    mentions: list[tuple[int, Tool]] = []
+    mentioned = _mentioned_tools(step, tools, several_words=True)
+    return mentioned[0] if len(mentioned) == 1 and not turns(step) else None
+
+
+def _mentioned_tools(text: str, tools: ToolRegistry, *, several_words: bool = False) -> list[Tool]:
+    """Return the tools whose names, or aliases of them, stand in a text as whole words, each once."""
+    mentioned: dict[str, Tool] = {}
     for name, tool in tools.spellings().items():
-        match = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE)
-        if match and (is_answer or len(significant_words(name)) > 1):
-            mentions.append((match.start(), tool))
-    if not mentions:
-        return None
-    return min(mentions, key=lambda mention: mention[0])[1]
+        if several_words and len(significant_words(name)) < 2:
+            continue
+        if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE):
+            mentioned.setdefault(tool.name, tool)
+    return list(mentioned.values())

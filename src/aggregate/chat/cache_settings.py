@@ -23,11 +23,13 @@ class CacheSettings:
         lifetime: How long new entries are to live.
         keep_alive: For how many minutes a process that stays open renews them, ``0`` for not at all.
         notes: What a project has decided that may cost more.
+        writes: Whether anything is written that a later request could read.
     """
 
     lifetime: CacheLifetime = CacheLifetime.AUTO
     keep_alive: int = 0
     notes: tuple[str, ...] = ()
+    writes: bool = True
 
 
 def cache_settings(project: Project, *, wanted: str = "", once: bool = False) -> CacheSettings:
@@ -43,17 +45,15 @@ def cache_settings(project: Project, *, wanted: str = "", once: bool = False) ->
     Raises:
         ConfigError: The user's configuration cannot be used.
     """
-    if once:
-        return CacheSettings(CacheLifetime.OFF)
     own = _users_table()
     ignored = _KEEP_ALIVE if project.config.send.keep_alive > own.keep_alive else ()
     if wanted or "cache" in own.model_fields_set:
-        return CacheSettings(CacheLifetime(wanted or own.cache), own.keep_alive, ignored)
+        return CacheSettings(CacheLifetime(wanted or own.cache), own.keep_alive, ignored, not once)
     lifetime = CacheLifetime(project.config.send.cache)
     notes: tuple[str, ...] = ()
     if lifetime in _DEARER:
         notes = (f'cache = "{lifetime.value}" by [send] of the project',)
-    return CacheSettings(lifetime, own.keep_alive, (*notes, *ignored))
+    return CacheSettings(lifetime, own.keep_alive, (*notes, *ignored), not once)
 
 
 def _users_table() -> SendTable:

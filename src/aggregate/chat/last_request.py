@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from aggregate.chat.request_log import LoggedRequest, read_segment, recent_requests
+from aggregate.chat.request_log import LoggedRequest, SentRecord, read_segment, recent_requests
 from aggregate.compose.numbered_output import request_log_path
 from aggregate.compose.request import Request
 from aggregate.models.prompt import Prompt, Section
@@ -13,7 +13,7 @@ from aggregate.models.sent_file import SentFile
 from aggregate.prompt_cache.file_order import FORGET, count_changes
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, digest
 from aggregate.prompt_cache.lifetimes import Pauses
-from aggregate.prompt_cache.policy import CacheLookup, CachePolicy
+from aggregate.prompt_cache.policy import CacheLookup, CachePolicy, policy_for
 from aggregate.prompt_cache.request_plan import BlockLayout
 from aggregate.prompt_cache.retention import CachedPrompt
 from aggregate.sources.git import touched_files
@@ -34,12 +34,14 @@ class LastRequest:
         may_be_cached: Whether it went to the model that is asked now, with the same instructions.
         age: Seconds since then.
         redaction: Which secrets are not sent, not even again.
+        is_own: Whether it was of the same discussion, or of the one that this goes on from.
     """
 
     logged: LoggedRequest | None = None
     may_be_cached: bool = False
     age: float = 0.0
     redaction: "Redaction | None" = None
+    is_own: bool = True
 
     @property
     def fingerprint(self) -> PromptFingerprint | None:
@@ -48,8 +50,8 @@ class LastRequest:
 
     @property
     def shown(self) -> tuple[SentFile, ...]:
-        """How much of each file it has shown, if it had a budget."""
-        return self.logged.sent.shown if self.logged and self.logged.sent else ()
+        """How much of each file it has shown, if it had a budget; another discussion was about something else."""
+        return self.logged.sent.shown if self.logged and self.logged.sent and self.is_own else ()
 
     @property
     def layout(self) -> BlockLayout | None:
@@ -67,7 +69,13 @@ class LastRequest:
         if self.logged is None or self.logged.sent is None:
             return Pauses()
         earlier = Pauses(self.logged.sent.pauses)
-        return earlier.then(self.age) if self.age <= _LONGEST_PAUSE else earlier
+        is_pause = self.is_own and self.age <= _LONGEST_PAUSE
+        return earlier.then(self.age) if is_pause else earlier
+
+    def is_alive(self, usual: float) -> bool:
+        """Tell whether a cache still holds any of it; ``usual`` is how many seconds its entries live as a rule."""
+        lifetimes = self.logged.sent.lifetimes if self.logged and self.logged.sent else ()
+        return self.age <= max(lifetimes, default=usual)
 
     def cached_prompt(self, policy: CachePolicy) -> CachedPrompt | None:
         """Return its prompt, and where a cache can still be read that works by ``policy``."""
@@ -98,19 +106,56 @@ class LastRequest:
         return None if redact(text, self.redaction).findings else text
 
 
-def find_last_request(request: Request, *, provider: str, model: str, system: str) -> LastRequest:
-    """Return the last send to the same model with the same instructions, else the last one to any."""
+def find_last_request(
+    request: Request, *, provider: str, model: str, system: str, lifetime: float
+) -> LastRequest:
+    """Return the last send of the discussion to the same model with the same instructions.
+
+    Where a cache no longer holds that one, or there is none: the last one of any other discussion that a cache still
+    holds, since the files of the project begin both. Else it is the last one of this discussion to any model, else of
+    any.
+
+    Args:
+        request: What is to be composed.
+        provider: Who is sent it.
+        model: The same.
+        system: The instructions.
+        lifetime: How long an entry of the provider's cache usually lives, in seconds.
+    """
     recipient = (provider, model, digest(system))
-    last: LoggedRequest | None = None
+    own = other = last = None
     for logged in recent_requests(request.output_dir, request.namespace):
         if logged.sent is None:
             continue
-        if (logged.sent.provider, logged.sent.model, logged.fingerprint.digests[0]) == recipient:
-            return LastRequest(
-                logged, may_be_cached=True, age=_age(logged), redaction=request.redaction
-            )
-        last = last or logged
-    return LastRequest(last, age=_age(last), redaction=request.redaction) if last else LastRequest()
+        sent = _last_request(logged, logged.sent, request, recipient)
+        last = sent if last is None or (sent.is_own and not last.is_own) else last
+        if not sent.may_be_cached:
+            continue
+        is_alive = sent.is_alive(lifetime)
+        if sent.is_own and own is None:
+            own = sent
+        if (sent.is_own and is_alive) or (own is not None and not is_alive):
+            break  # what is older is no longer cached either
+        if is_alive and other is None:
+            other = sent
+    if own is not None and own.is_alive(lifetime):
+        return own
+    return other or own or last or LastRequest()
+
+
+def _last_request(
+    logged: LoggedRequest, sent: SentRecord, request: Request, recipient: tuple[str, str, str]
+) -> LastRequest:
+    reached = (sent.provider, sent.model, logged.fingerprint.digests[0])
+    lookup = policy_for(sent.provider, sent.model).lookup
+    was_written = bool(sent.breakpoints) or lookup is not CacheLookup.BREAKPOINTS
+    return LastRequest(
+        logged,
+        may_be_cached=reached == recipient and was_written,
+        age=_age(logged),
+        redaction=request.redaction,
+        is_own=sent.discussion in (request.discussion, request.continues),
+    )
 
 
 def _committed_changes(prompt: Prompt, folder: str) -> dict[str, float]:

@@ -41,6 +41,7 @@ class SentRecord:
         shown: How much of each file a prompt with a budget has shown, in the order in which the files stood.
         lifetimes: How many seconds the entry at each breakpoint lives, empty where all live as long as usual.
         pauses: The pauses between the last turns, in seconds.
+        discussion: In which discussion, ``""`` for the default one.
     """
 
     provider: str
@@ -52,6 +53,7 @@ class SentRecord:
     shown: tuple[SentFile, ...] = ()
     lifetimes: tuple[int, ...] = ()
     pauses: tuple[float, ...] = ()
+    discussion: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,8 @@ def write_request(request: LoggedRequest) -> None:
             data["sent"]["lifetimes"] = sent.lifetimes
         if sent.pauses:
             data["sent"]["pauses"] = [round(pause) for pause in sent.pauses]
+        if sent.discussion:
+            data["sent"]["discussion"] = sent.discussion
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     replace_own(request_log_path(request.path), text.replace('],["', '],\n["') + "\n")
 
@@ -189,6 +193,7 @@ def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
     if len(lifetimes) not in (0, len(breakpoints)):
         raise ValueError("there is not one lifetime for each breakpoint")
     pauses = tuple(float(_integer(seconds)) for seconds in data.get("pauses", ()))
+    discussion = str(data.get("discussion", ""))
     return SentRecord(
         str(data["provider"]),
         str(data["model"]),
@@ -199,6 +204,7 @@ def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
         shown,
         lifetimes,
         pauses[-REMEMBERED_PAUSES:],
+        discussion,
     )
 
 

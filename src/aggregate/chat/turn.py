@@ -1,5 +1,6 @@
 """One turn of a discussion: prepared, sent, its answer kept, and what was sent recorded."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +15,19 @@ from aggregate.chat.turn_preparation import (
     PreparedTurn as PreparedTurn,  # part of this module's interface
 )
 from aggregate.chat.turn_preparation import prepare_turn as prepare_turn
+from aggregate.clients.client import LEFT_OUT
 from aggregate.clients.context_window import truncation_warning
 from aggregate.clients.protocol import OnText, RequestOptions
 from aggregate.clients.ratio_store import record_usage
 from aggregate.compose.audit_file import record_audit
 from aggregate.compose.numbered_output import write_numbered
+from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.disk.writing import confined
 from aggregate.errors import OutputError, ProviderError
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage
+from aggregate.sources.history_reader import NO_DISCUSSION
 from aggregate.sources.history_writer import append_turns, history_file
 
 ASSISTANT = "AI"
@@ -37,7 +41,8 @@ class CompletedTurn:
     Attributes:
         reply: The answer.
         path: The file of the prompt.
-        history: The file of the discussion; ``None`` for a project that is no file, whose caller keeps the turns.
+        history: The file of the discussion; ``None`` for a project that is no file, whose caller keeps the turns, and
+            outside of all discussions.
         answer: The file of the answer.
         warnings: What is doubtful about the answer.
     """
@@ -69,8 +74,44 @@ def send_turn(
         OutputError: A file cannot be written, or lies outside of the project; the latter is known before anything is
             sent.
     """
+    return _completed(
+        prepared,
+        project,
+        on_text=on_text,
+        ask=lambda recorder, log: _ask(prepared, recorder, log),
+    )
+
+
+def record_turn(prepared: PreparedTurn, project: Project, reply: Reply) -> CompletedTurn:
+    """Keep what ``send_turn`` keeps, of a turn that a host has sent itself.
+
+    Args:
+        prepared: The turn.
+        project: Whose discussion goes on.
+        reply: What the model has answered.
+
+    Raises:
+        ProviderError: The reply is a refusal or empty, which is no turn; what was sent is recorded all the same.
+        OutputError: A file cannot be written, or lies outside of the project.
+    """
+
+    def given(recorder: StreamRecorder, _: LoggedRequest) -> Reply:
+        recorder.finish(_text_or_refusal(reply))
+        return reply
+
+    return _completed(prepared, project, on_text=None, ask=given)
+
+
+def _completed(
+    prepared: PreparedTurn,
+    project: Project,
+    *,
+    on_text: OnText | None,
+    ask: Callable[[StreamRecorder, LoggedRequest], Reply],
+) -> CompletedTurn:
+    """Write the prompt, ask, and keep what comes of it."""
     request = prepared.request
-    history = confined(history_file(project.path), request.written_in) if project.path else None
+    history = _kept_in(project, request)
     path = write_numbered(
         request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in
     )
@@ -80,16 +121,39 @@ def send_turn(
     with ReplyFile(path) as file:
         recorder = StreamRecorder(file, on_text)
         with file.named_in_errors("what came of the answer"):
-            reply = _ask(prepared, recorder, log)
+            reply = ask(recorder, log)
     with file.named_in_errors("the answer"):
         _keep(prepared, reply, history, log)
         if recorder.error is not None:
             raise recorder.error
     warnings = (
+        *_left_out(prepared.client.provider, reply),
         *_usage_warnings(prepared, reply.usage),
         *file.warnings,
     )
     return CompletedTurn(reply, path, history, None if file.is_empty else file.path, warnings)
+
+
+def _left_out(provider: str, reply: Reply) -> tuple[str, ...]:
+    """Return a warning of what a provider has refused beside the text."""
+    left_out = reply.raw.get(LEFT_OUT)
+    if not left_out:
+        return ()
+    what = ", ".join(left_out)
+    return (
+        f"{provider} has refused the request with {what}: it was sent again with its text alone",
+    )
+
+
+def _kept_in(project: Project, request: Request) -> Path | None:
+    """Return the file of the discussion; ``None`` where the caller keeps the turns, or nobody.
+
+    Raises:
+        OutputError: It lies outside of the project.
+    """
+    if project.path is None or request.discussion == NO_DISCUSSION:
+        return None
+    return confined(history_file(project.path, request.discussion), request.written_in)
 
 
 def _usage_warnings(prepared: PreparedTurn, usage: Usage) -> tuple[str, ...]:
@@ -102,7 +166,11 @@ def _usage_warnings(prepared: PreparedTurn, usage: Usage) -> tuple[str, ...]:
 
 def _ask(prepared: PreparedTurn, recorder: StreamRecorder, log: LoggedRequest) -> Reply:
     """Return the answer; where a part of it came before a failure, what was sent is recorded too."""
-    options = RequestOptions(max_output=prepared.max_output)
+    options = RequestOptions(
+        max_output=prepared.max_output,
+        temperature=prepared.temperature,
+        effort=prepared.effort,
+    )
     try:
         reply = prepared.client.exchange(prepared.plan, on_text=recorder, options=options)
         recorder.finish(_text_or_refusal(reply))

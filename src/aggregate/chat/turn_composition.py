@@ -1,7 +1,7 @@
 """What one turn of a discussion is made of: the prompt in the order for sending, within the budget if there is one."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from aggregate.budget.kept_levels import grown_files
 from aggregate.chat.last_request import LastRequest, find_last_request
@@ -12,6 +12,7 @@ from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.errors import BudgetError
 from aggregate.models.budget import Budget
+from aggregate.models.image import Image
 from aggregate.models.prompt import Section
 from aggregate.models.sent_file import SentFile
 from aggregate.models.task import Task
@@ -38,6 +39,7 @@ class Recipient:
         system: The instructions that go before the prompt.
         system_tokens: Their tokens, by o200k.
         ratio: How many tokens the provider counts for each of o200k's.
+        images: The images that go with the prompt, each with its tokens, converted to o200k's.
     """
 
     provider: str
@@ -46,20 +48,27 @@ class Recipient:
     system: str = ""
     system_tokens: int = 0
     ratio: TokenRatio = OWN_COUNT
+    images: Mapping[Image, int] = field(default_factory=dict)
+
+    @property
+    def other_tokens(self) -> int:
+        """The tokens of what is sent beside the prompt's text."""
+        return self.system_tokens + sum(self.images.values())
 
     def own_budget(self, budget: Budget) -> Budget:
         """Return the budget of the markdown by our count, for one of the whole request by both counts."""
         whole = min(self.ratio.own_tokens(budget.tokens), budget.tokens)
-        return replace(budget, tokens=max(whole - self.system_tokens, 1))
+        return replace(budget, tokens=max(whole - self.other_tokens, 1))
 
     def budget_error(self, error: BudgetError) -> BudgetError:
         """Return the error of a fit in the provider's tokens, with those of the instructions."""
-        if not self.system_tokens and self.ratio.thousandths == OWN_COUNT.thousandths:
+        if not self.other_tokens and self.ratio.thousandths == OWN_COUNT.thousandths:
             return error
-        own = error.smallest + self.system_tokens
+        own = error.smallest + self.other_tokens
         smallest = max(self.ratio.provider_tokens(own), own)
+        beside = "instructions and images" if self.images else "instructions"
         return BudgetError(
-            f"{error.reason}; with {self.system_tokens:,} tokens of instructions and by {self.provider}'s count "
+            f"{error.reason}; with {self.other_tokens:,} tokens of {beside} and by {self.provider}'s count "
             f"({self.ratio.value:g} for each of o200k, {self.ratio.source}), {smallest:,} would do",
             smallest=smallest,
         )
@@ -115,7 +124,11 @@ def compose_turn(
         ScopeError: A file of the project asks for one that may not be read.
     """
     last = find_last_request(
-        request, provider=recipient.provider, model=recipient.model, system=recipient.system
+        request,
+        provider=recipient.provider,
+        model=recipient.model,
+        system=recipient.system,
+        lifetime=recipient.policy.seconds,
     )
     if request.budget is None:
         return _composed(request, recipient, last, on_start=on_start, on_done=on_done)
@@ -141,7 +154,7 @@ def _within(budget: Budget, turn: ComposedTurn, recipient: Recipient) -> Compose
     """Return the turn, composed anew where older versions of files with their diffs exceed the budget."""
     first, tokens = turn, budget.tokens
     for _ in range(_FITS):
-        over = turn.ordered.prompt.tokens - budget.tokens
+        over = turn.ordered.prompt.tokens - turn.ordered.prompt.image_tokens - budget.tokens
         if over <= 0:
             return turn
         tokens -= over + _SPARE
@@ -191,7 +204,7 @@ def _ordered(
         count_prompt(prompt).segments,
         system=recipient.system,
         system_tokens=recipient.system_tokens,
-    )
+    ).with_images(recipient.images)
     return order_for_sending(
         hashed,
         recipient.policy,

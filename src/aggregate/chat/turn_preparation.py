@@ -1,7 +1,7 @@
 """From a message to a turn that is ready to be sent: who is asked, what is shown, and how it is laid out."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from aggregate.chat.cache_settings import cache_settings
 from aggregate.chat.last_request import LastRequest
@@ -10,22 +10,28 @@ from aggregate.chat.model_selection import (
 )  # part of this module's interface
 from aggregate.chat.model_selection import SelectedModel, select_model
 from aggregate.chat.request_log import SentRecord
+from aggregate.chat.send_settings import with_default_budget
 from aggregate.chat.turn_composition import ComposedTurn, Recipient, compose_turn, task_of
+from aggregate.clients.capabilities import Effort, unused_options
 from aggregate.clients.client import Client
 from aggregate.clients.context_window import check_window, context_window
+from aggregate.clients.image_rules import LARGEST_FILE, accepted_images
 from aggregate.clients.ratio_store import token_ratio
 from aggregate.clients.scripted_client import scripted_client
 from aggregate.compose.api import compose_prompt
 from aggregate.compose.assemble import Composition
+from aggregate.compose.image_files import find_screenshots, read_images
 from aggregate.compose.layout import Strategy
 from aggregate.compose.project import redaction_for, request_for
 from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.deprecation import renamed_keywords
-from aggregate.errors import PromptTooLongError, ProviderError
+from aggregate.errors import ConfigError, PromptTooLongError, ProviderError
 from aggregate.models.amounts import AUTO
+from aggregate.models.image import Image
 from aggregate.models.prompt import Prompt
+from aggregate.models.task import Task
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.file_order import OrderedPrompt, file_digests
 from aggregate.prompt_cache.fingerprint import PromptFingerprint
@@ -34,10 +40,14 @@ from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED, policy_for
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
 from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, expected_usage
+from aggregate.sources.history_reader import NO_DISCUSSION
+from aggregate.sources.path_resolution import FolderListing
 from aggregate.tokens.count import count, count_prompt
 
 USER = "User"
 """Who says the message, as the discussion calls them."""
+
+_NO_BUDGET = "what is pointed at (focus, symbol, since) decides what a budget shows: add a budget, such as --budget 32k"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,9 @@ class PreparedTurn:
         address: Where it is sent, ``""`` for the provider's own address.
         composition: The prompt in the order of the configuration, and what was decided about its files.
         budget: The most tokens of the whole request by the provider's count, ``None`` for no limit.
+        effort: How long the model thinks, ``None`` for its own choice.
+        temperature: How freely it chooses its words, ``None`` for its own choice.
+        origins: Where provider, model, persona and the length of the answer were chosen.
     """
 
     client: Client
@@ -73,6 +86,9 @@ class PreparedTurn:
     address: str = ""
     composition: Composition | None = None
     budget: int | None = None
+    effort: Effort | None = None
+    temperature: float | None = None
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def provider_tokens(self) -> int:
@@ -101,6 +117,7 @@ def prepare_turn(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
     require_key: bool = True,
+    task: Task | None = None,
 ) -> PreparedTurn:
     """Compose and plan the turn that says ``message``; nothing is written or sent.
 
@@ -113,9 +130,10 @@ def prepare_turn(
         on_start: Called once with the number of files.
         on_done: Called with the number of views that have become ready.
         require_key: Off for a plan that will not be delivered.
+        task: What the user points at beside the message, which is its text; with a budget only.
 
     Raises:
-        ConfigError: The configuration or the history cannot be used, or there is no such persona.
+        ConfigError: The configuration or the history cannot be used, there is no such persona, or a task has no budget.
         ScopeError: A file of the project asks for one that may not be read.
         ClientSetupError: A key or a name is missing.
         PromptTooLongError: The prompt exceeds the model's context window.
@@ -127,17 +145,20 @@ def prepare_turn(
     client = replace(
         selected.client, ratio=token_ratio(selected.client.provider, selected.client.model)
     )
-    request = _turn_request(project, message, selection, replace(selected, client=client))
-    instructions = selected.persona.system_prompt.strip()
+    request = _turn_request(project, message, selection, replace(selected, client=client), task)
+    instructions = (selection.system or selected.persona.system_prompt).strip()
     system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
-    caching = cache_settings(project, wanted=selection.cache, once=selection.once)
+    caching = cache_settings(
+        project, wanted=selection.cache, once=request.discussion == NO_DISCUSSION
+    )
     policy = policy_for(client.provider, client.model)
     if caching.lifetime is CacheLifetime.OFF:
         policy = NO_CACHE
     # No older version saves anything where nothing is cached: that turns diffs off.
     ordering_policy = policy if project.config.send.diffs else NO_CACHE
+    images, image_warnings = _images(request, client)
     recipient = Recipient(
-        client.provider, client.model, ordering_policy, system, count(system), client.ratio
+        client.provider, client.model, ordering_policy, system, count(system), client.ratio, images
     )
     turn = compose_turn(request, recipient, on_start=on_start, on_done=on_done)
     ordered, last = turn.ordered, turn.last
@@ -148,9 +169,10 @@ def prepare_turn(
         weights=ordered.weights,
         age=last.age,
         lifetime=caching.lifetime,
+        writes=caching.writes,
         pauses=last.pauses,
     )
-    _check_length(plan, client, selection.max_output, turn.request)
+    _check_length(plan, client, selected.max_output, turn.request)
     report = None
     if last.fingerprint:
         report = compare_prefixes(last.fingerprint, ordered.prompt.fingerprint)
@@ -163,11 +185,26 @@ def prepare_turn(
         expected=expected_usage(plan, last.layout, age=last.age),
         sent=_sent_record(client, plan.layout, turn),
         report=report,
-        warnings=(*selected.warnings, *caching.notes, *turn.composition.warnings, *system_warnings),
-        max_output=selection.max_output,
+        warnings=(
+            *selected.warnings,
+            *caching.notes,
+            *unused_options(
+                client.provider,
+                client.model,
+                effort=selection.effort,
+                temperature=selection.temperature,
+            ),
+            *turn.composition.warnings,
+            *system_warnings,
+            *image_warnings,
+        ),
+        max_output=selected.max_output,
         address=selected.address,
         composition=turn.composition,
         budget=request.budget.tokens if request.budget else None,
+        effort=selection.effort,
+        temperature=selection.temperature,
+        origins=selected.origins,
     )
 
 
@@ -180,18 +217,43 @@ def _sent_record(client: Client, layout: BlockLayout, turn: ComposedTurn) -> Sen
         turn.changes,
         file_digests(turn.composition.prompt),
         turn.shown if turn.request.budget else (),
-        layout.lifetimes,
-        tuple(turn.last.pauses.seconds),
+        lifetimes=layout.lifetimes,
+        pauses=tuple(turn.last.pauses.seconds),
+        discussion=turn.request.discussion,
     )
 
 
+def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:
+    """Return the images of the request's screenshots that the model takes, with their tokens by our count.
+
+    What the prompt itself tells of screenshots, such as that one is missing, is among the prompt's warnings.
+    """
+    if not request.screenshots:
+        return {}, ()
+    screenshots = find_screenshots(
+        request.screenshot_dir,
+        request.screenshots,
+        shown_from=request.shown_from,
+        listing=FolderListing(request.scope),
+    )
+    images, unread = read_images(screenshots, limit=LARGEST_FILE)
+    accepted, refused = accepted_images(images, client.provider, client.model)
+    tokens = {image: client.ratio.own_tokens(size) for image, size in accepted.items()}
+    return tokens, (*unread, *refused)
+
+
 def _turn_request(
-    project: Project, message: str, selection: ModelSelection, selected: SelectedModel
+    project: Project,
+    message: str,
+    selection: ModelSelection,
+    selected: SelectedModel,
+    task: Task | None,
 ) -> Request:
     """Return what to compose: the project as the persona wants it, with the message as the last excerpt.
 
     With a budget the message is the task too (rule T-1).
     """
+    project = with_default_budget(project)
     persona, config = selected.persona, project.config
     budget = persona.budget if selection.budget is None else selection.budget
     presets = (preset.budget for preset in config.context_presets.values())
@@ -202,8 +264,13 @@ def _turn_request(
         preset=persona.preset or None,
         budget=budget,
         window=context_window(selected.client.model) if is_auto else None,
-        answer=selection.max_output,
+        answer=selected.max_output,
+        discussion=selection.discussion,
+        is_new=True,
+        task=task,
     )
+    if task is not None and request.budget is None:
+        raise ConfigError(_NO_BUDGET)
     request = replace(
         request,
         history=(*request.history, {"role": USER, "content": message}),

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +87,43 @@ task_option = _option(
 )
 
 
+_POINTS_AT = "Show this file, or what is around these lines, whatever it costs, and rank from there"
+
+
+def _seed_options(
+    option: Callable[..., Callable[..., Any]], *, focus: str = f"{_POINTS_AT}."
+) -> tuple[Callable[..., Any], ...]:
+    """Return the options that say where ranking starts: ``focus``, ``symbol`` and ``since``."""
+    return (
+        option(
+            "--focus",
+            metavar="PATH[:LINE[-LINE]]",
+            multiple=True,
+            type=_PLACE,
+            help=f"{focus} Repeatable.",
+        ),
+        option(
+            "--symbol",
+            metavar="NAME",
+            multiple=True,
+            help="Rank from the definitions of this name, or of Class.name. Repeatable.",
+        ),
+        option(
+            "--since",
+            metavar="REV",
+            default="",
+            help="Rank from what has changed since this git revision, such as HEAD for what is not committed.",
+        ),
+    )
+
+
+def seed_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add ``focus``, ``symbol`` and ``since`` to a command whose message is the task."""
+    for option in reversed(_seed_options(click.option)):
+        command = option(command)
+    return command
+
+
 def task_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add ``sentence``, ``task``, ``budget``, ``focus``, ``symbol``, ``since`` and ``explain``."""
     options = (
@@ -94,25 +132,10 @@ def task_options(command: Callable[..., None]) -> Callable[..., None]:
             f"Show what matters most in at most so many tokens, such as 32000, 32k or {AUTO}.",
             option=_option,
         ),
-        _option(
-            "--focus",
-            metavar="PATH[:LINE[-LINE]]",
-            multiple=True,
-            type=_PLACE,
-            help="Show this file, or what is around these lines, whatever it costs, and rank from there; with neither "
-            "task nor budget, and with --tier 3: show this file in full in a Tier 3 context. Repeatable.",
-        ),
-        _option(
-            "--symbol",
-            metavar="NAME",
-            multiple=True,
-            help="Rank from the definitions of this name, or of Class.name. Repeatable.",
-        ),
-        _option(
-            "--since",
-            metavar="REV",
-            default="",
-            help="Rank from what has changed since this git revision, such as HEAD for what is not committed.",
+        *_seed_options(
+            _option,
+            focus=f"{_POINTS_AT}; with neither task nor budget, and with --tier 3: show this file in full in a Tier 3 "
+            "context.",
         ),
         _option(
             "--explain",
@@ -199,6 +222,19 @@ def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
         (path,) = from_here([place.path], base_dir)
         places.append(Place(path, place.first, place.last))
     return tuple(places)
+
+
+def seeds_of(
+    project: Project, focus: Sequence[str], symbols: Sequence[str], since: str
+) -> Task | None:
+    """Return what the user points at, as a task whose text the message will be; ``None`` for nothing.
+
+    Raises:
+        UsageError: A symbol has no name.
+    """
+    named = read_task(None, symbols=symbols, since=since)
+    places = typed_places(focus, project.folder / project.config.files.base_dir)
+    return replace(named or Task(), focus=places) if places else named
 
 
 def for_reader(warnings: Sequence[str]) -> list[str]:

@@ -40,6 +40,11 @@ COMMANDS: Mapping[str, Row] = {
         "send",
         "Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion.",
     ),
+    "chat": Row(
+        "chat",
+        "Go on with a discussion, message by message; each is sent and kept as by send.",
+    ),
+    "discussion": Row("discussion", "List, show, fork, rename and delete discussions."),
     "diff": Row(
         "diff",
         "Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it.",

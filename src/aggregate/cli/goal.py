@@ -1,18 +1,22 @@
 """``goal``: reach a goal with tools and a model; print the answer alone."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from aggregate.agent import ChatModel, GoalResult, Model, NeuronAgent, read_script
+from aggregate.agent import ChatModel, GoalResult, Limit, Model, NeuronAgent, read_script
 from aggregate.cli import lazy
+from aggregate.cli.goal_limits import LIMIT_EXIT, goal_limits, limit_options
+from aggregate.cli.goal_resumption import begin_record, resume_record, resumption_options
 from aggregate.cli.instruction_file import read_instruction
 from aggregate.cli.options import json_option, redact_option
 from aggregate.cli.output import say, warn, write_result
 from aggregate.clients.providers import open_client
 from aggregate.clients.redacting_client import with_redaction
 from aggregate.compose.project import redaction_for
+from aggregate.prompt_cache.policy import policy_for
 from aggregate.tools import ToolRegistry, standard_tools
 
 
@@ -70,6 +74,8 @@ from aggregate.tools import ToolRegistry, standard_tools
     type=click.Path(path_type=Path),
     help="Keep saved state and large values in this folder.",
 )
+@limit_options
+@resumption_options
 @redact_option(sending=True)
 @click.option(
     "--trace", is_flag=True, help="Draw what happened, with times and tokens, on standard error."
@@ -86,27 +92,48 @@ def goal(
     allow: tuple[str, ...],
     root: tuple[str, ...],
     state_dir: Path,
+    max_tokens: int | None,
+    max_seconds: float | None,
+    max_steps: int | None,
+    resume: int | None,
+    interrupted: str | None,
     redact: bool | None,
     trace: bool,
     as_json: bool,
 ) -> None:
     """Reach GOAL step by step and print the answer.
 
-    The exit code is 1 where no step gave something usable.
+    The exit code is 1 where no step gave something usable, and 3 where a limit ended it: what is printed is then what
+    there was by that time.
     """
-    text = _read_goal(goal, instruction)
+    if resume is not None and (goal, instruction, max_steps) != (None, None, None):
+        raise click.UsageError(
+            "--resume takes the goal and its steps from its record: leave them out"
+        )
+    text = "" if resume is not None else _read_goal(goal, instruction)
     client = _open_model(provider, model=model, base_url=base_url, script=script, redact=redact)
-    agent = NeuronAgent(
-        client,
-        _open_tools(folder, allow=allow, roots=root, state_dir=state_dir),
-        state_dir=state_dir,
-    )
-    result = agent.execute_goal(text)
+    tools = _open_tools(folder, allow=allow, roots=root, state_dir=state_dir)
+    limits = goal_limits(max_tokens, max_seconds, max_steps)
+    number, record = resume or 0, None
+    if resume is not None:
+        record = resume_record(resume, interrupted)
+        text, limits = record.goal, replace(limits, steps=record.steps)
+    else:
+        number, record = begin_record(text, steps=limits.steps)
+    agent = NeuronAgent(client, tools, state_dir=state_dir, limits=limits)
+    result = agent.execute_goal(text, record=record)
     if trace:
         lazy.draw_trace(result.trace)
     for warning in result.warnings:
         warn(warning)
-    _print(result, as_json=as_json)
+    may_go_on = record is not None and result.limit in (Limit.TOKENS, Limit.SECONDS)
+    try:
+        _print(result, as_json=as_json, resume=number if may_go_on else 0)
+    finally:
+        if record is not None and may_go_on:
+            record.close()
+        elif record is not None:
+            record.end()
 
 
 def _read_goal(goal: str | None, instruction: Path | None) -> str:
@@ -144,10 +171,12 @@ def _open_model(
             )
         return read_script(script)
     client = open_client(provider, model=model, base_url=base_url)
+    read_price = policy_for(provider, model or client.model).read
     redaction = redaction_for(sending=True, wanted=redact)
     if redaction is None:
-        return ChatModel(client, model)
-    return ChatModel(with_redaction(client, allow=redaction.allow, tell=warn), model)
+        return ChatModel(client, model, read_price=read_price)
+    hiding = with_redaction(client, allow=redaction.allow, tell=warn)
+    return ChatModel(hiding, model, read_price=read_price)
 
 
 def _open_tools(
@@ -160,7 +189,8 @@ def _open_tools(
     return registry
 
 
-def _print(result: GoalResult, *, as_json: bool) -> None:
+def _print(result: GoalResult, *, as_json: bool, resume: int) -> None:
+    """Print the answer and how the goal ended; ``resume`` is its number where more of what ran out lets it go on."""
     if as_json:
         data = {
             **result.as_dict(),
@@ -170,6 +200,10 @@ def _print(result: GoalResult, *, as_json: bool) -> None:
         write_result(json.dumps(data, indent=2, ensure_ascii=False))
     elif result.success:
         write_result(result.text or "\n")
+    if result.stopped:
+        hint = f" (more of it: --resume {resume} --max-{result.limit} ...)" if resume else ""
+        say(f"aggregate: {result.stopped}{hint}")
+        raise click.exceptions.Exit(LIMIT_EXIT)
     if not result.success:
         say(f"aggregate: {result.text}")
         raise click.exceptions.Exit(1)

@@ -2,12 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from aggregate.cli import lazy
 from aggregate.config.discover import CONFIG_NAME, nearest_config
 from aggregate.models.generated import GeneratedView
 from aggregate.models.scope import ALLOW_OUTSIDE, ALLOW_SECRETS
+from aggregate.sources.history_reader import DEFAULT, named_discussions
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _PATH = click.Path(path_type=Path, dir_okay=False)
 
@@ -45,6 +51,26 @@ def cache_options(command: Callable[..., None]) -> Callable[..., None]:
         help="Read every file, also those that seem unchanged since an earlier run.",
     )
     return no_cache(verify(command))
+
+
+def complete_discussions(
+    context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> "list[CompletionItem]":
+    """Return the discussions of the project whose names begin with what was typed."""
+    config = context.params.get("config") or nearest_config()
+    names = (DEFAULT, *named_discussions(config))
+    return [lazy.CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def discussion_option(text: str) -> Callable[..., Callable[..., None]]:
+    """Return the option ``--discussion``; its help begins with ``text``."""
+    return click.option(
+        "--discussion",
+        metavar="NAME",
+        default="",
+        shell_complete=complete_discussions,
+        help=f"{text} in this discussion; by default in the one without a name, and with none outside of all.",
+    )
 
 
 generated_option = click.option(

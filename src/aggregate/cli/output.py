@@ -93,6 +93,13 @@ def say(*lines: str) -> None:
     _write_error("".join(f"{printable(line)}\n" for line in lines))
 
 
+def say_aside(line: str) -> None:
+    """Write a line to standard error that matters less than what stands around it: dim on a terminal."""
+    text = printable(line)
+    is_dim = is_terminal(err=True) and not os.environ.get("NO_COLOR")
+    _write_error(f"{click.style(text, dim=True)}\n" if is_dim else f"{text}\n")
+
+
 def say_body(text: str) -> None:
     """Write a text of many lines to standard error."""
     _write_error(printable(text, body=True))

@@ -23,6 +23,7 @@ from aggregate.cli.asking import (
 from aggregate.cli.options import (
     cache_options,
     config_option,
+    discussion_option,
     generated_option,
     json_option,
     quiet_option,
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 @click.option(
     "--tier", type=click.IntRange(1, 3), help="Make a context for this tier; only 3 differs."
 )
+@discussion_option("Show what was said")
 @click.option("--no-history", is_flag=True, help="Leave the discussion out.")
 @click.option(
     "--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file."
@@ -88,6 +90,7 @@ def run(
     strategy: str | None,
     preset: str | None,
     tier: int | None,
+    discussion: str,
     no_history: bool,
     to_stdout: bool,
     generated: str | None,
@@ -124,6 +127,7 @@ def run(
         focus_files=typed_places(focus, project.folder / project.config.files.base_dir),
         tier=tier,
         with_history=not no_history,
+        discussion=discussion,
         generated=generated,
         task=asked,
         budget=budget,

@@ -1,29 +1,40 @@
 """What ``send --dry-run`` shows: the blocks of the request, its breakpoints, and what the cache is expected to do."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from aggregate.chat.send_settings import OPTION
 from aggregate.chat.turn import PreparedTurn
 from aggregate.cli.send_report import diffs_sentence, dollars, price
+from aggregate.models.prompt import Segment
 from aggregate.prompt_cache.policy import LONG_LIFETIME
+from aggregate.prompt_cache.request_plan import BlockRole, role_and_words
+from aggregate.sources.history_reader import DEFAULT
 
 
 def plan_lines(turn: PreparedTurn) -> list[str]:
     """Return the plan as a person reads it."""
     data = plan_data(turn)
-    lines = [f"{'tokens':>10} {'segments':>9}  block"]
+    lines = [f"{'tokens':>10} {'segments':>9}  {'role':9}  block"]
     for block in data["blocks"]:
         first, last = block["sources"][0], block["sources"][-1]
         sources = first if first == last else f"{first} … {last}"
-        lines.append(f"{block['tokens']:>10,} {block['segments']:>9,}  {sources}")
+        if images := len(block["images"]):
+            sources += f", with {images:,} image{'s' * (images > 1)}"
+        lines.append(
+            f"{block['tokens']:>10,} {block['segments']:>9,}  {block['role']:9}  {sources}"
+        )
         if block["marked"]:
             lives = ", kept for an hour" if block["lifetime"] >= LONG_LIFETIME else ""
-            lines.append(f"{'':>10} {'':>9}  ── breakpoint, {block['up_to']:,} tokens{lives} ──")
+            up_to = f"{block['up_to']:,} tokens{lives}"
+            lines.append(f"{'':>10} {'':>9}  {'':9}  ── breakpoint, {up_to} ──")
     usage = turn.expected
     model = f"{turn.client.provider} {turn.client.model}".strip()
     address = f" at {turn.address}" if turn.address else ""
     lines.append(
-        f"{turn.plan.total:>10,} {len(turn.prompt.segments):>9,}  in all, to {model}{address}"
+        f"{turn.plan.total:>10,} {len(turn.prompt.segments):>9,}  {'':9}  in all, to {model}{address}"
     )
+    lines.append(origins_sentence(turn))
     lines.extend(_counts(turn))
     lines.append(
         f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
@@ -44,6 +55,8 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
         "provider": turn.client.provider,
         "model": turn.client.model,
         "address": turn.address,
+        "origins": dict(turn.origins),
+        "discussion": turn.request.discussion or DEFAULT,
         "tokens": turn.plan.total,
         "provider_tokens": turn.provider_tokens,
         "ratio": turn.client.ratio.value,
@@ -59,6 +72,24 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
         "prefix": turn.report.sentence if turn.report else None,
         "diffs": list(turn.ordered.older),
     }
+
+
+def origins_sentence(turn: PreparedTurn) -> str:
+    """Return where provider, model and what else was chosen are from."""
+    chosen = {"provider": turn.client.provider, "model": turn.client.model or "its own"}
+    chosen["max_output"] = f"at most {turn.max_output:,} tokens of answer"
+    parts = []
+    for name, source in turn.origins.items():
+        value = chosen.get(name, "")
+        parts.append(
+            f'persona "{source}"' if name == "persona" else f"{_LABELS[name]}{value} ({source})"
+        )
+    if turn.request.discussion:
+        parts.append(f'discussion "{turn.request.discussion}" ({OPTION})')
+    return f"chosen: {', '.join(parts)}"
+
+
+_LABELS = {"provider": "provider ", "model": "model ", "max_output": ""}
 
 
 def _counts(turn: PreparedTurn) -> list[str]:
@@ -83,7 +114,13 @@ def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
             continue
         blocks.append(
             {
+                "role": _role(turn.prompt.segments[max(start - 1, 0) : end - 1]).value,
                 "sources": [segment.source or f"[{segment.section}]" for segment in block],
+                "images": [
+                    image.path
+                    for part in turn.ordered.prompt.segments[max(start - 1, 0) : end - 1]
+                    for image in part.images
+                ],
                 "segments": len(block),
                 "tokens": sum(segment.tokens for segment in block),
                 "up_to": turn.plan.tokens[end - 1],
@@ -94,3 +131,8 @@ def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
             }
         )
     return blocks
+
+
+def _role(segments: Sequence[Segment]) -> BlockRole:
+    """Return who says the segments of a block; the instructions are no segments of the prompt."""
+    return role_and_words(segments)[0] if segments else BlockRole.SYSTEM

@@ -19,7 +19,7 @@ def answer_data(turn: PreparedTurn, completed: CompletedTurn) -> dict[str, Any]:
         "stop": reply.stop.value,
         "model": reply.model,
         "path": str(completed.path),
-        "history": str(completed.history),
+        "history": None if completed.history is None else str(completed.history),
         "answer": str(completed.answer),
         "warnings": [*turn.warnings, *completed.warnings],
         "usage": {
@@ -46,7 +46,8 @@ def print_report(turn: PreparedTurn, completed: CompletedTurn) -> None:
     if reply.stop.value != "end":
         warn(f"the answer is not complete ({reply.stop.value})")
     say(_usage_sentence(turn, reply.usage))
-    say(f"{completed.path}, {completed.history}")
+    files = (completed.path, completed.history)
+    say(", ".join(str(file) for file in files if file is not None))
 
 
 def _usage_sentence(turn: PreparedTurn, usage: Usage) -> str:

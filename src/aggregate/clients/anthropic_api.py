@@ -1,21 +1,25 @@
 """Anthropic's Messages API, through its SDK; MiniMax speaks it too."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aggregate.clients.connection import DEFAULT_LIMITS, ConnectionLimits, http_client_options
 from aggregate.clients.credentials import ApiKey, auth_headers
+from aggregate.clients.messages import Message, messages_of
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_fields, reported_tokens
 from aggregate.prompt_cache.policy import LONG_LIFETIME
-from aggregate.prompt_cache.request_plan import BlockRole, RequestBlock, RequestPlan
+from aggregate.prompt_cache.request_plan import BlockRole, RequestBlock
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
+PROVIDERS = frozenset({"anthropic", "minimax"})
+"""Who speaks it."""
 _AMBIENT: tuple[str, tuple[str, ...]] = ("ANTHROPIC_CUSTOM_HEADERS", ())
 """What the SDK takes from the environment by itself: headers from a variable, and others that it makes."""
 _STOPS = {
@@ -36,12 +40,14 @@ class AnthropicApi:
         key: The key.
         base_url: Where the API is, ``None`` for Anthropic's own.
         limits: How long to wait for the server.
+        connect: Makes the SDK's client from the SDK and the client's arguments; by default that of the API itself.
     """
 
     provider: str
     key: ApiKey
     base_url: str | None = None
     limits: ConnectionLimits = DEFAULT_LIMITS
+    connect: Callable[[Any, dict[str, Any]], Any] | None = field(default=None, repr=False)
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Send a request and return the answer."""
@@ -51,19 +57,26 @@ class AnthropicApi:
             raise missing_sdk(self.provider, "anthropic") from None
         body = request_body(request)
         with SdkErrorTranslator(self.provider, self.key, anthropic.APIError):
-            async with anthropic.AsyncAnthropic(
-                api_key=self.key.value or "none",
-                base_url=self.base_url,
-                http_client=anthropic.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
-                max_retries=0,
-                timeout=self.limits.read,  # else it refuses long answers that are not streamed
-                default_headers=self._headers(anthropic.omit),
-            ) as client:
+            async with self._client(anthropic) as client:
                 return parse_reply(await _ask(client, body, on_text))
+
+    def _client(self, sdk: Any) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
+        """Return the SDK's client; the key is left in no variable of a frame that an error passes through."""
+        options = {
+            "api_key": self.key.value or "none",
+            "base_url": self.base_url,
+            "http_client": sdk.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
+            "max_retries": 0,
+            "timeout": self.limits.read,  # else it refuses long answers that are not streamed
+            "default_headers": self._headers(sdk.omit),
+        }
+        return self.connect(sdk, options) if self.connect else sdk.AsyncAnthropic(**options)
 
     def _headers(self, omit: object) -> dict[str, Any] | None:
         """Return headers for another provider: those that the environment names are meant for Anthropic alone."""
-        return None if self.provider == "anthropic" else auth_headers(self.key, *_AMBIENT, omit)
+        if self.provider == "anthropic":
+            return None
+        return auth_headers(None if self.connect else self.key, *_AMBIENT, omit)
 
 
 async def _ask(
@@ -78,16 +91,22 @@ async def _ask(
 
 
 def request_body(request: ModelRequest) -> dict[str, Any]:
-    """Return the JSON of a request: a text block per block of the plan, with ``cache_control`` at breakpoints."""
+    """Return the JSON of a request: a text part per block of the plan, with ``cache_control`` at breakpoints."""
     body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_output}
     if request.temperature is not None:
         # MiniMax knows it, the SDK does not.
         body["extra_body"] = {"temperature": request.temperature}
+    output: dict[str, Any] = {}
     if request.schema:
-        body["output_config"] = {"format": {"type": "json_schema", "schema": dict(request.schema)}}
-    if system := _content(request.plan, system=True):
-        body["system"] = system
-    return {**body, "messages": [{"role": "user", "content": _content(request.plan, system=False)}]}
+        output["format"] = {"type": "json_schema", "schema": dict(request.schema)}
+    if request.effort:
+        output["effort"] = request.effort.value
+    if output:
+        body["output_config"] = output
+    instructions = [block for block in request.plan.blocks if block.role is BlockRole.SYSTEM]
+    if instructions:
+        body["system"] = [_part(block.text, block) for block in instructions]
+    return {**body, "messages": [_message(message) for message in messages_of(request.plan)]}
 
 
 def parse_reply(message: Mapping[str, Any]) -> Reply:
@@ -112,16 +131,20 @@ def parse_usage(usage: Mapping[str, Any]) -> Usage:
     )
 
 
-def _content(plan: RequestPlan, *, system: bool) -> list[dict[str, Any]]:
-    blocks = (block for block in plan.blocks if (block.role is BlockRole.SYSTEM) is system)
-    return [_part(block) for block in blocks]
+def _message(message: Message) -> dict[str, Any]:
+    role = "assistant" if message.is_assistant else "user"
+    return {"role": role, "content": [_part(part.text, part.block) for part in message.parts]}
 
 
-def _part(block: RequestBlock) -> dict[str, Any]:
-    part: dict[str, Any] = {"type": "text", "text": block.text}
-    return (
-        part | {"cache_control": _cache_control(block.lifetime)} if block.has_breakpoint else part
-    )
+def _part(text: str, block: RequestBlock) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "text", "text": text}
+    if block.image:
+        data = b64encode(block.image.data).decode()
+        source = {"type": "base64", "media_type": block.image.media_type, "data": data}
+        part = {"type": "image", "source": source}
+    if block.has_breakpoint:
+        part["cache_control"] = _cache_control(block.lifetime)
+    return part
 
 
 def _cache_control(lifetime: int) -> dict[str, str]:

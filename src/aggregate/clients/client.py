@@ -31,6 +31,10 @@ from aggregate.tokens.count import count, count_prompt
 logger: Final = logging.getLogger(__name__)
 MALFORMED: Final = frozenset({400, 422})
 """Statuses of a request that a provider does not understand."""
+NO_IMAGES: Final = 500
+"""The status of llama.cpp's server for images where its model takes none."""
+LEFT_OUT: Final = "left_out"
+"""In a reply's ``raw``: what the provider has refused beside the text."""
 
 
 class StreamCallbackError(Exception):
@@ -178,7 +182,7 @@ class Client:
             raise ClientSetupError("there is nothing to send: the prompt and the message are empty")
         check_window(plan, model, options.max_output, ratio=self.ratio)
         forwarder = StreamForwarder(on_text) if on_text else None
-        request = self._request(plan, model, options)
+        request = self.request(plan, model=model, options=options)
         try:
             async with asyncio.timeout(options.seconds) as limit:
                 reply = await self._ask(request, forwarder)
@@ -192,13 +196,19 @@ class Client:
         except StreamCallbackError as failure:
             raise failure.error from None
 
-    def _request(self, plan: RequestPlan, model: str, options: RequestOptions) -> ModelRequest:
-        """Return the request with those options that the provider takes."""
+    def request(
+        self, plan: RequestPlan, *, model: str = "", options: RequestOptions = DEFAULT_OPTIONS
+    ) -> ModelRequest:
+        """Return the request for a plan, with those options that the provider takes."""
+        model = model or self.model
         capabilities = capabilities_of(self.provider, model)
         response_format = capabilities.response_format if options.schema else ResponseFormat.TEXT
         schema = options.schema if response_format is not ResponseFormat.TEXT else None
         temperature = capabilities.temperature(options.temperature)
-        return ModelRequest(plan, model, options.max_output, temperature, schema, response_format)
+        effort = options.effort if capabilities.takes_effort else None
+        return ModelRequest(
+            plan, model, options.max_output, temperature, schema, response_format, effort
+        )
 
     async def _ask(self, request: ModelRequest, forwarder: StreamForwarder | None) -> Reply:
         """Return the answer; a request that is refused as malformed is made once more with its text alone."""
@@ -217,9 +227,13 @@ class Client:
             error.__context__ = (
                 None  # the SDK's error, which holds the request with its headers and open streams
             )
-            if error.status not in MALFORMED or request == request.text_only or not may_repeat():
+            refused = error.status in MALFORMED or (
+                error.status == NO_IMAGES and request.plan.has_images
+            )
+            if not refused or request == request.text_only or not may_repeat():
                 raise
-            return await self._ask(request.text_only, forwarder)
+            reply = await self._ask(request.text_only, forwarder)
+            return replace(reply, raw={**reply.raw, LEFT_OUT: request.beside_text})
 
 
 def _is_in_loop() -> bool:

@@ -72,20 +72,27 @@ def find_api_key(
     return ApiKey(value)
 
 
-def auth_headers(key: ApiKey, variable: str, others: tuple[str, ...], omit: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever mark an SDK has
+def auth_headers(
+    key: ApiKey | None,
+    variable: str,
+    others: tuple[str, ...],
+    omit: Any,  # noqa: ANN401 - whatever mark an SDK has
+) -> dict[str, Any]:
     """Return the headers with which an SDK sends ``key`` and nothing that it reads from the environment by itself.
 
     SDKs read headers from the process's environment, where gateways want a key, and send them wherever their address
     leads: also to another provider than the one they are meant for.
 
     Args:
-        key: The key of the provider that is asked.
+        key: The key of the provider that is asked; ``None`` where the SDK signs by itself.
         variable: Where the SDK reads headers from, ``Name: value`` on each line.
         others: Headers that the SDK makes of other variables.
         omit: The SDK's mark for what is left out.
     """
     lines = os.environ.get(variable, "").split("\n")
     names = [line.partition(":")[0].strip() for line in lines if ":" in line]
+    if key is None:
+        return dict.fromkeys((*names, *others), omit)
     bearer = f"Bearer {key.value or 'none'}"
     return {
         name: bearer if name.lower() == "authorization" else omit

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from aggregate.clients.connection import (
@@ -12,6 +13,7 @@ from aggregate.clients.connection import (
     http_client_options,
 )
 from aggregate.clients.credentials import ApiKey
+from aggregate.clients.messages import Message, messages_of
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
 from aggregate.models.reply import FinishReason, Reply
@@ -20,6 +22,8 @@ from aggregate.models.usage import Usage, reported_tokens
 if TYPE_CHECKING:
     from google.genai.client import AsyncClient
 
+PROVIDERS = frozenset({"gemini"})
+"""Who speaks it."""
 _REFUSED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
 _STOPS = {"STOP": FinishReason.END, "MAX_TOKENS": FinishReason.LENGTH} | dict.fromkeys(
     _REFUSED, FinishReason.REFUSED
@@ -35,12 +39,14 @@ class GeminiApi:
         key: The key.
         base_url: Where the API is, with or without its version at the end; ``None`` for Google's own.
         limits: How long to wait for the server.
+        vertex: The arguments of the SDK's client for Vertex AI, ``None`` for the Gemini API.
     """
 
     provider: str
     key: ApiKey
     base_url: str | None = None
     limits: ConnectionLimits = DEFAULT_LIMITS
+    vertex: Mapping[str, Any] | None = field(default=None, repr=False)
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Send a request and return the answer."""
@@ -62,11 +68,15 @@ class GeminiApi:
                     client_args=for_unused,
                     async_client_args=for_unused,
                 )
-                client = genai.Client(
-                    api_key=self.key.value or "none", vertexai=False, http_options=options
-                )
+                client = self._client(genai, options)
                 async with client.aio as session:
                     return parse_reply(await _ask(session, request_body(request), on_text))
+
+    def _client(self, sdk: Any, options: object) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
+        """Return the SDK's client; the key is left in no variable of a frame that an error passes through."""
+        if self.vertex is not None:
+            return sdk.Client(vertexai=True, http_options=options, **self.vertex)
+        return sdk.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
 
 
 async def _ask(
@@ -85,16 +95,32 @@ async def _ask(
 
 
 def request_body(request: ModelRequest) -> dict[str, Any]:
-    """Return the arguments of a request: the text as one part, because only its prefix matters to the cache."""
+    """Return the arguments of a request: texts in one part each, because only the prefix matters to the cache."""
     config: dict[str, Any] = {"max_output_tokens": request.max_output}
     if request.plan.system:
         config["system_instruction"] = request.plan.system
     if request.temperature is not None:
         config["temperature"] = request.temperature
+    if request.effort:
+        config["thinking_config"] = {"thinking_level": request.effort.value.upper()}
     if request.schema:
         config |= {"response_mime_type": "application/json", "response_json_schema": request.schema}
-    contents = [{"role": "user", "parts": [{"text": request.plan.text}]}]
+    contents = [
+        {"role": "model" if message.is_assistant else "user", "parts": _parts(message)}
+        for message in messages_of(request.plan)
+    ]
     return {"model": request.model, "contents": contents, "config": config}
+
+
+def _parts(message: Message) -> list[dict[str, Any]]:
+    """Return a message's images, and what stands before, between and behind them as one text each."""
+    parts: list[dict[str, Any]] = []
+    for image, run in groupby(message.parts, key=lambda part: part.block.image):
+        if image:
+            parts.append({"inline_data": {"mime_type": image.media_type, "data": image.data}})
+        else:
+            parts.append({"text": "".join(part.text for part in run)})
+    return parts
 
 
 def parse_reply(parts: list[dict[str, Any]]) -> Reply:

@@ -5,7 +5,14 @@ from decimal import Decimal
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.policy import policy_for
 
-_PRICE_LIST_IDS = {"gemini": "google", "gemini-cli": "google", "scripted": None, "compatible": None}
+_PRICE_LIST_IDS = {
+    "gemini": "google",
+    "gemini-cli": "google",
+    "scripted": None,
+    "compatible": None,
+    "bedrock": "aws",
+    "vertex": None,
+}
 
 
 def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
@@ -55,6 +62,14 @@ def largest_window() -> int | None:
         ),
         default=None,
     )
+
+
+def listed_models(provider: str) -> list[str]:
+    """Return the models of a provider that the price list names, in order; none for a provider that it lacks."""
+    from genai_prices.data import providers  # half a second to load
+
+    listed_id = _PRICE_LIST_IDS.get(provider, provider)
+    return [model.id for listed in providers if listed.id == listed_id for model in listed.models]
 
 
 def listed_window(model: str) -> int | None:

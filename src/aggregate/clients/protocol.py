@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from aggregate.clients.capabilities import ResponseFormat
+from aggregate.clients.capabilities import Effort, ResponseFormat
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import Reply
 from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan
@@ -23,6 +23,7 @@ class RequestOptions:
         earlier: The layout of the last request of the same discussion.
         weights: How likely each segment of the prompt is the first one to change.
         temperature: How freely the model chooses its words; left out where a provider takes none.
+        effort: How long the model thinks before it answers; left out where a provider cannot be told.
         schema: JSON schema of the answer. Every object in it names all its properties as required and allows no others,
             which all providers understand. Where a provider knows no schemas the answer is free text.
         seconds: How long everything may take, waits between attempts included; ``None`` for the adapter's own limit.
@@ -35,6 +36,7 @@ class RequestOptions:
     temperature: float | None = None
     schema: Mapping[str, Any] | None = None
     seconds: float | None = None
+    effort: Effort | None = None
 
 
 DEFAULT_OPTIONS: Final = RequestOptions()
@@ -80,6 +82,7 @@ class ModelRequest:
         temperature: ``None`` for the model's own.
         schema: What the answer must be, ``None`` for free text.
         response_format: How the answer is bound to the schema.
+        effort: How long to think, ``None`` for the model's own.
     """
 
     plan: RequestPlan
@@ -88,11 +91,24 @@ class ModelRequest:
     temperature: float | None = None
     schema: Mapping[str, Any] | None = None
     response_format: ResponseFormat = ResponseFormat.TEXT
+    effort: Effort | None = None
+
+    @property
+    def beside_text(self) -> tuple[str, ...]:
+        """What it has that ``text_only`` has not, in words."""
+        parts = {
+            "images": self.plan.has_images,
+            "a temperature": self.temperature is not None,
+            "an effort": self.effort is not None,
+            "a schema": self.response_format is not ResponseFormat.TEXT,
+        }
+        return tuple(name for name, is_sent in parts.items() if is_sent)
 
     @property
     def text_only(self) -> "ModelRequest":
         """The same request with its text alone."""
-        return ModelRequest(self.plan, self.model, self.max_output)
+        plan = self.plan.without_images if self.plan.has_images else self.plan
+        return ModelRequest(plan, self.model, self.max_output)
 
 
 class Transport(Protocol):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from aggregate.clients.address import check_address
 from aggregate.clients.anthropic_api import AnthropicApi
 from aggregate.clients.client import Client
+from aggregate.clients.clouds import open_cloud
 from aggregate.clients.credentials import ApiKey, find_api_key
 from aggregate.clients.gemini_api import GeminiApi
 from aggregate.clients.gemini_cli import GeminiCli
@@ -15,6 +16,7 @@ from aggregate.clients.protocol import Transport
 from aggregate.clients.retry import Retry
 from aggregate.clients.scripted_client import scripted_client
 from aggregate.errors import ClientSetupError, ProviderError
+from aggregate.models.model_name import CLOUDS, bare_model_name
 from aggregate.prompt_cache.policy import COMPATIBLE, SCRIPTED
 
 
@@ -64,7 +66,7 @@ PROVIDERS: Mapping[str, Provider] = {
         "https://api.minimax.io/anthropic",
     ),
     "openai": Provider(
-        lambda key, url: OpenAiApi("openai", key, url, limit="max_completion_tokens"),
+        lambda key, url: OpenAiApi("openai", key, url),
         ("OPENAI_API_KEY",),
         "gpt-5.6",
     ),
@@ -73,7 +75,7 @@ PROVIDERS: Mapping[str, Provider] = {
         lambda key, url: OpenAiApi(COMPATIBLE, key, url), ("AGGREGATE_API_KEY",), needs_key=False
     ),
 }
-NAMES = (*PROVIDERS, SCRIPTED)
+NAMES = (*PROVIDERS, *sorted(CLOUDS), SCRIPTED)
 _MAKERS = {
     "claude": "anthropic",
     "chatgpt": "openai",
@@ -87,7 +89,7 @@ _MAKERS = {
 
 def provider_of_model(model: str) -> str:
     """Return whose model it is by the beginning of its name, ``""`` where that does not tell."""
-    name = model.lower().rsplit("/", 1)[-1]
+    name = bare_model_name(model)
     return next((maker for start, maker in _MAKERS.items() if name.startswith(start)), "")
 
 
@@ -119,10 +121,16 @@ def open_client(
     if name == SCRIPTED:
         client = scripted_client()
         return replace(client, model=model or client.model)
+    if name in CLOUDS:
+        if base_url:
+            check_address(base_url)
+        variables = os.environ if environ is None else environ
+        cloud = open_cloud(name, variables, base_url=base_url, needed=require_key)
+        return Client(name, cloud, model, retry or Retry(), on_wait)
     if name not in PROVIDERS:
         what = f"there is no provider {name!r}" if name else "no provider is named"
         raise ClientSetupError(
-            f"{what}: take one of {', '.join(NAMES)} with --provider or in a persona"
+            f"{what}: take one of {', '.join(NAMES)} with --provider, in a persona or in [send]"
         )
     entry = PROVIDERS[name]
     if name == COMPATIBLE and not base_url:

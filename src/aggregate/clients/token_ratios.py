@@ -8,6 +8,7 @@ exact inverses of each other.
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from aggregate.models.model_name import bare_model_name
 from aggregate.prompt_cache.policy import SCRIPTED
 
 AS_OF: Final = "2026-11-22"
@@ -76,7 +77,7 @@ def shipped_ratio(provider: str, model: str) -> TokenRatio:
     """Return the ratio of the table; a model that is not in it is taken to count as o200k does."""
     if provider == SCRIPTED:
         return OWN_COUNT  # its counts are ours, whichever model it plays
-    bare_name = model.lower().rsplit("/", 1)[-1]
+    bare_name = bare_model_name(model)
     known = max((name for name in _BY_MODEL if bare_name.startswith(name)), key=len, default="")
     if not known and provider == "gemini-cli":
         known = "gemini"  # it chooses a model by itself

@@ -14,22 +14,22 @@ from aggregate.compose.asking import (
     task_of,
     whole_files,
 )
+from aggregate.compose.discussions import DiscussionTurns, check_within, discussion_turns
 from aggregate.compose.focus import FOCUS_TIER
 from aggregate.compose.layout import Strategy
 from aggregate.compose.request import Request, namespace_of
 from aggregate.config.load import Project, load_config, validate
 from aggregate.config.schema import BEADS_MODE, Config, PersonaTable, RedactionTable
-from aggregate.config.user import global_config_path, is_trusted
-from aggregate.disk.roots import is_inside, project_root, real_path
-from aggregate.errors import ConfigError, ScopeError
+from aggregate.config.user import global_config_path, is_trusted, user_config
+from aggregate.disk.roots import project_root, real_path
+from aggregate.errors import ConfigError
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.generated import GeneratedView
 from aggregate.models.reference import CACHE_DIR
 from aggregate.models.scope import Scope
 from aggregate.models.task import Place, Task
-from aggregate.sources.history_reader import find_history_file, load_history
-from aggregate.sources.path_resolution import OUTSIDE
+from aggregate.sources.history_reader import discussion_name
 from aggregate.text.suggestions import did_you_mean, short_list
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def open_project(
             if isinstance(config, str | Path)
             else Project(validate(config), Path())
         )
-    if "trust" in project.config.model_fields_set and not _is_users_own(project.path):
+    if "trust" in project.config.model_fields_set and not is_users_own(project.path):
         path = str(project.path) if project.path else None
         raise ConfigError(
             "[trust] belongs into your own configuration: see aggregate trust",
@@ -108,6 +108,8 @@ def request_for(
     budget: AskedBudget | None = None,
     window: int | None = None,
     answer: int = 0,
+    discussion: str = "",
+    is_new: bool = False,
 ) -> Request:
     """Return what a project's configuration asks for; a preset replaces its files and screenshots.
 
@@ -127,14 +129,16 @@ def request_for(
             then ``[budget]``.
         window: Tokens of the model's context window, which ``"auto"`` asks for; ``None`` where no model is named.
         answer: Tokens that the model may write, which ``"auto"`` leaves free.
+        discussion: The name of the discussion; by default the one without a name, and ``"none"`` for no turns at all.
+        is_new: Whether there need be no discussion of this name yet.
 
     Raises:
-        ConfigError: The history's file cannot be used, or the budget is none.
+        ConfigError: The history's file cannot be used, there is no such discussion, or the budget is none.
         PresetError: There is no such preset.
         ScopeError: The configuration or the history's file is a link to elsewhere.
     """
     scope = scope_of(project)
-    _check_own(project.path, scope)
+    check_within(project.path, scope)
     config, folder = project.config, project.folder
     name = config.project.name or folder.resolve().name
     base_dir = folder / config.files.base_dir
@@ -159,6 +163,12 @@ def request_for(
     is_asked = task is not None or budget is not None
     if is_asked and not entries and applied is None:
         entries = (Entry(FileItem(ALL_FILES)),)
+    name_of_discussion = discussion_name(discussion)
+    turns = (
+        discussion_turns(project, name_of_discussion, scope=scope, is_new=is_new)
+        if with_history
+        else DiscussionTurns()
+    )
     places = places_of((*focus_files, *(task.focus if task else ())), base_dir)
     if is_asked and places:
         task = replace(task or Task(), focus=places)
@@ -169,7 +179,7 @@ def request_for(
         screenshot_dir=folder / config.screenshots.base_dir,
         screenshots=screenshots,
         shown_from=folder,
-        history=_history(project, scope) if with_history else (),
+        history=turns.all,
         strategy=Strategy.parse(strategy or config.project.aggregation_strategy),
         summary_only=config.project.summary_only,
         beads=config.project.execution_mode == BEADS_MODE,
@@ -183,6 +193,8 @@ def request_for(
         task=task,
         budget=budget,
         results_dir=folder / CACHE_DIR,
+        discussion=name_of_discussion,
+        continues=turns.continues,
     )
 
 
@@ -212,8 +224,12 @@ def shared_personas() -> Mapping[str, PersonaTable]:
     Raises:
         ConfigError: The user's configuration cannot be used.
     """
-    path = global_config_path()
-    return load_config(path).config.personas if path.is_file() else {}
+    return user_config().personas
+
+
+def is_users_own(path: Path | None) -> bool:
+    """Tell whether a configuration is the user's own one, which no project can have written."""
+    return path is not None and real_path(path) == real_path(global_config_path())
 
 
 def redaction_for(
@@ -232,8 +248,7 @@ def redaction_for(
     Raises:
         ConfigError: The user's own configuration cannot be used.
     """
-    shared = global_config_path()
-    own = load_config(shared).config.redaction if shared.is_file() else RedactionTable()
+    own = user_config().redaction
     theirs = project.config.redaction if project else RedactionTable()
     if wanted is None:
         wanted = own.send if sending else own.run or theirs.run
@@ -264,30 +279,9 @@ def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
     return tuple(doubts)
 
 
-def _history(project: Project, scope: Scope) -> tuple[object, ...]:
-    """Return the turns of the configuration, then those of the history's own file."""
-    own_turns = (*project.config.history, *project.config.discussion.history)
-    turns = [turn if isinstance(turn, str) else turn.model_dump() for turn in own_turns]
-    file = find_history_file(project.path) if project.path else None
-    if file is None:
-        return tuple(turns)
-    _check_own(file, scope)
-    return (*turns, *load_history(file))
-
-
 def _presets(project: Project) -> "ContextPresetManager":
     # Its library takes 10 ms, few projects have presets.
     from aggregate.presets.store import ContextPresetManager
 
     path = project.path or project.folder / "manual_slop.toml"
     return ContextPresetManager(path, global_config_path())
-
-
-def _is_users_own(path: Path | None) -> bool:
-    return path is not None and real_path(path) == real_path(global_config_path())
-
-
-def _check_own(file: Path | None, scope: Scope) -> None:
-    """Make sure that a file with the user's turns lies in the project."""
-    if file and not scope.allow_outside and not is_inside(real_path(file), scope.root):
-        raise ScopeError(f"{OUTSIDE}: {file}")

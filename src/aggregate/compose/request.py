@@ -49,6 +49,8 @@ class Request:
         budget: The most tokens that the prompt may have, ``None`` for no limit.
         kept: With a budget: the files of the discussion's last prompt, in the order in which they were sent (rule B-9).
         results_dir: Where values of results are written that fold to references, ``None`` where none may.
+        discussion: The name of the discussion that ``history`` is of, ``""`` for the default one.
+        continues: The name of the discussion that it goes on from, such as one that it was forked from.
     """
 
     base_dir: Path
@@ -74,6 +76,8 @@ class Request:
     budget: Budget | None = None
     kept: tuple[SentFile, ...] = ()
     results_dir: Path | None = None
+    discussion: str = ""
+    continues: str | None = None
 
     @property
     def written_in(self) -> Path | None:

@@ -13,6 +13,8 @@ from aggregate.sections.files import FILES_TIER3, file_block, file_segment, rend
 from aggregate.syntax.languages import fence_tag, language_of
 
 _CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
+_BY_SIZE = (ViewMode.SUMMARY, ViewMode.OUTLINE, ViewMode.SKELETON)
+"""Views that may be smaller than those above, the smallest first."""
 
 
 def tier3_segments(
@@ -34,7 +36,8 @@ class Tier3Files:
     Args:
         files: In the order of the prompts.
         as_rendered: Whether each file's content is still the view that ``render_files`` made of its source: where a
-            prompt shows the same view it is not made again. Records that others have written may hold anything.
+            prompt shows the same view, or that view is smaller than the one by structure, it is shown as it is.
+            Records that others have written may hold anything.
         finish: Applied to segments when they are made: it returns as many, to be shown instead.
     """
 
@@ -74,6 +77,12 @@ class Tier3Files:
         ]
         title = Segment(Section.FILES, FILES_TIER3, Stability.STABLE)
         return (title, *segments) if segments else ()
+
+    def in_full(self, focus_files: Iterable[str]) -> dict[str, Segment]:
+        """Return the files that ``focus_files`` name as they are, by their paths, in order."""
+        places = sorted({place for focus in focus_files for place in self._index.places(focus)})
+        self._make_raw([place for place in places if place not in self._raw])
+        return {self._files[place].path: self._raw[place] for place in places}
 
     def _make_raw(self, places: Sequence[int]) -> None:
         files = [self._files[place] for place in places]
@@ -116,9 +125,18 @@ def _raw_segment(file: RenderedFile) -> Segment:
 def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:
     """Return the view of a file as context for a worker, ``None`` for the one it was rendered in."""
     mode = _context_mode(file)
-    if mode is None or (as_rendered and file.view_mode is mode and file.language):
+    if mode is None or (as_rendered and file.language and _is_no_larger(file.view_mode, mode)):
         return None
     return ViewRequest(file.path, file.source, mode, slices=tuple(file.custom_slices))
+
+
+def _is_no_larger(configured: ViewMode, mode: ViewMode) -> bool:
+    """Tell whether the configured view shows no more of a file than another one."""
+    if configured is mode:
+        return True
+    if configured not in _BY_SIZE or mode not in _BY_SIZE:
+        return False
+    return _BY_SIZE.index(configured) < _BY_SIZE.index(mode)
 
 
 def _context_mode(file: RenderedFile) -> ViewMode | None:

@@ -28,6 +28,12 @@ class Assignment:
         attempt: The number of this attempt, from 1.
         ahead: Others wait until the answer to this one begins to come; it warms a cache up for them.
         urgent: It goes before those that wait in the queue: others wait for it, or it has waited for others.
+        provider: Whom to ask, ``""`` for the worker's own; a persona names one.
+        model: Which of the provider's models, ``""`` for the worker's own, or for the usual one of ``provider``.
+        base_url: Where the provider is reached, ``""`` for its own address; workers ask only addresses that they know.
+        max_tokens: The most tokens of all requests and answers of one attempt, ``None`` for what the worker allows.
+        max_steps: The most steps of an assignment with tools, ``None`` for what the worker allows.
+        task: The ticket's own words, which goals are made of; ``""`` for those of ``message``.
     """
 
     key: str
@@ -41,6 +47,12 @@ class Assignment:
     attempt: int = 1
     ahead: bool = False
     urgent: bool = False
+    provider: str = ""
+    model: str = ""
+    base_url: str = ""
+    max_tokens: int | None = None
+    max_steps: int | None = None
+    task: str = ""
 
     @property
     def text(self) -> str:

@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aggregate.budget.amounts import auto_budget
 from aggregate.compose.asking import ALL_FILES
 from aggregate.compose.assemble import Composition
 from aggregate.compose.audit_file import record_audit
@@ -15,16 +14,18 @@ from aggregate.compose.focus import FocusIndex
 from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.conductor.assignment import Assignment
+from aggregate.conductor.ticket_budget import GrantedBudget, raised
+from aggregate.conductor.ticket_message import plain_task
 from aggregate.conductor.tickets import Ticket
+from aggregate.conductor.track_spec import TrackSpec
 from aggregate.errors import BudgetError
 from aggregate.index.shared import user_index
-from aggregate.models.amounts import AUTO, Amount
 from aggregate.models.budget import Budget
+from aggregate.models.choice import FileChoice
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.task import Place, Task
-from aggregate.tokens.count import count
 
 if TYPE_CHECKING:
     from aggregate.compose.ranked_files import ReadFiles
@@ -33,8 +34,6 @@ Compose = Callable[[Request], Composition]
 """Makes a prompt from what is asked for."""
 _REMEMBERED = 4
 """Sets of files whose reading is remembered: that of the project, and those with focus files beside it."""
-_SEPARATOR_TOKENS = 1
-"""Of the separator between the context and the task: it never takes more, and where it joins the last token none."""
 
 
 class BudgetedContexts:
@@ -44,10 +43,16 @@ class BudgetedContexts:
 
     Args:
         compose: Makes a prompt; by default from the project's files, with the user's index.
+        spec: What all tickets are for, which each context shows.
+
+    Attributes:
+        warnings: What was left out or is doubtful, one sentence each.
     """
 
-    def __init__(self, compose: Compose | None = None) -> None:
+    def __init__(self, compose: Compose | None = None, *, spec: TrackSpec = TrackSpec()) -> None:
+        self.warnings: dict[str, None] = {}
         self._compose = compose or self._compose_from_files
+        self._spec = spec
         # By what is read: the entries, as texts, since the items are no keys.
         self._read: dict[str, ReadFiles] = {}
         self._requests: dict[str, _FocusNames] = {}
@@ -55,28 +60,32 @@ class BudgetedContexts:
         self._last: tuple[str, Request, Composition] | None = None
 
     def compose(
-        self, request: Request, ticket: Ticket, budget: Budget, *, message: str, persona: str
+        self, request: Request, ticket: Ticket, granted: GrantedBudget, *, around: int
     ) -> Composition:
-        """Return the context of a ticket; with ``message`` behind it and ``persona`` before, it keeps to the budget.
+        """Return the context of a ticket, chosen for its own task; with what is around it, it keeps to the budget.
 
         Args:
             request: What a ticket of this strategy is shown, without its focus files and its task.
             ticket: Whose task and focus files.
-            budget: Of all that the worker is shown.
-            message: The task, as it is put behind the context.
-            persona: The instructions that go before everything.
+            granted: The budget of all that the worker is shown; one that nobody named is raised to what must be shown.
+            around: Tokens of the task and the instructions.
 
         Raises:
             BudgetError: What must be shown exceeds the budget; the message names the ticket.
             ScopeError: A file may not be read.
         """
-        around = count(message) + _SEPARATOR_TOKENS + (count(persona) if persona else 0)
+        budget = granted.budget
         tokens = max(budget.tokens - around, 1)
         asked = replace(self._request(request, ticket), budget=replace(budget, tokens=tokens))
         try:
             composition = self._compose(asked)
         except BudgetError as error:
             smallest = error.smallest + around
+            if not granted.is_named and smallest > budget.tokens:
+                self.warnings[
+                    f'the ticket "{ticket.id}": {error.reason}; it is shown all the same, since nobody has set a budget'
+                ] = None
+                return self.compose(request, ticket, raised(granted, smallest), around=around)
             raise BudgetError(
                 f'the ticket "{ticket.id}": {error.reason}; with its task and instructions ({around:,} tokens) '
                 f"a budget of {smallest:,} would do",
@@ -88,9 +97,49 @@ class BudgetedContexts:
                 f"{budget.tokens:,}: allow {around:,}",
                 smallest=around,
             )
-        composition.check_scope()
-        self._last = ticket.id, asked, composition
+        self.note(ticket.id, asked, composition)
         return composition
+
+    def compose_shared(self, request: Request, task: str, granted: GrantedBudget) -> Composition:
+        """Return the context that many tickets share, chosen for all of their tasks.
+
+        Args:
+            request: What a ticket of this strategy is shown.
+            task: The words of all tickets.
+            granted: The most tokens of the context; one that nobody named is raised to what must be shown.
+
+        Raises:
+            BudgetError: What must be shown exceeds the budget.
+            ScopeError: A file may not be read.
+        """
+        entries = self._names(request).entries
+        text, _ = redact_text(task, "task", request.redaction)
+        asked = replace(request, entries=entries, budget=granted.budget, task=Task(text))
+        try:
+            composition = self._compose(asked)
+        except BudgetError as error:
+            if granted.is_named or error.smallest <= granted.budget.tokens:
+                raise
+            return self.compose_shared(request, task, raised(granted, error.smallest))
+        composition.check_scope()
+        self.warnings |= dict.fromkeys(composition.warnings)
+        return composition
+
+    def note(self, ticket_id: str, request: Request, composition: Composition) -> None:
+        """Keep what was decided for a ticket, until the next one.
+
+        Raises:
+            ScopeError: A file may not be read.
+        """
+        composition.check_scope()
+        self.warnings |= dict.fromkeys(composition.warnings)
+        self._last = ticket_id, request, composition
+
+    def choices(self, ticket_id: str) -> tuple[FileChoice, ...]:
+        """Return what was decided about each file for the last ticket, none where this is another one."""
+        if self._last is None or self._last[0] != ticket_id:
+            return ()
+        return tuple(self._last[2].choices)
 
     def _compose_from_files(self, request: Request) -> Composition:
         # Ranking is another half of the program, which tickets without a budget do without.
@@ -119,16 +168,18 @@ class BudgetedContexts:
         shown = Prompt((*assignment.prompt.segments, task))
         record_audit(path, request, composition, shown)
 
+    def _names(self, request: Request) -> "_FocusNames":
+        key = f"{request.strategy} {request.tier}"
+        return self._requests.setdefault(key, _FocusNames(request, self._spec))
+
     def _request(self, request: Request, ticket: Ticket) -> Request:
         """Return a request with the focus files as they are found, and the task."""
-        names = self._requests.setdefault(
-            f"{request.strategy} {request.tier}", _FocusNames(request)
-        )
+        names = self._names(request)
         paths = tuple(
             dict.fromkeys(path for focus in ticket.focus_files for path in names.of(focus))
         )
         unnamed = tuple(Entry(FileItem(path)) for path in paths if path not in names.known)
-        text, _ = redact_text(_task_text(ticket), "task", request.redaction)
+        text, _ = redact_text(plain_task(ticket), "task", request.redaction)
         places = tuple(map(Place, paths))
         return replace(
             request,
@@ -145,9 +196,10 @@ class _FocusNames:
         entries: The candidates.
     """
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, spec: TrackSpec) -> None:
         # Without any files a budget is about all that git would take (rule T-6).
-        self.entries = request.entries or (Entry(FileItem(ALL_FILES)),)
+        entries = request.entries or (Entry(FileItem(ALL_FILES)),)
+        self.entries = (*entries, *spec.entry(str(request.base_dir)))
         self._asked = replace(request, entries=self.entries)
 
     @cached_property
@@ -167,21 +219,6 @@ class _FocusNames:
     @cached_property
     def _index(self) -> FocusIndex:
         return FocusIndex(self._files)
-
-
-def ticket_budget(usual: Budget | None, ticket: Ticket, persona: Amount | None) -> Budget | None:
-    """Return the budget of a ticket: its own, else its persona's, else the usual one (rules B-1 and B-11).
-
-    Args:
-        usual: What the configuration says for all tickets, ``None`` for no limit.
-        ticket: The ticket.
-        persona: What its persona says.
-    """
-    named = persona if ticket.budget is None else ticket.budget
-    if named is None:
-        return usual
-    tokens = auto_budget(None, 0) if named == AUTO else named
-    return replace(usual, tokens=tokens) if usual else Budget(tokens)
 
 
 def fits_surely(
@@ -218,7 +255,3 @@ _AROUND_FILE = 200
 """More than a file's heading and its fences have beside its path, which may be escaped."""
 _AROUND_ALL = 1_000
 """More than the headings of all sections, the note on turns that are left out, and separators have."""
-
-
-def _task_text(ticket: Ticket) -> str:
-    return "\n\n".join(part for part in (ticket.title.strip(), ticket.prompt.strip()) if part)

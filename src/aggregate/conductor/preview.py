@@ -1,11 +1,26 @@
 """What a run would do, without doing it."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 
+from aggregate.clients.pricing import cost
+from aggregate.clients.token_ratios import TokenRatio, shipped_ratio
+from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.assignment_tokens import AssignmentTokens
+from aggregate.conductor.recipient import Recipient
 from aggregate.conductor.schedule import Schedule
 from aggregate.conductor.tickets import Ticket, Tickets
 from aggregate.conductor.worker_context import WorkerContexts
+from aggregate.models.choice import FileChoice, Level
+from aggregate.models.usage import Usage
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt
+from aggregate.prompt_cache.policy import policy_for
+from aggregate.prompt_cache.request_plan import plan_request
+from aggregate.prompt_cache.simulator import SimulatedCache, charge
+from aggregate.tokens.count import count, count_prompt
+
+_LEVELS = tuple(Level)
+_HIDDEN = (Level.NAME, Level.LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +32,25 @@ class PreviewStep:
         ticket: The ticket.
         waits_for: The tickets whose results its worker is shown.
         tokens: Of what its worker would get, without these results.
+        budget: The most that these may be.
+        recipient: Whom it asks; no model for the scripted worker.
+        usage: What sending it would use by the model's count, as its cache is expected to work, answers left out; of a
+            ticket with tools the plan and the answer, to which its steps come.
+        cost: What that costs in US dollars, ``None`` where no price is known.
+        lowered: The files of which less is shown than is configured, in order.
+        hidden: The files of which nothing is shown.
     """
 
     wave: int
     ticket: Ticket
     waits_for: tuple[str, ...]
     tokens: int
+    budget: int = 0
+    recipient: Recipient = Recipient()
+    usage: Usage = Usage()
+    cost: Decimal | None = None
+    lowered: tuple[FileChoice, ...] = ()
+    hidden: tuple[FileChoice, ...] = ()
 
 
 def preview(
@@ -31,9 +59,11 @@ def preview(
     """Return the steps of a run in which every ticket succeeds, in order.
 
     Raises:
-        ConfigError: A focus file is missing.
+        ConfigError: A focus file, a persona, a model or a tool is missing.
         BudgetError: What a ticket must be shown exceeds its budget.
     """
+    for ticket in tickets.tickets:
+        contexts.check(ticket)
     any_focus = contexts.share(tickets.tickets)
     schedule = Schedule(
         tickets.tickets,
@@ -41,16 +71,81 @@ def preview(
         warm_up=warm_up,
         any_focus=any_focus,
         alone=contexts.alone(tickets.tickets),
+        prefix=contexts.prefix,
     )
     tokens = AssignmentTokens()
+    meter = _Meter()
     steps: list[PreviewStep] = []
     wave = 0
     while started := schedule.start(len(tickets.tickets)):
         wave += 1
         for ticket in started:
-            contexts.check(ticket)
             assignment = contexts.assignment(ticket, {}, ticket.id)
-            waits_for = schedule.waits_for[ticket.id]
-            steps.append(PreviewStep(wave, ticket, waits_for, tokens.count(assignment)))
+            choices = contexts.choices(ticket)
+            recipient = contexts.asks(ticket)
+            usage = meter.usage(assignment, recipient)
+            step = PreviewStep(
+                wave,
+                ticket,
+                schedule.waits_for[ticket.id],
+                tokens.count(assignment) + count(assignment.persona),
+                contexts.granted(ticket).budget.tokens,
+                recipient,
+                usage,
+                _cost(usage, recipient),
+                tuple(filter(_is_lowered, choices)),
+                tuple(choice for choice in choices if choice.level in _HIDDEN),
+            )
+            steps.append(step)
             schedule.end(ticket.id, failed=False)
     return steps
+
+
+class _Meter:
+    """Knows what each model's cache holds after the requests before."""
+
+    def __init__(self) -> None:
+        self._caches: dict[Recipient, SimulatedCache] = {}
+
+    def usage(self, assignment: Assignment, recipient: Recipient) -> Usage:
+        """Return what sending an assignment uses, nothing where no model is asked."""
+        if not recipient.model:
+            return Usage()
+        prompt = HashedPrompt.of(
+            assignment.prompt,
+            count_prompt(assignment.prompt).segments,
+            system=assignment.persona,
+            system_tokens=count(assignment.persona),
+        )
+        plan = plan_request(
+            prompt,
+            policy_for(recipient.provider, recipient.model),
+            message=assignment.message,
+            message_tokens=count(assignment.message),
+        )
+        total = Usage()
+        for _ in range(2 if assignment.tools else 1):
+            cache = self._caches.get(recipient, SimulatedCache())
+            usage, self._caches[recipient] = charge(plan, cache)
+            total += usage
+        return _by_own_count(total, shipped_ratio(recipient.provider, recipient.model))
+
+
+def _by_own_count(usage: Usage, ratio: TokenRatio) -> Usage:
+    """Return a usage as the model counts it."""
+    return Usage(
+        ratio.provider_tokens(usage.fresh),
+        ratio.provider_tokens(usage.cache_write),
+        ratio.provider_tokens(usage.cache_read),
+    )
+
+
+def _cost(usage: Usage, recipient: Recipient) -> Decimal | None:
+    if not recipient.model:
+        return None
+    return cost(usage, recipient.model, provider=recipient.provider)
+
+
+def _is_lowered(choice: FileChoice) -> bool:
+    is_shown = choice.level not in _HIDDEN
+    return is_shown and _LEVELS.index(choice.level) > _LEVELS.index(choice.most)

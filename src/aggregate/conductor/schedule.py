@@ -1,7 +1,7 @@
 """Which ticket may start next."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from aggregate.conductor.dependency_graph import dependencies
 from aggregate.conductor.tickets import Ticket
@@ -10,14 +10,19 @@ from aggregate.models.group import FailurePolicy
 Prefix = tuple[object, ...]
 
 
-def shared_prefix(ticket: Ticket, *, any_focus: bool = False) -> Prefix:
+def shared_prefix(
+    ticket: Ticket, *, any_focus: bool = False, prefix: Callable[[Ticket], Prefix] | None = None
+) -> Prefix:
     """Return what decides the stable beginning of a ticket's request: equal for tickets that share a cached prefix.
 
     Args:
         ticket: The ticket.
         any_focus: Whether tickets with different focus files begin alike, too.
+        prefix: Returns what decides the beginning, the focus files aside; by default all that a ticket names.
     """
     focus_files = () if any_focus else ticket.focus_files
+    if prefix is not None:
+        return (*prefix(ticket), focus_files)
     return (ticket.persona, ticket.tools, ticket.aggregation_strategy, focus_files)
 
 
@@ -31,6 +36,7 @@ class Schedule:
             has begun to come.
         any_focus: Whether tickets with different focus files share a prefix, too.
         alone: The ids of tickets that share a prefix with no other, whatever they have in common.
+        prefix: Returns what decides how a ticket's request begins, its focus files aside.
 
     Attributes:
         tickets: All tickets by id.
@@ -46,6 +52,7 @@ class Schedule:
         warm_up: bool = True,
         any_focus: bool = False,
         alone: Collection[str] = (),
+        prefix: Callable[[Ticket], Prefix] | None = None,
     ) -> None:
         self.tickets = {ticket.id: ticket for ticket in tickets}
         self.waits_for = dependencies(tickets)
@@ -62,7 +69,7 @@ class Schedule:
         self._prefixes = {
             ticket.id: (ticket.id,)
             if ticket.id in alone
-            else shared_prefix(ticket, any_focus=any_focus)
+            else shared_prefix(ticket, any_focus=any_focus, prefix=prefix)
             for ticket in tickets
         }
         uses = Counter(self._prefixes.values())

@@ -17,6 +17,7 @@ from aggregate.conductor.durable.worker_process import WorkerProcess
 from aggregate.conductor.metadata_file import TrackStatus
 from aggregate.conductor.report import ReportLine
 from aggregate.conductor.run_files import RunFiles, last_number
+from aggregate.conductor.terms import WorkerTerms
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track import Track, open_track
 from aggregate.conductor.track_run import PollingOptions, TicketEvent, TrackResult, TrackRun
@@ -44,6 +45,7 @@ class RunOptions:
         on_error: What a failed ticket does, instead of what ``tickets.toml`` says; a run under way keeps what it has.
         resume: Only go on with a run that was not finished, begin none.
         polling: How many tickets are queued at one time, how often the queue is looked at, and what is sent ahead.
+        terms: What the user allows the workers; by default what the worker itself says.
     """
 
     database: str = ""
@@ -52,6 +54,7 @@ class RunOptions:
     on_error: FailurePolicy | None = None
     resume: bool = False
     polling: PollingOptions = field(default_factory=PollingOptions)
+    terms: WorkerTerms | None = None
 
 
 # Of a class it is the constructor that takes keywords.
@@ -103,7 +106,8 @@ def conduct(
         StateError: The database cannot be used.
     """
     track = open_track(project.folder, name)
-    contexts = WorkerContexts(project)
+    terms = options.terms or getattr(worker, "terms", None)
+    contexts = WorkerContexts(project, track=track, terms=terms)
     if notice := unopened_database(project, options.database):
         tell(notice)
     with ExitStack() as stack:

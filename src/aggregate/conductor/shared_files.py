@@ -76,6 +76,17 @@ class SharedFiles:
         late_paths = self._late_paths | {segment.source for segment in added[1:]}
         return tuple(sorted(section, key=lambda segment: segment.source in late_paths))
 
+    @property
+    def late_paths(self) -> frozenset[str]:
+        """The paths of the files that stand late: those that some tickets focus on."""
+        return self._late_paths
+
+    def in_full(self, focus_files: tuple[str, ...]) -> dict[str, Segment]:
+        """Return the focus files as they are, by their paths, those of the project first."""
+        own = self._tier3_files().in_full(focus_files)
+        _, added = self._focus_section(focus_files, TIER3)
+        return {**own, **{segment.source: segment for segment in added[1:]}}
+
     def has(self, focus: str) -> bool:
         """Tell whether a focus file names one of the project that can be read."""
         return any(not file.error for file in self._tier3_files().named(focus))

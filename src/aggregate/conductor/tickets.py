@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from aggregate.config.schema import TokenAmount
+from aggregate.config.schema import TokenAmount, TokenNumber
 from aggregate.models.group import FailurePolicy, MergeStrategy
 
 TICKET_ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -35,9 +35,10 @@ class Ticket(BaseModel):
     custom_function: str = Field(
         default="", description="For custom: a Python expression or a JavaScript function."
     )
-    aggregation_strategy: Literal["tier3", "auto", "summarize", "full"] = Field(
-        default="tier3",
-        description="How files that are not in focus are shown; tier3 by structure.",
+    aggregation_strategy: Literal["", "tier3", "auto", "summarize", "full"] = Field(
+        default="",
+        description="How files that are not in focus are shown; the persona's strategy by default, else tier3, "
+        "by structure.",
     )
     budget: TokenAmount | None = Field(
         default=None,
@@ -45,7 +46,8 @@ class Ticket(BaseModel):
         'are chosen for, such as 32000, "32k" or "auto".',
     )
     persona: str = Field(
-        default="", description="A persona of the configuration; its system prompt goes first."
+        default="",
+        description="A persona of the configuration, with its instructions, model, strategy and budget.",
     )
     tools: tuple[_Text, ...] = Field(
         default=(), description="Names of the tools that the worker may use."
@@ -54,6 +56,20 @@ class Ticket(BaseModel):
         default=600, gt=0, le=86_400, description="Seconds that one attempt may take."
     )
     retries: int = Field(default=2, ge=0, le=10, description="Further attempts after a failed one.")
+    max_tokens: TokenNumber | None = Field(
+        default=None,
+        description="The most tokens of all requests and answers of one attempt; it can only lower what you allow.",
+    )
+    max_seconds: float | None = Field(
+        default=None,
+        gt=0,
+        description="The most seconds of one attempt; it can only lower timeout and what you allow.",
+    )
+    max_steps: int | None = Field(
+        default=None,
+        ge=1,
+        description="The most steps of a ticket with tools; it can only lower what you allow.",
+    )
 
     @property
     def name(self) -> str:

@@ -148,6 +148,7 @@ class TrackRun:
             warm_up=polling.warm_up,
             any_focus=contexts.share(tickets.tickets),
             alone=contexts.alone(tickets.tickets),
+            prefix=contexts.prefix,
         )
         self._lines: dict[str, ReportLine] = {}
         self._plan = _PlanCheckboxes(track)

@@ -1,21 +1,27 @@
 """Who works on an assignment: the protocol, and the one place where workers are made."""
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import Protocol
 
-from aggregate.agent import ChatModel, EngineLimits, NeuronAgent
 from aggregate.clients.protocol import ChatClient, RequestOptions
 from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.clients.redacting_client import with_redaction
 from aggregate.clients.script_file import load_replies
+from aggregate.clients.token_ratios import TokenRatio, shipped_ratio
 from aggregate.conductor.assignment import Assignment, WorkerReply
+from aggregate.conductor.recipient import Recipient
+from aggregate.conductor.recipients import check_model_name
+from aggregate.conductor.reply_check import check_reply
 from aggregate.conductor.scripted_worker import ScriptedWorker
+from aggregate.conductor.terms import TicketLimits, WorkerTerms
+from aggregate.conductor.tool_ticket import MOST_ANSWER, ToolTicket
 from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
-from aggregate.models.reply import FinishReason
 from aggregate.prompt_cache.policy import SCRIPTED
-from aggregate.tools import Tool, standard_tools
+from aggregate.tokens.count import count
+from aggregate.tools import ToolRegistry, standard_tools
 
 _GRACE_SECONDS = 0.5
 """How much later than its attempt a request ends, so that the attempt is what has timed out."""
@@ -40,76 +46,123 @@ class Worker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelWorker:
-    """Lets a language model work on assignments: one request for each, or the agent where a ticket names tools.
+    """Lets language models work on assignments: one request for each, or the agent where a ticket names tools.
 
     Attributes:
-        client: Reaches the model.
+        client: Reaches the model that is asked where a ticket's persona names none.
         model: Which of its models; ``""`` is its own choice.
         root: The folder that project tools may read.
+        terms: What the user allows; ``None`` for the usual limits, and the tools that read ``root``.
+        clients: Those that reach the models of personas.
+        open_provider: Returns a client for a provider's model that ``clients`` lack, such as one that the database
+            names; ``None`` where none may be opened.
     """
 
     client: ChatClient
     model: str = ""
     root: Path = Path()
+    terms: WorkerTerms | None = None
+    clients: Mapping[Recipient, ChatClient] = field(default_factory=dict)
+    open_provider: Callable[[str, str], ChatClient] | None = None
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        """Send the context with the task behind it, or reach the task as a goal over the context.
+        """Send the context with the task behind it; with tools, reach the task as a goal first.
 
         Raises:
-            WorkerError: The provider refused or failed, the model refused to answer, or a tool does not exist.
+            WorkerError: The provider refused or failed, the model refused to answer or wrote nothing, a limit is
+                reached, a tool does not exist, or the worker may not ask the model that a persona names.
         """
         try:
+            client, model = self._client(assignment)
             if assignment.tools:
-                return self._execute_goal(assignment)
-            return self._send(assignment, begun)
+                return self._tool_ticket(assignment, client, model).work(begun)
+            return self._send(assignment, client, model, begun)
         except ProviderError as error:
             raise WorkerError(str(error), again=error.retryable) from error
         except ClientError as error:
             raise WorkerError(str(error), again=False) from error
 
-    def _send(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def _client(self, assignment: Assignment) -> tuple[ChatClient, str]:
+        """Return whom to ask, and which model: those of the ticket's persona, else the worker's own."""
+        recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
+        if recipient == Recipient():
+            return self.client, self.model
+        if recipient in self.clients:
+            return self.clients[recipient], recipient.model
+        if recipient.base_url or self.open_provider is None:
+            # An address may come from somebody else who reaches the database.
+            raise WorkerError(
+                f"{assignment.ticket}: its persona asks {recipient}, which this worker was not started for",
+                again=False,
+            )
+        return self.open_provider(recipient.provider, recipient.model), recipient.model
+
+    def _send(
+        self, assignment: Assignment, client: ChatClient, model: str, begun: Callable[[], None]
+    ) -> WorkerReply:
         # Streamed only where it is of use: a stream that broke off is asked again by the ticket's
         # retries alone.
         on_text = (lambda _piece: begun()) if assignment.ahead else None
         # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
         options = RequestOptions(
-            system=assignment.persona, seconds=assignment.timeout + _GRACE_SECONDS
+            system=assignment.persona,
+            max_output=self._most_output(assignment, client, model),
+            seconds=assignment.timeout + _GRACE_SECONDS,
         )
-        reply = self.client.send(
-            assignment.prompt,
-            assignment.message,
-            model=self.model,
-            on_text=on_text,
-            options=options,
+        reply = client.send(
+            assignment.prompt, assignment.message, model=model, on_text=on_text, options=options
         )
-        if reply.stop is FinishReason.REFUSED:
-            raise WorkerError("the model refused to answer", again=False)
-        warning = (
-            ""
-            if reply.stop is FinishReason.END
-            else f"the answer is not complete ({reply.stop.value})"
-        )
-        return WorkerReply(reply.text, reply.usage.input + reply.usage.output, warning)
+        doubt = check_reply(reply)
+        return WorkerReply(reply.text, reply.usage.input + reply.usage.output, doubt)
 
-    def _execute_goal(self, assignment: Assignment) -> WorkerReply:
-        model = ChatModel(self.client, self.model, assignment.prompt)
-        limits = EngineLimits(seconds=assignment.timeout + _GRACE_SECONDS)
-        tools = self._tools(assignment)
-        agent = NeuronAgent(model, tools, state_dir=self.root / "state", limits=limits)
-        goal = "\n\n".join(part for part in (assignment.persona, assignment.message) if part)
-        result = agent.execute_goal(goal)
-        if not result.success:
+    def _most_output(self, assignment: Assignment, client: ChatClient, model: str) -> int:
+        """Return the most tokens of an answer that the limit leaves.
+
+        Raises:
+            WorkerError: It leaves none.
+        """
+        most = self._limits(assignment).max_tokens
+        texts = (assignment.text, assignment.persona)
+        size = _ratio(client, model).provider_tokens(sum(map(count, texts)))
+        if size >= most:
             raise WorkerError(
-                f"{assignment.ticket}: {result.text or 'no step gave something usable'}"
+                f"its context of {size:,} tokens exceeds max_tokens, {most:,}: allow more, or lower its budget",
+                again=False,
             )
-        return WorkerReply(result.text, result.trace.tokens)
+        return min(MOST_ANSWER, most - size)
 
-    def _tools(self, assignment: Assignment) -> list[Tool]:
-        registry = standard_tools(state_dir=self.root / "state", roots=(self.root,))
+    def _limits(self, assignment: Assignment) -> TicketLimits:
+        """Return what an attempt may use; a database, too, can only lower what this worker's user allows."""
+        return (self.terms.limits if self.terms else TicketLimits()).lowered(assignment)
+
+    def _tool_ticket(self, assignment: Assignment, client: ChatClient, model: str) -> ToolTicket:
+        return ToolTicket(
+            assignment,
+            client,
+            model,
+            self._tools(assignment),
+            self.root / "state",
+            self._limits(assignment),
+            _ratio(client, model),
+        )
+
+    def _tools(self, assignment: Assignment) -> ToolRegistry:
+        """Return the tools that a ticket names, with what they may do."""
+        if self.terms is None:
+            registry = standard_tools(state_dir=self.root / "state", roots=(self.root,))
+        else:
+            registry = self.terms.tools
         try:
-            return [registry.get(name) for name in assignment.tools]
+            return registry.only(assignment.tools)
         except ToolError as error:
             raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
+
+
+def _ratio(client: ChatClient, model: str) -> TokenRatio:
+    """Return how many tokens a client's model counts for each of ours; one that does not say counts as we do."""
+    inner = getattr(client, "client", client)  # of one that replaces secrets
+    provider, usual = getattr(inner, "provider", ""), getattr(inner, "model", "")
+    return shipped_ratio(str(provider), model or str(usual))
 
 
 def make_worker(
@@ -120,6 +173,9 @@ def make_worker(
     redact: bool = True,
     allow: Collection[str] = (),
     tell: Callable[[str], None] | None = None,
+    base_url: str = "",
+    terms: WorkerTerms | None = None,
+    clients: Mapping[Recipient, ChatClient] | None = None,
 ) -> Worker:
     """Return the worker that ``spec`` names.
 
@@ -131,25 +187,55 @@ def make_worker(
         redact: Whether secrets are replaced in what a provider is sent.
         allow: Hashes of values that are no secrets.
         tell: Called with one sentence for each secret that was replaced.
+        base_url: Where the provider is reached.
+        terms: The tools and limits that the user allows; by default those that read ``root``, and the usual limits.
+        clients: Those that reach the models of personas.
 
     Raises:
         TrackError: There is no such worker.
-        ConfigError: The script cannot be used.
-        ClientSetupError: A key is missing.
+        ConfigError: The script cannot be used, or the model's name is a slip of a known one.
+        ClientSetupError: A key or an address is missing.
     """
-    kind, _, argument = spec.partition(":")
-    if kind in PROVIDERS:
-        client: ChatClient = open_client(kind, model=argument)
-        if redact:
-            client = with_redaction(client, allow=allow, tell=tell)
-        return ModelWorker(client, root=root)
-    if kind != SCRIPTED:
-        known = ", ".join(PROVIDERS)
-        raise TrackError(
-            f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
+    provider, model = parse_worker(spec)
+    if provider != SCRIPTED:
+        safely = partial(with_redaction, allow=allow, tell=tell) if redact else _as_it_is
+        client: ChatClient = safely(open_client(provider, model=model, base_url=base_url))
+        usual = WorkerTerms(
+            provider, model, base_url, standard_tools(state_dir=root / "state", roots=(root,))
         )
+        return ModelWorker(
+            client,
+            root=root,
+            terms=terms or usual,
+            clients=clients or {},
+            open_provider=cache(lambda name, model: safely(open_client(name, model=model))),
+        )
+    _, _, argument = spec.partition(":")
     if argument:
         return ScriptedWorker(load_replies(Path(argument)))
     if script is not None and script.is_file():
         return ScriptedWorker(load_replies(script))
     return ScriptedWorker({})
+
+
+def parse_worker(spec: str) -> tuple[str, str]:
+    """Return the provider that ``spec`` names and its model, ``""`` for the usual one.
+
+    Raises:
+        TrackError: There is no such worker.
+        ConfigError: The model's name is a slip of a known one.
+    """
+    kind, _, argument = spec.partition(":")
+    if kind == SCRIPTED:
+        return SCRIPTED, ""
+    if kind not in PROVIDERS:
+        known = ", ".join(PROVIDERS)
+        raise TrackError(
+            f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
+        )
+    check_model_name(kind, argument, named_by=f"the worker {spec!r}")
+    return kind, argument
+
+
+def _as_it_is(client: ChatClient) -> ChatClient:
+    return client

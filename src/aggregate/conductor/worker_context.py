@@ -5,30 +5,34 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from aggregate.compose.assemble import Composition, assemble, with_references
+from aggregate.compose.assemble import assemble, with_references
 from aggregate.compose.file_rendering import RenderedFiles
 from aggregate.compose.focus import FOCUS_TIER
+from aggregate.compose.layout import Strategy
 from aggregate.compose.project import find_persona, redaction_for, request_for
 from aggregate.compose.request import Request
 from aggregate.conductor.assignment import Assignment
-from aggregate.conductor.budgeted_context import (
-    BudgetedContexts,
-    Compose,
-    fits_surely,
-    ticket_budget,
-)
+from aggregate.conductor.budgeted_context import BudgetedContexts, Compose, fits_surely
+from aggregate.conductor.recipient import Recipient
+from aggregate.conductor.recipients import recipient_of
 from aggregate.conductor.shared_files import TIER3, SharedFiles
+from aggregate.conductor.sharing import SharingPlan, plan_sharing, prompt_exceeds
+from aggregate.conductor.terms import TicketLimits, WorkerTerms, check_tools
+from aggregate.conductor.ticket_budget import GrantedBudget, grant_budget
+from aggregate.conductor.ticket_message import plain_task, task_message
 from aggregate.conductor.tickets import Ticket
+from aggregate.conductor.track import Track
+from aggregate.conductor.track_spec import TrackSpec
 from aggregate.config.load import Project
 from aggregate.disk.writing import confined
 from aggregate.errors import ConfigError, ScopeError
-from aggregate.models.budget import Budget
+from aggregate.models.choice import FileChoice
 from aggregate.models.prompt import Prompt, Section, Segment
 from aggregate.models.reference import CACHE_DIR
 from aggregate.models.result import AggregatedResult
 from aggregate.sections.subagent_results import Results, results_segments
 from aggregate.sources.path_resolution import FolderListing
-from aggregate.text.fences import heading_text
+from aggregate.tokens.count import count
 
 
 class WorkerContexts:
@@ -40,17 +44,31 @@ class WorkerContexts:
 
     Args:
         project: Whose files, screenshots, beads and discussion the workers see.
-        compose: Makes the prompts of tickets with a budget; by default from the project's files.
+        compose: Makes prompts within budgets; by default from the project's files.
+        track: Whose ``spec.md`` the workers see.
+        terms: What the user allows the workers.
     """
 
-    def __init__(self, project: Project, *, compose: Compose | None = None) -> None:
+    def __init__(
+        self,
+        project: Project,
+        *,
+        compose: Compose | None = None,
+        track: Track | None = None,
+        terms: WorkerTerms | None = None,
+    ) -> None:
         self._project = project
-        self._budgeted = BudgetedContexts(compose)
+        self._spec = TrackSpec.of(track)
+        self._terms = terms or WorkerTerms()
+        self._budgeted = BudgetedContexts(compose, spec=self._spec)
+        self._plan = SharingPlan()
+        self._instructions_last = False
         self._persona = cache(lambda name: find_persona(project, name))
-        self._asked = cache(self._make_asked)
+        self._recipient = cache(lambda name: recipient_of(project, name, self._terms))
         self._request = cache(self._make_request)
+        self._whole_request = cache(self._make_whole_request)
         self._other_sections = cache(self._make_other_sections)
-        self._files = SharedFiles(self._request)
+        self._files = SharedFiles(self._whole_request)
 
     @property
     def output_dir(self) -> Path:
@@ -65,28 +83,47 @@ class WorkerContexts:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was left out of the files or is doubtful, one sentence each."""
-        return self._files.warnings
+        return tuple(dict.fromkeys((*self._files.warnings, *self._budgeted.warnings)))
 
     def share(self, tickets: Sequence[Ticket]) -> bool:
-        """Let the workers of these tickets share their beginning: the files that none of them focuses on go first.
+        """Let the workers of these tickets share their beginning, as far as their budgets and focus files allow.
 
-        Returns whether these are so many that a provider's cache can hold them.
-        """
-        return self._files.share(tickets)
+        The files that none of them focuses on go first. The instructions of roles go behind the context, unless all
+        have the same: a provider's cache begins with what goes before everything.
 
-    def alone(self, tickets: Sequence[Ticket]) -> frozenset[str]:
-        """Return the ids of the tickets with a budget, whose contexts begin like no other's."""
-        return frozenset(ticket.id for ticket in tickets if self._budget(ticket) is not None)
-
-    def check(self, ticket: Ticket) -> None:
-        """Make sure that the ticket's persona and focus files exist, and fit into its budget.
+        Returns whether tickets with different focus files share so much that a provider's cache can hold it.
 
         Raises:
-            ConfigError: There is no such persona, or a file is neither among the project's nor on disk.
+            BudgetError: What must be shown exceeds a budget.
+        """
+        roles = {self._instructions(ticket) for ticket in tickets}
+        self._instructions_last = len(roles) > 1
+        self._plan = plan_sharing(tickets, self._files, self._budgeted, self)
+        return self._plan.any_focus
+
+    def alone(self, tickets: Sequence[Ticket]) -> frozenset[str]:
+        """Return the ids of the tickets whose contexts begin like no other's."""
+        own = {ticket.id for ticket in tickets if self.granted(ticket).is_own}
+        return frozenset(own | self._plan.alone)
+
+    def prefix(self, ticket: Ticket) -> tuple[object, ...]:
+        """Return what decides how a ticket's request begins, its focus files aside, once ``share`` was called."""
+        request = self.asked(ticket)
+        first = "" if self._goes_last(ticket) else self._instructions(ticket)
+        beginning = id(self._plan.beginnings.get(ticket.id))
+        return self.recipient(ticket), first, request.strategy, request.tier, beginning
+
+    def check(self, ticket: Ticket) -> None:
+        """Make sure that the ticket's persona, model, tools and focus files exist, and fit into its budget.
+
+        Raises:
+            ConfigError: There is no such persona, model or tool, or a file is neither among the project's nor on disk.
+            ClientSetupError: The persona names a provider that does not exist.
             ScopeError: A file may not be read.
             BudgetError: What must be shown exceeds the budget.
         """
-        self._persona(ticket.persona)
+        self.recipient(ticket)
+        check_tools(ticket, self._terms.tools)
         request = self._request(TIER3)
         listing = FolderListing(request.scope)
         for focus in ticket.focus_files:
@@ -106,97 +143,157 @@ class WorkerContexts:
         found: tuple[Results, ...] = ()
         if results:
             found = with_references(results, self._project.folder / CACHE_DIR)
-        budget = self._budget(ticket)
-        prompt = (
-            self._whole_prompt(ticket, found)
-            if budget is None
-            else self._composition(ticket, budget, found).prompt
-        )
+        limits = self.limits(ticket)
+        seconds = ticket.timeout if limits.max_seconds is None else limits.max_seconds
+        recipient = self.recipient(ticket)
         return Assignment(
             key=key,
             ticket=ticket.id,
-            prompt=prompt,
-            message=_message(ticket),
-            persona=self._instructions(ticket),
+            prompt=self._prompt(ticket, found),
+            message=self._message(ticket),
+            persona="" if self._goes_last(ticket) else self._instructions(ticket),
             tools=ticket.tools,
-            timeout=ticket.timeout,
+            timeout=min(ticket.timeout, seconds),
             retries=ticket.retries,
+            provider=recipient.provider,
+            model=recipient.model,
+            base_url=recipient.base_url,
+            max_tokens=limits.max_tokens,
+            max_steps=limits.max_steps,
+            task=plain_task(ticket),
         )
 
     def write_account(self, path: Path, assignment: Assignment) -> None:
-        """Write beside a worker's prompt at ``path`` what was decided about its files, if it has a budget.
+        """Write beside a worker's prompt at ``path`` what was decided about its files, if they had to be chosen.
 
         Raises:
             OutputError: The file cannot be written.
         """
         self._budgeted.write_account(path, assignment)
 
-    def _whole_prompt(self, ticket: Ticket, results: "tuple[Results, ...]") -> Prompt:
-        """Return the context of a ticket without a budget: all that the project names."""
-        files = self._files.section(ticket.focus_files, ticket.aggregation_strategy)
+    def choices(self, ticket: Ticket) -> tuple[FileChoice, ...]:
+        """Return what was decided about each file for the last assignment; none where all are shown as configured."""
+        return self._budgeted.choices(ticket.id)
+
+    def limits(self, ticket: Ticket) -> TicketLimits:
+        """Return what one attempt at a ticket may use."""
+        return self._terms.limits.lowered(self._project.config.conduct).lowered(ticket)
+
+    def recipient(self, ticket: Ticket) -> Recipient:
+        """Return whom the ticket's persona names, the run's own model for nobody."""
+        return self._recipient(ticket.persona)
+
+    def asks(self, ticket: Ticket) -> Recipient:
+        """Return whom a ticket asks; no model for the scripted worker."""
+        recipient = self.recipient(ticket)
+        return recipient if recipient.provider else self._terms.recipient
+
+    def granted(self, ticket: Ticket) -> GrantedBudget:
+        """Return the budget of a ticket."""
+        return grant_budget(
+            ticket,
+            self._project.config.budget,
+            persona=self._persona(ticket.persona).budget,
+            recipient=self.asks(ticket),
+            max_tokens=self.limits(ticket).max_tokens,
+        )
+
+    def around(self, ticket: Ticket) -> int:
+        """Return the tokens of a ticket's task and instructions."""
+        around = count(self._message(ticket)) + _SEPARATOR_TOKENS
+        if self._goes_last(ticket) or not self._instructions(ticket):
+            return around
+        return around + count(self._instructions(ticket))
+
+    def asked(self, ticket: Ticket) -> Request:
+        """Return what a ticket is shown, without its focus files and its task."""
+        return self._request(self._strategy(ticket))
+
+    def whole_prompt(self, ticket: Ticket, results: "tuple[Results, ...]" = ()) -> Prompt:
+        """Return the context with all that the project names, as long as it may be."""
+        files = self._files.section(ticket.focus_files, self._strategy(ticket))
         others = self._other_sections()
         stable = tuple(segment for segment in others if segment.section is not Section.HISTORY)
         history = tuple(segment for segment in others if segment.section is Section.HISTORY)
-        merged = results_segments(results) if results else ()
-        return Prompt(files + stable + merged + history)
+        return Prompt(files + stable + _merged(results) + history)
 
-    def _composition(
-        self, ticket: Ticket, budget: Budget, results: "tuple[Results, ...]" = ()
-    ) -> Composition:
-        """Return the context of a ticket with a budget, chosen for its task."""
-        return self._budgeted.compose(
-            replace(
-                self._asked(ticket.aggregation_strategy),
-                results=results,
-                results_dir=self._project.folder / CACHE_DIR,
-            ),
-            ticket,
-            budget,
-            message=_message(ticket),
-            persona=self._instructions(ticket),
+    def _prompt(self, ticket: Ticket, results: "tuple[Results, ...]") -> Prompt:
+        """Return the context of a ticket; one that exceeds its budget with others' results is chosen for it alone."""
+        granted, around = self.granted(ticket), self.around(ticket)
+        room = granted.budget.tokens - around
+        beginning = self._plan.beginnings.get(ticket.id)
+        if beginning is not None:
+            in_full = self._files.in_full(ticket.focus_files)
+            prompt = beginning.prompt(in_full, _merged(results))
+            if not prompt_exceeds(prompt, room):
+                self._budgeted.note(ticket.id, beginning.request, beginning.account(in_full))
+                return prompt
+        elif not granted.is_named:
+            prompt = self.whole_prompt(ticket, results)
+            if not self.asked(ticket).entries or not prompt_exceeds(prompt, room):
+                return prompt
+        request = replace(
+            self.asked(ticket), results=results, results_dir=self._project.folder / CACHE_DIR
         )
+        return self._budgeted.compose(request, ticket, granted, around=around).prompt
 
     def _check_budget(self, ticket: Ticket, request: Request) -> None:
         """Make sure that a ticket's budget is large enough, before any other ticket is begun."""
-        budget = self._budget(ticket)
-        if budget is None:
+        granted = self.granted(ticket)
+        if not granted.is_named:  # it is raised to what must be shown
             return
         sections = self._other_sections()
         # Of the discussion only the last turn is shown in any case.
         kept = [segment for segment in sections if segment.section is not Section.HISTORY]
         others = sum(len(segment.text.encode()) for segment in (*kept, *sections[-1:]))
-        is_sure = fits_surely(
-            budget,
+        has_pins = any(entry.item.force_full or entry.tier for entry in request.entries)
+        is_sure = not (has_pins or self._spec.path) and fits_surely(
+            granted.budget,
             ticket,
             request.base_dir,
-            message=_message(ticket),
+            message=self._message(ticket),
             persona=self._instructions(ticket),
             others=others,
         )
         if not is_sure:
-            self._composition(ticket, budget)
+            around = self.around(ticket)
+            self._budgeted.compose(self.asked(ticket), ticket, granted, around=around)
 
-    def _budget(self, ticket: Ticket) -> Budget | None:
-        usual = self._asked(TIER3).budget
-        return ticket_budget(usual, ticket, self._persona(ticket.persona).budget)
+    def _message(self, ticket: Ticket) -> str:
+        spec = self._spec.shown_path(self._request(TIER3))
+        instructions = self._instructions(ticket) if self._goes_last(ticket) else ""
+        return task_message(
+            ticket, track=self._spec.description, spec=spec, instructions=instructions
+        )
+
+    def _goes_last(self, ticket: Ticket) -> bool:
+        """Tell whether the instructions of a ticket's role go behind the context: where others share its beginning."""
+        return self._instructions_last and not self.granted(ticket).is_own
 
     def _instructions(self, ticket: Ticket) -> str:
         return self._persona(ticket.persona).system_prompt.strip()
 
-    def _make_asked(self, strategy: str) -> Request:
+    def _strategy(self, ticket: Ticket) -> str:
+        """Return how files that are not in focus are shown: as the ticket says, else its persona."""
+        persona = self._persona(ticket.persona).aggregation_strategy
+        named = ticket.aggregation_strategy or (Strategy.parse(persona).value if persona else "")
+        return named or TIER3
+
+    def _make_request(self, strategy: str) -> Request:
         if strategy == TIER3:
             request = request_for(self._project, tier=FOCUS_TIER)
         else:
             request = request_for(self._project, strategy=strategy)
         return replace(request, redaction=redaction_for(self._project, sending=True))
 
-    def _make_request(self, strategy: str) -> Request:
-        """Return what a ticket without a budget asks for, whatever others have."""
-        return replace(self._asked(strategy), task=None, budget=None)
+    def _make_whole_request(self, strategy: str) -> Request:
+        """Return what shows all files that the project names, and what its track is for."""
+        request = replace(self._request(strategy), task=None, budget=None)
+        return self._spec.added_to(request)
 
     def _make_other_sections(self) -> tuple[Segment, ...]:
         """Return what stands behind the files in each context."""
-        return assemble(self._request(TIER3), RenderedFiles(())).prompt.segments
+        return assemble(self._whole_request(TIER3), RenderedFiles(())).prompt.segments
 
     def _exists(self, focus: str, request: Request) -> bool:
         if Path(request.base_dir, focus).is_file():
@@ -204,5 +301,9 @@ class WorkerContexts:
         return self._files.has(focus)
 
 
-def _message(ticket: Ticket) -> str:
-    return f"## Task: {heading_text(ticket.name)}\n\n{ticket.prompt.strip()}"
+_SEPARATOR_TOKENS = 1
+"""Of the separator between the context and the task: it never takes more, and where it joins the last token none."""
+
+
+def _merged(results: "tuple[Results, ...]") -> tuple[Segment, ...]:
+    return results_segments(results) if results else ()

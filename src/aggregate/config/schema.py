@@ -302,9 +302,39 @@ class TrustTable(_Table):
     )
 
 
-class SendTable(_Table):
-    """How prompts are sent."""
+def _alias(model: str) -> str:
+    if not model.strip() or not model.isprintable() or len(model) > _NAME_BYTES:
+        raise ValueError('must be a model, such as "anthropic/claude-haiku-4-5"')
+    return model
 
+
+class SendTable(_Table):
+    """How prompts are sent, and to whom where neither an option nor a persona says so."""
+
+    provider: str = Field(
+        default="",
+        description="anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
+    )
+    model: str = Field(
+        default="",
+        description="The provider's name of the model, or an alias; the provider's usual one by default.",
+    )
+    persona: str = Field(default="", description="Who is asked where no persona is named.")
+    base_url: str = Field(
+        default="",
+        description="Where the provider is reached; in a project's own file for compatible on this machine only.",
+    )
+    max_output: TokenNumber | None = Field(
+        default=None, description="The most tokens of an answer; 16,000 by default."
+    )
+    budget: TokenAmount | None = Field(
+        default=None,
+        description='The most tokens of a whole request, such as 32000, "32k" or "auto".',
+    )
+    aliases: dict[str, Annotated[str, AfterValidator(_alias)]] = Field(
+        default_factory=dict,
+        description='Short names of models, such as fast = "anthropic/claude-haiku-4-5".',
+    )
     diffs: bool = Field(
         default=True,
         description="Let a changed file stand as a cache holds it, with a diff behind the files, if that is cheaper; "
@@ -321,6 +351,35 @@ class SendTable(_Table):
         le=480,
         description="For how many minutes a process that stays open renews what the provider's cache holds, at the "
         "price of reading it; in the user's own configuration only.",
+    )
+
+
+class GoalTable(_Table):
+    """What one goal may use. A project's own file can lower what the user's allows, and never raise it."""
+
+    max_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        description="Tokens of all questions and answers; one that is read from a cache counts at its price.",
+    )
+    max_seconds: float | None = Field(default=None, gt=0, description="Wall time.")
+    max_steps: int | None = Field(default=None, ge=1, description="Steps of its plan.")
+
+
+class ConductTable(_Table):
+    """What one attempt at a ticket may use; a project's own file can only lower what the user's allows."""
+
+    max_tokens: TokenNumber | None = Field(
+        default=None,
+        description="The most tokens of all requests and answers of one attempt; 200,000 by default.",
+    )
+    max_seconds: float | None = Field(
+        default=None,
+        gt=0,
+        description="The most seconds of one attempt; what the ticket says by default.",
+    )
+    max_steps: int | None = Field(
+        default=None, ge=1, description="The most steps of a ticket with tools; 4 by default."
     )
 
 
@@ -365,8 +424,12 @@ class Config(_Table):
         default=BudgetTable.model_construct(), description=str(BudgetTable.__doc__)
     )
     send: SendTable = Field(default=SendTable.model_construct(), description=str(SendTable.__doc__))
+    goal: GoalTable = Field(default=GoalTable.model_construct(), description=str(GoalTable.__doc__))
     trust: TrustTable = Field(
         default=TrustTable.model_construct(), description=str(TrustTable.__doc__)
+    )
+    conduct: ConductTable = Field(
+        default=ConductTable.model_construct(), description=str(ConductTable.__doc__)
     )
     redaction: RedactionTable = Field(
         default=RedactionTable.model_construct(), description=str(RedactionTable.__doc__)

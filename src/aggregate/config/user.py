@@ -6,6 +6,7 @@ from pathlib import Path
 
 from aggregate.config.discover import CONFIG_NAME
 from aggregate.config.load import load_config
+from aggregate.config.schema import Config
 from aggregate.disk.roots import real_path
 
 
@@ -18,14 +19,23 @@ def global_config_path() -> Path:
     return root / "manual_slop" / CONFIG_NAME
 
 
+def user_config() -> Config:
+    """Return the user's own configuration, an empty one where there is none.
+
+    Raises:
+        ConfigError: It cannot be used.
+    """
+    path = global_config_path()
+    return load_config(path).config if path.is_file() else Config()
+
+
 def trusted_projects() -> tuple[str, ...]:
     """Return the roots of the projects that may read files outside of them, as the user has written them.
 
     Raises:
         ConfigError: The user's configuration cannot be used.
     """
-    path = global_config_path()
-    return tuple(load_config(path).config.trust.projects) if path.is_file() else ()
+    return tuple(user_config().trust.projects)
 
 
 def is_trusted(root: str) -> bool:

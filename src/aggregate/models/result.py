@@ -102,6 +102,7 @@ class Answer:
         detailed_results: All results in order; long lists are shortened when the whole is large (rule D-74).
         whole: Where the whole text is, when ``summary`` only tells of it.
         notes: Where all warnings are, whole, when those above are shortened.
+        missing: What a check found the answer to lack, ``""`` for nothing.
     """
 
     summary: str
@@ -111,6 +112,7 @@ class Answer:
     detailed_results: tuple[Any, ...] = ()
     whole: DataReference | None = None
     notes: DataReference | None = None
+    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """A prompt whose segments carry their hashes and tokens."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from aggregate.models.image import Image
 from aggregate.models.prompt import SEPARATOR, Prompt, Section, Segment
-from aggregate.prompt_cache.fingerprint import SYSTEM, PromptFingerprint, SegmentHash
+from aggregate.prompt_cache.fingerprint import SYSTEM, PromptFingerprint, SegmentHash, digest
 
 CountTokens = Callable[[str], int]
 """Returns the o200k tokens of a text."""
@@ -12,10 +13,12 @@ CountTokens = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class HashedSegment:
-    """A segment of a prompt, with its hash and its tokens."""
+    """A segment of a prompt, with its hash and its tokens, and those of the images that stand behind it."""
 
     segment: Segment
     hash: SegmentHash
+    images: tuple[Image, ...] = ()
+    image_tokens: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, segment: Segment, tokens: int) -> "HashedSegment":
@@ -29,6 +32,15 @@ class HashedSegment:
     def counted(cls, segment: Segment, count: CountTokens) -> "HashedSegment":
         """Return a segment that others follow."""
         return cls.of(segment, count(segment.text + SEPARATOR))
+
+    def with_images(self, images: Mapping[Image, int]) -> "HashedSegment":
+        """Return the segment with images behind it, each with its tokens."""
+        if not images:
+            return self
+        digests = digest("\n".join((self.hash.digest, *(image.digest for image in images))))
+        total = self.hash.tokens + sum(images.values())
+        with_images = replace(self.hash, digest=digests, tokens=total)
+        return HashedSegment(self.segment, with_images, tuple(images), tuple(images.values()))
 
     @property
     def section(self) -> Section:
@@ -69,6 +81,19 @@ class HashedPrompt:
         return cls(
             tuple(HashedSegment.of(segment, size) for segment, size in pairs), system, system_tokens
         )
+
+    def with_images(self, images: Mapping[Image, int]) -> "HashedPrompt":
+        """Return the prompt with images behind the section that names them; without that section there are none."""
+        segments = tuple(
+            part.with_images(images) if part.section is Section.SCREENSHOTS else part
+            for part in self.segments
+        )
+        return replace(self, segments=segments)
+
+    @property
+    def image_tokens(self) -> int:
+        """The tokens of all images."""
+        return sum(sum(part.image_tokens) for part in self.segments)
 
     @property
     def prompt(self) -> Prompt:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from aggregate.models.model_name import api_family, bare_model_name
+
 AS_OF = "2026-11-20"
 COMPATIBLE, SCRIPTED = "compatible", "scripted"
 """The providers that are no company: a server of one's own, and no model at all."""
@@ -157,7 +159,7 @@ _WINDOWS = {
 
 def policy_for(provider: str, model: str) -> CachePolicy:
     """Return the cache of a provider's model; a provider that is not in the table has none."""
-    base = _BY_PROVIDER.get(provider, NO_CACHE)
+    base = _BY_PROVIDER.get(api_family(provider, model), NO_CACHE)
     if provider == COMPATIBLE or base is NO_CACHE:
         return base
     name = _longest(model, _BY_MODEL)
@@ -176,5 +178,5 @@ def known_window(model: str) -> int | None:
 
 def _longest(model: str, table: Mapping[str, object]) -> str:
     """Return the longest key that the model's name begins with; a vendor's part before a slash does not count."""
-    bare_name = model.lower().rsplit("/", 1)[-1]
+    bare_name = bare_model_name(model)
     return max((name for name in table if bare_name.startswith(name)), key=len, default="")

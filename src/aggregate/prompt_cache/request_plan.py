@@ -1,22 +1,25 @@
 """The cache plan: from segments to a request's blocks with breakpoints, without moving a byte.
 
-The request's text is the prompt's markdown, and the message behind it. A block begins with the separator, so that it
-keeps its bytes whatever follows. Breakpoints that an earlier request set, and that still stand behind the same bytes,
-are kept, because only there can a cache be read; new ones go where the next change is likely to cost least (see
-``breakpoints``).
+The blocks' texts are the prompt's markdown, and the message behind it. A block begins with the separator, so that it
+keeps its bytes whatever follows. An excerpt of the discussion is a block of its own, which also has the plain words and
+whose they are: ``clients.messages`` makes messages of them.
+
+Breakpoints that an earlier request set, and that still stand behind the same bytes, are kept, because only there can a
+cache be read; new ones go where the next change is likely to cost least (see ``breakpoints``).
 
 Segments are counted as in the prompt's fingerprint, where the system prompt is the first one. A number of segments
 names the place behind them: a block that ends at 3 ends behind the system prompt and two segments of the prompt.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate, pairwise, takewhile
 
-from aggregate.models.prompt import SEPARATOR, Section
+from aggregate.models.image import Image
+from aggregate.models.prompt import SEPARATOR, Section, Segment
 from aggregate.prompt_cache.breakpoints import choose_breakpoints, default_change_weights
-from aggregate.prompt_cache.hashed_prompt import HashedPrompt
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt, HashedSegment
 from aggregate.prompt_cache.lifetimes import (
     CacheLifetime,
     Pauses,
@@ -24,6 +27,7 @@ from aggregate.prompt_cache.lifetimes import (
     count_long,
 )
 from aggregate.prompt_cache.policy import SHORT_LIFETIME, CacheLookup, CachePolicy
+from aggregate.sections.discussion import excerpt_turn
 from aggregate.text.lines import common_prefix
 
 NO_PAUSES = Pauses()
@@ -36,6 +40,10 @@ class BlockRole(StrEnum):
 
     SYSTEM = "system"
     DOCUMENT = "document"
+    USER = "user"
+    """A turn of the discussion that the user has said."""
+    ASSISTANT = "assistant"
+    """A turn of the discussion that the model has said."""
     MESSAGE = "message"
 
 
@@ -45,10 +53,12 @@ class RequestBlock:
 
     Attributes:
         role: The part of the request.
-        text: Its text, with the separator in front.
+        text: Its text in the prompt, with the separator in front.
         tokens: Its o200k tokens.
         has_breakpoint: Whether a breakpoint stands behind it.
         lifetime: How many seconds after its last use the entry lives that ends at its breakpoint.
+        words: Of a turn: what was said, without heading, role and fence.
+        image: What is sent instead of a text, which is empty then.
     """
 
     role: BlockRole
@@ -56,6 +66,8 @@ class RequestBlock:
     tokens: int
     has_breakpoint: bool = False
     lifetime: int = SHORT_LIFETIME
+    words: str = ""
+    image: Image | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +124,16 @@ class RequestPlan:
         return "".join(block.text for block in self.blocks if block.role is not BlockRole.SYSTEM)
 
     @property
+    def has_images(self) -> bool:
+        """Whether an image is sent."""
+        return any(block.image for block in self.blocks)
+
+    @property
+    def without_images(self) -> "RequestPlan":
+        """The same request with its texts alone; the links to the images are among these."""
+        return replace(self, blocks=tuple(block for block in self.blocks if not block.image))
+
+    @property
     def total(self) -> int:
         """All input tokens, by o200k."""
         return self.tokens[-1] + self.message_tokens
@@ -128,6 +150,7 @@ def plan_request(
     age: float = 0.0,
     lifetime: CacheLifetime = CacheLifetime.SHORT,
     pauses: Pauses = NO_PAUSES,
+    writes: bool = True,
 ) -> RequestPlan:
     """Plan the request that sends ``prompt`` and then ``message``.
 
@@ -141,6 +164,7 @@ def plan_request(
         age: Seconds since the last request.
         lifetime: How long its new entries are to live.
         pauses: Those between the last turns, by which lifetimes are chosen where that is automatic.
+        writes: Off for a request that none follows: it reads what is there, and writes nothing that nobody would read.
     """
     fingerprint = prompt.fingerprint
     tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
@@ -151,7 +175,7 @@ def plan_request(
             fingerprint.digests,
             tokens,
             policy,
-            _Before(earlier, age, lifetime, pauses),
+            _Before(earlier, age, lifetime, pauses, writes),
             weights,
         )
     else:
@@ -172,12 +196,14 @@ class _Before:
         age: Seconds since then.
         lifetime: How long new entries are to live.
         pauses: Those between the last turns.
+        writes: Whether a request follows that may read what this one writes.
     """
 
     layout: BlockLayout | None
     age: float
     lifetime: CacheLifetime
     pauses: Pauses
+    writes: bool
 
 
 def _layout_with_breakpoints(
@@ -202,16 +228,18 @@ def _layout_with_breakpoints(
     stable = takewhile(lambda part: part.section is not Section.HISTORY, prompt.segments)
     body = 1 + sum(1 for _ in stable)
     # Each excerpt of the discussion is a block of its own: it only grows, so none of them is ever cut anew.
-    ends = {1, body, *old_ends, *range(body, len(digests) + 1)}
-    breakpoints = choose_breakpoints(
-        tokens,
-        policy,
-        body=body,
-        ends=sorted(ends),
-        old=sorted(old),
-        weights=weights,
-        fallback=_last_long(old, policy),
-    )
+    ends = {1, body, *old_ends, *range(body, len(digests) + 1), *_image_ends(prompt)}
+    breakpoints: tuple[int, ...] = tuple(sorted(old)[-1:])
+    if before.writes:
+        breakpoints = choose_breakpoints(
+            tokens,
+            policy,
+            body=body,
+            ends=sorted(ends),
+            old=sorted(old),
+            weights=weights,
+            fallback=_last_long(old, policy),
+        )
     lifetimes = _lifetimes(breakpoints, tokens, policy, old, before)
     return BlockLayout(digests, tuple(sorted(ends.union(breakpoints))), breakpoints, lifetimes)
 
@@ -253,7 +281,7 @@ def _blocks(
 ) -> list[RequestBlock]:
     """Return the blocks of the system prompt and of the document; without breakpoints the document is one block."""
     breakpoints = frozenset(layout.breakpoints)
-    ends = layout.ends if breakpoints else (len(tokens),)
+    ends = layout.ends if breakpoints else _turn_ends(prompt)
     blocks: list[RequestBlock] = []
     if prompt.system:
         lifetime = layout.lifetime(1, usual)
@@ -261,10 +289,51 @@ def _blocks(
             RequestBlock(BlockRole.SYSTEM, prompt.system, tokens[0], 1 in breakpoints, lifetime)
         )
     for start, end in pairwise((1, *(end for end in ends if end > 1))):
-        text = SEPARATOR.join(part.segment.text for part in prompt.segments[start - 1 : end - 1])
+        segments = [part.segment for part in prompt.segments[start - 1 : end - 1]]
+        text = SEPARATOR.join(segment.text for segment in segments)
         if start > 1:
             text = SEPARATOR + text
-        size = tokens[end - 1] - tokens[start - 1]
         lifetime = layout.lifetime(end, usual)
-        blocks.append(RequestBlock(BlockRole.DOCUMENT, text, size, end in breakpoints, lifetime))
+        images = _image_blocks(
+            prompt.segments[end - 2], has_breakpoint=end in breakpoints, lifetime=lifetime
+        )
+        size = tokens[end - 1] - tokens[start - 1] - sum(block.tokens for block in images)
+        role, words = role_and_words(segments)
+        has_breakpoint = end in breakpoints and not images
+        blocks += [RequestBlock(role, text, size, has_breakpoint, lifetime, words=words), *images]
     return blocks
+
+
+def _turn_ends(prompt: HashedPrompt) -> tuple[int, ...]:
+    """Return where blocks end that are as long as can be: before and behind each turn, and at the end."""
+    places = range(1, len(prompt.segments) + 1)
+    turns = [place for place in places if excerpt_turn(prompt.segments[place - 1].segment)]
+    ends = {*turns, *(place + 1 for place in turns), len(prompt.segments) + 1}
+    ends.update(_image_ends(prompt))
+    return tuple(sorted(ends - {1}))
+
+
+def _image_ends(prompt: HashedPrompt) -> list[int]:
+    """Return where blocks end because images follow."""
+    return [place for place, part in enumerate(prompt.segments, start=2) if part.images]
+
+
+def _image_blocks(
+    part: HashedSegment, *, has_breakpoint: bool, lifetime: int
+) -> list[RequestBlock]:
+    """Return the images behind a segment, the last one with the breakpoint if there is one."""
+    last = len(part.images) - 1
+    return [
+        RequestBlock(
+            BlockRole.DOCUMENT, "", tokens, has_breakpoint and place == last, lifetime, image=image
+        )
+        for place, (image, tokens) in enumerate(zip(part.images, part.image_tokens, strict=True))
+    ]
+
+
+def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:
+    """Return who says a block's segments; several together are part of the document."""
+    turn = excerpt_turn(segments[0]) if len(segments) == 1 else None
+    if turn is None:
+        return BlockRole.DOCUMENT, ""
+    return BlockRole.ASSISTANT if turn.is_assistant else BlockRole.USER, turn.words

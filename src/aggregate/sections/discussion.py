@@ -3,14 +3,16 @@
 Its bytes are fixed by rule M-50; only content that could pass for another turn is fenced (``aggregate.text.turns``).
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from aggregate.models.prompt import SEPARATOR, Section, Segment, Stability
-from aggregate.text.turns import turn_texts
+from aggregate.text.turns import SpokenTurn, spoken_turn, turn_texts
 
 HEADING = "## Discussion History"
 _RULE = "---"
+_EXCERPT = re.compile(rf"(?:{_RULE}{SEPARATOR})?### Discussion Excerpt [0-9]+{SEPARATOR}")
 
 
 class OmittedTurns(NamedTuple):
@@ -69,6 +71,14 @@ def discussion_segments(
             for number, text in enumerate(texts, start=before + 1)
         ),
     )
+
+
+def excerpt_turn(segment: Segment) -> SpokenTurn | None:
+    """Return what was said in an excerpt of the discussion, and by whom; ``None`` for any other segment."""
+    if segment.section is not Section.HISTORY:
+        return None
+    heading = _EXCERPT.match(segment.text)
+    return spoken_turn(segment.text[heading.end() :]) if heading else None
 
 
 def _segment(text: str, *, source: str = "") -> Segment:

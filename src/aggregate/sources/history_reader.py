@@ -1,8 +1,9 @@
 """The discussion in a file of its own beside the configuration."""
 
 import os
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from aggregate.config.toml import parse_untrusted_toml
 from aggregate.disk.reading import read_text
@@ -11,10 +12,67 @@ from aggregate.errors import ConfigError
 HISTORY_BYTES = 20_000_000
 """The most bytes of a file with a discussion: no model takes a tenth of that."""
 _KEY = "history"
+CONTINUES = "continues"
+"""The key of the discussion that one goes on from: a fork, or one that was renamed."""
+DEFAULT: Final = "default"
+"""The name of the discussion that has no name of its own, whose turns may also stand in the configuration."""
+NO_DISCUSSION: Final = "none"
+"""Names no discussion: a question that knows of no turn and is kept in none."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
+"""A part of a file name on every system: no capitals, since some tell them from small letters and some do not."""
 
 
-def find_history_file(config_path: Path) -> Path | None:
-    """Return ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``, else ``None``."""
+class DiscussionFile(NamedTuple):
+    """What a file with a discussion holds.
+
+    Attributes:
+        turns: Strings and tables with ``role`` and ``content``.
+        continues: The discussion that this one goes on from, ``None`` for none; ``""`` is the default one.
+    """
+
+    turns: list[str | dict[str, Any]]
+    continues: str | None = None
+
+
+def discussion_name(name: str) -> str:
+    """Return the name of a discussion, ``""`` for the default one.
+
+    Raises:
+        ConfigError: It cannot be part of a file's name.
+    """
+    if name in ("", DEFAULT):
+        return ""
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"a discussion cannot be called {name[:60]!r}: take up to 50 small letters, digits, - and _, such as "
+            "retry-loop"
+        )
+    return name
+
+
+def named_history_file(config_path: Path, name: str) -> Path:
+    """Return where the discussion with a name of its own lies: ``<stem>.<name>_history.toml``."""
+    return config_path.with_name(f"{config_path.stem}.{discussion_name(name)}_history.toml")
+
+
+def named_discussions(config_path: Path) -> list[str]:
+    """Return the names of the discussions beside a configuration but for the default one, in alphabetical order."""
+    form = re.compile(rf"{re.escape(config_path.stem)}\.({_NAME.pattern})_history\.toml")
+    try:
+        files = [path.name for path in config_path.parent.iterdir()]
+    except OSError:
+        return []
+    return sorted(match[1] for file in files if (match := form.fullmatch(file)))
+
+
+def find_history_file(config_path: Path, discussion: str = "") -> Path | None:
+    """Return the file of a discussion, ``None`` where there is none.
+
+    That of the default one is ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``.
+    """
+    if discussion:
+        path = named_history_file(config_path, discussion)
+        return path if os.path.lexists(path) else None
     candidates = (
         config_path.with_name(f"{config_path.stem}_history.toml"),
         config_path.with_name("history.toml"),
@@ -38,8 +96,14 @@ def load_history(path: Path) -> list[str | dict[str, Any]]:
     Raises:
         ConfigError: The file cannot be read, is not TOML, or holds something else than turns.
     """
+    return read_discussion(path).turns
+
+
+def read_discussion(path: Path) -> DiscussionFile:
+    """Read a discussion and where it goes on from; the errors are those of ``load_history``."""
     data = _parse(path)
     table, key = data, _KEY
+    continues = _earlier(data.get(CONTINUES))
     if _KEY not in data and isinstance(data.get("discussion"), dict):
         table, key = data["discussion"], f"discussion.{_KEY}"
     elif _KEY in data and isinstance(data.get("discussion"), dict) and _KEY in data["discussion"]:
@@ -49,14 +113,21 @@ def load_history(path: Path) -> list[str | dict[str, Any]]:
             "history stands both at the top level and under [discussion]; keep one of the two",
         )
     if _KEY not in table:
-        if not data:
-            return []
+        if not data.keys() - {CONTINUES}:
+            return DiscussionFile([], continues)
         raise _error(
             path,
             _KEY,
             "there is no history; write history = [...] at the top level or under [discussion]",
         )
-    return _turns(path, key, table[_KEY])
+    return DiscussionFile(_turns(path, key, table[_KEY]), continues)
+
+
+def _earlier(name: object) -> str | None:
+    """Return the name of the discussion that one goes on from; it is a hint to caches, and no mistake is made of it."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        return None
+    return "" if name == DEFAULT else name
 
 
 def _parse(path: Path) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Adding turns to the discussion's own file; apart from reading it, since each run reads and tomlkit takes 20 ms."""
 
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,13 +14,22 @@ from aggregate.disk.reading import read_text
 from aggregate.disk.writing import exclusive_access, replace_text
 from aggregate.errors import ConfigError, OutputError
 from aggregate.models.jsonable import escape_surrogates
-from aggregate.sources.history_reader import HISTORY_BYTES, find_history_file, load_history
+from aggregate.sources.history_reader import (
+    CONTINUES,
+    HISTORY_BYTES,
+    find_history_file,
+    load_history,
+    named_history_file,
+    read_discussion,
+)
 
 _KEY = "history"
 
 
-def history_file(config_path: Path) -> Path:
-    """Return the file that holds a project's discussion, or will: ``<stem>_history.toml``."""
+def history_file(config_path: Path, discussion: str = "") -> Path:
+    """Return the file that holds a discussion, or will: ``<stem>_history.toml``, or one with the discussion's name."""
+    if discussion:
+        return named_history_file(config_path, discussion)
     return find_history_file(config_path) or config_path.with_name(
         f"{config_path.stem}_history.toml"
     )
@@ -41,6 +51,91 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
             replace_text(path, _joined(path, turns))
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def remove_last_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> bool:
+    """Take away the last turns of a file if they are just these; comments and layout of all else stay.
+
+    Args:
+        path: A TOML file that holds a history.
+        turns: Mappings with ``role`` and ``content``.
+
+    Returns:
+        Whether they were there, behind all others.
+
+    Raises:
+        ConfigError: The file holds no history.
+        OutputError: It cannot be written.
+    """
+    try:
+        with exclusive_access(path):
+            old_turns = load_history(path)
+            expected = [dict(turn) for turn in turns]
+            if not turns or old_turns[-len(turns) :] != expected:
+                return False
+            written = _without_last(read_text(path, limit=HISTORY_BYTES), len(turns))
+            if _parsed_turns(written) != old_turns[: -len(turns)]:
+                raise OutputError(f"cannot take a turn out of {path}: edit it by hand")
+            replace_text(path, written)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    return True
+
+
+def copy_discussion(
+    source: Path | None, target: Path, *, before: Sequence[Any] = (), continues: str
+) -> None:
+    """Write a discussion that goes on from another one, whose layout it has; nothing is overwritten.
+
+    Args:
+        source: The file of the other one, ``None`` where all its turns stand in the configuration.
+        target: The new file.
+        before: Turns of the other one that stand in no file of its own, and before those of the file.
+        continues: The name of the other one.
+
+    Raises:
+        ConfigError: There is such a discussion, or the source holds none.
+        OutputError: It cannot be written.
+    """
+    turns = [*before, *(read_discussion(source).turns if source else ())]
+    document = tomlkit.document()
+    if source and not before:
+        document = tomlkit.parse(read_text(source, limit=HISTORY_BYTES))
+        document.pop(CONTINUES, None)
+        text = tomlkit.dumps(document).lstrip("\n")
+    else:
+        document[_KEY] = tomlkit.array().multiline(multiline=True)
+        document[_KEY].extend(turns)
+        text = tomlkit.dumps(document)
+    written = f"{CONTINUES} = {_string(continues)}\n\n{text}"
+    if _parsed_turns(written) != turns:
+        raise OutputError(f"cannot copy the discussion to {target}: TOML does not hold it")
+    try:
+        with exclusive_access(target):
+            if os.path.lexists(target):
+                raise ConfigError("there is a discussion of this name already", path=str(target))
+            replace_text(target, written)
+    except OSError as error:
+        raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
+
+
+def _without_last(text: str, number: int) -> str:
+    """Return the text of a history without its last turns."""
+    document = tomlkit.parse(text)
+    table: Any = document if _KEY in document else document["discussion"]
+    for _ in range(number):
+        table[_KEY].pop()
+    if not len(table[_KEY]):
+        # An empty array of tables would vanish, and with it what says that this file holds a discussion.
+        table.remove(_KEY)
+        table[_KEY] = tomlkit.array()
+    return tomlkit.dumps(document)
+
+
+def _parsed_turns(text: str) -> list[Any]:
+    """Return the turns of a history's text; none where it is empty."""
+    data = tomllib.loads(text)
+    return _turns_in(data) if data.keys() - {CONTINUES} else []
 
 
 def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any
+from typing import Any, NamedTuple
 
 from aggregate.text.fences import RARE_BREAKS, fence, heading_text
 
@@ -19,6 +19,8 @@ _USUAL = frozenset(
     {"user", "human", "ai", "assistant", "model", "bot", "system", "developer", "tool", "unknown"}
 )
 """Roles that are known without a turn of theirs."""
+_USERS = frozenset({"user", "human"})
+_ASSISTANTS = frozenset({"ai", "assistant", "model", "bot"})
 _LETTER = re.compile(r"[^\W_]")
 _LONGEST = 60
 """Longer beginnings of lines are no roles: they are sentences."""
@@ -29,11 +31,29 @@ _LABEL = re.compile(rf"^[^\w\n]*(\w[^\n:]{{0,{_LONGEST}}}?)[^\w\n:]{{0,8}}:", re
 _ROLE_AND_COLON = re.compile(rf"(\w[^\n:]{{0,{_LONGEST}}}): *")
 _FENCED = re.compile(r"(?:(?:(?!: )[^\n])*:\n\n)?`{3,}text(?:\n|\Z)")
 """A text that begins like a turn that is fenced; no role holds a colon and a blank."""
+_SPOKEN = re.compile(
+    r"(?P<role>(?:(?!: )[^\n])*?):"
+    r"(?:\n\n(?P<fence>`{3,})text\n(?P<fenced>.*)\n(?P=fence)\Z|(?: (?P<plain>.*))?\Z)",
+    re.DOTALL,
+)
+"""A turn's text as ``turn_texts`` writes it, with a role."""
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 _MARKS = frozenset("#-+*>`~=|<[_")
 """What begins a heading, a list, a quote, a rule, a fence, a table, HTML or a definition in markdown."""
+
+
+class SpokenTurn(NamedTuple):
+    """A turn without the marks that tell it from others in a text.
+
+    Attributes:
+        words: What was said; with a role that is neither the user's nor the model's, with that role before it.
+        is_assistant: Whether the model has said it.
+    """
+
+    words: str
+    is_assistant: bool
 
 
 def turn_texts(history: Sequence[object]) -> list[str]:
@@ -44,6 +64,21 @@ def turn_texts(history: Sequence[object]) -> list[str]:
     """
     roles = _USUAL | {_name(_role_of(entry)) for entry in history if isinstance(entry, Mapping)}
     return [_turn(entry, roles) for entry in history]
+
+
+def spoken_turn(text: str) -> SpokenTurn:
+    """Return who has said a turn, and the plain words, from its text as ``turn_texts`` writes it.
+
+    A text with another role, with none, or with no words at all is what the user shows the model, as it stands.
+    """
+    match = _SPOKEN.fullmatch(text)
+    role = _name(match["role"]) if match else ""
+    if match is None or role not in _USERS | _ASSISTANTS:
+        return SpokenTurn(text, is_assistant=False)
+    words = match["plain"] if match["fence"] is None else match["fenced"]
+    if not (words or "").strip():
+        return SpokenTurn(text, is_assistant=False)
+    return SpokenTurn(words, is_assistant=role in _ASSISTANTS)
 
 
 def fenced_lines(text: str) -> int:

@@ -154,6 +154,17 @@ class ToolRegistry:
             checked[tool.context] = context or ToolContext(seconds=limits.seconds)
         return call_with_limits(tool.name, lambda: tool.func(**checked), limits, self._abandoned)
 
+    def only(self, names: Iterable[str]) -> "ToolRegistry":
+        """Return a registry of these tools, with the same permissions and limits.
+
+        Raises:
+            ToolError: There is no such tool.
+        """
+        chosen = ToolRegistry(self.permissions, self.limits)
+        for name in dict.fromkeys(names):
+            chosen.add(self.get(name), replace=True)
+        return chosen
+
     def schemas(self) -> list[dict[str, Any]]:
         """Return what a model is told, in order of registration."""
         return [tool.schema() for tool in self]

@@ -23,7 +23,8 @@ def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
     for function in (load, keys, _query_tool(store)):
         registry.add(make_tool(function))
     for function in (save, _merge_tool(store)):
-        registry.add(make_tool(function, permissions=Permission.WRITE))
+        # The same value under the same key, and records merged by their ids: twice is as once.
+        registry.add(make_tool(function, permissions=Permission.WRITE, idempotent=True))
 
 
 def _value_tools(store: StateStore) -> tuple[Callable[..., dict[str, Any]], ...]:

@@ -43,6 +43,7 @@ class Tool:
         returns: Name of the type that it returns.
         permissions: What must be granted to run it.
         context: The parameter that takes the agent's context, or ``None``.
+        idempotent: Whether calling it twice does no more than calling it once; ``None`` where nobody has said.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Tool:
     returns: str
     permissions: frozenset[Permission]
     context: str | None = None
+    idempotent: bool | None = None
 
     def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - what the function takes and gives
         """Call the function itself."""
@@ -61,6 +63,13 @@ class Tool:
     def required(self) -> tuple[Parameter, ...]:
         """The parameters that a call must give."""
         return tuple(parameter for parameter in self.parameters if parameter.required)
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether a call that was interrupted may be made again; what only reads may, unless it says otherwise."""
+        if self.idempotent is not None:
+            return self.idempotent
+        return self.permissions == {Permission.READ}
 
     def schema(self) -> dict[str, Any]:
         """Return ``{name, description, parameters, returns, permissions}`` (rule D-83)."""
@@ -84,6 +93,7 @@ def make_tool(
     parameters: ParameterTexts | None = None,
     returns: str | None = None,
     permissions: str | Iterable[str] = Permission.READ,
+    idempotent: bool | None = None,
 ) -> Tool:
     """Return ``func`` as a tool; what is not given is taken from its name, docstring and type hints.
 
@@ -94,6 +104,7 @@ def make_tool(
         parameters: By default inferred; descriptions by name, or whole entries ``{name, type, required, ...}``.
         returns: By default the name of the return hint.
         permissions: ``read``, ``write``, ``network``, or several of them.
+        idempotent: Whether calling it twice does no more than calling it once; by default of what only reads.
 
     Raises:
         ToolError: The name or a permission is none, or the function has no signature.
@@ -117,6 +128,7 @@ def make_tool(
         returns or hint_name(hint),
         granted(permissions),
         context,
+        idempotent,
     )
 
 
@@ -162,6 +174,7 @@ def tool(
     parameters: ParameterTexts | None = None,
     returns: str | None = None,
     permissions: str | Iterable[str] = Permission.READ,
+    idempotent: bool | None = None,
 ) -> Callable[[Function], Tool]: ...
 def tool(
     name: str | Function | None = None,
@@ -169,6 +182,7 @@ def tool(
     parameters: ParameterTexts | None = None,
     returns: str | None = None,
     permissions: str | Iterable[str] = Permission.READ,
+    idempotent: bool | None = None,
 ) -> Tool | Callable[[Function], Tool]:
     """Make the decorated function a tool: ``@tool``, or ``@tool("name", permissions="network")`` (rule D-81).
 
@@ -184,4 +198,5 @@ def tool(
         parameters=parameters,
         returns=returns,
         permissions=permissions,
+        idempotent=idempotent,
     )

@@ -12,6 +12,7 @@ from aggregate.cli.conduct.options import (
     shared_database_option,
     worker_option,
 )
+from aggregate.cli.conduct.terms_options import terms_options
 from aggregate.cli.output import say
 
 _COMMANDS = ("status", "resume", "cancel", "forget")
@@ -49,6 +50,7 @@ def by_track(context: click.Context, /, track: str | None, dry_run: bool, **opti
 @click.command(hidden=True)
 @shared_database_option
 @worker_option
+@terms_options
 @lease_option
 @click.pass_context
 def worker(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - passed on as they are

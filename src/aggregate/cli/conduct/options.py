@@ -1,10 +1,10 @@
 """Arguments and options of the commands of ``conduct``."""
 
 from collections.abc import Callable
-from typing import TypedDict
 
 import click
 
+from aggregate.cli.conduct.terms_options import TermsSettings, terms_options
 from aggregate.cli.options import config_option, scope_options
 
 track_argument = click.argument("track")
@@ -41,6 +41,7 @@ _RUN_OPTIONS = (
     scope_options,
     database_option,
     worker_option,
+    terms_options,
     lease_option,
     click.option(
         "--places",
@@ -67,7 +68,7 @@ _RUN_OPTIONS = (
 )
 
 
-class RunSettings(TypedDict):
+class RunSettings(TermsSettings):
     """The values of the options of a run that do not concern its project."""
 
     database: str

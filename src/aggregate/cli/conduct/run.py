@@ -8,7 +8,10 @@ import click
 from aggregate.cli import lazy
 from aggregate.cli.commands import require_dbos
 from aggregate.cli.conduct.options import RunSettings, run_options, track_argument
-from aggregate.cli.output import write_rows
+from aggregate.cli.conduct.preview_lines import preview_lines
+from aggregate.cli.conduct.terms import open_terms
+from aggregate.cli.conduct.terms_options import TermsSettings
+from aggregate.cli.output import warn_all, write_rows
 from aggregate.compose.project import open_project
 from aggregate.conductor.preview import preview
 from aggregate.conductor.track import open_track
@@ -19,7 +22,9 @@ from aggregate.config.load import Project
 @click.command()
 @track_argument
 @run_options
-@click.option("--dry-run", is_flag=True, help="Show order, contexts and tokens; run nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show order, sizes, costs and what is lowered; run nothing."
+)
 def run(
     track: str,
     config: Path,
@@ -34,21 +39,19 @@ def run(
     """
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     if dry_run:
-        _print_preview(project, track, lead=settings["lead"])
+        _print_preview(project, track, settings)
         return
     require_dbos()
     lazy.start_track(project, track, **settings)
 
 
-def _print_preview(project: Project, name: str, *, lead: bool) -> None:
-    steps = preview(
-        open_track(project.folder, name).tickets(), WorkerContexts(project), warm_up=lead
-    )
-    for step in steps:
-        waits = f" <- {', '.join(step.waits_for)}" if step.waits_for else ""
-        into = f" -> {step.ticket.collect_into}" if step.ticket.collect_into else ""
-        write_rows(f"{step.wave:>3}  {step.ticket.id}{waits}{into}  {step.tokens:,} tokens")
-        write_rows(*(f"       {path}" for path in step.ticket.focus_files))
-    write_rows(
-        f"{len(steps):,} tickets, {sum(step.tokens for step in steps):,} tokens before results are folded in"
-    )
+def _print_preview(project: Project, name: str, settings: RunSettings) -> None:
+    allowed = {
+        key: value for key, value in settings.items() if key in TermsSettings.__annotations__
+    }
+    terms = open_terms(settings["spec"], project.folder, **allowed)  # type: ignore[arg-type]
+    opened = open_track(project.folder, name)
+    contexts = WorkerContexts(project, track=opened, terms=terms)
+    steps = preview(opened.tickets(), contexts, warm_up=settings["lead"])
+    write_rows(*preview_lines(steps))
+    warn_all(contexts.warnings)

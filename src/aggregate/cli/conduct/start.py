@@ -1,10 +1,17 @@
 """Starting a run of a track, or going on with one; it needs DBOS."""
 
+from functools import partial
+from typing import Unpack
+
 import click
 
+from aggregate.cli.conduct.terms import open_terms
+from aggregate.cli.conduct.terms_options import TermsSettings
 from aggregate.cli.live_table import watch
 from aggregate.cli.output import say, warn, write_path
+from aggregate.clients.redacting_client import with_redaction
 from aggregate.compose.project import redaction_for
+from aggregate.conductor.recipients import open_recipients
 from aggregate.conductor.service import RunOptions, conduct
 from aggregate.conductor.track import open_track
 from aggregate.conductor.track_run import PollingOptions
@@ -26,15 +33,18 @@ def start_track(
     lead: bool,
     plain: bool,
     resume: bool = False,
+    **allowed: Unpack[TermsSettings],
 ) -> None:
     """Run a track to its end and print the report's path; the options are those of ``aggregate conduct run``.
 
     Raises:
         Exit: With 1, if a ticket failed or a variable could not be merged.
         TrackError: There is no such track or worker, or with ``resume`` no run to go on with.
+        ToolError: A tool cannot be used.
         ConfigError: The tickets cannot be run as they are.
         StateError: The database cannot be used.
     """
+    terms = open_terms(spec, project.folder, **allowed)
     options = RunOptions(
         database,
         concurrency=places,
@@ -42,11 +52,18 @@ def start_track(
         on_error=FailurePolicy(on_error) if on_error else None,
         resume=resume,
         polling=PollingOptions(warm_up=lead),
+        terms=terms,
     )
     track = open_track(project.folder, name)
     redaction = redaction_for(project, sending=True)
+    tickets = track.tickets().tickets
     worker = None
     if not no_work:
+        safely = partial(with_redaction, allow=redaction.allow if redaction else (), tell=warn)
+        personas = [ticket.persona for ticket in tickets]
+        clients = open_recipients(
+            project, personas, terms, wrap=safely if redaction else lambda client: client
+        )
         worker = make_worker(
             spec,
             script=track.folder / "answers.toml",
@@ -54,8 +71,13 @@ def start_track(
             redact=redaction is not None,
             allow=redaction.allow if redaction else (),
             tell=warn,
+            base_url=terms.base_url,
+            terms=terms,
+            clients=clients,
         )
-    with watch(track.tickets().tickets, plain=plain) as observe:
+        if clients:
+            say(f"personas ask {', '.join(map(str, clients))}")
+    with watch(tickets, plain=plain) as observe:
         result = conduct(
             project, track.track_id, worker, options=options, observe=observe, tell=say
         )

@@ -1,11 +1,15 @@
 """``conduct worker``: work on the tickets of every track on a database."""
 
 import signal
+from pathlib import Path
 from threading import Event
+from typing import Unpack
 
 import click
 
 from aggregate.cli.conduct.options import lease_option, shared_database_option, worker_option
+from aggregate.cli.conduct.terms import open_terms
+from aggregate.cli.conduct.terms_options import TermsSettings, terms_options
 from aggregate.cli.output import say, warn
 from aggregate.compose.project import redaction_for
 from aggregate.conductor.service import run_worker
@@ -18,14 +22,23 @@ _LOOK_SECONDS = 0.5
 @click.command()
 @shared_database_option
 @worker_option
+@terms_options
 @lease_option
-def worker(database: str, spec: str, lease: float) -> None:
+def worker(database: str, spec: str, lease: float, **allowed: Unpack[TermsSettings]) -> None:
     """Work on the tickets of every track on a database until interrupted."""
     stop = Event()
     signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
     redaction = redaction_for(sending=True)
-    allow = redaction.allow if redaction else ()
-    answering = make_worker(spec, redact=redaction is not None, allow=allow, tell=warn)
+    permitted = redaction.allow if redaction else ()
+    terms = open_terms(spec, Path(), **allowed)
+    answering = make_worker(
+        spec,
+        redact=redaction is not None,
+        allow=permitted,
+        tell=warn,
+        base_url=terms.base_url,
+        terms=terms,
+    )
     with run_worker(database, answering, lease=lease) as process:
         say(f"working as {process.executor_id}")
         while not stop.wait(_LOOK_SECONDS):

@@ -1,0 +1,179 @@
+"""How often the right tool is chosen for a goal: ``python -m simulation.tool_choice [tuning|held_back|all]``.
+
+The goals, and the tools that do them, stand in ``simulation/tool_choice_goals``. The model behind is perfect as far as
+it can be: it names the right tool where that is among those that it is shown, and none otherwise. What is measured is
+what the rules decide by themselves, and whether the model is shown the right tool.
+"""
+
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from aggregate.agent import Completion, EngineLimits, Question, TraceKind
+from aggregate.agent.budget import BudgetTracker
+from aggregate.agent.goal_context import Branch, GoalContext
+from aggregate.agent.tool_selection import choose_tool
+from aggregate.agent.trace import TraceRecorder
+from aggregate.tools import Parameter, Permission, Tool, ToolRegistry, standard_tools
+from simulation.activities import activity_tools
+
+FOLDER = Path(__file__).parent / "tool_choice_goals"
+HALVES = ("tuning", "held_back")
+LEAST_RIGHT = 0.95
+_TOOL = re.compile(r"(?P<name>\w+)\((?P<parameters>[^)]*)\): (?P<description>.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolGoal:
+    """A goal that one tool does in one call.
+
+    Attributes:
+        tools: The set of tools that there are.
+        text: The goal.
+        expected: Names of the right tools, none where no tool does it.
+    """
+
+    tools: str
+    text: str
+    expected: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class PerfectModel:
+    """Names the right tool where it is shown, and none otherwise.
+
+    Attributes:
+        expected: Names of the right tools.
+        asked: The questions that it was asked.
+    """
+
+    expected: tuple[str, ...]
+    asked: list[Question] = field(default_factory=list)
+
+    def ask(self, question: Question) -> Completion:
+        """Answer the question for a tool."""
+        self.asked.append(question)
+        shown = re.findall(r"^(\w+)\(", question.text, re.MULTILINE)
+        right = [name for name in shown if name in self.expected]
+        return Completion(right[0] if right else "NONE", len(question.text) // 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was chosen for a goal.
+
+    Attributes:
+        goal: The goal.
+        name: The tool's name, ``""`` for none.
+        questions: How often the model was asked; with 0 rules have decided.
+        tokens: What these questions cost.
+    """
+
+    goal: ToolGoal
+    name: str
+    questions: int
+    tokens: int
+
+    @property
+    def right(self) -> bool:
+        """Whether it is the tool that does the goal, or none where none does."""
+        return self.name in self.goal.expected if self.goal.expected else not self.name
+
+
+def goals(half: str) -> Iterator[ToolGoal]:
+    """Yield the goals of one half."""
+    tables = tomllib.loads((FOLDER / f"{half}.toml").read_text(encoding="utf-8"))
+    for tools, table in tables.items():
+        for text, names in table.items():
+            yield ToolGoal(tools, text, tuple(names.split()))
+
+
+def tool_sets(state_dir: Path) -> dict[str, ToolRegistry]:
+    """Return the sets of tools by name."""
+    sets = {
+        "project": standard_tools(state_dir=state_dir, roots=["."]),
+        "activities": standard_tools(state_dir=state_dir),
+    }
+    for tool in activity_tools("http://127.0.0.1:9"):
+        sets["activities"].add(tool)
+    lines = tomllib.loads((FOLDER / "tools.toml").read_text(encoding="utf-8"))
+    return sets | {name: ToolRegistry.of(map(read_tool, table)) for name, table in lines.items()}
+
+
+def read_tool(line: str) -> Tool:
+    """Return the tool of a line such as ``getPrice(article_id: int): Get its price.``."""
+    match = _TOOL.fullmatch(line)
+    if match is None:
+        raise ValueError(f"this is no tool: {line}")
+    parameters = []
+    for part in filter(None, match["parameters"].split(", ")):
+        name, _, type_name = part.partition(": ")
+        parameters.append(Parameter(name.rstrip("?"), type_name, required="?" not in name))
+    permissions = frozenset({Permission.READ})
+    return Tool(
+        match["name"], _nothing, match["description"], tuple(parameters), "dict", permissions
+    )
+
+
+def _nothing(**arguments: object) -> dict[str, Any]:
+    return {"success": True, **arguments}
+
+
+def choose(goal: ToolGoal, tools: ToolRegistry, folder: Path) -> Choice:
+    """Choose a tool for a goal that is one step."""
+    model = PerfectModel(goal.expected)
+    limits = EngineLimits()
+    run = GoalContext(model, tools, limits, BudgetTracker(limits), folder)
+    branch = Branch(goal.text, 0, TraceRecorder(TraceKind.GOAL, "goal", goal.text, lambda: 0.0))
+    choice = choose_tool(run, branch, goal.text)
+    name = choice.tool.name if choice.tool else choice.problem
+    return Choice(goal, name, len(model.asked), run.budget.tokens)
+
+
+def choices(half: str, choose_one: Callable[..., Choice] = choose) -> list[Choice]:
+    """Choose tools for all goals of one half."""
+    with TemporaryDirectory() as folder:
+        sets = tool_sets(Path(folder))
+        return [choose_one(goal, sets[goal.tools], Path(folder)) for goal in goals(half)]
+
+
+def table(half: str, made: Sequence[Choice]) -> str:
+    """Return a row of figures."""
+    by_rules = [choice for choice in made if not choice.questions]
+    asked = [choice for choice in made if choice.questions]
+    right = sum(choice.right for choice in made)
+    wrong_and_sure = sum(not choice.right for choice in by_rules)
+    questions = sum(choice.questions for choice in asked) / max(1, len(asked))
+    tokens = sum(choice.tokens for choice in asked) / max(1, len(asked))
+    return (
+        f"{half:10} {len(made):5} {right:5} {right / len(made):6.0%} {len(by_rules):8} {wrong_and_sure:10}"
+        f" {len(asked):6} {questions:9.2f} {tokens:7.0f}"
+    )
+
+
+def main() -> None:
+    """Print how many choices were right, and each that was not."""
+    wanted = sys.argv[1] if len(sys.argv) > 1 else "all"
+    print("goals          n right  share by rules wrong+sure  asked questions  tokens")
+    bad = False
+    for half in HALVES if wanted == "all" else (wanted,):
+        made = choices(half)
+        print(table(half, made))
+        for choice in made:
+            if not choice.right:
+                sure = "" if choice.questions else ", and sure"
+                expected = " or ".join(choice.goal.expected) or "none"
+                print(f'  "{choice.goal.text}": {choice.name}, not {expected}{sure}')
+        wrong_and_sure = any(not choice.right and not choice.questions for choice in made)
+        right = sum(choice.right for choice in made) / len(made)
+        bad = bad or wrong_and_sure or right < LEAST_RIGHT
+    sys.exit(bad)
+
+
+if __name__ == "__main__":
+    main()

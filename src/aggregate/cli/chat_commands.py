@@ -1,0 +1,298 @@
+"""The commands of ``chat`` that begin with a slash."""
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from aggregate.chat.discussions import fork_discussion, project_discussion
+from aggregate.chat.model_selection import SelectedModel
+from aggregate.cli.chat_session import ChatSession, ChatSettings, with_selection
+from aggregate.cli.output import say
+from aggregate.cli.send_plan import plan_lines
+from aggregate.clients.providers import NAMES, provider_of_model
+from aggregate.compose.project import shared_personas
+from aggregate.config.user import user_config
+from aggregate.models.amounts import AUTO, parse_amount
+from aggregate.models.prompt import Section
+from aggregate.sources.history_reader import DEFAULT, NO_DISCUSSION, named_discussions
+from aggregate.text.suggestions import did_you_mean
+
+_AS_CONFIGURED = "none"
+"""Takes a setting of this session back."""
+_PLANNED = "And?"
+"""What a plan is made for where no message is named and nothing was asked yet."""
+
+
+class Leave(Exception):  # noqa: N818 - no error
+    """The session is over."""
+
+
+class SlashCommand(NamedTuple):
+    """A command.
+
+    Attributes:
+        arguments: What stands behind its name, as the help shows it.
+        summary: What it does.
+        run: Does it, with what stands behind its name.
+        complete: Returns the words that may stand there.
+    """
+
+    arguments: str
+    summary: str
+    run: Callable[[ChatSession, str], None]
+    complete: Callable[[ChatSession], Sequence[str]] = lambda _session: ()
+
+
+def is_command(message: str) -> bool:
+    """Tell whether a message is a command; a message that begins with a slash is sent with a blank before it."""
+    return message.startswith("/")
+
+
+def run_command(session: ChatSession, line: str) -> None:
+    """Do what a line that begins with a slash says.
+
+    Raises:
+        Leave: The session is over.
+        UsageError: There is no such command, or its arguments are wrong.
+    """
+    name, _, rest = line[1:].partition(" ")
+    command = COMMANDS.get(name)
+    if command is None:
+        hint = did_you_mean(name, list(COMMANDS))
+        raise click.UsageError(
+            f"there is no command /{name[:40]}: {hint}; to send it, write a blank before the slash"
+        )
+    command.run(session, rest.strip())
+
+
+def completions(session: ChatSession, before: str, word: str) -> list[str]:
+    """Return what ``word`` may become behind ``before``: names of commands, then what the command takes."""
+    if not before and word.startswith("/"):
+        return [f"/{name} " for name in COMMANDS if name.startswith(word[1:])]
+    name, blank, _ = before.removeprefix("/").partition(" ")
+    if not before.startswith("/") or not blank or name not in COMMANDS:
+        return _paths(word) if "/" in word or "." in word else []
+    if name == "focus":
+        return _paths(word)
+    return [known for known in COMMANDS[name].complete(session) if known.startswith(word)]
+
+
+def who(selected: SelectedModel) -> str:
+    """Return who is asked, as a person reads it."""
+    client = selected.client
+    model = f"{client.provider} {client.model}".strip()
+    persona = selected.origins.get("persona")
+    return f"{model}, persona {persona}" if persona else model
+
+
+def _paths(word: str) -> list[str]:
+    """Return the files and folders below the current one whose paths begin with ``word``."""
+    folder, _, start = word.rpartition("/")
+    try:
+        entries = sorted(Path(folder or ".").iterdir())
+    except OSError:
+        return []
+    prefix = f"{folder}/" if folder else ""
+    return [
+        f"{prefix}{path.name}{'/' if path.is_dir() else ''}"
+        for path in entries
+        if path.name.startswith(start) and (start or not path.name.startswith("."))
+    ]
+
+
+def _words(text: str) -> list[str]:
+    """Return words as a shell takes them, with quotation marks around what has blanks.
+
+    Raises:
+        UsageError: A quotation mark has no other.
+    """
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise click.UsageError("a quotation mark has no other one") from None
+
+
+def _help(_session: ChatSession, _text: str) -> None:
+    width = max(len(f"/{name} {row.arguments}") for name, row in COMMANDS.items())
+    rows = [
+        f"{f'/{name} {row.arguments}':<{width}}  {row.summary}" for name, row in COMMANDS.items()
+    ]
+    say(*rows)
+    say('""" begins and ends a message of several lines; Ctrl-C stops an answer, Ctrl-D leaves')
+
+
+def _change(session: ChatSession, settings: ChatSettings) -> None:
+    say(who(session.select(settings)))
+
+
+def _model(session: ChatSession, text: str) -> None:
+    words = _words(text)
+    if not words:
+        say(who(session.select(session.settings)))
+        return
+    if len(words) == 2 and words[0] in NAMES:
+        provider, model = words
+    elif len(words) == 1 and words[0] in NAMES:
+        provider, model = words[0], ""
+    elif len(words) == 1:
+        provider, model = _provider_for(session, words[0]), words[0]
+    else:
+        raise click.UsageError("name a model, a provider, or a provider and its model")
+    is_same = provider == session.settings.selection.provider
+    base_url = session.settings.selection.base_url if is_same else ""
+    changes = {"provider": provider, "model": model, "base_url": base_url}
+    _change(session, with_selection(session.settings, **changes))
+
+
+def _provider_for(session: ChatSession, model: str) -> str:
+    """Return the provider to name with a model: none for an alias, its maker where that is another than is asked."""
+    named = session.settings.selection.provider
+    if model in _aliases(session):
+        return ""
+    asked = session.select(session.settings).client.provider
+    maker = provider_of_model(model)
+    is_company = asked in NAMES and asked not in ("compatible", "scripted")
+    return maker if is_company and maker and maker != asked.removesuffix("-cli") else named
+
+
+def _persona(session: ChatSession, text: str) -> None:
+    persona = "" if text == _AS_CONFIGURED else text
+    _change(
+        session, with_selection(session.settings, persona=persona) if text else session.settings
+    )
+
+
+def _budget(session: ChatSession, text: str) -> None:
+    if text:
+        try:
+            budget = None if text == _AS_CONFIGURED else parse_amount(text)
+        except ValueError as error:
+            raise click.UsageError(f"the budget {error}") from None
+        session.select(with_selection(session.settings, budget=budget))
+    chosen = session.settings.selection.budget
+    say(f"budget: {'as configured' if chosen is None else chosen}")
+
+
+def _focus(session: ChatSession, text: str) -> None:
+    if text:
+        places = () if text == _AS_CONFIGURED else tuple(_words(text))
+        session.select(replace(session.settings, focus=places))
+    say(f"focus: {', '.join(session.settings.focus) or 'none'}")
+
+
+def _symbol(session: ChatSession, text: str) -> None:
+    if text:
+        names = () if text == _AS_CONFIGURED else tuple(_words(text))
+        session.select(replace(session.settings, symbols=names))
+    say(f"symbols: {', '.join(session.settings.symbols) or 'none'}")
+
+
+def _since(session: ChatSession, text: str) -> None:
+    if text:
+        session.select(replace(session.settings, since="" if text == _AS_CONFIGURED else text))
+    say(f"since: {session.settings.since or 'none'}")
+
+
+def _files(session: ChatSession, text: str) -> None:
+    turn = session.last or session.plan(text or _PLANNED)
+    tokens: dict[str, int] = {}
+    for segment in turn.fingerprint.segments:
+        if segment.section in (Section.FILES, Section.CHANGED) and segment.source:
+            tokens[segment.source] = tokens.get(segment.source, 0) + segment.tokens
+    choices = turn.composition.choices if turn.composition else ()
+    levels = {choice.path: choice.level.value for choice in choices}
+    for path, number in tokens.items():
+        say(f"{number:>10,}  {levels.get(path, ''):<8}  {path}".rstrip())
+    files = "1 file" if len(tokens) == 1 else f"{len(tokens):,} files"
+    say(f"{sum(tokens.values()):>10,}  {files} of {turn.plan.total:,} tokens in all")
+
+
+def _plan(session: ChatSession, text: str) -> None:
+    say(*plan_lines(session.plan(text or _PLANNED)))
+
+
+def _cost(session: ChatSession, _text: str) -> None:
+    say(session.totals.sentence)
+
+
+def _undo(session: ChatSession, _text: str) -> None:
+    say(f"taken back: {session.undo()}")
+
+
+def _retry(session: ChatSession, _text: str) -> None:
+    session.retry()
+
+
+def _discussion(session: ChatSession, text: str) -> None:
+    if text:
+        session.select(with_selection(session.settings, discussion=text))
+    turns = len(project_discussion(session.project, session.discussion, is_new=True).all)
+    say(f'discussion "{session.discussion}", {"1 turn" if turns == 1 else f"{turns:,} turns"}')
+
+
+def _fork(session: ChatSession, text: str) -> None:
+    if not text:
+        raise click.UsageError("name the new discussion: /fork NAME")
+    fork_discussion(session.project, session.discussion, text)
+    _discussion(session, text)
+
+
+def _quit(_session: ChatSession, _text: str) -> None:
+    raise Leave
+
+
+def _aliases(session: ChatSession) -> list[str]:
+    return sorted({*session.project.config.send.aliases, *user_config().send.aliases})
+
+
+def _models(session: ChatSession) -> list[str]:
+    return [*_aliases(session), *NAMES]
+
+
+def _personas(session: ChatSession) -> list[str]:
+    return sorted({*session.project.config.personas, *shared_personas(), _AS_CONFIGURED})
+
+
+def _discussions(session: ChatSession) -> list[str]:
+    path = session.project.path
+    return [DEFAULT, NO_DISCUSSION, *(named_discussions(path) if path else ())]
+
+
+COMMANDS = {
+    "help": SlashCommand("", "List the commands.", _help),
+    "model": SlashCommand(
+        "[PROVIDER] [NAME]", "Ask another model, by its name or an alias.", _model, _models
+    ),
+    "persona": SlashCommand("[NAME|none]", "Ask as another persona.", _persona, _personas),
+    "budget": SlashCommand(
+        "[N|auto|none]",
+        "Show what matters for each message within so many tokens; none: as configured.",
+        _budget,
+        lambda _session: (AUTO, "16k", "32k", "60k", _AS_CONFIGURED),
+    ),
+    "focus": SlashCommand(
+        "[PATH[:LINES] ...|none]", "Show these whatever they cost; with a budget.", _focus
+    ),
+    "symbol": SlashCommand(
+        "[NAME ...|none]", "Rank from these definitions; with a budget.", _symbol
+    ),
+    "since": SlashCommand(
+        "[REV|none]", "Rank from what has changed since then; with a budget.", _since
+    ),
+    "files": SlashCommand("", "List the files of the last prompt with their tokens.", _files),
+    "plan": SlashCommand(
+        "[MESSAGE]", "Show what would be sent, read from the cache and paid.", _plan
+    ),
+    "cost": SlashCommand("", "Say what this session has cost.", _cost),
+    "undo": SlashCommand("", "Take back the last question with its answer.", _undo),
+    "retry": SlashCommand("", "Ask the last question once more.", _retry),
+    "discussion": SlashCommand(
+        "[NAME]", "Go on in another discussion, or begin one.", _discussion, _discussions
+    ),
+    "fork": SlashCommand("NAME", "Go on in a copy of this discussion.", _fork),
+    "quit": SlashCommand("", "Leave; all is kept, send and chat go on from here.", _quit),
+}

@@ -1,0 +1,142 @@
+"""Where the messages of ``chat`` come from: a person at a terminal, or one line each of a pipe."""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+import click
+
+from aggregate.cli.output import is_terminal
+from aggregate.disk.reading import SETTINGS_BYTES
+
+try:
+    import readline
+except ImportError:  # Windows, and builds of Python without it: lines are read as they come
+    readline = None  # type: ignore[assignment]
+
+_BLOCK: Final = '"""'
+"""Begins and ends a message of several lines, as in TOML and Python."""
+Complete = Callable[[str, str], Sequence[str]]
+"""Returns what may stand in the place of a word, from the line up to it and its beginning."""
+
+
+class MessageInput(Protocol):
+    """Where messages come from."""
+
+    is_interactive: bool
+    """Whether somebody is there who can go on after a mistake."""
+
+    def read(self, label: str) -> str:
+        """Return the next message.
+
+        Args:
+            label: What stands before the cursor.
+
+        Raises:
+            EOFError: There is none.
+        """
+        ...
+
+    def remember(self, messages: Sequence[str]) -> None:
+        """Let the user go back to these, the last one first."""
+        ...
+
+
+class PipedInput:
+    """One message per line of standard input."""
+
+    is_interactive = False
+
+    def read(self, label: str) -> str:
+        """Return the next line, in UTF-8 whatever the locale says.
+
+        Raises:
+            EOFError: There is none.
+            UsageError: It is too long or no UTF-8.
+        """
+        if sys.stdin is None:
+            raise EOFError
+        data = sys.stdin.buffer.readline(SETTINGS_BYTES + 1)
+        if not data:
+            raise EOFError
+        if len(data) > SETTINGS_BYTES:
+            raise click.UsageError(f"a message is too large: the most is {SETTINGS_BYTES:,} bytes")
+        try:
+            return data.decode("utf-8-sig").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise click.UsageError(
+                f"a message is not UTF-8 (byte {error.start}): write it as UTF-8"
+            ) from None
+
+    def remember(self, messages: Sequence[str]) -> None:
+        """Do nothing: nobody goes back."""
+
+
+class TerminalInput:
+    """Lines that a person types, with history and completion where Python has them.
+
+    A message of several lines begins with three quotation marks and ends with three at the end of a line.
+
+    Args:
+        complete: Completes words.
+    """
+
+    is_interactive = True
+
+    def __init__(self, complete: Complete) -> None:
+        self._complete = complete
+        self._matches: list[str] = []
+        if readline is not None:
+            readline.set_completer_delims(" \t\n")
+            readline.set_completer(self._match)
+            is_editline = "libedit" in (readline.__doc__ or "")
+            readline.parse_and_bind("bind ^I rl_complete" if is_editline else "tab: complete")
+            readline.set_auto_history(False)  # a message of several lines is one entry
+
+    def read(self, label: str) -> str:
+        """Return what is typed.
+
+        Raises:
+            EOFError: The user has typed Ctrl-D.
+        """
+        line = _line(f"{label}> ")
+        if line.lstrip().startswith(_BLOCK):
+            lines = [line.lstrip().removeprefix(_BLOCK)]
+            while not lines[-1].rstrip().endswith(_BLOCK):
+                lines.append(_line("... "))
+            lines[-1] = lines[-1].rstrip().removesuffix(_BLOCK)
+            line = "\n".join(lines).strip("\n")
+        self.remember([line])
+        return line
+
+    def remember(self, messages: Sequence[str]) -> None:
+        """Let the arrow keys find these."""
+        if readline is None:
+            return
+        for message in messages:
+            if message.strip() and "\0" not in message:
+                readline.add_history(message)
+
+    def _match(self, word: str, number: int) -> str | None:
+        """Return one of what ``word`` may become, as the library asks for them one by one."""
+        if number == 0:
+            before = readline.get_line_buffer()[: readline.get_begidx()]
+            self._matches = list(self._complete(before, word))
+        return self._matches[number] if number < len(self._matches) else None
+
+
+def message_input(complete: Complete) -> MessageInput:
+    """Return where messages come from: a terminal, else standard input."""
+    is_typed = sys.stdin is not None and sys.stdin.isatty()
+    return TerminalInput(complete) if is_typed else PipedInput()
+
+
+def _line(label: str) -> str:
+    """Return one line from the terminal; without one for answers, what is asked goes to standard error."""
+    if is_terminal():
+        return input(label)
+    click.echo(label, nl=False, err=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.rstrip("\n")

@@ -1,0 +1,88 @@
+"""The discussions of a project: which turns each has, and in which file they stand."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aggregate.config.load import Project
+from aggregate.disk.roots import is_inside, real_path
+from aggregate.errors import ConfigError, ScopeError
+from aggregate.models.scope import Scope
+from aggregate.sources.history_reader import (
+    DEFAULT,
+    NO_DISCUSSION,
+    find_history_file,
+    named_discussions,
+    read_discussion,
+)
+from aggregate.sources.path_resolution import OUTSIDE
+from aggregate.text.suggestions import did_you_mean
+
+
+class DiscussionTurns(NamedTuple):
+    """The turns of a discussion.
+
+    Attributes:
+        configured: Those that stand in the configuration, which are of the default discussion.
+        written: Those of the discussion's own file.
+        continues: The discussion that it goes on from, ``None`` for none; ``""`` is the default one.
+        path: The discussion's own file, ``None`` where there is none.
+    """
+
+    configured: tuple[str | dict[str, Any], ...] = ()
+    written: tuple[str | dict[str, Any], ...] = ()
+    continues: str | None = None
+    path: Path | None = None
+
+    @property
+    def all(self) -> tuple[str | dict[str, Any], ...]:
+        """All turns, oldest first."""
+        return (*self.configured, *self.written)
+
+
+def discussion_turns(
+    project: Project, name: str, *, scope: Scope, is_new: bool = False
+) -> DiscussionTurns:
+    """Return the turns of a discussion (rule S-4).
+
+    Args:
+        project: Whose discussion.
+        name: Its name, ``""`` for the default one, ``"none"`` for none.
+        scope: Which files the project may read.
+        is_new: Whether there need be no discussion of this name yet.
+
+    Raises:
+        ConfigError: There is none of this name, or its file cannot be used.
+        ScopeError: The file is a link to elsewhere.
+    """
+    if name == NO_DISCUSSION:
+        return DiscussionTurns()
+    configured: tuple[str | dict[str, Any], ...] = ()
+    if not name:
+        own_turns = (*project.config.history, *project.config.discussion.history)
+        configured = tuple(
+            turn if isinstance(turn, str) else turn.model_dump() for turn in own_turns
+        )
+    file = find_history_file(project.path, name) if project.path else None
+    if file is None:
+        if name and not is_new:
+            raise _unknown_discussion(project, name)
+        return DiscussionTurns(configured)
+    check_within(file, scope)
+    discussion = read_discussion(file)
+    return DiscussionTurns(configured, tuple(discussion.turns), discussion.continues, file)
+
+
+def _unknown_discussion(project: Project, name: str) -> ConfigError:
+    known = [DEFAULT, *(named_discussions(project.path) if project.path else ())]
+    path = str(project.path) if project.path else None
+    return ConfigError(f'there is no discussion "{name}": {did_you_mean(name, known)}', path=path)
+
+
+def check_within(file: Path | None, scope: Scope) -> None:
+    """Make sure that a file with the user's turns, or the configuration, lies in the project.
+
+    Raises:
+        ScopeError: It is a link to elsewhere.
+    """
+    if file and not scope.allow_outside and not is_inside(real_path(file), scope.root):
+        raise ScopeError(f"{OUTSIDE}: {file}")

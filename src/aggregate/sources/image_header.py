@@ -1,0 +1,78 @@
+"""What kind of image some bytes are, and how large: read from the header alone, nothing is decoded.
+
+The four kinds are those that all providers take. Sources: PNG (ISO/IEC 15948, IHDR), GIF89a (logical screen), JPEG
+(ITU-T T.81, B.2.2), and WebP (RFC 9649).
+"""
+
+import struct
+from typing import NamedTuple
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""Markers of JPEG that begin a frame; the three others define tables."""
+_JPEG_ALONE = frozenset({0x01, *range(0xD0, 0xD9)})
+"""Markers of JPEG that nothing belongs to."""
+
+
+class ImageHeader(NamedTuple):
+    """Media type, and width and height in pixels."""
+
+    media_type: str
+    width: int
+    height: int
+
+
+def read_image_header(data: bytes) -> ImageHeader | None:
+    """Return what an image is, ``None`` for what is none of PNG, JPEG, GIF and WebP or has no size."""
+    try:
+        header = _header(data)
+    except (struct.error, IndexError):
+        return None
+    return header if header and header.width > 0 and header.height > 0 else None
+
+
+def _header(data: bytes) -> ImageHeader | None:
+    if data.startswith(_PNG) and data[12:16] == b"IHDR":
+        return ImageHeader("image/png", *struct.unpack_from(">II", data, 16))
+    if data[:6] in (b"GIF87a", b"GIF89a"):
+        return ImageHeader("image/gif", *struct.unpack_from("<HH", data, 6))
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return _webp(data)
+    if data[:2] == b"\xff\xd8":
+        return _jpeg(data)
+    return None
+
+
+def _webp(data: bytes) -> ImageHeader | None:
+    """Return the size of a WebP image: extended, lossless or lossy."""
+    kind = data[12:16]
+    if kind == b"VP8X":
+        width, height = (
+            int.from_bytes(data[place : place + 3], "little") + 1 for place in (24, 27)
+        )
+        return ImageHeader("image/webp", width, height)
+    if kind == b"VP8L":
+        (bits,) = struct.unpack_from("<I", data, 21)
+        return ImageHeader("image/webp", (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)
+    if kind == b"VP8 " and data[23:26] == b"\x9d\x01\x2a":
+        width, height = struct.unpack_from("<HH", data, 26)
+        return ImageHeader("image/webp", width & 0x3FFF, height & 0x3FFF)
+    return None
+
+
+def _jpeg(data: bytes) -> ImageHeader | None:
+    """Return the size of a JPEG image, from the first frame among its segments."""
+    place = 2
+    while data[place] == 0xFF:
+        marker = data[place + 1]
+        if marker == 0xFF:  # fill bytes may stand before a marker
+            place += 1
+        elif marker in _JPEG_ALONE:
+            place += 2
+        elif marker in _JPEG_FRAMES:
+            height, width = struct.unpack_from(">HH", data, place + 5)
+            return ImageHeader("image/jpeg", width, height)
+        else:
+            (length,) = struct.unpack_from(">H", data, place + 2)
+            place += 2 + length
+    return None

@@ -1,0 +1,221 @@
+"""``aggregate discussion`` and ``--discussion``: several discussions of one project."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from aggregate.cli.options import complete_discussions
+from aggregate.cli.program import run_program
+from aggregate.sources.history_reader import load_history
+from tests.project import project
+
+CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(300))
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the configuration of a project, in whose folder the test is, with a turn in the configuration."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    settings = '[files]\npaths = ["*.py"]\n[discussion]\nhistory = ["Noted."]\n'
+    folder = project(tmp_path / "p", {"manual_slop.toml": settings, "a.py": CODE})
+    monkeypatch.chdir(folder)
+    return Path("manual_slop.toml")
+
+
+def aggregate(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Run a command and return its exit code and what it printed."""
+    code = run_program(list(arguments))
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def send(capsys: pytest.CaptureFixture[str], message: str, discussion: str = "") -> str:
+    """Send a message and return what was said of it."""
+    named = ["--discussion", discussion] if discussion else []
+    code, _, err = aggregate(capsys, "send", message, "--provider", "scripted", *named)
+    assert code == 0, err
+    return err
+
+
+def names_in(folder: Path) -> list[str]:
+    """Return the files of discussions."""
+    return sorted(path.name for path in folder.glob("*history.toml"))
+
+
+def test_each_discussion_has_its_own_file(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Turns go to the discussion that is named; those in the configuration are the default one's (S-4)."""
+    send(capsys, "One?")
+    assert 'the discussion "retry-loop" begins' in send(capsys, "Two?", "retry-loop")
+    assert "begins" not in send(capsys, "Three?", "retry-loop")
+    assert names_in(config.parent) == [
+        "manual_slop.retry-loop_history.toml",
+        "manual_slop_history.toml",
+    ]
+    turns = load_history(Path("manual_slop.retry-loop_history.toml"))
+    assert [turn["content"] for turn in turns if isinstance(turn, dict)][::2] == ["Two?", "Three?"]
+    _, prompt, _ = aggregate(capsys, "run", "--stdout", "--discussion", "retry-loop", "-q")
+    assert "Three?" in prompt
+    assert "One?" not in prompt
+    assert "Noted." not in prompt
+    _, prompt, _ = aggregate(capsys, "run", "--stdout", "-q")
+    assert "Noted." in prompt
+    assert "Three?" not in prompt
+
+
+def test_a_question_outside_of_all(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``none`` knows of no turn and is kept in none (S-4)."""
+    send(capsys, "One?")
+    before = Path("manual_slop_history.toml").read_bytes()
+    _, out, _ = aggregate(
+        capsys, "send", "Two?", "--provider", "scripted", "--discussion", "none", "--json"
+    )
+    answer = json.loads(out)
+    assert answer["history"] is None
+    prompt = Path(answer["path"]).read_text(encoding="utf-8")
+    assert "Two?" in prompt
+    assert "One?" not in prompt
+    assert names_in(config.parent) == ["manual_slop_history.toml"]
+    assert Path("manual_slop_history.toml").read_bytes() == before
+
+
+def test_fork_keeps_what_the_cache_holds(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A fork has all turns, also those of the configuration, and its first request reads all that was sent (S-5)."""
+    send(capsys, "One?")
+    assert aggregate(capsys, "discussion", "fork", "default", "b")[:2] == (
+        0,
+        "manual_slop.b_history.toml\n",
+    )
+    send(capsys, "Elsewhere?", "c")
+    said = send(capsys, "Two?", "b")
+    assert re.search(
+        r"^([\d,]+) of \1 tokens of the prefix are kept \(appended\)$", said, re.MULTILINE
+    )
+    turns = load_history(Path("manual_slop.b_history.toml"))
+    assert turns[0] == "Noted."
+    assert len(turns) == 5
+    said = send(capsys, "Three?")
+    assert re.search(
+        r"^([\d,]+) of \1 tokens of the prefix are kept \(appended\)$", said, re.MULTILINE
+    )
+
+
+def test_another_discussion_reads_the_files(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first request of a discussion reads the files from what another one has sent (S-4)."""
+    send(capsys, "One?")
+    said = send(capsys, "Two?", "b")
+    read = re.search(r"in: ([\d,]+) read from the cache \((\d+)%", said)
+    assert read is not None
+    assert int(read[2]) > 95
+
+
+def test_the_list(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Name, turns, tokens, when it was last used, and what it goes on from; also as JSON (S-4)."""
+    send(capsys, "One?", "a")
+    aggregate(capsys, "discussion", "fork", "a", "b")
+    os.utime("manual_slop.a_history.toml", (1_800_000_000, 1_800_000_000))
+    code, out, _ = aggregate(capsys, "discussion", "list")
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert (code, [row[:2] for row in rows]) == (
+        0,
+        [["default", "1 turn"], ["a", "2 turns"], ["b", "2 turns"]],
+    )
+    assert rows[0][3:] == ["-"]
+    assert rows[1][3].startswith("2027-01-15")
+    assert rows[2][4] == "goes on from a"
+    data = json.loads(aggregate(capsys, "discussion", "list", "--json")[1])
+    assert [(row["name"], row["turns"], row["continues"]) for row in data] == [
+        ("default", 1, ""),
+        ("a", 2, ""),
+        ("b", 2, "a"),
+    ]
+    assert data[1]["tokens"] == data[2]["tokens"] > 20
+
+
+def test_show(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The turns as a prompt has them, or as JSON (S-4)."""
+    send(capsys, "One?", "a")
+    _, out, _ = aggregate(capsys, "discussion", "show", "a")
+    assert out.startswith(
+        "### Discussion Excerpt 1\n\nUser: One?\n\n---\n\n### Discussion Excerpt 2\n\nAI: "
+    )
+    data = json.loads(aggregate(capsys, "discussion", "show", "a", "--json")[1])
+    assert data[0] == {"role": "User", "content": "One?"}
+
+
+def test_rename_and_delete(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A renamed discussion goes on as it was; a deleted one is gone after a question (S-5)."""
+    send(capsys, "One?", "a")
+    assert aggregate(capsys, "discussion", "rename", "a", "b")[:2] == (
+        0,
+        "manual_slop.b_history.toml\n",
+    )
+    assert "(appended)" in send(capsys, "Two?", "b")
+    code, _, err = aggregate(capsys, "discussion", "delete", "b")
+    assert (code, "add --yes" in err) == (2, True)
+    assert aggregate(capsys, "discussion", "delete", "b", "--yes")[:2] == (
+        0,
+        "manual_slop.b_history.toml\n",
+    )
+    assert names_in(config.parent) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["discussion", "show", "gone"], 'there is no discussion "gone": known are default, a'),
+        (["run", "--discussion", "gone"], 'there is no discussion "gone"'),
+        (["discussion", "fork", "a", "../x"], "a discussion cannot be called '../x'"),
+        (["discussion", "fork", "a", "A"], "a discussion cannot be called 'A'"),
+        (["discussion", "fork", "a", "a"], "there is a discussion of this name already"),
+        (["discussion", "fork", "a", "default"], 'there is a discussion "default" already'),
+        (["discussion", "fork", "none", "b"], '"none" is no discussion'),
+        (["discussion", "rename", "default", "b"], "1 of its turns stand in the configuration"),
+        (["discussion", "delete", "default", "-y"], 'the discussion "default" has no file of its own'),
+        (["send", "x", "--provider", "scripted", "--discussion", "a b"], "cannot be called 'a b'"),
+    ],
+)  # fmt: skip
+def test_mistakes(
+    config: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    """A name that is unknown, taken or no file name is one sentence, and nothing is written (S-4, S-5)."""
+    send(capsys, "One?", "a")
+    before = sorted(config.parent.rglob("*"))
+    code, out, err = aggregate(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+    assert sorted(config.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "command", [["show", "a"], ["fork", "a", "b"], ["delete", "a", "-y"], ["fork", "c", "a2"]]
+)
+def test_a_link_that_leads_out(
+    config: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, command: list[str]
+) -> None:
+    """What a link in the project leads to is neither shown nor copied nor deleted (S-5)."""
+    secret = tmp_path / "secret_history.toml"
+    secret.write_text('history = ["secret"]\n', encoding="utf-8")
+    Path("manual_slop.a_history.toml").symlink_to(secret)
+    Path("manual_slop.c_history.toml").write_text('history = ["own"]\n', encoding="utf-8")
+    Path("manual_slop.a2_history.toml").symlink_to(tmp_path / "new.toml")
+    code, out, err = aggregate(capsys, "discussion", *command)
+    assert code != 0
+    assert "secret" not in out + err.replace(str(secret), "")
+    assert secret.exists()
+    assert not (tmp_path / "new.toml").exists()
+    assert not Path("manual_slop.b_history.toml").exists()
+
+
+def test_names_are_completed(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A shell completes the names of the project's discussions (S-4)."""
+    send(capsys, "One?", "deep")
+    context = click.Context(click.Command("x"))
+    items = complete_discussions(context, click.Option(["--discussion"]), "de")
+    assert [item.value for item in items] == ["default", "deep"]

@@ -1,0 +1,110 @@
+"""A server that answers the three protocols with one sentence, and keeps what it was asked."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+from tests.fakes.http_server import serving
+
+ANSWER = "It goes on."
+_ANTHROPIC = {
+    "id": "m",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude-sonnet-5",
+    "content": [{"type": "text", "text": ANSWER}],
+    "stop_reason": "end_turn",
+    "stop_sequence": None,
+    "usage": {
+        "input_tokens": 5,
+        "cache_creation_input_tokens": 7,
+        "cache_read_input_tokens": 1_100,
+        "output_tokens": 3,
+    },
+}
+_OPENAI = {
+    "id": "c",
+    "object": "chat.completion",
+    "created": 0,
+    "model": "gpt-5.6",
+    "choices": [
+        {
+            "index": 0,
+            "finish_reason": "stop",
+            "message": {"role": "assistant", "content": ANSWER},
+            "logprobs": None,
+        }
+    ],
+    "usage": {
+        "prompt_tokens": 1_112,
+        "completion_tokens": 3,
+        "total_tokens": 1_115,
+        "prompt_tokens_details": {"cached_tokens": 1_100, "cache_write_tokens": 7},
+    },
+}
+_GEMINI = {
+    "candidates": [
+        {"content": {"role": "model", "parts": [{"text": ANSWER}]}, "finishReason": "STOP"}
+    ],
+    "modelVersion": "gemini-3.5-flash",
+    "usageMetadata": {
+        "promptTokenCount": 1_112,
+        "cachedContentTokenCount": 1_100,
+        "candidatesTokenCount": 3,
+    },
+}
+
+
+@dataclass
+class ChatServer:
+    """A running server.
+
+    Attributes:
+        url: Where it is.
+        requests: The path and the JSON of each request, in order.
+        headers: Those of each request.
+    """
+
+    url: str = ""
+    requests: list[tuple[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def bodies(self) -> list[Any]:
+        """The JSON of each request."""
+        return [body for _, body in self.requests]
+
+
+def reply_to(path: str) -> dict[str, Any]:
+    """Return the answer in the protocol that a path belongs to."""
+    if path.endswith("/messages") or "rawPredict" in path or "/invoke" in path:
+        return _ANTHROPIC
+    return _OPENAI if "/chat/completions" in path else _GEMINI
+
+
+@contextmanager
+def chat_server() -> Iterator[ChatServer]:
+    """Serve while the block runs."""
+    server = ChatServer()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            size = int(self.headers.get("content-length") or 0)
+            server.requests.append((self.path, json.loads(self.rfile.read(size) or b"{}")))
+            server.headers.append({name.lower(): value for name, value in self.headers.items()})
+            data = json.dumps(reply_to(self.path.split("?")[0])).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with serving(Handler) as port:
+        server.url = f"http://127.0.0.1:{port}"
+        yield server
