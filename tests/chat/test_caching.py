@@ -9,7 +9,7 @@ import pytest
 
 from aggregate import load_config
 from aggregate.chat.cache_settings import CacheSettings, cache_settings
-from aggregate.chat.keep_alive import KeepAlive
+from aggregate.chat.keep_alive import KeepAlive, renew_until
 from aggregate.chat.request_log import read_request
 from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.clients.pricing import cost
@@ -155,6 +155,21 @@ def test_a_cache_is_kept_alive(tmp_path: Path) -> None:
     transport = turn.client.transport
     assert isinstance(transport, ScriptedTransport)
     assert [asked.max_output for asked in transport.requests] == [16_000, 1, 1]
+
+
+def test_it_is_renewed_until_the_user_answers(tmp_path: Path) -> None:
+    """Whoever waits decides when it ends; each renewal is told, and none comes after the minutes (rule C-4)."""
+    turn, done = say(project_with(tmp_path), "First?", cache="5m")
+    for minutes, answers_after, renewals in ((60, 2, 2), (12, 99, 2)):
+        now, waits, paid = [0.0], [0], list[Usage]()
+
+        def wait(seconds: float, now: list[float] = now, waits: list[int] = waits) -> bool:
+            now[0] += seconds
+            waits[0] += 1
+            return waits[0] > answers_after  # noqa: B023 - called within the loop's turn
+
+        renew_until(KeepAlive(turn, done.path, minutes), wait, lambda now=now: now[0], paid.append)  # type: ignore[misc]
+        assert [usage.cache_read for usage in paid] == [turn.plan.total] * renewals
 
 
 def test_nothing_is_kept_alive_where_nothing_is_saved(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ shortly before the entries' lifetime ends. The caller decides when: nothing here
 """
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -95,3 +96,25 @@ class KeepAlive:
             os.utime(request_log_path(self.prompt))
         ended = not usage.cache_read
         return replace(self, seconds=seconds, has_ended=ended), usage
+
+
+def renew_until(
+    kept: KeepAlive,
+    wait: Callable[[float], bool],
+    elapsed: Callable[[], float],
+    on_renewed: Callable[[Usage], None],
+) -> None:
+    """Renew what a cache holds whenever that is due.
+
+    Args:
+        kept: What to renew.
+        wait: Waits so many seconds, and tells whether to stop.
+        elapsed: Returns the seconds since the turn.
+        on_renewed: Called with what each renewal has cost.
+
+    Raises:
+        ClientError: The provider refused or failed.
+    """
+    while (due := kept.due_in(elapsed())) is not None and not wait(due):
+        kept, usage = kept.renew(elapsed())
+        on_renewed(usage)
