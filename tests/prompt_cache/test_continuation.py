@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aggregate.compose.source_map import map_sources
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.prompt_cache.continuation import continued_segments
 from aggregate.prompt_cache.file_order import OrderedPrompt, order_for_sending
@@ -128,6 +129,10 @@ q4"""
     )
     assert told(fourth, "b.py") == file_lines(file_block("b.py", again["b.py"]))
     assert fourth.older == ("b.py",)
+    origins = map_sources(fourth.prompt.prompt.segments).origins()
+    lines = dict(zip(markdown.split("\n"), origins, strict=True))
+    assert lines["+7"].first == 8
+    assert lines["+seven"].first == 0  # a later diff leads on from it
 
 
 def test_a_new_file_stands_behind_as_a_whole() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from aggregate.models.prompt import Section, Segment, Stability
+from aggregate.models.shown_text import ShownText
 from aggregate.prompt_cache.hashed_prompt import CountTokens, HashedPrompt, HashedSegment
 from aggregate.prompt_cache.retention import CachedPrompt
 from aggregate.sections.changed_files import (
@@ -19,6 +20,9 @@ from aggregate.sections.changed_files import (
     told_lines,
 )
 from aggregate.sections.older_blocks import shown_in_older
+
+_NO_LINES = ShownText("", ())
+"""What a diff shows of a file as it is now, from which a later diff leads on: no line for certain."""
 
 
 @dataclass(slots=True)
@@ -140,11 +144,13 @@ def _kept(
         text = earlier.text(number)
         if text is None:
             return None
-        shown = None
+        shown: ShownText | None = None
         if old.section == Section.FILES:
             shown = shown_in_older(text, files[old.source])
         elif old.source and number in latest:
             shown = files[old.source].shown
+        elif text.partition("\n")[0].endswith(" (diff)"):
+            shown = _NO_LINES
         segment = Segment(Section(old.section), text, Stability.STABLE, old.source, shown)
         kept.append(HashedSegment(segment, old))
     return kept
