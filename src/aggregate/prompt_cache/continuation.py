@@ -6,7 +6,7 @@ diffs applied in their order. Older versions and their diffs take room in every 
 the files are written anew (see ``file_order``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from aggregate.models.prompt import Section, Segment, Stability
@@ -62,7 +62,7 @@ def continued_segments(
         changes = _changes(earlier, prompt, told) if told else None
     if told is None or changes is None:
         return None
-    kept = _kept(earlier, prompt, told, history)
+    kept = _kept(earlier, prompt, told, history, changed={change.source for change in changes})
     if kept is None:
         return None
     new = history[told.excerpts :]
@@ -123,13 +123,26 @@ def _changes(earlier: CachedPrompt, prompt: HashedPrompt, told: _Told) -> list[S
 
 
 def _kept(
-    earlier: CachedPrompt, prompt: HashedPrompt, told: _Told, history: Sequence[HashedSegment]
+    earlier: CachedPrompt,
+    prompt: HashedPrompt,
+    told: _Told,
+    history: Sequence[HashedSegment],
+    *,
+    changed: Collection[str],
 ) -> list[HashedSegment] | None:
-    """Return the segments that stay, ``None`` where the text of one is not to be had."""
+    """Return the segments that stay, ``None`` where the text of one is not to be had.
+
+    Args:
+        earlier: The last prompt that was sent.
+        prompt: The prompt in the order of the configuration.
+        told: Which segments stay.
+        history: The discussion as it is now.
+        changed: The files of which more is told behind these segments.
+    """
     now = {
         part.hash.digest: part for part in prompt.segments if part.section is not Section.HISTORY
     }
-    latest = {numbers[-1] for numbers in told.by_file.values()}
+    latest = {numbers[-1] for path, numbers in told.by_file.items() if path not in changed}
     files = {part.path: part.segment for part in prompt.segments if part.section is Section.FILES}
     excerpts: Iterator[HashedSegment] = iter(history)
     kept: list[HashedSegment] = []
