@@ -45,7 +45,7 @@ EXPECTED = {
     Fault.LATE: (RunStatus.TIMEOUT, 2),
     Fault.REFUSE: (RunStatus.ERROR, 1),
     Fault.SLOW: (RunStatus.SUCCESS, 1),
-    Fault.EMPTY: (RunStatus.SUCCESS, 1),
+    Fault.EMPTY: (RunStatus.ERROR, 2),
     Fault.FORGE: (RunStatus.SUCCESS, 1),
 }
 """How a ticket ends, and after how many attempts; each may be made again once."""

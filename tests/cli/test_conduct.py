@@ -53,10 +53,10 @@ def test_a_run_and_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert second.parent.name == f"{TRACK}_002"
     assert second.read_bytes() == report.read_bytes()
     assert aggregate(folder, "conduct", "status", TRACK)[0] == 0
-    assert (
-        capsys.readouterr().out
-        == f"demo/{TRACK}/002: finished, 2 of 2 tickets have ended\n  a: done\n  b: done\n"
-    )
+    status = capsys.readouterr().out.splitlines()
+    assert status[0] == f"demo/{TRACK}/002: finished, 2 of 2 tickets have ended"
+    assert [row.partition(",")[0] for row in status[1:3]] == ["  a: done", "  b: done"]
+    assert status[3].startswith("so far: ")
     assert aggregate(folder, "conduct")[0] == 0
     assert capsys.readouterr().out == f"[x] {TRACK}: A demo\n"
     assert aggregate(folder, "conduct", "forget", TRACK)[0] == 0
@@ -107,8 +107,10 @@ def test_a_failure_is_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "a: no way" in Path(captured.out.strip()).read_text()
     assert aggregate(folder, "conduct", "status", "demo")[0] == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "  a: failed (no way \\x1b[2J)",
+        "  a: failed, 0 s, 0 tokens (no way \\x1b[2J)",
         "  b: not run",
+        "so far: 0 tokens",
+        "aggregate conduct resume demo runs what failed once more",
     ]
 
 
@@ -239,7 +241,12 @@ def test_interrupted_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[s
         begun.command.interrupt(signal.SIGINT)
         errors, code = begun.err.read(), begun.command.wait()
     assert time.monotonic() - since < 10
-    assert (code, errors) == (130, b"\naggregate: interrupted\n")
+    goes_on = f"interrupted: aggregate conduct resume {TRACK} goes on\n".encode()
+    assert (code, errors) == (130, goes_on + b"\naggregate: interrupted\n")
+    assert aggregate(folder, "conduct", "status", "demo")[0] == 0
+    status = capsys.readouterr().out.splitlines()
+    assert status[0] == f"demo/{TRACK}/001: interrupted, 0 of 2 tickets have ended"
+    assert status[-1].endswith("aggregate conduct resume demo goes on with it")
     (folder / f"conductor/tracks/{TRACK}/answers.toml").unlink()
     assert aggregate(folder, "conduct", "resume", "demo")[0] == 0
     assert capsys.readouterr().err.splitlines()[0] == f"going on with demo/{TRACK}/001"

@@ -1,7 +1,6 @@
 """Clouds that serve other makers' models: their SDKs' own classes, configured by their own variables."""
 
 from collections.abc import Iterator, Mapping
-from typing import cast
 
 import pytest
 from google.auth.exceptions import DefaultCredentialsError
@@ -154,7 +153,7 @@ def test_no_project_names_a_cloud(provider: str) -> None:
 
 def test_failures_are_told(server: ChatServer) -> None:
     """An address where nobody is gives one sentence with the provider's name, and no key."""
-    environ = cast("dict[str, str]", AZURE | {"AZURE_OPENAI_ENDPOINT": "http://127.0.0.1:9"})
+    environ = AZURE | {"AZURE_OPENAI_ENDPOINT": "http://127.0.0.1:9"}
     client = open_client("azure", model="gpt-5.6", environ=environ, retry=Retry(attempts=1))
     with pytest.raises(ProviderError, match="azure cannot be reached") as caught:
         client.send(PROMPT, "Why?")

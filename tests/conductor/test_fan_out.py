@@ -10,6 +10,6 @@ def test_every_fault() -> None:
     assert (
         counts[Fault.LATE, "timed out"]
         == counts[Fault.CRASH, "failed"]
-        == counts[Fault.EMPTY, "done"]
+        == counts[Fault.EMPTY, "failed"]
         == 2
     )

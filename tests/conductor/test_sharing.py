@@ -32,9 +32,7 @@ def contexts_of(
     folder: Path, config: str = f"[budget]\nmost = {MOST}\n", *, spec: str = "", **files: str
 ) -> WorkerContexts:
     """Return the contexts of a project with twelve files for each topic and four personas."""
-    modules = {
-        f"src/{topic}_{n}.py": module_about(topic) for topic in TOPICS for n in range(12)
-    }
+    modules = {f"src/{topic}_{n}.py": module_about(topic) for topic in TOPICS for n in range(12)}
     settings = f'[project]\nname = "demo"\n\n[files]\npaths = ["src/*.py"]\n{config}{PERSONAS}'
     texts = {"manual_slop.toml": settings, f"conductor/tracks/{TRACK}/spec.md": spec, **files}
     track_project(folder, "", **modules, **texts)
@@ -96,7 +94,9 @@ def test_four_personas_share_one_beginning(tmp_path: Path) -> None:
         assert sum(len(segment.text) for segment in alike) > MOST
         assert shared(given[0], each) >= sum(len(segment.text) for segment in alike[:-1])
     for each, ticket_ in zip(given, FOUR, strict=True):
-        instructions = f"## Instructions\n\nYou are the {ticket_.persona}.\n\n## Task: {ticket_.id}\n"
+        instructions = (
+            f"## Instructions\n\nYou are the {ticket_.persona}.\n\n## Task: {ticket_.id}\n"
+        )
         assert instructions in each.message
         stabilities = [
             segment.stability

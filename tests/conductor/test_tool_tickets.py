@@ -196,4 +196,3 @@ def test_against_a_server_of_others(root: Path, aimock: Aimock) -> None:
     bodies = [str(entry["body"]) for entry in aimock.journal()]
     sent = ["many words of files" in body for body in bodies]
     assert sent[0] and sent[-1] and sum(sent) == 2
-

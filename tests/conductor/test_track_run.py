@@ -80,7 +80,8 @@ def test_what_a_run_writes(tmp_path: Path) -> None:
     run = conducted(track_project(tmp_path, FAN_OUT))
     out = {path.name: path.read_text() for path in run.result.report.parent.iterdir()}
     assert sorted(out) == [
-        "001_a.prompt.md", "001_a.reply.md", "002_b.prompt.md", "002_b.reply.md", "003_sum.prompt.md", "003_sum.reply.md", "report.md",
+        "001_a.prompt.md", "001_a.reply.md", "002_b.prompt.md", "002_b.reply.md", "003_sum.prompt.md", "003_sum.reply.md",
+        "graph.svg", "report.md",
     ]  # fmt: skip
     assert (out["003_sum.prompt.md"], out["003_sum.reply.md"]) == (
         run.prompt("sum"),
@@ -88,8 +89,12 @@ def test_what_a_run_writes(tmp_path: Path) -> None:
     )
     assert out["report.md"] == (
         "# Report: A demo\n\n3 of 3 tickets done, 15 tokens.\n\n"
-        "| # | ticket | title | state | attempts | tokens |\n|--:|---|---|---|--:|--:|\n"
-        "| 1 | a | Look at a | done | 1 | 5 |\n| 2 | b |  | done | 1 | 5 |\n| 3 | sum |  | done | 1 | 5 |\n\n"
+        "| # | ticket | title | state | attempts | time | tokens | cost | files |\n"
+        "|--:|---|---|---|--:|--:|--:|--:|---|\n"
+        "| 1 | a | Look at a | done | 1 | 0 s | 5 |  | [prompt](001_a.prompt.md), [reply](001_a.reply.md) |\n"
+        "| 2 | b |  | done | 1 | 0 s | 5 |  | [prompt](002_b.prompt.md), [reply](002_b.reply.md) |\n"
+        "| 3 | sum |  | done | 1 | 0 s | 5 |  | [prompt](003_sum.prompt.md), [reply](003_sum.reply.md) |\n\n"
+        "![The tickets and what they wait for](graph.svg)\n\n"
         "## Sub-Agent Results\n\n### $found\n\nconcat of 2 results\n\n```text\na: answer of a\n\nb: answer of b\n```\n\n"
         "### sum\n\nfirst of 1 result\n\n```text\nanswer of sum\n```\n"
     )
@@ -241,11 +246,12 @@ def test_a_worker_that_ends_its_thread() -> None:
     assert (outcome.status, outcome.errors) == (RunStatus.ERROR, ("SystemExit: 3",))
 
 
-def test_an_empty_answer_is_an_answer(tmp_path: Path) -> None:
-    """An empty text counts as a success, with a warning (O-55)."""
-    run = conducted(track_project(tmp_path, FAN_OUT), Says(lambda _: ""))
-    assert run.result.succeeded
-    assert "Warnings:\n\n```text\na: the output is empty" in run.prompt("sum")
+def test_an_empty_answer_is_a_failure(tmp_path: Path) -> None:
+    """A ticket without an answer has failed, and is asked once more though it has no retries (O-55)."""
+    run = conducted(track_project(tmp_path, FAN_OUT), Says(lambda _: " \n"))
+    assert not run.result.succeeded
+    assert run.worker.order == ["b", "b", "a", "a", "sum", "sum"]
+    assert "b failed: the answer is empty" in run.prompt("sum")
 
 
 def test_a_restart_goes_on(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """A project with a track, a queue without a database, and workers that do what a test says."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,8 +8,10 @@ from threading import Event
 
 from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
+from aggregate.conductor.endings import Ending
 from aggregate.conductor.lifecycle import complete_assignment
 from aggregate.conductor.run_files import RunFiles
+from aggregate.conductor.ticket_keys import TicketKeys
 from aggregate.conductor.track import open_track
 from aggregate.conductor.track_run import PollingOptions, TicketEvent, TrackResult, TrackRun
 from aggregate.conductor.worker import Worker
@@ -92,6 +94,21 @@ class MemoryQueue:
 
 
 @dataclass
+class MemoryEndings:
+    """Keeps endings in memory."""
+
+    there: dict[str, Ending] = field(default_factory=dict)
+
+    def all(self) -> Mapping[str, Ending]:
+        """Return them."""
+        return self.there
+
+    def record(self, key: str, ending: Ending) -> Ending:
+        """Keep the first one."""
+        return self.there.setdefault(key, ending)
+
+
+@dataclass
 class Conducted:
     """A run over a queue in memory, and everything that can be seen of it."""
 
@@ -120,6 +137,9 @@ def conducted(
     cancelled: Callable[[], bool] = lambda: False,
     changed: Event | None = None,
     seconds: Callable[[], float] = lambda: 0.0,
+    endings: MemoryEndings | None = None,
+    rounds: Mapping[str, int] | None = None,
+    max_cost: float | None = None,
 ) -> Conducted:
     """Run the project's track over a queue in memory; no time goes by while tickets are laid down, unless told so."""
     loaded = open_project(folder / "manual_slop.toml")
@@ -129,11 +149,13 @@ def conducted(
     in_memory = queue or MemoryQueue(who)
     events: list[TicketEvent] = []
     result = TrackRun(
-        "demo/1",
+        TicketKeys("demo/1", rounds or {}),
         track,
         tickets,
         contexts=WorkerContexts(loaded),
         queue=in_memory,
+        endings=endings or MemoryEndings(),
+        max_cost=max_cost,
         files=RunFiles(folder / "out", {one.id: i for i, one in enumerate(tickets.tickets, 1)}),
         polling=polling or PollingOptions(poll=0.001),
         observe=events.append,

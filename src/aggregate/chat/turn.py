@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from aggregate.chat.gemini_caching import forget_caches, open_cache, record_hits
 from aggregate.chat.model_selection import (
     ModelSelection as ModelSelection,
 )  # part of this module's interface
@@ -15,8 +16,9 @@ from aggregate.chat.turn_preparation import (
     PreparedTurn as PreparedTurn,  # part of this module's interface
 )
 from aggregate.chat.turn_preparation import prepare_turn as prepare_turn
-from aggregate.clients.client import LEFT_OUT
+from aggregate.clients.client import CACHED_CONTENT, LEFT_OUT
 from aggregate.clients.context_window import truncation_warning
+from aggregate.clients.gemini_cache_store import read_caches
 from aggregate.clients.protocol import OnText, RequestOptions
 from aggregate.clients.ratio_store import record_usage
 from aggregate.compose.audit_file import record_audit
@@ -32,6 +34,8 @@ from aggregate.sources.history_writer import append_turns, history_file
 
 ASSISTANT = "AI"
 """Who answers, as the discussion calls them."""
+WARNINGS = "warnings"
+"""In a reply's ``raw``: what went wrong on the way and did not end it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,7 @@ def _completed(
             raise recorder.error
     warnings = (
         *_left_out(prepared.client.provider, reply),
+        *reply.raw.get(WARNINGS, ()),
         *_usage_warnings(prepared, reply.usage),
         *file.warnings,
     )
@@ -140,9 +145,7 @@ def _left_out(provider: str, reply: Reply) -> tuple[str, ...]:
     if not left_out:
         return ()
     what = ", ".join(left_out)
-    return (
-        f"{provider} has refused the request with {what}: it was sent again with its text alone",
-    )
+    return (f"{provider} has refused the request with {what}: it was sent again without",)
 
 
 def _kept_in(project: Project, request: Request) -> Path | None:
@@ -166,10 +169,13 @@ def _usage_warnings(prepared: PreparedTurn, usage: Usage) -> tuple[str, ...]:
 
 def _ask(prepared: PreparedTurn, recorder: StreamRecorder, log: LoggedRequest) -> Reply:
     """Return the answer; where a part of it came before a failure, what was sent is recorded too."""
+    folder = prepared.request.output_dir
+    name, warnings = open_cache(prepared.explicit_cache, prepared.client, prepared.plan, folder)
     options = RequestOptions(
         max_output=prepared.max_output,
         temperature=prepared.temperature,
         effort=prepared.effort,
+        cached_content=name,
     )
     try:
         reply = prepared.client.exchange(prepared.plan, on_text=recorder, options=options)
@@ -179,7 +185,21 @@ def _ask(prepared: PreparedTurn, recorder: StreamRecorder, log: LoggedRequest) -
             with suppress(OutputError):  # the first error says more
                 write_request(log)
         raise
-    return reply
+    warnings += _after_cache(prepared, reply, name)
+    return replace(reply, raw={**reply.raw, WARNINGS: warnings}) if warnings else reply
+
+
+def _after_cache(prepared: PreparedTurn, reply: Reply, name: str) -> tuple[str, ...]:
+    """Note how the caches have done: an explicit one that was refused is forgotten."""
+    folder = prepared.request.output_dir
+    if not name:
+        expected, read = prepared.expected.cache_read, reply.usage.cache_read
+        record_hits(prepared.client, expected=expected, read=read, output_dir=folder)
+        return ()
+    if CACHED_CONTENT not in reply.raw.get(LEFT_OUT, ()):
+        return ()
+    gone = [cache for cache in read_caches(folder).caches if cache.name == name]
+    return forget_caches(gone, folder)
 
 
 def _keep(prepared: PreparedTurn, reply: Reply, history: Path | None, log: LoggedRequest) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from aggregate.chat.cache_settings import cache_settings
+from aggregate.chat.gemini_caching import decide_cache
 from aggregate.chat.last_request import LastRequest
 from aggregate.chat.model_selection import (
     ModelSelection as ModelSelection,
@@ -15,6 +16,7 @@ from aggregate.chat.turn_composition import ComposedTurn, Recipient, compose_tur
 from aggregate.clients.capabilities import Effort, unused_options
 from aggregate.clients.client import Client
 from aggregate.clients.context_window import check_window, context_window
+from aggregate.clients.gemini_caches import CacheDecision
 from aggregate.clients.image_rules import LARGEST_FILE, accepted_images
 from aggregate.clients.ratio_store import token_ratio
 from aggregate.clients.scripted_client import scripted_client
@@ -70,6 +72,7 @@ class PreparedTurn:
         budget: The most tokens of the whole request by the provider's count, ``None`` for no limit.
         effort: How long the model thinks, ``None`` for its own choice.
         temperature: How freely it chooses its words, ``None`` for its own choice.
+        explicit_cache: What is done with an explicit cache of Gemini's, ``None`` for other providers.
         origins: Where provider, model, persona and the length of the answer were chosen.
     """
 
@@ -88,6 +91,7 @@ class PreparedTurn:
     budget: int | None = None
     effort: Effort | None = None
     temperature: float | None = None
+    explicit_cache: CacheDecision | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -204,6 +208,7 @@ def prepare_turn(
         budget=request.budget.tokens if request.budget else None,
         effort=selection.effort,
         temperature=selection.temperature,
+        explicit_cache=_explicit_cache(caching.lifetime, client, plan, turn),
         origins=selected.origins,
     )
 
@@ -221,6 +226,15 @@ def _sent_record(client: Client, layout: BlockLayout, turn: ComposedTurn) -> Sen
         pauses=tuple(turn.last.pauses.seconds),
         discussion=turn.request.discussion,
     )
+
+
+def _explicit_cache(
+    lifetime: CacheLifetime, client: Client, plan: RequestPlan, turn: ComposedTurn
+) -> CacheDecision | None:
+    """Return what is done with an explicit cache; with caches switched off nothing is."""
+    if lifetime is CacheLifetime.OFF:
+        return None
+    return decide_cache(client, plan, turn.last, turn.request.output_dir)
 
 
 def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:

@@ -63,6 +63,9 @@ COMMANDS: Mapping[str, Row] = {
         "Work on the tickets of every track on a database until interrupted.",
         hidden=True,
     ),
+    "mcp": Row(
+        "mcp", "Serve prompts, files and what they define to agents, by the Model Context Protocol."
+    ),
     "init": Row("init", "Write a commented manual_slop.toml for the project in this folder."),
     "preset": Row(
         "preset", "List, show, save, apply and delete named compositions of files and screenshots."
@@ -88,7 +91,22 @@ CONDUCT: Mapping[str, Row] = {
     "status": Row("conduct.status", "Show how the latest run of TRACK stands.", needs_dbos=True),
     "resume": Row(
         "conduct.resume",
-        "Go on with the unfinished run of TRACK, and never begin one.",
+        "Go on with the latest run of TRACK: what is open, and what failed, is run.",
+        needs_dbos=True,
+    ),
+    "retry": Row(
+        "conduct.retry",
+        "Run TICKETS of the latest run of TRACK once more, and all that depend on them.",
+        needs_dbos=True,
+    ),
+    "approve": Row(
+        "conduct.decide",
+        "Approve TICKET, which waits for it; what depends on it is run.",
+        needs_dbos=True,
+    ),
+    "reject": Row(
+        "conduct.decide",
+        "Reject TICKET, which waits for approval; what depends on it is not run.",
         needs_dbos=True,
     ),
     "cancel": Row("conduct.cancel", "End the run of TRACK that is under way.", needs_dbos=True),
@@ -97,6 +115,7 @@ CONDUCT: Mapping[str, Row] = {
         "Delete the runs of TRACK that are over from the database; their files stay.",
         needs_dbos=True,
     ),
+    "new": Row("conduct.new", "Write a track NAME from a question, or from a spec.md."),
     "worker": Row(
         "conduct.worker",
         "Work on the tickets of every track on a database until interrupted.",

@@ -16,6 +16,7 @@ if (
     from rich.progress import Progress as Progress
 
     from aggregate.chat.audit_recorder import AuditRecorder as AuditRecorder
+    from aggregate.chat.gemini_caching import prune_caches as prune_caches
     from aggregate.cli.audit_table import print_audit as print_audit
     from aggregate.cli.conduct.start import start_track as start_track
     from aggregate.cli.conduct.track_list import print_tracks as print_tracks
@@ -27,6 +28,9 @@ if (
     from aggregate.compose.file_stats import largest_folders as largest_folders
     from aggregate.compose.ranked_files import file_scores as file_scores
     from aggregate.config.schema import json_schema as json_schema
+    from aggregate.mcp.http import new_token as new_token
+    from aggregate.mcp.serving import serve_on_http as serve_on_http
+    from aggregate.mcp.serving import serve_on_stdio as serve_on_stdio
     from aggregate.tokens.count import PromptTokens as PromptTokens
     from aggregate.tokens.count import count_prompt as count_prompt
     from aggregate.tokens.segment_counter import SegmentCounter as SegmentCounter
@@ -48,8 +52,12 @@ HOMES = {
     "format_exception": "traceback",  # for who debugs
     "json_schema": "aggregate.config.schema",
     "largest_folders": "aggregate.compose.file_stats",
+    "new_token": "aggregate.mcp.http",  # what serves agents needs an extra
     "print_audit": "aggregate.cli.audit_table",  # draws with rich
     "print_tracks": "aggregate.cli.conduct.track_list",  # so that the help of conduct is quick
+    "prune_caches": "aggregate.chat.gemini_caching",  # loads the clients
+    "serve_on_http": "aggregate.mcp.serving",
+    "serve_on_stdio": "aggregate.mcp.serving",
     "start_track": "aggregate.cli.conduct.start",  # needs DBOS, without which a dry run works
 }
 

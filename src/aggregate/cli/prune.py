@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
+from aggregate.cli import lazy
 from aggregate.cli.asking import open_project_here
 from aggregate.cli.options import config_option
-from aggregate.cli.output import write_path
+from aggregate.cli.output import warn_all, write_path
 from aggregate.compose.numbered_output import prune_outputs
 from aggregate.compose.project import request_for
 
@@ -23,3 +24,4 @@ def prune(config: Path, keep: int) -> None:
         request.output_dir, request.namespace, keep=keep, project=request.written_in
     ):
         write_path(path)
+    warn_all(lazy.prune_caches(request.output_dir))

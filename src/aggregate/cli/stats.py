@@ -11,7 +11,6 @@ from rich.cells import cell_len
 
 from aggregate.cli import lazy
 from aggregate.cli.asking import open_asked_project, read_task, task_option
-from aggregate.cli.columns import BAR, bar, fitted
 from aggregate.cli.options import (
     cache_options,
     config_option,
@@ -28,6 +27,7 @@ from aggregate.compose.missing_grammars import missing_grammar, missing_grammar_
 from aggregate.compose.project import request_for
 from aggregate.index.store import open_index
 from aggregate.models.view import ViewMode, ViewRequest
+from aggregate.text.columns import BAR, bar, fitted
 from aggregate.text.terminal import printable
 
 _TITLE = "tokens by view"

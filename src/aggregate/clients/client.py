@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from aggregate.clients.protocol import (
 )
 from aggregate.clients.retry import Retry, with_retries
 from aggregate.clients.token_ratios import OWN_COUNT, TokenRatio
+from aggregate.concurrency.own_loop import run_async
 from aggregate.deprecation import renamed_keywords
 from aggregate.errors import ClientSetupError, ProviderError
 from aggregate.models.prompt import Prompt
@@ -33,6 +33,9 @@ MALFORMED: Final = frozenset({400, 422})
 """Statuses of a request that a provider does not understand."""
 NO_IMAGES: Final = 500
 """The status of llama.cpp's server for images where its model takes none."""
+NO_CACHE_THERE: Final = frozenset({400, 403, 404})
+"""Statuses of a request whose explicit cache has ended, or belongs to another key."""
+CACHED_CONTENT: Final = "the explicit cache"
 LEFT_OUT: Final = "left_out"
 """In a reply's ``raw``: what the provider has refused beside the text."""
 
@@ -166,10 +169,7 @@ class Client:
             asyncio.get_running_loop().set_exception_handler(_log_unclosed)
             return await self._exchange(plan, model or self.model, on_text, options)
 
-        if not _is_in_loop():
-            return asyncio.run(in_own_loop())
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, in_own_loop()).result()
+        return run_async(in_own_loop())
 
     async def _exchange(
         self, plan: RequestPlan, model: str, on_text: OnText | None, options: RequestOptions
@@ -207,7 +207,14 @@ class Client:
         temperature = capabilities.temperature(options.temperature)
         effort = options.effort if capabilities.takes_effort else None
         return ModelRequest(
-            plan, model, options.max_output, temperature, schema, response_format, effort
+            plan,
+            model,
+            options.max_output,
+            temperature,
+            schema,
+            response_format,
+            effort,
+            options.cached_content,
         )
 
     async def _ask(self, request: ModelRequest, forwarder: StreamForwarder | None) -> Reply:
@@ -227,6 +234,10 @@ class Client:
             error.__context__ = (
                 None  # the SDK's error, which holds the request with its headers and open streams
             )
+            if request.cached_content and error.status in NO_CACHE_THERE and may_repeat():
+                reply = await self._ask(replace(request, cached_content=""), forwarder)
+                left_out = (CACHED_CONTENT, *reply.raw.get(LEFT_OUT, ()))
+                return replace(reply, raw={**reply.raw, LEFT_OUT: left_out})
             refused = error.status in MALFORMED or (
                 error.status == NO_IMAGES and request.plan.has_images
             )
@@ -234,15 +245,6 @@ class Client:
                 raise
             reply = await self._ask(request.text_only, forwarder)
             return replace(reply, raw={**reply.raw, LEFT_OUT: request.beside_text})
-
-
-def _is_in_loop() -> bool:
-    """Return whether this thread is busy with a loop already."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def _log_unclosed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -1,10 +1,11 @@
 """Google's Gemini API, through its SDK; its cache needs no breakpoints."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from aggregate.clients.connection import (
     DEFAULT_LIMITS,
@@ -13,15 +14,21 @@ from aggregate.clients.connection import (
     http_client_options,
 )
 from aggregate.clients.credentials import ApiKey
-from aggregate.clients.messages import Message, messages_of
+from aggregate.clients.messages import Message, MessagePart, messages_of
 from aggregate.clients.protocol import ModelRequest, OnText
 from aggregate.clients.sdk_errors import SdkErrorTranslator, finish_reason, missing_sdk
+from aggregate.concurrency.own_loop import run_async
+from aggregate.errors import ProviderError
 from aggregate.models.reply import FinishReason, Reply
 from aggregate.models.usage import Usage, reported_tokens
+from aggregate.prompt_cache.request_plan import BlockRole, RequestPlan
 
 if TYPE_CHECKING:
     from google.genai.client import AsyncClient
 
+_T = TypeVar("_T")
+_GONE = frozenset({403, 404})
+"""What is answered for a cache that has ended: Google does not tell whether there was one."""
 PROVIDERS = frozenset({"gemini"})
 """Who speaks it."""
 _REFUSED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
@@ -50,6 +57,56 @@ class GeminiApi:
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         """Send a request and return the answer."""
+
+        async def ask(session: "AsyncClient") -> Reply:
+            return parse_reply(await _ask(session, request_body(request), on_text))
+
+        return await self._in_session(ask)
+
+    def create_cache(self, plan: RequestPlan, model: str, *, seconds: float) -> str:
+        """Make an explicit cache of what stands before the discussion, and return its name.
+
+        Raises:
+            ProviderError: The provider refused or failed.
+        """
+        prefix, _ = _split_prefix(plan)
+        config: dict[str, Any] = {"ttl": f"{seconds:.0f}s"}
+        if prefix:
+            config["contents"] = [{"role": "user", "parts": _parts(prefix)}]
+        if plan.system:
+            config["system_instruction"] = plan.system
+
+        async def create(session: "AsyncClient") -> str:
+            made = await session.caches.create(model=model, config=cast("Any", config))
+            return made.name or ""
+
+        name = run_async(self._in_session(create))
+        if not name:
+            raise ProviderError(f"{self.provider} has made a cache without a name")
+        return name
+
+    def extend_cache(self, name: str, *, seconds: float) -> None:
+        """Let an explicit cache live for ``seconds`` from now; errors are those of ``create_cache``."""
+
+        async def extend(session: "AsyncClient") -> None:
+            await session.caches.update(name=name, config={"ttl": f"{seconds:.0f}s"})
+
+        run_async(self._in_session(extend))
+
+    def delete_cache(self, name: str) -> None:
+        """Delete an explicit cache; one that has ended is no error, others are those of ``create_cache``."""
+
+        async def delete(session: "AsyncClient") -> None:
+            await session.caches.delete(name=name)
+
+        try:
+            run_async(self._in_session(delete))
+        except ProviderError as error:
+            if error.status not in _GONE:
+                raise
+
+    async def _in_session(self, act: Callable[["AsyncClient"], Awaitable[_T]]) -> _T:
+        """Do something with a client of the SDK."""
         try:
             from google import genai
             from google.genai import errors, types
@@ -70,7 +127,7 @@ class GeminiApi:
                 )
                 client = self._client(genai, options)
                 async with client.aio as session:
-                    return parse_reply(await _ask(session, request_body(request), on_text))
+                    return await act(session)
 
     def _client(self, sdk: Any, options: object) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
         """Return the SDK's client; the key is left in no variable of a frame that an error passes through."""
@@ -95,9 +152,17 @@ async def _ask(
 
 
 def request_body(request: ModelRequest) -> dict[str, Any]:
-    """Return the arguments of a request: texts in one part each, because only the prefix matters to the cache."""
+    """Return the arguments of a request: texts in one part each, because only the prefix matters to the cache.
+
+    What an explicit cache holds is left out, the instructions included.
+    """
     config: dict[str, Any] = {"max_output_tokens": request.max_output}
-    if request.plan.system:
+    messages = messages_of(request.plan)
+    _, rest = _split_prefix(request.plan)
+    if request.cached_content and rest:
+        config["cached_content"] = request.cached_content
+        messages = (Message(is_assistant=False, parts=rest), *messages[1:])
+    elif request.plan.system:
         config["system_instruction"] = request.plan.system
     if request.temperature is not None:
         config["temperature"] = request.temperature
@@ -106,16 +171,41 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
     if request.schema:
         config |= {"response_mime_type": "application/json", "response_json_schema": request.schema}
     contents = [
-        {"role": "model" if message.is_assistant else "user", "parts": _parts(message)}
-        for message in messages_of(request.plan)
+        {"role": "model" if message.is_assistant else "user", "parts": _parts(message.parts)}
+        for message in messages
     ]
     return {"model": request.model, "contents": contents, "config": config}
 
 
-def _parts(message: Message) -> list[dict[str, Any]]:
-    """Return a message's images, and what stands before, between and behind them as one text each."""
+def cached_prefix(plan: RequestPlan) -> tuple[str, int]:
+    """Return a hash of what an explicit cache would hold, ``""`` where nothing is left to send, and its tokens."""
+    prefix, rest = _split_prefix(plan)
+    if not prefix or not rest:
+        return "", 0
+    texts = (part.block.image.digest if part.block.image else part.text for part in prefix)
+    held = "\0".join((plan.system, *texts))
+    system = sum(block.tokens for block in plan.blocks if block.role is BlockRole.SYSTEM)
+    return blake2b(held.encode(), digest_size=16).hexdigest(), system + sum(
+        part.block.tokens for part in prefix
+    )
+
+
+def _split_prefix(
+    plan: RequestPlan,
+) -> tuple[tuple[MessagePart, ...], tuple[MessagePart, ...]]:
+    """Return the parts of the first message that stand before the discussion, and the others."""
+    first = next(iter(messages_of(plan)), None)
+    if first is None:
+        return (), ()
+    roles = [part.block.role for part in first.parts]
+    end = next((i for i, role in enumerate(roles) if role is not BlockRole.DOCUMENT), len(roles))
+    return first.parts[:end], first.parts[end:]
+
+
+def _parts(pieces: Sequence[MessagePart]) -> list[dict[str, Any]]:
+    """Return the images of some parts, and what stands before, between and behind them as one text each."""
     parts: list[dict[str, Any]] = []
-    for image, run in groupby(message.parts, key=lambda part: part.block.image):
+    for image, run in groupby(pieces, key=lambda part: part.block.image):
         if image:
             parts.append({"inline_data": {"mime_type": image.media_type, "data": image.data}})
         else:

@@ -148,7 +148,7 @@ def request_for(
     screenshots = tuple(config.screenshots.paths)
     applied = None
     if preset_name := preset or config.project.active_preset:
-        applied = _presets(project).get(preset_name)
+        applied = presets_of(project).get(preset_name)
         entries = tuple(map(Entry, applied.files))
         screenshots = tuple(applied.screenshots)
     task = task_of(task, config.task)
@@ -279,7 +279,8 @@ def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
     return tuple(doubts)
 
 
-def _presets(project: Project) -> "ContextPresetManager":
+def presets_of(project: Project) -> "ContextPresetManager":
+    """Return the context presets of a project and of the user."""
     # Its library takes 10 ms, few projects have presets.
     from aggregate.presets.store import ContextPresetManager
 

@@ -1,7 +1,7 @@
 """What goes to a worker and what comes back, as values that fit into a database."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -28,6 +28,8 @@ class Assignment:
         attempt: The number of this attempt, from 1.
         ahead: Others wait until the answer to this one begins to come; it warms a cache up for them.
         urgent: It goes before those that wait in the queue: others wait for it, or it has waited for others.
+        answer: The JSON Schema that the answer must meet, ``None`` for any text.
+        max_cost: US dollars that all attempts together may cost, ``None`` for no limit.
         provider: Whom to ask, ``""`` for the worker's own; a persona names one.
         model: Which of the provider's models, ``""`` for the worker's own, or for the usual one of ``provider``.
         base_url: Where the provider is reached, ``""`` for its own address; workers ask only addresses that they know.
@@ -47,6 +49,8 @@ class Assignment:
     attempt: int = 1
     ahead: bool = False
     urgent: bool = False
+    answer: Mapping[str, Any] | None = None
+    max_cost: float | None = None
     provider: str = ""
     model: str = ""
     base_url: str = ""
@@ -74,6 +78,10 @@ class Assignment:
             for segment in self.prompt.segments
         ]
         data["prompt"] = {"segments": segments}
+        # A worker of an earlier version knows none of these, and need not where they say nothing.
+        for name in ("answer", "max_cost"):
+            if data[name] is None:
+                del data[name]
         return json.dumps(data)  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod
@@ -102,11 +110,13 @@ class WorkerReply:
         text: The answer.
         tokens: What it has cost, input and output together; 0 where the worker does not know.
         warning: What is doubtful about it, or ``""``.
+        cost: What it has cost in US dollars, ``None`` where the price is not known.
     """
 
     text: str
     tokens: int = 0
     warning: str = ""
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +127,11 @@ class TicketOutcome:
         ticket: Its id.
         status: ``success``, ``error`` or ``timeout``.
         text: The answer, ``""`` unless it succeeded.
-        tokens: What the answer has cost.
+        tokens: What all attempts have taken, as far as is known.
         errors: Why attempts failed, in order; the last one is the ticket's reason where it failed.
         warning: What is doubtful about the answer, or ``""``.
+        cost: What all attempts have cost in US dollars, as far as is known; ``None`` where nothing is.
+        seconds: How long all attempts took, without the waits between them.
     """
 
     ticket: str
@@ -128,6 +140,8 @@ class TicketOutcome:
     tokens: int = 0
     errors: tuple[str, ...] = ()
     warning: str = ""
+    cost: float | None = None
+    seconds: float = 0.0
 
     @property
     def failure(self) -> str | None:

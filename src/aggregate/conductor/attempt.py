@@ -1,12 +1,13 @@
 """One attempt at an assignment, within its time; whatever goes wrong becomes a value."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Event
 from time import monotonic
 
 from aggregate.concurrency.threads import run_in_thread
+from aggregate.conductor.answer_schema import AnswerSchemaError, checked_answer
 from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.conductor.worker import Worker
 from aggregate.errors import WorkerError
@@ -33,6 +34,9 @@ class Attempt:
         tokens: What it has cost.
         again: Whether another attempt may help.
         warning: What is doubtful about the answer.
+        cost: What it has cost in US dollars, ``None`` where that is not known.
+        seconds: How long it took.
+        refused: Why there was an answer that is not taken; the next attempt is told.
     """
 
     status: RunStatus
@@ -40,6 +44,9 @@ class Attempt:
     tokens: int = 0
     again: bool = False
     warning: str = ""
+    cost: float | None = None
+    seconds: float = 0.0
+    refused: str = ""
 
 
 class WorkerStopping(BaseException):
@@ -70,23 +77,47 @@ def attempt_assignment(
         WorkerStopping: ``stop`` was set meanwhile.
     """
     numbered = replace(assignment, attempt=number)
+    begin = monotonic()
     attempt = run_in_thread(f"worker-{assignment.ticket}", lambda: _ask(worker, numbered, begun))
-    end = monotonic() + assignment.timeout
+    end = begin + assignment.timeout
     while (remaining := end - monotonic()) > 0:
         if stop is not None and stop.is_set():
             raise WorkerStopping
         with suppress(TimeoutError):
-            return attempt.result(timeout=min(remaining, STOP_SECONDS))
-    return Attempt(RunStatus.TIMEOUT, f"timeout after {assignment.timeout:g} s", again=True)
+            done = attempt.result(timeout=min(remaining, STOP_SECONDS))
+            return replace(done, seconds=_seconds_since(begin))
+    reason = f"timeout after {assignment.timeout:g} s"
+    return Attempt(RunStatus.TIMEOUT, reason, again=True, seconds=_seconds_since(begin))
 
 
 def _ask(worker: Worker, assignment: Assignment, begun: Callable[[], None]) -> Attempt:
     try:
-        return _success(worker.work(assignment, begun))
+        return _taken(worker.work(assignment, begun), assignment)
     except WorkerError as error:
         return Attempt(RunStatus.ERROR, _shortened(str(error)), again=error.again)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a worker's failure is the ticket's, never the run's
         return Attempt(RunStatus.ERROR, _shortened(failure_text(error)), again=True)
+
+
+def _taken(reply: WorkerReply, assignment: Assignment) -> Attempt:
+    """Return the attempt that gave ``reply``, failed where its answer is empty or not what was asked for."""
+    if not reply.text.strip():
+        return _refused(reply, "the answer is empty")
+    if assignment.answer is None:
+        return _success(reply)
+    try:
+        text = checked_answer(reply.text, assignment.answer)
+    except AnswerSchemaError as fault:
+        return _refused(reply, f"the answer does not meet its schema: {fault}")
+    return _success(replace(reply, text=text))
+
+
+def _refused(reply: WorkerReply, reason: str) -> Attempt:
+    """Return a failed attempt that has cost what an answer costs."""
+    text = _shortened("; ".join(filter(None, (reason, reply.warning))))
+    return Attempt(
+        RunStatus.ERROR, text, int(reply.tokens), again=True, cost=reply.cost, refused=reason
+    )
 
 
 def _success(reply: WorkerReply) -> Attempt:
@@ -98,7 +129,11 @@ def _success(reply: WorkerReply) -> Attempt:
         warnings.append(f"the answer is cut: its first {characters} are here")
         text = text[:ANSWER_CHARACTERS]
     warning = _shortened("; ".join(warnings))
-    return Attempt(RunStatus.SUCCESS, text, int(reply.tokens), warning=warning)
+    return Attempt(RunStatus.SUCCESS, text, int(reply.tokens), warning=warning, cost=reply.cost)
+
+
+def _seconds_since(begin: float) -> float:
+    return round(monotonic() - begin, 3)
 
 
 def _shortened(text: str) -> str:
@@ -115,4 +150,19 @@ def outcome_of(assignment: Assignment, attempts: list[Attempt]) -> TicketOutcome
     last = attempts[-1]
     errors = tuple(attempt.text for attempt in attempts if attempt.status is not RunStatus.SUCCESS)
     text = last.text if last.status is RunStatus.SUCCESS else ""
-    return TicketOutcome(assignment.ticket, last.status, text, last.tokens, errors, last.warning)
+    return TicketOutcome(
+        assignment.ticket,
+        last.status,
+        text,
+        sum(attempt.tokens for attempt in attempts),
+        errors,
+        last.warning,
+        cost=cost_of(attempts),
+        seconds=round(sum(attempt.seconds for attempt in attempts), 3),
+    )
+
+
+def cost_of(attempts: Iterable[Attempt]) -> float | None:
+    """Return what attempts have cost in US dollars as far as is known, ``None`` where nothing is."""
+    costs = [attempt.cost for attempt in attempts if attempt.cost is not None]
+    return round(sum(costs), 9) if costs else None

@@ -1,11 +1,12 @@
 """One ticket from its context to its outcome."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import sleep
 
 from aggregate.concurrency.backoff import doubling_delay
 from aggregate.conductor.assignment import Assignment, TicketOutcome
-from aggregate.conductor.attempt import Attempt, attempt_assignment, outcome_of
+from aggregate.conductor.attempt import Attempt, attempt_assignment, cost_of, outcome_of
 from aggregate.conductor.merge_outcomes import merge_outcomes
 from aggregate.conductor.run_files import RunFiles
 from aggregate.conductor.tickets import Ticket
@@ -15,6 +16,8 @@ from aggregate.deprecation import renamed_keywords
 
 BACKOFF_SECONDS = 1.0
 """Before the second attempt; doubled before each further one. A client has retried what passes quickly by then."""
+CORRECT_IT = "Your last answer was not taken: {}. Answer again, and mend that."
+"""What stands behind the task when an answer was refused."""
 MAX_BACKOFF_SECONDS = 8.0
 """The most before any attempt: a ticket has few retries, and its dependents wait meanwhile."""
 
@@ -66,7 +69,24 @@ def complete_assignment(
         wait: Called with the seconds before another attempt.
     """
     attempts = [attempt(worker, assignment, 1)]
-    while attempts[-1].again and len(attempts) <= assignment.retries:
-        wait(doubling_delay(len(attempts), BACKOFF_SECONDS, MAX_BACKOFF_SECONDS))
-        attempts.append(attempt(worker, assignment, len(attempts) + 1))
+    while _may_go_on(assignment, attempts):
+        asked = assignment
+        if refused := attempts[-1].refused:
+            asked = replace(
+                assignment, message=f"{assignment.message}\n\n{CORRECT_IT.format(refused)}"
+            )
+        else:
+            wait(doubling_delay(len(attempts), BACKOFF_SECONDS, MAX_BACKOFF_SECONDS))
+        attempts.append(attempt(worker, asked, len(attempts) + 1))
     return outcome_of(assignment, attempts)
+
+
+def _may_go_on(assignment: Assignment, attempts: Sequence[Attempt]) -> bool:
+    """Tell whether another attempt is to be made; after a refused answer there is one, whatever ``retries`` says."""
+    last = attempts[-1]
+    spent = cost_of(attempts) or 0.0
+    if not last.again or (assignment.max_cost is not None and spent >= assignment.max_cost):
+        return False
+    if last.refused:
+        return sum(bool(attempt.refused) for attempt in attempts) == 1
+    return len(attempts) <= assignment.retries

@@ -7,6 +7,7 @@ from aggregate.clients.pricing import cost
 from aggregate.clients.token_ratios import TokenRatio, shipped_ratio
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.assignment_tokens import AssignmentTokens
+from aggregate.conductor.fan_out import without_items
 from aggregate.conductor.recipient import Recipient
 from aggregate.conductor.schedule import Schedule
 from aggregate.conductor.tickets import Ticket, Tickets
@@ -80,7 +81,9 @@ def preview(
     while started := schedule.start(len(tickets.tickets)):
         wave += 1
         for ticket in started:
-            assignment = contexts.assignment(ticket, {}, ticket.id)
+            known = without_items(ticket)
+            contexts.check(known)
+            assignment = contexts.assignment(known, {}, ticket.id)
             choices = contexts.choices(ticket)
             recipient = contexts.asks(ticket)
             usage = meter.usage(assignment, recipient)

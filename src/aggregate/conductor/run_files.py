@@ -1,13 +1,17 @@
 """The files of a run: each worker's prompt and reply under its number, and the report."""
 
 import glob
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from aggregate.conductor.assignment import Assignment, TicketOutcome
+from aggregate.conductor.fan_out import parent_of
 from aggregate.conductor.tickets import Ticket
 from aggregate.disk.writing import confined, replace_own
+
+GRAPH = "graph.svg"
+"""The picture of the tickets, beside the report."""
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
@@ -26,15 +30,23 @@ class RunFiles:
 
     Attributes:
         folder: ``<output_dir>/<track>_<NNN>``.
-        numbers: The place of each ticket, from 1.
+        numbers: The place of each ticket, from 1; a ticket's children have theirs.
+        retried: The tickets of which an earlier round may have left files.
     """
 
     folder: Path
     numbers: dict[str, int]
+    retried: Collection[str] = ()
 
     @classmethod
     def of(
-        cls, output_dir: Path, track_id: str, number: int, tickets: Sequence[Ticket]
+        cls,
+        output_dir: Path,
+        track_id: str,
+        number: int,
+        tickets: Sequence[Ticket],
+        *,
+        retried: Collection[str] = (),
     ) -> "RunFiles":
         """Return the files of a track's run.
 
@@ -42,7 +54,7 @@ class RunFiles:
             OutputError: The run's folder is a link that leads out of ``output_dir``.
         """
         folder = confined(output_dir / f"{track_id}_{number:03d}", output_dir)
-        return cls(folder, {ticket.id: i for i, ticket in enumerate(tickets, 1)})
+        return cls(folder, {ticket.id: i for i, ticket in enumerate(tickets, 1)}, retried)
 
     def write_prompt(self, assignment: Assignment) -> Path:
         """Write what a worker is shown, and return the file."""
@@ -51,16 +63,28 @@ class RunFiles:
         return path
 
     def write_reply(self, outcome: TicketOutcome) -> None:
-        """Write what a worker answered, or why it did not."""
+        """Write what a worker answered, or why it did not; what an earlier round came to is replaced."""
         if outcome.failure is None:
             replace_own(self._path(outcome.ticket, "reply"), outcome.text)
-            return
-        errors = "\n".join(f"- attempt {i}: {error}" for i, error in enumerate(outcome.errors, 1))
-        replace_own(self._path(outcome.ticket, "failed"), errors)
+        else:
+            errors = (f"- attempt {i}: {error}" for i, error in enumerate(outcome.errors, 1))
+            replace_own(self._path(outcome.ticket, "failed"), "\n".join(errors))
+        other = "failed" if outcome.failure is None else "reply"
+        self._path(outcome.ticket, other).unlink(missing_ok=True)
 
-    def has_reply(self, ticket: str) -> bool:
-        """Tell whether the reply or the failure is there."""
-        return any(self._path(ticket, kind).exists() for kind in ("reply", "failed"))
+    def has_reply(self, outcome: TicketOutcome) -> bool:
+        """Tell whether what ``write_reply`` writes is there; after a retry it may be that of an earlier round."""
+        kind = "reply" if outcome.failure is None else "failed"
+        return outcome.ticket not in self.retried and self._path(outcome.ticket, kind).exists()
+
+    def names(self, ticket: str) -> dict[str, str]:
+        """Return the names of the files that there are of a ticket, by what they hold."""
+        paths = {kind: self._path(ticket, kind) for kind in ("prompt", "reply", "failed")}
+        return {kind: path.name for kind, path in paths.items() if path.exists()}
+
+    def write_graph(self, svg: str) -> None:
+        """Write the picture of the tickets beside the report."""
+        replace_own(self.folder / GRAPH, svg)
 
     def write_report(self, text: str) -> Path:
         """Write the report and return its path."""
@@ -70,4 +94,4 @@ class RunFiles:
 
     def _path(self, ticket: str, kind: str) -> Path:
         digits = max(3, len(str(len(self.numbers))))
-        return self.folder / f"{self.numbers[ticket]:0{digits}d}_{ticket}.{kind}.md"
+        return self.folder / f"{self.numbers[parent_of(ticket)]:0{digits}d}_{ticket}.{kind}.md"

@@ -1,7 +1,8 @@
 """Which ticket may start next."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from heapq import heappop, heappush
 
 from aggregate.conductor.dependency_graph import dependencies
 from aggregate.conductor.tickets import Ticket
@@ -58,24 +59,35 @@ class Schedule:
         self.waits_for = dependencies(tickets)
         self.skipped: dict[str, str] = {}
         self._on_error = on_error
-        self._position = {ticket.id: i for i, ticket in enumerate(tickets)}
+        self._any_focus = any_focus
+        self._prefix_of = prefix
+        # A child's position is its parent's and its own number.
+        self._position: dict[str, tuple[int, ...]] = {
+            ticket.id: (i,) for i, ticket in enumerate(tickets)
+        }
         self._unmet = {ticket_id: set(needed) for ticket_id, needed in self.waits_for.items()}
         self._dependents: dict[str, list[str]] = {}
         for ticket_id, needed in self.waits_for.items():
             for dependency in needed:
                 self._dependents.setdefault(dependency, []).append(ticket_id)
-        self._ready = [ticket.id for ticket in tickets if not self.waits_for[ticket.id]]
+        self._ended: set[str] = set()
         self._under_way: set[str] = set()
+        # What may start, the next one first; some of it has ended before a restart.
+        self._ready: list[tuple[bool, tuple[int, ...], str]] = []
+        self._ready_ids: set[str] = set()
+        self._held: dict[Prefix, list[str]] = {}
         self._prefixes = {
             ticket.id: (ticket.id,)
-            if ticket.id in alone
-            else shared_prefix(ticket, any_focus=any_focus, prefix=prefix)
+            if ticket.id in alone or not ticket.asks
+            else self._prefix(ticket)
             for ticket in tickets
         }
         uses = Counter(self._prefixes.values())
         # Prefixes that nobody has to wait for: a cache holds them, or no second ticket has them.
         self._warm = {prefix for prefix, number in uses.items() if number == 1 or not warm_up}
+        self._warm_up = warm_up
         self._warming_up: dict[Prefix, str] = {}
+        self._make_ready(ticket.id for ticket in tickets if not self.waits_for[ticket.id])
 
     @property
     def under_way(self) -> tuple[str, ...]:
@@ -90,59 +102,98 @@ class Schedule:
     @property
     def finished(self) -> bool:
         """Whether nothing is ready or under way any more."""
-        return not self._under_way and not self._ready
+        return not self._under_way and not self._ready_ids
 
     def start(self, most: int) -> list[Ticket]:
         """Return at most ``most`` tickets to start now; they count as under way.
 
         Those that have waited for others go first, each group in the tickets' order.
         """
-        started: list[str] = []
-        waiting: list[str] = []
-        for ticket_id in self._ready:
+        started: list[Ticket] = []
+        while self._ready and len(started) < most:
+            ticket_id = heappop(self._ready)[-1]
+            if ticket_id not in self._ready_ids:  # it ended before a restart
+                continue
             prefix = self._prefixes[ticket_id]
-            if len(started) >= most or prefix in self._warming_up:
-                waiting.append(ticket_id)
+            if prefix in self._warming_up:
+                self._held.setdefault(prefix, []).append(ticket_id)
                 continue
             if prefix not in self._warm:
                 self._warming_up[prefix] = ticket_id
-            started.append(ticket_id)
-        self._under_way.update(started)
-        self._ready = waiting
-        return [self.tickets[ticket_id] for ticket_id in started]
+            self._ready_ids.discard(ticket_id)
+            self._under_way.add(ticket_id)
+            started.append(self.tickets[ticket_id])
+        return started
 
-    def end(self, ticket_id: str, *, failed: bool) -> None:
-        """Hear that a ticket has ended; what waited only for it becomes ready, or is skipped."""
-        self._under_way.discard(ticket_id)
-        if ticket_id in self._ready:  # it ended before a restart
-            self._ready.remove(ticket_id)
+    def add_children(self, parent_id: str, children: Sequence[Ticket]) -> None:
+        """Let the tickets that one is spread over start; the parent stays under way until ``end`` is told of it."""
+        for number, child in enumerate(children):
+            self.tickets[child.id] = child
+            self.waits_for[child.id] = self.waits_for[parent_id]
+            self._position[child.id] = (*self._position[parent_id], number)
+            self._unmet[child.id] = set()
+            prefix = self._prefixes[child.id] = self._prefix(child)
+            if not self._warm_up or len(children) == 1:
+                self._warm.add(prefix)
+        self._make_ready(child.id for child in children)
+
+    def end(self, ticket_id: str, *, failed: bool, rejected: bool = False) -> None:
+        """Hear that a ticket has ended; what waited only for it becomes ready, or is skipped.
+
+        Args:
+            ticket_id: The ticket.
+            failed: Whether it has no answer.
+            rejected: Whether a person said that nothing that depends on it is to run, whatever ``on_error`` says.
+        """
+        self._leave(ticket_id)
         self.answer_begun(ticket_id)
-        self._release_dependents(ticket_id, failed=failed)
+        self._release_dependents(ticket_id, failed=failed, rejected=rejected)
+
+    def leave_out(self, ticket_id: str) -> None:
+        """Hear that a ticket's condition is not met: nobody was asked, and nothing is skipped for it."""
+        self._leave(ticket_id)
+        prefix = self._prefixes[ticket_id]
+        if self._warming_up.get(prefix) == ticket_id:
+            del self._warming_up[prefix]
+            self._make_ready(self._held.pop(prefix, ()))
+        self._release_dependents(ticket_id, failed=False, rejected=False)
 
     def answer_begun(self, ticket_id: str) -> None:
         """Hear that the answer to a ticket has begun to come; those that share its prefix wait no longer."""
         prefix = self._prefixes[ticket_id]
         self._warm.add(prefix)
         self._warming_up.pop(prefix, None)
+        self._make_ready(self._held.pop(prefix, ()))
 
-    def _release_dependents(self, ticket_id: str, *, failed: bool) -> None:
-        freed: list[str] = []
+    def _prefix(self, ticket: Ticket) -> Prefix:
+        return shared_prefix(ticket, any_focus=self._any_focus, prefix=self._prefix_of)
+
+    def _leave(self, ticket_id: str) -> None:
+        self._under_way.discard(ticket_id)
+        self._ready_ids.discard(ticket_id)
+        self._ended.add(ticket_id)
+
+    def _make_ready(self, ticket_ids: Iterable[str]) -> None:
+        for ticket_id in ticket_ids:
+            if ticket_id not in self._ended:
+                # Those that have waited for others go first.
+                place = (not self.waits_for[ticket_id], self._position[ticket_id], ticket_id)
+                heappush(self._ready, place)
+                self._ready_ids.add(ticket_id)
+
+    def _release_dependents(self, ticket_id: str, *, failed: bool, rejected: bool) -> None:
+        stops = self._on_error is FailurePolicy.FAIL or rejected
+        how = "was rejected" if rejected else "failed"
         ends = [(ticket_id, failed)]
         while ends:
             ended, without_answer = ends.pop()
             for dependent in self._dependents.get(ended, ()):
                 self._unmet[dependent].discard(ended)
-                if dependent in self.skipped:
+                if dependent in self.skipped or dependent in self._ended:
                     continue
-                if without_answer and self._on_error is FailurePolicy.FAIL:
-                    what = "was not run" if ended in self.skipped else "failed"
+                if without_answer and stops:
+                    what = "was not run" if ended in self.skipped else how
                     self.skipped[dependent] = f'not run: it depends on "{ended}", which {what}'
                     ends.append((dependent, True))
                 elif not self._unmet[dependent]:
-                    freed.append(dependent)
-        if freed:
-            self._ready = sorted({*self._ready, *freed}, key=self._place)
-
-    def _place(self, ticket_id: str) -> tuple[bool, int]:
-        """Return what ready tickets are sorted by: those that have waited for others go first."""
-        return not self.waits_for[ticket_id], self._position[ticket_id]
+                    self._make_ready([dependent])

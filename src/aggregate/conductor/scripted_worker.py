@@ -29,11 +29,12 @@ class ScriptedWorker:
         answer = self._answers.get(assignment.ticket)
         if answer is None:
             tokens = self._tokens.count(assignment)
-            return WorkerReply(describe_assignment(assignment, tokens), tokens)
+            return WorkerReply(describe_assignment(assignment, tokens), tokens, cost=0.0)
         time.sleep(answer.seconds)
         if error := answer.failure(assignment.attempt):
             raise WorkerError(error, again=not answer.refuse)
-        return WorkerReply(answer.text, self._tokens.count(assignment) + count(answer.text))
+        tokens = self._tokens.count(assignment) + count(answer.text)
+        return WorkerReply(answer.text, tokens, cost=answer.cost)
 
 
 def describe_assignment(assignment: Assignment, tokens: int) -> str:

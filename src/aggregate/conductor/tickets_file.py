@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
-from aggregate.conductor.dependency_graph import find_cycle, members_of
-from aggregate.conductor.tickets import Ticket, Tickets
+from aggregate.conductor.answer_schema import with_schema
+from aggregate.conductor.dependency_graph import dependencies, find_cycle, members_of
+from aggregate.conductor.expressions import fault_of
+from aggregate.conductor.tickets import Ticket, TicketKind, Tickets
 from aggregate.config.key_position import line_of_key
 from aggregate.config.load import parse_toml, read_toml_text, validate_table
 from aggregate.errors import ConfigError
@@ -27,10 +30,28 @@ def load_tickets(path: Path) -> Tickets:
     """
     text = read_toml_text(path)
     loaded = validate_table(Tickets, parse_toml(text, path), path=path, text=text)
-    for keys, message in _problems(loaded.tickets):  # the first one is enough
-        key = ".".join(map(str, keys))
-        raise ConfigError(message, path=str(path), key=key, line=line_of_key(text, keys))
-    return loaded
+    for keys, message in chain(  # the first one is enough
+        _problems(loaded.tickets), _problems_of_expressions(loaded.tickets)
+    ):
+        raise _config_error(message, keys, path=path, text=text)
+    return loaded.model_copy(update={"tickets": tuple(_with_schemas(loaded, path, text))})
+
+
+def _with_schemas(loaded: Tickets, path: Path, text: str) -> Iterator[Ticket]:
+    """Yield the tickets with the schemas of their answers, so that a run keeps the ones that it began with."""
+    for i, ticket in enumerate(loaded.tickets):
+        try:
+            yield with_schema(ticket, path.parent)
+        except ValueError as error:
+            keys = ("tickets", i, "answer")
+            raise _config_error(f'"{ticket.id}": {error}', keys, path=path, text=text) from None
+
+
+def _config_error(
+    message: str, keys: tuple[str | int, ...], *, path: Path, text: str
+) -> ConfigError:
+    key = ".".join(map(str, keys))
+    return ConfigError(message, path=str(path), key=key, line=line_of_key(text, keys))
 
 
 def check_tickets(tickets: Tickets) -> Tickets:
@@ -55,11 +76,36 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
             yield ("tickets", i, "id"), f'two tickets have the id "{ticket.id}": give each its own'
         position[ticket.id] = i
     yield from _problems_of_variables(tickets)
+    yield from _problems_of_approvals(tickets)
     yield from _unknown_dependencies(tickets)
     if cycle := find_cycle(tickets):
         way = " -> ".join(f'"{ticket_id}"' for ticket_id in (*cycle, cycle[0]))
         message = f"tickets wait for each other: {way}: remove one dependency"
         yield ("tickets", position[cycle[0]], "depends_on"), message
+
+
+def _problems_of_approvals(tickets: Sequence[Ticket]) -> Iterator[Problem]:
+    for i, ticket in enumerate(tickets):
+        if ticket.kind is not TicketKind.APPROVAL:
+            continue
+        for key in ("for_each", "answer", "tools", "focus_files"):
+            if getattr(ticket, key):
+                message = (
+                    f'"{ticket.id}" is an approval, which no worker is asked for: leave {key} out'
+                )
+                yield ("tickets", i, key), message
+
+
+def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
+    """Yield conditions and lists that can never be evaluated; the sandbox is asked, which takes a moment."""
+    waits_for = dependencies(tickets)
+    for i, ticket in enumerate(tickets):
+        variables = {name for name in ticket.depends_on if name.startswith("$")}
+        for key in ("when", "for_each"):
+            expression = getattr(ticket, key)
+            if expression and (fault := fault_of(expression, {*waits_for[ticket.id], *variables})):
+                message = f'{key} of "{ticket.id}" cannot be evaluated: {fault}'
+                yield ("tickets", i, key), message
 
 
 def _unknown_dependencies(tickets: Sequence[Ticket]) -> Iterator[Problem]:

@@ -1,35 +1,42 @@
 """One run of a track: enqueue ready tickets, collect their outcomes, until all have ended."""
 
+import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
 from threading import Event
 from time import monotonic
 
 from aggregate.conductor.assignment import TicketOutcome
 from aggregate.conductor.checkboxes import Checkbox
-from aggregate.conductor.merge_outcomes import merge_outcomes
+from aggregate.conductor.endings import Ending, Endings, EndingState
+from aggregate.conductor.expressions import evaluate, is_met
+from aggregate.conductor.fan_out import FanOutError, children_of, items_of, parent_of
+from aggregate.conductor.graph_svg import graph_svg
 from aggregate.conductor.metadata_file import TrackStatus
 from aggregate.conductor.report import ReportLine, report_text
-from aggregate.conductor.run_files import RunFiles
+from aggregate.conductor.run_files import GRAPH, RunFiles
+from aggregate.conductor.run_outcomes import CHUNK, RunOutcomes
 from aggregate.conductor.schedule import Schedule
+from aggregate.conductor.spending import Spending
 from aggregate.conductor.task_queue import TaskQueue
-from aggregate.conductor.tickets import Ticket, Tickets
+from aggregate.conductor.ticket_keys import TicketKeys, ticket_of
+from aggregate.conductor.tickets import Ticket, TicketKind, Tickets
 from aggregate.conductor.track import Track
 from aggregate.conductor.worker_context import WorkerContexts
-from aggregate.models.group import FailurePolicy, RunStatus
-from aggregate.models.result import AggregatedResult
+from aggregate.errors import BudgetError, ConfigError, SandboxError, ScopeError
+from aggregate.models.group import FailurePolicy
 
-CHUNK = 200
-"""Outcomes that are read from the queue at one time: an answer may have megabytes, and all of them need not be held at
-once."""
 LOOK_SECONDS = 0.05
 """Between two looks at the queue while tickets are laid down: a look costs about as much as laying one down."""
 RECORDING_SECONDS = 0.002
 """How soon the queue is looked at again when something has just ended: it takes about so long to be recorded."""
+DECISION_SECONDS = 0.2
+"""Between two looks whether a person has decided: each reads all endings of the run."""
+APPROVE = "aggregate conduct approve"
+"""What to type, behind which track and ticket stand."""
 MARK_SECONDS = 0.5
 """The plan's checkboxes are written at most this often, for a person looks at them; the last ones always."""
 
@@ -41,15 +48,25 @@ class TicketState(StrEnum):
     DONE = "done"
     FAILED = "failed"
     SKIPPED = "not run"
+    WAITING = "waits"
+    LEFT_OUT = "left out"
 
 
 @dataclass(frozen=True, slots=True)
 class TicketEvent:
-    """A change in a ticket's state, with one line of detail."""
+    """A change in a ticket's state.
+
+    Attributes:
+        ticket: The ticket.
+        state: What has become of it.
+        detail: One line.
+        line: What the report will say of it, where it has ended.
+    """
 
     ticket: Ticket
     state: TicketState
     detail: str = ""
+    line: ReportLine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +104,7 @@ class TrackResult:
     @property
     def succeeded(self) -> bool:
         """Whether every ticket has an answer, and every variable a value."""
-        return not self.unmerged and all(line.status is RunStatus.SUCCESS for line in self.lines)
+        return not self.unmerged and all(line.is_done for line in self.lines)
 
 
 class TrackRun:
@@ -98,13 +115,15 @@ class TrackRun:
     that a second writing repeats, so each ticket is in the files exactly once.
 
     Args:
-        run_id: Names the run; keys of assignments begin with it.
+        keys: Of the run's tickets, in the rounds that they are in.
         track: Whose checkboxes and metadata follow the run.
         tickets: What is run.
         contexts: Composes the workers' contexts.
         queue: Takes assignments and gives outcomes.
+        endings: Keeps what becomes of tickets that no worker is asked for.
         files: Where prompts, replies and the report are written.
         polling: How many assignments are in the queue at one time, and how often it is looked at.
+        max_cost: The most US dollars that the run may cost, ``None`` for no limit.
         observe: Hears of every change.
         cancelled: Asked before each ticket and between two looks at the queue.
         changed: Set when an answer has ended or begun in this process; what other processes do is seen by looking.
@@ -114,25 +133,28 @@ class TrackRun:
 
     def __init__(
         self,
-        run_id: str,
+        keys: TicketKeys,
         track: Track,
         tickets: Tickets,
         *,
         contexts: WorkerContexts,
         queue: TaskQueue,
+        endings: Endings,
         files: RunFiles,
         polling: PollingOptions = PollingOptions(),
+        max_cost: float | None = None,
         observe: Callable[[TicketEvent], None] = lambda _event: None,
         cancelled: Callable[[], bool] = lambda: False,
         changed: Event | None = None,
         seconds: Callable[[], float] = monotonic,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self._run_id = run_id
+        self._keys = keys
         self._track = track
         self._tickets = tickets
         self._contexts = contexts
         self._queue = queue
+        self._outcomes = RunOutcomes(tickets, queue=queue, keys=keys, endings=endings)
         self._files = files
         self._polling = polling
         self._observe = observe
@@ -140,7 +162,7 @@ class TrackRun:
         self._changed = changed or Event()
         self._pause = polling.poll
         self._seconds = seconds
-        self._looked_at = seconds()
+        self._looked_at = self._looked_for_decisions_at = seconds()
         self._clock = clock
         self._schedule = Schedule(
             tickets.tickets,
@@ -152,15 +174,24 @@ class TrackRun:
         )
         self._lines: dict[str, ReportLine] = {}
         self._plan = _PlanCheckboxes(track)
+        self._spending = Spending(max_cost)
+        self._earlier_cost = 0.0
+        # What is in the queue: approvals and lists are under way too, but not there.
+        self._asked: dict[str, None] = {}
+        self._asked_before: set[str] = set()
+        self._waiting: set[str] = set()
+        self._open_children: dict[str, set[str]] = {}
 
     def run(self) -> TrackResult:
         """Run what has not ended, and write the report."""
         self._track.set_status(TrackStatus.IN_PROGRESS, self._clock())
-        enqueued_before = self._collect_earlier()
+        self._collect_earlier([ticket.id for ticket in self._tickets.tickets])
         while not self._schedule.finished:
             if self._cancelled():
                 return self._close(cancelled=True)
-            started = self._start_next(enqueued_before)
+            if self._spending.reason and not self._asked:
+                break
+            started = self._start_next()
             if not started or self._seconds() - self._looked_at >= LOOK_SECONDS:
                 collected = self._collect()
                 if not started and not collected:
@@ -168,36 +199,131 @@ class TrackRun:
             self._plan.write()
         return self._close(cancelled=False)
 
-    def _collect_earlier(self) -> set[str]:
-        """Collect what ended before a restart, which nobody hears of again; return the tickets that were enqueued."""
-        enqueued: set[str] = set()
-        for ids in _chunks([ticket.id for ticket in self._tickets.tickets]):
-            enqueued |= self._notice_begun(ids)
-            for outcome in self._outcomes(ids):
-                if not self._files.has_reply(outcome.ticket):
+    def _collect_earlier(self, ids: Sequence[str]) -> None:
+        """Collect what ended before a restart, which nobody hears of again, and note what was enqueued."""
+        for outcome in self._outcomes.spent_before(ids):
+            self._spending.add(outcome)
+            self._earlier_cost += outcome.cost or 0.0
+        for chunk in _chunks(ids):
+            self._asked_before |= self._notice_begun(chunk)
+            for outcome in self._outcomes.of(chunk):
+                if not self._files.has_reply(outcome):
                     self._files.write_reply(outcome)
                 self._end(outcome, announce=False)
-        return enqueued
+            for ticket_id in chunk:
+                ending = self._outcomes.ending(ticket_id)
+                if ending is not None and ending.state is EndingState.LEFT_OUT:
+                    self._leave_out(self._schedule.tickets[ticket_id], announce=False)
 
-    def _start_next(self, enqueued_before: Collection[str]) -> bool:
-        """Start one ticket, if one is ready and the window has room; what was enqueued before is only waited for."""
-        room = self._polling.window - len(self._schedule.under_way)
+    def _start_next(self) -> bool:
+        """Start one ticket, if one is ready and there is room."""
+        room = self._spending.room(self._polling.window - len(self._asked), len(self._asked))
         for ticket in self._schedule.start(min(room, 1)):
-            if ticket.id not in enqueued_before:
-                self._enqueue(ticket)
-            self._plan.set(ticket, Checkbox.STARTED)
-            self._observe(TicketEvent(ticket, TicketState.STARTED))
+            self._start(ticket)
             return True
         return False
 
-    def _enqueue(self, ticket: Ticket) -> None:
+    def _start(self, ticket: Ticket) -> None:
+        """Ask a worker or a person, or spread a list; what was enqueued before a restart is only waited for."""
+        if ticket.when and not self._is_met(ticket):
+            return
+        self._set_checkbox(ticket, Checkbox.STARTED)
+        if ticket.kind is TicketKind.APPROVAL:
+            self._ask_person(ticket)
+        elif ticket.for_each:
+            self._spread(ticket)
+        else:
+            self._ask_worker(ticket)
+
+    def _is_met(self, ticket: Ticket) -> bool:
+        """Tell whether a ticket's condition holds; else it is over."""
+        try:
+            values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.when)
+            if is_met(ticket.when, values):
+                return True
+        except SandboxError as error:
+            self._fail(ticket, f"its condition cannot be evaluated: {error}")
+            return False
+        reason = f"its condition is not met: {ticket.when}"
+        self._outcomes.record(ticket.id, Ending(EndingState.LEFT_OUT, reason))
+        self._leave_out(ticket)
+        return False
+
+    def _ask_worker(self, ticket: Ticket) -> None:
         """Compose a ticket's assignment from the results that it waits for, and put it into the queue."""
+        if ticket.id not in self._asked_before:
+            try:
+                self._enqueue(ticket)
+            except (BudgetError, ConfigError, ScopeError) as error:
+                if parent_of(ticket.id) == ticket.id:
+                    raise
+                # What a child asks for follows from an answer, so that it could not be checked before.
+                self._fail(ticket, str(error))
+                return
+        self._asked[ticket.id] = None
+        self._announce(ticket, TicketState.STARTED)
+
+    def _enqueue(self, ticket: Ticket) -> None:
+        if parent_of(ticket.id) != ticket.id:
+            self._contexts.check(ticket)
         waits_for = self._schedule.waits_for[ticket.id]
-        results = self._merge(waits_for, on_error=self._tickets.on_error)
-        assignment = self._contexts.assignment(ticket, results, self._key(ticket.id))
+        results = self._outcomes.merge(waits_for, on_error=self._tickets.on_error)
+        assignment = self._contexts.assignment(ticket, results, self._keys.of(ticket.id))
+        assignment = replace(assignment, answer=ticket.answer_schema, max_cost=ticket.max_cost)
         self._contexts.write_account(self._files.write_prompt(assignment), assignment)
         ahead = ticket.id in self._schedule.warming_up
         self._queue.put(replace(assignment, ahead=ahead, urgent=ahead or bool(waits_for)))
+
+    def _ask_person(self, ticket: Ticket) -> None:
+        """Let a ticket wait for a decision, however long and whatever becomes of this process."""
+        self._outcomes.record(ticket.id, Ending(EndingState.WAITING))
+        self._waiting.add(ticket.id)
+        self._announce(ticket, TicketState.WAITING, f"{APPROVE} {self._track.track_id} {ticket.id}")
+
+    def _spread(self, ticket: Ticket) -> None:
+        """Make a ticket for each item of a list; a list that was spread before a restart stays what it was."""
+        ending = self._outcomes.ending(ticket.id)
+        if ending is None:
+            try:
+                values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.for_each)
+                items = items_of(evaluate(ticket.for_each, values), ticket)
+            except (SandboxError, FanOutError) as error:
+                self._fail(ticket, str(error))
+                return
+            spread = Ending(EndingState.SPREAD, json.dumps(items))
+            ending = self._outcomes.record(ticket.id, spread)
+        children = children_of(ticket, json.loads(ending.text))
+        ids = [child.id for child in children]
+        self._outcomes.add_children(ticket.id, children)
+        self._schedule.add_children(ticket.id, children)
+        self._open_children[ticket.id] = set(ids)
+        self._announce(ticket, TicketState.STARTED, f"{len(ids):,} children")
+        self._collect_earlier(ids)
+        self._end_parent(ticket.id)
+
+    def _end_parent(self, parent_id: str) -> None:
+        """End a ticket that was spread over others when all of them have ended."""
+        if self._open_children.get(parent_id) == set():
+            del self._open_children[parent_id]
+            for outcome in self._outcomes.of([parent_id]):
+                self._files.write_reply(outcome)
+                self._end(outcome, announce=True)
+
+    def _fail(self, ticket: Ticket, reason: str) -> None:
+        """End a ticket that no worker can be asked for."""
+        ending = self._outcomes.record(ticket.id, Ending(EndingState.FAILED, reason))
+        outcome = ending.outcome(ticket.id)
+        self._files.write_reply(outcome)
+        self._end(outcome, announce=True)
+
+    def _leave_out(self, ticket: Ticket, *, announce: bool = True) -> None:
+        ending = self._outcomes.ending(ticket.id)
+        reason = ending.text if ending else ""
+        self._lines[ticket.id] = ReportLine(ticket, errors=(reason,), left_out=True)
+        self._schedule.leave_out(ticket.id)
+        self._set_checkbox(ticket, Checkbox.OPEN)
+        if announce:
+            self._announce(ticket, TicketState.LEFT_OUT, reason)
 
     def _wait(self) -> None:
         """Wait until something has ended or begun here, or it is time to look what other processes did."""
@@ -215,16 +341,24 @@ class TrackRun:
             self._notice_begun(warming_up)
         if self._schedule.warming_up != warming_up:
             return True  # those that waited are enqueued before anything else is looked at
-        outcomes = self._outcomes(self._schedule.under_way)
+        outcomes = [*self._outcomes.of(self._asked), *self._decisions()]
         for outcome in outcomes:
             self._files.write_reply(outcome)
             self._end(outcome, announce=True)
         return bool(outcomes)
 
+    def _decisions(self) -> list[TicketOutcome]:
+        """Return what persons have decided since it was looked for."""
+        if not self._waiting or self._seconds() - self._looked_for_decisions_at < DECISION_SECONDS:
+            return []
+        self._looked_for_decisions_at = self._seconds()
+        self._outcomes.look()
+        return list(self._outcomes.of(sorted(self._waiting)))
+
     def _notice_begun(self, ids: Collection[str]) -> set[str]:
         """Tell the schedule whose answer has begun to come; return which of the tickets were enqueued."""
-        known = self._queue.known([self._key(ticket_id) for ticket_id in ids])
-        begun_by_id = {key.removeprefix(f"{self._run_id}/"): begun for key, begun in known.items()}
+        known = self._queue.known([self._keys.of(ticket_id) for ticket_id in ids])
+        begun_by_id = {ticket_of(key): begun for key, begun in known.items()}
         for ticket_id, begun in begun_by_id.items():
             if begun:
                 self._schedule.answer_begun(ticket_id)
@@ -234,29 +368,51 @@ class TrackRun:
         """Note how a ticket ended, and which others are not run because of it."""
         ticket = self._schedule.tickets[outcome.ticket]
         failed = outcome.failure is not None
-        self._lines[ticket.id] = ReportLine.of(ticket, outcome)
-        self._plan.set(ticket, Checkbox.OPEN if failed else Checkbox.DONE)
+        self._asked.pop(ticket.id, None)
+        self._waiting.discard(ticket.id)
+        self._spending.add(outcome)
+        line = self._lines[ticket.id] = ReportLine.of(ticket, outcome)
+        self._set_checkbox(ticket, Checkbox.OPEN if failed else Checkbox.DONE)
         skipped_before = len(self._schedule.skipped)
-        self._schedule.end(ticket.id, failed=failed)
+        ending = self._outcomes.ending(ticket.id)
+        rejected = ending is not None and ending.state is EndingState.REJECTED
+        self._schedule.end(ticket.id, failed=failed, rejected=rejected)
         if announce:
             state = TicketState.FAILED if failed else TicketState.DONE
-            self._observe(TicketEvent(ticket, state, outcome.failure or ""))
+            self._announce(ticket, state, outcome.failure or "", line)
         for skipped_id, reason in list(self._schedule.skipped.items())[skipped_before:]:
             skipped = self._schedule.tickets[skipped_id]
             self._lines[skipped_id] = ReportLine(skipped, errors=(reason,))
-            self._observe(TicketEvent(skipped, TicketState.SKIPPED, reason))
+            self._announce(skipped, TicketState.SKIPPED, reason)
+        parent_id = parent_of(ticket.id)
+        if parent_id != ticket.id:
+            self._open_children[parent_id].discard(ticket.id)
+            if announce:
+                self._end_parent(parent_id)
 
     def _close(self, *, cancelled: bool) -> TrackResult:
-        """Take back what is under way, and write the report, the last checkboxes and the status."""
-        under_way = self._schedule.under_way
-        self._queue.cancel([self._key(ticket_id) for ticket_id in under_way])
-        lines = tuple(map(self._line, self._tickets.tickets))
+        """Take back what is under way, and write the report, its picture, the last checkboxes and the status."""
+        self._queue.cancel([self._keys.of(ticket_id) for ticket_id in self._asked])
+        reason = f"not run: {self._spending.reason or 'cancelled'}"
+        lines = tuple(self._all_lines(reason))
         ended = [line.ticket.id for line in lines if line.status is not None]
-        results = self._merge(ended, on_error=FailurePolicy.REPORT)
-        text = report_text(self._track.description, lines, results, self._contexts.warnings)
+        results = self._outcomes.merge(
+            [ticket_id for ticket_id in ended if parent_of(ticket_id) == ticket_id],
+            on_error=FailurePolicy.REPORT,
+        )
+        self._files.write_graph(graph_svg(lines, self._schedule.waits_for))
+        text = report_text(
+            self._track.description,
+            lines,
+            results,
+            self._contexts.warnings,
+            names=self._files.names,
+            earlier_cost=self._earlier_cost,
+            graph=GRAPH,
+        )
         report = self._files.write_report(text)
-        for ticket_id in under_way:
-            self._plan.set(self._schedule.tickets[ticket_id], Checkbox.OPEN)
+        for ticket_id in self._schedule.under_way:
+            self._set_checkbox(self._schedule.tickets[ticket_id], Checkbox.OPEN)
         self._plan.write(last=True)
         # A result's errors beyond those of its failed tickets are the merging's own.
         unmerged = [name for name, merged in results.items() if len(merged.errors) > merged.failed]
@@ -264,19 +420,21 @@ class TrackRun:
         self._track.set_status(_status(result), self._clock())
         return result
 
-    def _line(self, ticket: Ticket) -> ReportLine:
-        return self._lines.get(ticket.id) or ReportLine(ticket, errors=("not run: cancelled",))
+    def _all_lines(self, reason: str) -> Iterator[ReportLine]:
+        """Yield a line for each ticket, in order, and behind it those of its children."""
+        for ticket in self._tickets.tickets:
+            for ticket_id in (ticket.id, *self._outcomes.children.get(ticket.id, ())):
+                line = self._lines.get(ticket_id)
+                yield line or ReportLine(self._schedule.tickets[ticket_id], errors=(reason,))
 
-    def _merge(self, ids: Sequence[str], *, on_error: FailurePolicy) -> dict[str, AggregatedResult]:
-        """Return the variables that the outcomes of these tickets make up."""
-        outcomes = chain.from_iterable(map(self._outcomes, _chunks(ids)))
-        return merge_outcomes(self._tickets.tickets, outcomes, on_error=on_error)
+    def _set_checkbox(self, ticket: Ticket, checkbox: Checkbox) -> None:
+        if parent_of(ticket.id) == ticket.id:
+            self._plan.set(ticket, checkbox)
 
-    def _outcomes(self, ids: Sequence[str]) -> Collection[TicketOutcome]:
-        return self._queue.outcomes([self._key(ticket_id) for ticket_id in ids]).values()
-
-    def _key(self, ticket_id: str) -> str:
-        return f"{self._run_id}/{ticket_id}"
+    def _announce(
+        self, ticket: Ticket, state: TicketState, detail: str = "", line: ReportLine | None = None
+    ) -> None:
+        self._observe(TicketEvent(ticket, state, detail, line))
 
 
 def _status(result: TrackResult) -> TrackStatus:

@@ -11,10 +11,12 @@ from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.clients.redacting_client import with_redaction
 from aggregate.clients.script_file import load_replies
 from aggregate.clients.token_ratios import TokenRatio, shipped_ratio
+from aggregate.conductor.answer_schema import enforced_schema
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.recipient import Recipient
 from aggregate.conductor.recipients import check_model_name
 from aggregate.conductor.reply_check import check_reply
+from aggregate.conductor.request_cost import request_cost
 from aggregate.conductor.scripted_worker import ScriptedWorker
 from aggregate.conductor.terms import TicketLimits, WorkerTerms
 from aggregate.conductor.tool_ticket import MOST_ANSWER, ToolTicket
@@ -108,12 +110,16 @@ class ModelWorker:
             system=assignment.persona,
             max_output=self._most_output(assignment, client, model),
             seconds=assignment.timeout + _GRACE_SECONDS,
+            schema=enforced_schema(assignment.answer),
         )
         reply = client.send(
             assignment.prompt, assignment.message, model=model, on_text=on_text, options=options
         )
         doubt = check_reply(reply)
-        return WorkerReply(reply.text, reply.usage.input + reply.usage.output, doubt)
+        tokens = reply.usage.input + reply.usage.output
+        return WorkerReply(
+            reply.text, tokens, doubt, request_cost(client, reply.usage, model=model)
+        )
 
     def _most_output(self, assignment: Assignment, client: ChatClient, model: str) -> int:
         """Return the most tokens of an answer that the limit leaves.

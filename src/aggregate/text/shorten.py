@@ -14,6 +14,11 @@ def shorten(text: str, most: int) -> str:
     return f"{text[: most - tail]} {left_out} {text[len(text) - tail :]}"
 
 
+def cut(text: str, most: int) -> str:
+    """Return ``text``, or its beginning and ``…`` where it has more than ``most`` characters, for a narrow place."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def first_of(sentences: Sequence[str], most: int, characters: int) -> tuple[str, ...]:
     """Return the first ``most`` sentences, each with at most ``characters`` of its own, and how many more there are."""
     listed = [shorten(message_text(sentence), characters) for sentence in sentences[:most]]

@@ -63,6 +63,12 @@ _RUN_OPTIONS = (
         help="Send one worker ahead of others that share its prefix.",
     ),
     click.option(
+        "--max-cost",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="USD",
+        help="Begin no further ticket once the run has cost so many US dollars.",
+    ),
+    click.option(
         "--plain", is_flag=True, help="Print one line per change instead of a live table."
     ),
 )
@@ -78,6 +84,7 @@ class RunSettings(TermsSettings):
     no_work: bool
     on_error: str | None
     lead: bool
+    max_cost: float | None
     plain: bool
 
 

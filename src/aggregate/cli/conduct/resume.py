@@ -1,4 +1,4 @@
-"""``conduct resume``: go on with a run that was interrupted."""
+"""``conduct resume``: go on with a run that was interrupted, or in which something failed."""
 
 from pathlib import Path
 from typing import Unpack
@@ -20,9 +20,9 @@ def resume(
     allow_secrets: bool | None,
     **settings: Unpack[RunSettings],
 ) -> None:
-    """Go on with the unfinished run of TRACK, and never begin one.
+    """Go on with the latest run of TRACK: what is open, and what failed, is run.
 
-    It ends as run does: with the report's path, and with exit code 1 if a ticket failed.
+    What is done stays as it is. It ends as run does: with the report's path, and with exit code 1 if a ticket failed.
     """
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     start_track(project, track, **settings, resume=True)

@@ -32,7 +32,10 @@ def start_track(
     on_error: str | None,
     lead: bool,
     plain: bool,
+    max_cost: float | None,
     resume: bool = False,
+    retry: tuple[str, ...] = (),
+    only: bool = False,
     **allowed: Unpack[TermsSettings],
 ) -> None:
     """Run a track to its end and print the report's path; the options are those of ``aggregate conduct run``.
@@ -51,6 +54,9 @@ def start_track(
         lease=lease,
         on_error=FailurePolicy(on_error) if on_error else None,
         resume=resume,
+        retry=retry,
+        only=only,
+        max_cost=max_cost,
         polling=PollingOptions(warm_up=lead),
         terms=terms,
     )
@@ -77,10 +83,14 @@ def start_track(
         )
         if clients:
             say(f"personas ask {', '.join(map(str, clients))}")
-    with watch(tickets, plain=plain) as observe:
-        result = conduct(
-            project, track.track_id, worker, options=options, observe=observe, tell=say
-        )
+    try:
+        with watch(tickets, plain=plain) as observe:
+            result = conduct(
+                project, track.track_id, worker, options=options, observe=observe, tell=say
+            )
+    except KeyboardInterrupt:
+        say(f"interrupted: aggregate conduct resume {track.track_id} goes on")
+        raise
     write_path(result.report)
     if result.unmerged:
         say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")

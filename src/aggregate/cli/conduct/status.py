@@ -7,8 +7,10 @@ import click
 from aggregate.cli.conduct.open_runs import open_runs
 from aggregate.cli.conduct.options import database_option, track_argument
 from aggregate.cli.options import config_option
-from aggregate.cli.output import write_rows
+from aggregate.cli.output import write_result, write_rows
 from aggregate.conductor import service
+from aggregate.conductor.past_run import TrackProgress
+from aggregate.conductor.report import ReportLine, account, dollars, duration
 from aggregate.sections.subagent_results import one_line
 
 
@@ -16,20 +18,42 @@ from aggregate.sections.subagent_results import one_line
 @track_argument
 @config_option
 @database_option
-def status(track: str, config: Path, database: str) -> None:
+@click.option("--graph", is_flag=True, help="Print a picture of the tickets, as SVG.")
+def status(track: str, config: Path, database: str, graph: bool) -> None:
     """Show how the latest run of TRACK stands."""
     progress = service.status(open_runs(config, database), track, database=database)
     if progress is None:
         write_rows("no run yet")
-        return
-    total = len(progress.lines) + len(progress.waiting) + len(progress.untouched)
-    write_rows(
+    elif graph:
+        write_result(progress.graph)
+    else:
+        write_rows(*_rows(progress, track))
+
+
+def _rows(progress: TrackProgress, track: str) -> list[str]:
+    total = len(progress.tickets)
+    rows = [
         f"{progress.run_id}: {progress.state}, {len(progress.lines):,} of {total:,} tickets have ended"
-    )
-    for line in progress.lines:
-        error = f" ({one_line(line.errors[-1])})" if line.errors else ""
-        write_rows(f"  {line.ticket.id}: {line.state}{error}")
-    for ticket in progress.waiting:
-        write_rows(f"  {ticket}: under way")
-    for ticket in progress.untouched:
-        write_rows(f"  {ticket}: {'waiting' if progress.state == 'running' else 'not run'}")
+    ]
+    rows += map(_ended, progress.lines)
+    rows += [f"  {ticket}: waits for approval" for ticket in progress.approvals]
+    rows += [f"  {ticket}: under way" for ticket in progress.waiting]
+    goes_on = progress.state in ("running", service.INTERRUPTED)
+    rows += [f"  {ticket}: {'waiting' if goes_on else 'not run'}" for ticket in progress.untouched]
+    if progress.lines:
+        rows.append(f"so far: {account(progress.lines)}")
+    if progress.approvals:
+        commands = f"aggregate conduct approve {track} {progress.approvals[0]}, or reject"
+        rows.append(f"{progress.approvals[0]} waits: {commands}")
+    if progress.state == service.INTERRUPTED:
+        rows.append(f"nobody conducts it now: aggregate conduct resume {track} goes on with it")
+    elif any(not line.is_done for line in progress.lines) and progress.state != "running":
+        rows.append(f"aggregate conduct resume {track} runs what failed once more")
+    return rows
+
+
+def _ended(line: ReportLine) -> str:
+    error = f" ({one_line(line.errors[-1])})" if line.errors else ""
+    taken = [f"{line.tokens:,} tokens", dollars(line.cost)] if line.attempts else []
+    account = [duration(line.seconds), *filter(None, taken)] if line.attempts else []
+    return f"  {line.ticket.id}: {', '.join([line.state, *account])}{error}"

@@ -10,13 +10,15 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from dbos import error as dbos_errors
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from aggregate.concurrency.backoff import doubling_delay
 from aggregate.conductor.durable.schema import METADATA
 from aggregate.disk.writing import create_private, private_folder
 from aggregate.errors import StateError
 
+Engine = sa.Engine
+"""The connections to a database, for those who only pass them on."""
 SQLITE = "sqlite:///"
 PATIENCE_SECONDS = 60.0
 """How long a run waits for a database that went away: a restart takes less. Workers, which nobody
@@ -33,6 +35,8 @@ _SUBSEC_SINCE = (3, 42)
 _BUSY_SECONDS = 30
 """How long SQLite waits for other processes; as long as DBOS does on an engine of its own."""
 _BUSY_LOOK_SECONDS = 0.02
+_PASSING = ("starting up", "shutting down", "recovery", "too many clients", "remaining connection")
+"""What a server says that will soon take connections again."""
 _SCHEMA_LOCK = 7266437226
 """Any number that no other program on the server uses for an advisory lock."""
 _T = TypeVar("_T")
@@ -130,6 +134,48 @@ def retry_while_away(
                     raise
             failures += 1
             sleep(doubling_delay(failures, _RETRY_SECONDS, _MAX_RETRY_SECONDS))
+
+
+def wait_for_server(url: str, away: Callable[[str], None]) -> None:
+    """Return when a Postgres server takes connections, or refuses this one for good; SQLite needs no server.
+
+    Args:
+        url: The database.
+        away: Called with the reason, once for each.
+    """
+    if url.startswith(SQLITE):
+        return
+    engine = sa.create_engine(url, poolclass=sa.NullPool)
+    reason, failures = "", 0
+    while True:
+        try:
+            engine.connect().close()
+            return
+        except OperationalError as error:
+            words = str(error.orig).strip().split("\n")[0]
+            if "FATAL" in words and not any(state in words for state in _PASSING):
+                return  # whoever opens it says why
+            if words != reason:
+                away(words)
+            reason = words
+        failures += 1
+        sleep(doubling_delay(failures, _RETRY_SECONDS, _MAX_RETRY_SECONDS))
+
+
+def shrink(engine: sa.Engine) -> None:
+    """Give the room of deleted rows in an SQLite file back to the disk; Postgres does so by itself, for later rows.
+
+    Raises:
+        StateError: The database cannot be used.
+    """
+    if engine.dialect.name != "sqlite":
+        return
+    with database_errors(str(engine.url)), engine.connect() as connection:
+        # A transaction of SQLAlchemy's would keep it from being done; a checkpoint writes the log into the file.
+        cursor = connection.connection.cursor()
+        cursor.execute("VACUUM")
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        cursor.close()
 
 
 def _make_private(path: Path) -> None:

@@ -26,6 +26,7 @@ from aggregate.conductor.durable.database import database_errors, open_engine, r
 from aggregate.conductor.durable.row_sizes import refuse_large_workflows, workflow_table
 from aggregate.conductor.durable.segment_table import SegmentTable
 from aggregate.conductor.durable.serialization import JSON, refuse_pickles, refuse_row
+from aggregate.conductor.ticket_keys import run_of, ticket_of
 from aggregate.errors import StateError
 from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt
@@ -127,7 +128,7 @@ class DbosQueue:
         }
         if not assignment.urgent:
             options["priority"] = _NOT_URGENT
-        run_id = _run_of(assignment.key)
+        run_id = run_of(assignment.key)
         digests = self._segments.write(run_id, assignment.prompt.segments)
         text = replace(assignment, prompt=Prompt(())).to_json()
         retry_while_away(self._engine, lambda: self._client.enqueue(options, text, digests))
@@ -140,7 +141,7 @@ class DbosQueue:
             SQLAlchemyError: The database is away.
         """
         bare = Assignment.from_json(text)
-        return replace(bare, prompt=Prompt(self._segments.read(_run_of(bare.key), digests)))
+        return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
 
     def mark_begun(self, key: str) -> None:
         """Note that the answer to an assignment has begun to come; without a database nobody needs to know."""
@@ -245,11 +246,6 @@ class DbosQueue:
         return retry_while_away(self._engine, find)
 
 
-def _run_of(key: str) -> str:
-    """Return the run of an assignment's key."""
-    return key.rpartition("/")[0]
-
-
 def _silence_log() -> None:
     """Take DBOS's own log off standard error: what a user should know is raised, and the rest is retried."""
     log = logging.getLogger("dbos")
@@ -260,7 +256,7 @@ def _silence_log() -> None:
 
 
 def _outcome(workflow: WorkflowStatus) -> TicketOutcome:
-    ticket = workflow.workflow_id.rpartition("/")[2]
+    ticket = ticket_of(workflow.workflow_id)
     if workflow.status == "SUCCESS":
         return _recorded_outcome(ticket, str(workflow.output))
     if workflow.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":

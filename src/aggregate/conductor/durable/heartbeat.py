@@ -145,6 +145,14 @@ class Heartbeat:
             self._recover(executor_id)
         return dead
 
+    def any_alive(self, prefix: str) -> bool:
+        """Tell whether a process whose id begins so gives signs of life."""
+        remaining = (LEASES.c.until - self._now).label("remaining")
+        named = LEASES.c.executor_id.startswith(prefix, autoescape=True)
+        with self._engine.connect() as connection:
+            leases = connection.execute(sa.select(LEASES, remaining).where(named)).mappings().all()
+        return any(map(self._is_alive, leases))
+
     def _keep_beating(self) -> None:
         while not self._stop.wait(self._lease / _RENEWALS_PER_LEASE):
             try:

@@ -116,6 +116,11 @@ class RunTable:
         running = (RUNS.c.run_id == run.run_id) & (RUNS.c.state == RUNNING)
         self._execute(RUNS.update().where(running).values(state=state))
 
+    def reopen(self, run: RunRow) -> RunRow:
+        """Let a run that is over go on, and return it."""
+        self._execute(RUNS.update().where(RUNS.c.run_id == run.run_id).values(state=RUNNING))
+        return replace(run, state=RUNNING)
+
     def state(self, run: RunRow) -> str:
         """Return how a run stands now; one that was forgotten is cancelled."""
         rows = self._execute(sa.select(RUNS.c.state).where(RUNS.c.run_id == run.run_id))

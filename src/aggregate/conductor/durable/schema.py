@@ -33,3 +33,21 @@ SEGMENTS = sa.Table(
     sa.Column("segment", sa.Text, nullable=False),
 )
 """What the tickets of a run are shown: DBOS would keep a copy for each ticket."""
+
+ENDINGS = sa.Table(
+    "conductor_endings",
+    METADATA,
+    sa.Column("run_id", sa.Text, primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+)
+"""What became of tickets that no worker is asked for: approvals, conditions, lists. The first ending counts."""
+ROUNDS = sa.Table(
+    "conductor_rounds",
+    METADATA,
+    sa.Column("run_id", sa.Text, primary_key=True),
+    sa.Column("ticket", sa.Text, primary_key=True),
+    sa.Column("round", sa.Integer, nullable=False),
+)
+"""Which time a ticket is run, for those that were retried: what it came to before stays under its earlier key."""

@@ -1,0 +1,40 @@
+"""``conduct new``: write a track."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from aggregate.cli.options import config_option
+from aggregate.cli.output import say, write_path
+from aggregate.compose.project import open_project
+from aggregate.conductor.scaffold import new_track
+from aggregate.disk.reading import UnreadableError, read_text
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--question", default="", metavar="TEXT", help="Let the track answer this; by default NAME."
+)
+@click.option(
+    "--spec",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Make a ticket of each requirement of this specification.",
+)
+@config_option
+def new(name: str, question: str, spec: Path | None, config: Path) -> None:
+    """Write a track NAME from a question, or from a spec.md.
+
+    Its files are made without a model; print the path of its tickets.
+    """
+    if spec and question:
+        raise click.UsageError("--spec and --question exclude each other: take one of them")
+    project = open_project(config)
+    try:
+        text = read_text(spec) if spec else ""
+    except (UnreadableError, OSError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"{spec}: cannot be read ({error})") from None
+    tickets = new_track(project.folder, name, time=datetime.now(UTC), question=question, spec=text)
+    write_path(tickets)
+    say(f"next: aggregate conduct run {tickets.parent.name} --dry-run")

@@ -1,0 +1,75 @@
+"""``mcp``: serve the project to agents."""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from aggregate.cli import lazy
+from aggregate.cli.asking import open_asked_project
+from aggregate.cli.options import config_option
+from aggregate.cli.output import say
+from aggregate.errors import ConfigError
+
+_TOKEN_VARIABLE = "AGGREGATE_MCP_TOKEN"  # noqa: S105 - a name
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_LEAST, _MOST, _USUAL = 500, 100_000, 8_000
+"""Tokens of an answer: hosts cut longer ones than some ten thousand, or write them to a file."""
+_HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"
+"""Where Claude Code says how long an answer may be."""
+
+
+@click.command()
+@config_option
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(1, 65535),
+    metavar="PORT",
+    help="Serve streamable HTTP on this port, by default standard input and output.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Listen on this address.")
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(_LEAST, _MOST),
+    default=_USUAL,
+    show_default=True,
+    help="Let an answer have at most so many tokens.",
+)
+def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
+    """Serve prompts, files and what they define to agents, by the Model Context Protocol.
+
+    Files outside of the project and files that look like secrets are never read, secrets in others are replaced, and
+    nothing is written. Over HTTP each request needs the token of AGGREGATE_MCP_TOKEN, or the one that is printed.
+    """
+    _require_sdk()
+    open_asked_project(config, is_asked=True, allow_outside=False, allow_secrets=False)
+    cap = min(max_tokens, _host_cap())
+    if port is None:
+        lazy.serve_on_stdio(config, cap=cap)
+        return
+    token = os.environ.get(_TOKEN_VARIABLE, "")
+    shown = "…" if token else (token := lazy.new_token())
+    say(f"http://{host}:{port}/mcp, with the header Authorization: Bearer {shown}")
+    if host not in _LOOPBACK:
+        say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
+    lazy.serve_on_http(config, cap=cap, token=token, host=host, port=port)
+
+
+def _require_sdk() -> None:
+    """Make sure that the protocol's library is there.
+
+    Raises:
+        ConfigError: It is not.
+    """
+    if find_spec("mcp") is None:
+        raise ConfigError('aggregate mcp needs another package: pip install "manual-slop[mcp]"')
+
+
+def _host_cap() -> int:
+    """Return the most tokens of an answer that the host says it takes; more than any where it says nothing."""
+    try:
+        return max(int(os.environ.get(_HOST_CAP, "")), _LEAST)
+    except ValueError:
+        return _MOST

@@ -1,0 +1,60 @@
+"""Who conducts a run: a lease beside those of the workers, so that others see whether anybody still does."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from secrets import token_hex
+from threading import Event, Thread
+
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+
+from aggregate.conductor.durable.database import retry_while_away
+from aggregate.conductor.durable.heartbeat import Heartbeat, this_process
+
+_RENEWALS_PER_LEASE = 3
+"""So that two renewals may fail before the run counts as interrupted."""
+
+
+@contextmanager
+def conducting(engine: sa.Engine, run_id: str, *, lease: float) -> Iterator[None]:
+    """Let others see while the block runs that this process conducts a run.
+
+    Args:
+        engine: The database.
+        run_id: The run.
+        lease: Seconds after which it counts as interrupted if this process gives no sign of life.
+    """
+    heartbeat = _heartbeat(engine, run_id, lease)
+    retry_while_away(engine, heartbeat.renew_lease)
+    stop = Event()
+
+    def beat() -> None:
+        while not stop.wait(lease / _RENEWALS_PER_LEASE):
+            # Where the database is away the lease runs out, and that is right.
+            with suppress(SQLAlchemyError):
+                heartbeat.renew_lease()
+
+    thread = Thread(target=beat, name="conductor-run-lease", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        heartbeat.stop()
+
+
+def is_conducted(engine: sa.Engine, run_id: str) -> bool:
+    """Tell whether a process conducts a run now: its lease holds, and it has not ended on this machine."""
+    heartbeat = _heartbeat(engine, run_id, 0)
+    return retry_while_away(engine, lambda: heartbeat.any_alive(_prefix(run_id)))
+
+
+def _heartbeat(engine: sa.Engine, run_id: str, lease: float) -> Heartbeat:
+    # A name of its own, for this process may work on tickets too.
+    me = replace(this_process(), executor_id=f"{_prefix(run_id)}{token_hex(6)}")
+    return Heartbeat(engine, me, lease=lease, recover=lambda _executor_id: None)
+
+
+def _prefix(run_id: str) -> str:
+    return f"conductor of {run_id}: "

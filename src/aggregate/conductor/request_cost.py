@@ -1,0 +1,26 @@
+"""What a worker's requests cost in US dollars."""
+
+from aggregate.clients.client import Client
+from aggregate.clients.pricing import cost
+from aggregate.clients.protocol import ChatClient
+from aggregate.clients.redacting_client import RedactingClient
+from aggregate.models.usage import Usage
+from aggregate.prompt_cache.policy import SCRIPTED
+
+
+def request_cost(client: ChatClient, usage: Usage, *, model: str = "") -> float | None:
+    """Return the price of ``usage``, ``None`` where it is not known.
+
+    Args:
+        client: Who was asked; of a client of the caller's own nothing is known.
+        usage: The tokens of one or more requests.
+        model: Which model was asked, ``""`` for the client's own.
+    """
+    while isinstance(client, RedactingClient):
+        client = client.client
+    if not isinstance(client, Client):
+        return None
+    if client.provider == SCRIPTED:
+        return 0.0  # nobody was asked
+    amount = cost(usage, model or client.model, provider=client.provider)
+    return None if amount is None else float(amount)

@@ -1,0 +1,104 @@
+"""How a run's tickets have ended: what workers answered, what persons decided, and lists folded from their children."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from aggregate.conductor.assignment import TicketOutcome
+from aggregate.conductor.endings import Ending, Endings, EndingState
+from aggregate.conductor.expressions import names_in
+from aggregate.conductor.fan_out import folded, result_values
+from aggregate.conductor.merge_outcomes import merge_outcomes
+from aggregate.conductor.task_queue import TaskQueue
+from aggregate.conductor.ticket_keys import TicketKeys
+from aggregate.conductor.tickets import Ticket, Tickets
+from aggregate.models.group import FailurePolicy
+from aggregate.models.result import AggregatedResult
+from aggregate.models.values import Value
+
+CHUNK = 200
+"""Outcomes that are read from the queue at one time: an answer may have megabytes, and all of them need not be held at
+once."""
+
+
+class RunOutcomes:
+    """The outcomes of one run, read from where they are kept each time that they are asked for.
+
+    Args:
+        tickets: What is run.
+        queue: Has the outcomes of tickets that workers are asked for.
+        keys: The tickets' keys.
+        endings: Has those of the others.
+
+    Attributes:
+        children: The tickets that a ticket was spread over, by its id.
+    """
+
+    def __init__(
+        self, tickets: Tickets, *, queue: TaskQueue, keys: TicketKeys, endings: Endings
+    ) -> None:
+        self.children: dict[str, tuple[str, ...]] = {}
+        self._run = tickets
+        self._tickets = {ticket.id: ticket for ticket in tickets.tickets}
+        self._queue = queue
+        self._keys = keys
+        self._endings = endings
+        self._known: dict[str, Ending] = {}
+        self.look()
+
+    def look(self) -> None:
+        """Read what persons have decided meanwhile."""
+        self._known = dict(self._endings.all())
+
+    def ending(self, ticket_id: str) -> Ending | None:
+        """Return what became of a ticket that no worker is asked for, ``None`` where nothing did yet."""
+        return self._known.get(self._keys.of(ticket_id))
+
+    def record(self, ticket_id: str, ending: Ending) -> Ending:
+        """Write what became of a ticket, and return what counts: somebody else may have been first."""
+        key = self._keys.of(ticket_id)
+        counts = self._endings.record(key, ending)
+        self._known[key] = counts
+        return counts
+
+    def add_children(self, parent_id: str, children: Sequence[Ticket]) -> None:
+        """Note what a ticket is spread over."""
+        self.children[parent_id] = tuple(child.id for child in children)
+        self._tickets.update((child.id, child) for child in children)
+
+    def of(self, ids: Iterable[str]) -> Iterator[TicketOutcome]:
+        """Yield the outcomes that there are of these tickets."""
+        remaining = iter(ids)
+        while chunk := list(islice(remaining, CHUNK)):
+            yield from self._of_chunk(chunk)
+
+    def spent_before(self, ids: Iterable[str]) -> Iterator[TicketOutcome]:
+        """Yield the outcomes of these tickets' earlier rounds, which were paid for too."""
+        keys = [key for ticket_id in ids for key in self._keys.earlier(ticket_id)]
+        yield from self._queue.outcomes(keys).values()
+
+    def merge(self, ids: Iterable[str], *, on_error: FailurePolicy) -> dict[str, AggregatedResult]:
+        """Return the variables that the outcomes of these tickets make up."""
+        return merge_outcomes(self._run.tickets, self.of(ids), on_error=on_error)
+
+    def values(self, ids: Sequence[str], expression: str) -> dict[str, Value]:
+        """Return what an expression over the results of these tickets sees, by ticket and by variable."""
+        values: dict[str, Value] = dict.fromkeys(ids)
+        values |= result_values(self._tickets, list(self.of(ids)))
+        if any(name.startswith("$") for name in names_in(expression)):
+            merged = self.merge(ids, on_error=FailurePolicy.SKIP)
+            values |= {name: result.value for name, result in merged.items() if name[0] == "$"}
+        return values
+
+    def _of_chunk(self, ids: Sequence[str]) -> Iterator[TicketOutcome]:
+        in_queue = self._queue.outcomes([self._keys.of(ticket_id) for ticket_id in ids])
+        yield from in_queue.values()
+        for ticket_id in ids:
+            if ticket_id in self.children:
+                outcomes = {each.ticket: each for each in self.of(self.children[ticket_id])}
+                children = [outcomes[child] for child in self.children[ticket_id]]
+                yield folded(self._tickets[ticket_id], children, on_error=self._run.on_error)
+            elif (ending := self.ending(ticket_id)) and ending.state in _OUTCOMES:
+                yield ending.outcome(ticket_id)
+
+
+_OUTCOMES = {EndingState.APPROVED, EndingState.REJECTED, EndingState.FAILED}

@@ -1,0 +1,94 @@
+"""``compose``: the prompt for a task, or where it is longer than an answer what is in it and a handle to read it by."""
+
+from typing import Final
+
+from aggregate.compose.api import compose_prompt
+from aggregate.compose.audit import audit_of
+from aggregate.compose.audit_text import audit_lines
+from aggregate.errors import ToolError
+from aggregate.mcp.arguments import ComposeArguments
+from aggregate.mcp.pages import capped
+from aggregate.mcp.reading import text_digest
+from aggregate.mcp.workspace import Connection, KeptPrompt, Progress, Workspace
+from aggregate.models.audit import Audit
+from aggregate.models.rendered_file import RenderedFile
+from aggregate.models.task import Place, Task
+from aggregate.tokens.count import count_prompt
+
+_SAID: Final = 100
+"""Tokens of what an answer says besides the prompt."""
+
+
+def compose(
+    workspace: Workspace, connection: Connection, asked: ComposeArguments, progress: Progress
+) -> str:
+    """Return the prompt for a task, or what is in it and its handle.
+
+    Raises:
+        BudgetError: What is to be shown in any case does not fit.
+        ToolError: The task says nothing.
+    """
+    task = Task(
+        asked.task,
+        focus=tuple(map(Place.parse, asked.focus)),
+        symbols=tuple(asked.symbols),
+        since=asked.since,
+    )
+    if not (task.text.strip() or task.focus or task.symbols or task.since):
+        raise ToolError("compose: the task says nothing: describe what you are about to do")
+    kept = composed(workspace, task, asked.budget or workspace.cap - _SAID, progress)
+    connection.last_prompt = kept.handle
+    tokens = workspace.count(kept.markdown)
+    ending = f"[{kept.handle}: {tokens:,} tokens; explain says why each file is in or out]\n"
+    if tokens + _SAID <= workspace.cap:
+        _record(connection, kept)
+        return f"{kept.markdown}\n\n{ending}"
+    head = "".join(f"{line}\n" for line in audit_lines(audit_of_prompt(workspace, kept)))
+    more = f'explain "{kept.handle}" tells of single files'
+    said = f'This prompt is longer than an answer: read "{kept.handle}" gives it in parts.\n\n'
+    return said + capped(head, workspace.cap - _SAID, workspace.count, more=more)
+
+
+def composed(workspace: Workspace, task: Task, budget: int, progress: Progress) -> KeptPrompt:
+    """Return the prompt for a task, kept under a handle."""
+    request = workspace.request(task=task, budget=budget)
+    total = 0
+
+    def start(number: int) -> None:
+        nonlocal total
+        total = number
+        progress(0, total)
+
+    done = 0
+
+    def advance(number: int) -> None:
+        nonlocal done
+        done += number
+        progress(done, total)
+
+    composition = compose_prompt(request, index=workspace.index, on_start=start, on_done=advance)
+    workspace.index.flush()
+    return workspace.keep(request, composition)
+
+
+def audit_of_prompt(workspace: Workspace, kept: KeptPrompt) -> Audit:
+    """Return the account of a prompt."""
+    prompt = kept.composition.prompt
+    return audit_of(kept.request, kept.composition, count_prompt(prompt, index=workspace.index))
+
+
+def _record(connection: Connection, kept: KeptPrompt) -> None:
+    """Note which lines of files the reader is shown by this prompt."""
+    for file in kept.composition.files:
+        lines = kept.composition.source_map.verbatim_lines(file.path)
+        if lines:
+            _record_file(connection, file, lines)
+
+
+def _record_file(connection: Connection, file: RenderedFile, lines: frozenset[int]) -> None:
+    digest = text_digest(file.source)
+    last = len(file.source.splitlines())
+    if len(lines) >= last:
+        connection.ledger.record_text(file.path, digest, file.source, call=connection.calls)
+    else:
+        connection.ledger.record(file.path, digest, sorted(lines), call=connection.calls)

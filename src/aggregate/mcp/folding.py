@@ -1,0 +1,26 @@
+"""``results``: what sub-agents returned, folded into one text."""
+
+from aggregate.mcp.arguments import ResultsArguments
+from aggregate.mcp.pages import capped
+from aggregate.mcp.workspace import Workspace
+from aggregate.models.result import LabelledOutput
+from aggregate.results.merge import merge_outputs
+from aggregate.text.result_text import result_text
+
+
+def fold_results(workspace: Workspace, asked: ResultsArguments) -> str:
+    """Return the merged values, and which failed; no code of the caller is run."""
+    outputs = [
+        LabelledOutput(output.value, output.label or None, error=output.error or None)
+        for output in asked.outputs
+    ]
+    merged = merge_outputs(outputs, asked.strategy)
+    failures = "".join(f"{error}\n" for error in merged.errors)
+    text = result_text(merged)
+    more = "fold fewer results at once"
+    return capped(
+        f"{text}\n{failures}" if failures else f"{text}\n",
+        workspace.cap,
+        workspace.count,
+        more=more,
+    )

@@ -1,0 +1,102 @@
+"""What hosts list and attach by themselves: prompts that were written, files, and presets as prompts."""
+
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from aggregate.chat.request_log import find_prompt
+from aggregate.compose.api import compose_prompt
+from aggregate.compose.numbered_output import numbered_files
+from aggregate.compose.project import presets_of
+from aggregate.disk.reading import read_text
+from aggregate.errors import ToolError
+from aggregate.mcp.arguments import ReadArguments, parse
+from aggregate.mcp.pages import capped
+from aggregate.mcp.reading import read
+from aggregate.mcp.workspace import HANDLE, Connection, Workspace
+from aggregate.models.amounts import AUTO, parse_amount
+from aggregate.models.task import Task
+
+_SCHEME: Final = "aggregate"
+FILE_TEMPLATE: Final = f"{_SCHEME}://file/{{+path}}{{?view,lines,symbol}}"
+PROMPT_TEMPLATE: Final = f"{_SCHEME}://prompt/{{name}}"
+_MOST_LISTED: Final = 50
+"""Prompts that are listed, the newest first."""
+
+
+def list_prompts(workspace: Workspace) -> list[tuple[str, str]]:
+    """Return address and name of the prompts that were written, the newest first."""
+    request = workspace.request()
+    files = numbered_files(request.output_dir, request.namespace)
+    newest = reversed(files[-_MOST_LISTED:])
+    return [(f"{_SCHEME}://prompt/{number:03d}", path.name) for number, path in newest]
+
+
+def read_resource(workspace: Workspace, uri: str) -> str:
+    """Return what an address stands for, within the cap.
+
+    Raises:
+        ToolError: It stands for nothing.
+    """
+    address = urlsplit(uri)
+    name = unquote(address.path.lstrip("/"))
+    if address.scheme == _SCHEME and address.netloc == "file" and name:
+        return _read_file(workspace, name, address.query)
+    if address.scheme == _SCHEME and address.netloc == "prompt" and name:
+        return _read_prompt(workspace, name)
+    raise ToolError(f"there is no {uri[:200]!r}: there are {FILE_TEMPLATE} and {PROMPT_TEMPLATE}")
+
+
+def _read_file(workspace: Workspace, path: str, query: str) -> str:
+    options = {key: values[-1] for key, values in parse_qs(query).items()}
+    asked = parse(ReadArguments, {"path": path, **options}, tool=_SCHEME)
+    # Whoever attaches a resource may have seen nothing of what another was told.
+    return read(workspace, Connection(), asked)
+
+
+def _read_prompt(workspace: Workspace, name: str) -> str:
+    if name.startswith(HANDLE):
+        text = workspace.prompt(name).markdown
+    elif name.isdecimal():
+        request = workspace.request()
+        path = find_prompt(request.output_dir, request.namespace, name)
+        try:
+            text = read_text(path)
+        except (OSError, ValueError):
+            raise ToolError(f"there is no prompt {name}: the list of resources has them") from None
+    else:
+        raise ToolError(f"there is no prompt {name[:100]!r}: name its number or its handle")
+    return capped(text, workspace.cap, workspace.count, more="open the file to see them")
+
+
+def list_presets(workspace: Workspace) -> list[tuple[str, str]]:
+    """Return names and descriptions of the project's context presets."""
+    presets = presets_of(workspace.project()).load_all()
+    return [(name, preset.description) for name, preset in sorted(presets.items())]
+
+
+def preset_prompt(workspace: Workspace, name: str, arguments: Mapping[str, str]) -> str:
+    """Return the prompt of a preset; a person has asked for it, so it has the size that they say.
+
+    Without a budget of the preset's or the caller's it is as long as an answer.
+
+    Raises:
+        ToolError: The budget is none.
+        PresetError: There is no such preset.
+    """
+    task = Task(arguments["task"]) if arguments.get("task", "").strip() else None
+    request = workspace.request(preset=name, task=task, budget=_budget(arguments))
+    if request.budget is None:
+        request = workspace.request(preset=name, task=task, budget=workspace.cap)
+    composition = compose_prompt(request, index=workspace.index)
+    return composition.prompt.markdown
+
+
+def _budget(arguments: Mapping[str, str]) -> int | None:
+    """Return the budget that a person typed; ``None`` for the preset's."""
+    text = arguments.get("budget", "")
+    try:
+        tokens = parse_amount(text) if text else None
+    except ValueError as error:
+        raise ToolError(f"budget: it {error}, not {text[:100]!r}") from None
+    return None if tokens == AUTO else tokens

@@ -1,0 +1,253 @@
+"""The protocol's side of the server: requests come in, answers go out; what they say is made elsewhere."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.metadata import version
+from typing import Any, Final
+
+import anyio
+import mcp_types as types
+from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+
+from aggregate.errors import AggregateError
+from aggregate.mcp.arguments import schema_of
+from aggregate.mcp.resources import (
+    FILE_TEMPLATE,
+    PROMPT_TEMPLATE,
+    list_presets,
+    list_prompts,
+    preset_prompt,
+    read_resource,
+)
+from aggregate.mcp.tools import TOOLS, call_tool
+from aggregate.mcp.workspace import Connection, Workspace
+
+_NAME: Final = "aggregate"
+_INSTRUCTIONS: Final = (
+    "Begin a task with compose: it returns what of this project matters for it. Then find, outline and read for what "
+    "is missing. Paths are relative to the project's root."
+)
+_MOST_CONNECTIONS: Final = 64
+"""Over HTTP, of which what they were shown is remembered; the one that was silent longest is told everything again."""
+
+
+@asynccontextmanager
+async def _connection(_server: Server[Connection]) -> AsyncIterator[Connection]:
+    """Know nothing of a new connection."""
+    yield Connection()
+
+
+class _GoneError(Exception):
+    """Whoever asked has gone."""
+
+
+class AgentServer:
+    """Answers the requests of agents about one project.
+
+    Args:
+        workspace: The project.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self._lock = threading.Lock()
+        self._connections: OrderedDict[str, Connection] = OrderedDict()
+        self.protocol: Server[Connection] = Server(
+            _NAME,
+            version=version("manual-slop"),
+            instructions=_INSTRUCTIONS,
+            lifespan=_connection,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_resource_templates,
+            on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+        )
+
+    async def serve_stdio(self) -> None:
+        """Answer on standard input and output until the input ends."""
+        async with stdio_server() as (incoming, outgoing):
+            options = self.protocol.create_initialization_options()
+            await self.protocol.run(incoming, outgoing, options)
+
+    async def _list_tools(self, _context: Any, _params: Any) -> types.ListToolsResult:  # noqa: ANN401 - the SDK's
+        read_only = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=name,
+                    description=tool.description,
+                    input_schema=schema_of(tool.arguments),
+                    annotations=read_only,
+                )
+                for name, tool in TOOLS.items()
+            ]
+        )
+
+    async def _call_tool(
+        self,
+        context: Any,  # noqa: ANN401 - the SDK's
+        params: types.CallToolRequestParams,
+    ) -> types.CallToolResult:
+        if params.name not in TOOLS:
+            return _failure(f"there is no tool {params.name[:100]!r}: there are {', '.join(TOOLS)}")
+        try:
+            text = await self._in_thread(
+                context,
+                partial(self._answer, params.name, params.arguments or {}, self._of(context)),
+            )
+        except AggregateError as error:
+            return _failure(" ".join(str(error).split()))
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+
+    def _answer(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        connection: Connection,
+        progress: Callable[[int, int], None],
+    ) -> str:
+        with self._lock:  # the index, and what a connection was shown, are for one thread at a time
+            return call_tool(
+                name,
+                arguments,
+                workspace=self.workspace,
+                connection=connection,
+                progress=progress,
+            )
+
+    def _of(self, context: Any) -> Connection:  # noqa: ANN401 - the SDK's
+        """Return what is known of who asks; nothing where requests do not belong together."""
+        request = context.request
+        if request is None:  # no HTTP: one program at the other end, from start to end
+            own: Connection = context.lifespan_context
+            return own
+        key = request.headers.get("mcp-session-id", "")
+        if not key:
+            return Connection()
+        connection = self._connections.setdefault(key, Connection())
+        self._connections.move_to_end(key)
+        while len(self._connections) > _MOST_CONNECTIONS:
+            self._connections.popitem(last=False)
+        return connection
+
+    async def _in_thread(
+        self,
+        context: Any,  # noqa: ANN401 - the SDK's
+        work: Callable[[Callable[[int, int], None]], str],
+    ) -> str:
+        """Do work beside the protocol; what was cancelled stops at its next step."""
+        gone = threading.Event()
+
+        def progress(done: int, total: int) -> None:
+            if gone.is_set():
+                raise _GoneError
+            anyio.from_thread.run(context.session.report_progress, done, total)
+
+        try:
+            return await anyio.to_thread.run_sync(
+                partial(_unless_gone, work, progress), abandon_on_cancel=True
+            )
+        except BaseException:
+            gone.set()
+            raise
+
+    async def _list_resources(self, _context: Any, _params: Any) -> types.ListResourcesResult:  # noqa: ANN401
+        prompts = await anyio.to_thread.run_sync(list_prompts, self.workspace)
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(uri=uri, name=name, mime_type="text/markdown")
+                for uri, name in prompts
+            ]
+        )
+
+    async def _list_resource_templates(
+        self,
+        _context: Any,  # noqa: ANN401
+        _params: Any,  # noqa: ANN401
+    ) -> types.ListResourceTemplatesResult:
+        templates = (
+            (FILE_TEMPLATE, "file", "A file, as it is or as a view"),
+            (
+                PROMPT_TEMPLATE,
+                "prompt",
+                "A prompt that was written, by its number, or composed, by its handle",
+            ),
+        )
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(uri_template=uri, name=name, description=description)
+                for uri, name, description in templates
+            ]
+        )
+
+    async def _read_resource(
+        self,
+        context: Any,  # noqa: ANN401
+        params: types.ReadResourceRequestParams,
+    ) -> types.ReadResourceResult:
+        text = await self._or_error(
+            context, partial(read_resource, self.workspace, str(params.uri))
+        )
+        contents = types.TextResourceContents(uri=params.uri, text=text, mime_type="text/plain")
+        return types.ReadResourceResult(contents=[contents])
+
+    async def _list_prompts(self, _context: Any, _params: Any) -> types.ListPromptsResult:  # noqa: ANN401
+        presets = await anyio.to_thread.run_sync(list_presets, self.workspace)
+        budget = types.PromptArgument(name="budget", description="Most tokens", required=False)
+        task = types.PromptArgument(name="task", description="What it is for", required=False)
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(name=name, description=description, arguments=[task, budget])
+                for name, description in presets
+            ]
+        )
+
+    async def _get_prompt(
+        self,
+        context: Any,  # noqa: ANN401
+        params: types.GetPromptRequestParams,
+    ) -> types.GetPromptResult:
+        text = await self._or_error(
+            context, partial(preset_prompt, self.workspace, params.name, params.arguments or {})
+        )
+        content = types.TextContent(type="text", text=text)
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
+
+    async def _or_error(
+        self,
+        context: Any,  # noqa: ANN401
+        work: Callable[[], str],
+    ) -> str:
+        """Do work beside the protocol; a mistake becomes the protocol's error."""
+
+        def locked(_progress: Callable[[int, int], None]) -> str:
+            with self._lock:
+                return work()
+
+        try:
+            return await self._in_thread(context, locked)
+        except AggregateError as error:
+            raise MCPError(
+                code=types.INVALID_PARAMS, message=" ".join(str(error).split())
+            ) from None
+
+
+def _unless_gone(work: Callable[..., str], progress: Callable[[int, int], None]) -> str:
+    try:
+        return work(progress)
+    except _GoneError:
+        return ""
+
+
+def _failure(sentence: str) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=sentence)], is_error=True
+    )

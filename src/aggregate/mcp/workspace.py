@@ -1,0 +1,128 @@
+"""The project that a server answers for, as it is now, and what a connection knows of it."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from aggregate.compose.assemble import Composition
+from aggregate.compose.project import open_project, redaction_for, request_for
+from aggregate.compose.request import Request
+from aggregate.config.load import Project, unconfigured
+from aggregate.errors import ToolError
+from aggregate.index.shared import user_index
+from aggregate.index.store import Index
+from aggregate.mcp.ledger import Ledger
+from aggregate.models.task import Task
+from aggregate.tokens.saved_counts import SavedCounts
+
+CAP: Final = 8_000
+"""Tokens of an answer: hosts cut longer ones, or write them to a file (Claude Code from 25,000 on)."""
+LEAST_CAP: Final = 500
+"""What an answer says besides the text that was asked for has some hundred tokens."""
+HANDLE: Final = "p-"
+_HANDLE_DIGITS: Final = 8
+_MOST_PROMPTS: Final = 32
+"""Composed prompts that are kept to be read in parts."""
+
+
+class KeptPrompt(NamedTuple):
+    """A prompt that was composed, and of what."""
+
+    handle: str
+    request: Request
+    composition: Composition
+    markdown: str
+
+
+@dataclass(slots=True)
+class Connection:
+    """What one reader was told.
+
+    Attributes:
+        ledger: What it was shown.
+        calls: How many tools it has called.
+        last_prompt: The handle of the prompt that it composed last.
+    """
+
+    ledger: Ledger = field(default_factory=Ledger)
+    calls: int = 0
+    last_prompt: str = ""
+
+
+class Workspace:
+    """One project; each request sees its configuration and files as they are then.
+
+    Args:
+        config: Its configuration; where there is none, the project is all files of that folder.
+        cap: The most tokens of an answer.
+        index: What is known of files; by default the user's.
+    """
+
+    def __init__(self, config: Path, *, cap: int = CAP, index: Index | None = None) -> None:
+        self.config = config
+        self.cap = cap
+        self.index = index or user_index()
+        self.count = SavedCounts(self.index)
+        self._prompts: OrderedDict[str, KeptPrompt] = OrderedDict()
+
+    def project(self) -> Project:
+        """Return the project as it is now.
+
+        Raises:
+            ConfigError: The configuration cannot be used.
+        """
+        return open_project(
+            self.config if self.config.exists() else unconfigured(self.config),
+            allow_outside=False,
+            allow_secrets=False,
+        )
+
+    def request(
+        self, *, preset: str | None = None, task: Task | None = None, budget: int | None = None
+    ) -> Request:
+        """Return what the project's configuration asks for, secrets replaced.
+
+        Nothing beyond the project's root is read, whether the user trusts it or not: it is not the user who asks.
+
+        Raises:
+            ConfigError: The configuration cannot be used.
+        """
+        project = self.project()
+        request = request_for(
+            project, preset=preset, with_history=False, task=task or Task(), budget=budget
+        )
+        if task is None:
+            request = replace(request, task=None)
+        return replace(request, redaction=redaction_for(project, sending=True))
+
+    def keep(self, request: Request, composition: Composition) -> KeptPrompt:
+        """Keep a prompt, to be read in parts; the handle follows from its text."""
+        markdown = composition.prompt.markdown
+        digest = sha256(markdown.encode("utf-8", "surrogatepass")).hexdigest()
+        kept = KeptPrompt(f"{HANDLE}{digest[:_HANDLE_DIGITS]}", request, composition, markdown)
+        self._prompts[kept.handle] = kept
+        self._prompts.move_to_end(kept.handle)
+        while len(self._prompts) > _MOST_PROMPTS:
+            self._prompts.popitem(last=False)
+        return kept
+
+    def prompt(self, handle: str) -> KeptPrompt:
+        """Return a prompt that was composed before.
+
+        Raises:
+            ToolError: There is none of this handle, or no more.
+        """
+        if handle not in self._prompts:
+            raise ToolError(f"there is no prompt {handle[:40]!r} (any more): compose it again")
+        return self._prompts[handle]
+
+
+Progress = Callable[[int, int], None]
+"""Told how many files of how many are known; raises where the caller has gone."""
+
+
+def silent(_done: int, _all: int) -> None:
+    """Tell nobody."""

@@ -1,0 +1,329 @@
+"""What agents are answered, through the protocol's own client."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aggregate.mcp.server import AgentServer
+from aggregate.tokens.count import count
+from tests.mcp.serving import Asking, asked, over, workspace
+from tests.project import project
+
+RETRY = """\
+def retry(call, attempts):
+    for attempt in range(attempts):
+        try:
+            return call()
+        except TimeoutError:
+            continue
+    raise TimeoutError
+"""
+CLIENT = """\
+from retry import retry
+
+
+class Client:
+    def fetch(self, url):
+        return retry(lambda: self.get(url), 3)
+
+    def get(self, url):
+        return url
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a small project."""
+    return project(
+        tmp_path,
+        {
+            "src/retry.py": RETRY,
+            "src/client.py": CLIENT,
+            "docs/guide.md": "# Guide\n\nHow to fetch.\n",
+            ".env": "TOKEN=1\n",
+        },
+    )
+
+
+def test_six_tools_take_at_most_1200_tokens(folder: Path) -> None:
+    """What each request of an agent pays for: names, descriptions and schemas of all tools."""
+
+    async def questions(ask: Asking) -> None:
+        tools = (await ask.client.list_tools()).tools
+        assert [tool.name for tool in tools] == [
+            "compose",
+            "read",
+            "outline",
+            "find",
+            "explain",
+            "results",
+        ]
+        texts = [tool.model_dump_json(exclude_none=True, by_alias=True) for tool in tools]
+        assert count("".join(texts)) <= 1200
+        assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
+
+    asked(folder, questions)
+
+
+def test_a_prompt_that_fits_is_the_answer(folder: Path) -> None:
+    """The task's definitions come in one call, and explain tells why."""
+
+    async def questions(ask: Asking) -> None:
+        prompt = await ask("compose", task="fix the timeout in retry")
+        assert "except TimeoutError:" in prompt.text
+        handle = prompt.text.rsplit("[", 1)[1].split(":")[0]
+        assert handle.startswith("p-")
+        why = await ask("explain", path="retry.py")
+        assert why.text.startswith("src/retry.py\n")
+        assert "evidence" in why.text
+        assert (await ask("explain", path="nothing.py")).is_error
+
+    asked(folder, questions)
+
+
+def test_a_longer_prompt_is_told_of_and_read_in_parts(tmp_path: Path) -> None:
+    """Its handle follows from its text; the parts make up the whole, each within the cap."""
+    text = "".join(
+        f"def timeout_{number}(retry):\n    return {number}\n\n\n" for number in range(800)
+    )
+    project(tmp_path, {"a.py": text})
+    server = AgentServer(workspace(tmp_path, cap=1_000))
+
+    async def questions(ask: Asking) -> None:
+        head = await ask("compose", task="timeout", budget=5_000)
+        assert count(head.text) <= 1_000
+        handle = head.text.split('"')[1]
+        assert (await ask("compose", task="timeout", budget=5_000)).text == head.text
+        parts: list[str] = []
+        line = 1
+        while True:
+            page = (await ask("read", path=handle, lines=f"{line}-")).text
+            assert count(page) <= 1_000
+            body = page.split("\n", 1)[1]
+            if "more lines: read" not in body:
+                parts.append(body)
+                break
+            body, rest = body.rsplit("[", 1)
+            parts.append(body)
+            line = int(
+                json.loads(rest[rest.index("{") : rest.index("}") + 1])["lines"].split("-")[0]
+            )
+        assert len(parts) > 3
+        assert "".join(parts).rstrip("\n") == server.workspace.prompt(handle).markdown.rstrip("\n")
+
+    over(server, questions)
+
+
+def test_what_was_shown_is_not_repeated_unless_asked(folder: Path) -> None:
+    """Unchanged lines are pointed at, ``again`` repeats them, and other lines are shown."""
+
+    async def questions(ask: Asking) -> None:
+        whole = await ask("read", path="src/retry.py")
+        assert whole.text == f"src/retry.py lines 1-7 of 7\n{RETRY}"
+        again = await ask("read", path="src/retry.py", lines="2-3")
+        assert again.text == "src/retry.py lines 2-3 of 7: unchanged since your call 1 showed it\n"
+        repeated = await ask("read", path="src/retry.py", again=True)
+        assert repeated.text == whole.text
+        symbol = await ask("read", path="src/client.py", symbol="Client.get")
+        assert "return url" in symbol.text
+        assert "fetch" not in symbol.text
+        assert "unchanged" in (await ask("read", path="src/client.py", symbol="Client.get")).text
+
+    asked(folder, questions)
+
+
+def test_what_a_prompt_showed_counts_as_shown(folder: Path) -> None:
+    """Lines of a composed prompt need not be read once more."""
+
+    async def questions(ask: Asking) -> None:
+        await ask("compose", task="fix the timeout in retry")
+        assert "since your call 1" in (await ask("read", path="src/retry.py")).text
+
+    asked(folder, questions)
+
+
+def test_another_connection_knows_nothing(folder: Path) -> None:
+    """Nobody is pointed at what only another was shown."""
+    server = AgentServer(workspace(folder))
+
+    async def questions(ask: Asking) -> None:
+        read = ask.client.session
+        assert read is not None
+        assert "unchanged" not in (await ask("read", path="src/retry.py")).text
+
+    for _ in range(2):
+        over(server, questions)
+
+
+def test_a_change_is_told_by_its_diff(tmp_path: Path) -> None:
+    """Of a file that was shown whole only what has changed is sent; then that counts as shown."""
+    lines = [f"value_{number} = {number}\n" for number in range(100)]
+    project(tmp_path, {"a.py": "".join(lines)})
+
+    async def questions(ask: Asking) -> None:
+        await ask("read", path="a.py")
+        lines[50] = "value_50 = 'changed'\n"
+        (tmp_path / "a.py").write_text("".join(lines))
+        changed = await ask("read", path="a.py")
+        assert changed.text.startswith("a.py has changed since you were shown all of it:\n")
+        assert "-value_50 = 50\n+value_50 = 'changed'\n" in changed.text
+        assert "value_99" not in changed.text
+        assert "unchanged since your call 2" in (await ask("read", path="a.py")).text
+
+    asked(tmp_path, questions)
+
+
+def test_names_are_found_with_their_uses(folder: Path) -> None:
+    """Definitions and uses come with lines; a path narrows them; any other text is searched for."""
+
+    async def questions(ask: Asking) -> None:
+        assert (await ask("find", query="retry")).text == (
+            "1 definition of retry\n"
+            "src/retry.py:1-7 function retry: def retry(call, attempts):\n"
+            "2 uses of retry\n"
+            "src/client.py:1: from retry import retry\n"
+            "src/client.py:6 in Client.fetch: return retry(lambda: self.get(url), 3)\n"
+        )
+        assert "1 definition of Client.get\n" in (await ask("find", query="Client.get")).text
+        assert "0 uses" in (await ask("find", query="retry", path="src/retry.py")).text
+        found = await ask("find", query="how to FETCH")
+        assert found.text == "1 line with 'how to FETCH'\ndocs/guide.md:3: How to fetch.\n"
+        assert (await ask("find", query="no such thing")).text == "0 lines with 'no such thing'\n"
+
+    asked(folder, questions)
+
+
+def test_folders_are_outlined_as_far_as_an_answer_reaches(folder: Path, tmp_path: Path) -> None:
+    """Definitions where they fit, else files, else folders with what they hold."""
+
+    async def questions(ask: Asking) -> None:
+        outline = (await ask("outline", path="src")).text
+        assert "src/client.py  about 39 tokens\n  4-9 class Client\n" in outline
+        assert "def retry(call, attempts)" in (await ask("outline", path="src/retry.py")).text
+        assert (await ask("outline", path="nowhere")).is_error
+
+    asked(folder, questions)
+    many = {f"pkg{number % 3}/module_{number}.py": "x = 1\n" for number in range(400)}
+    other = project(tmp_path / "many", many)
+
+    async def large(ask: Asking) -> None:
+        assert (await ask("outline")).text == (
+            "the project: 400 files, about 400 tokens\n"
+            "pkg0/  134 files, about 134 tokens\n"
+            "pkg1/  133 files, about 133 tokens\n"
+            "pkg2/  133 files, about 133 tokens\n"
+        )
+
+    asked(other, large, cap=1_000)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "sentence"),
+    [
+        ("read", {"path": "../outside.py"}, "../outside.py: outside the project, so not read"),
+        ("read", {"path": "/etc/hosts"}, "/etc/hosts: outside the project, so not read"),
+        ("read", {"path": ".env"}, ".env: looks like a secret, so not read"),
+        ("read", {"path": "gone.py"}, "file not found: gone.py"),
+        (
+            "read",
+            {"path": "src/retry.py", "lines": "9-12"},
+            "src/retry.py has lines 1 to 7, not 9-12",
+        ),
+        (
+            "read",
+            {"path": "src/retry.py", "symbol": "none"},
+            "src/retry.py: symbol not found: none",
+        ),
+        (
+            "read",
+            {"path": "p-00000000"},
+            "there is no prompt 'p-00000000' (any more): compose it again",
+        ),
+        ("read", {}, "read: path: Field required"),
+        ("read", {"path": "a", "nope": 1}, "read: nope: Extra inputs are not permitted"),
+        ("read", {"path": "src/*.py"}, "src/*.py names 2 files: name one"),
+        (
+            "compose",
+            {"task": " "},
+            "compose: the task says nothing: describe what you are about to do",
+        ),
+        ("explain", {}, "explain: there is no prompt yet: compose one, or name its handle"),
+        (
+            "delete",
+            {},
+            "there is no tool 'delete': there are compose, read, outline, find, explain, results",
+        ),
+    ],
+)
+def test_mistakes_are_one_sentence(
+    folder: Path, tool: str, arguments: dict[str, object], sentence: str
+) -> None:
+    """What cannot be answered is an error of the tool that says why, and nothing of the machine."""
+
+    async def questions(ask: Asking) -> None:
+        said = await ask(tool, **arguments)
+        assert said.is_error
+        assert said.text == sentence
+
+    asked(folder, questions)
+
+
+def test_links_that_lead_out_are_not_followed(tmp_path: Path) -> None:
+    """A file of the project that is a link to elsewhere is outside."""
+    (tmp_path / "private.txt").write_text("private")
+    folder = project(tmp_path / "project", {"a.py": "x = 1\n"})
+    (folder / "link.txt").symlink_to(tmp_path / "private.txt")
+
+    async def questions(ask: Asking) -> None:
+        said = await ask("read", path="link.txt")
+        assert said.is_error
+        assert "private" not in said.text.replace("private.txt", "")
+        assert "link.txt" not in (await ask("outline")).text
+
+    asked(folder, questions)
+
+
+def test_secrets_are_replaced_everywhere(tmp_path: Path) -> None:
+    """No tool repeats a key that stands in a file."""
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    project(tmp_path, {"a.py": f'TOKEN = "{key}"\n\n\ndef token():\n    return TOKEN\n'})
+
+    async def questions(ask: Asking) -> None:
+        for tool, arguments in (
+            ("read", {"path": "a.py"}),
+            ("compose", {"task": "token"}),
+            ("find", {"query": "TOKEN = "}),
+            ("find", {"query": "TOKEN"}),
+            ("outline", {"path": "a.py"}),
+        ):
+            said = await ask(tool, **arguments)
+            assert not said.is_error
+            assert key not in said.text
+
+    asked(tmp_path, questions)
+
+
+def test_results_are_folded_without_running_code() -> None:
+    """Values are merged by a named strategy, failed ones are listed, and a function is refused."""
+
+    async def questions(ask: Asking) -> None:
+        outputs = [{"label": "a", "value": {"x": 1}}, {"label": "b", "error": "no answer"}]
+        folded = await ask("results", outputs=outputs, strategy="json")
+        assert folded.text == '{\n  "a": {\n    "x": 1\n  }\n}\nb failed: no answer\n'
+        assert (await ask("results", outputs=outputs, strategy="custom")).is_error
+
+    asked(Path(__file__).parent, questions)
+
+
+def test_a_line_longer_than_an_answer_is_cut(tmp_path: Path) -> None:
+    """Nothing exceeds the cap, and what is left out is said."""
+    project(tmp_path, {"long.txt": "word " * 5_000 + "\nshort\n"})
+
+    async def questions(ask: Asking) -> None:
+        said = await ask("read", path="long.txt")
+        assert count(said.text) <= 1_000
+        assert "more characters of line 1 are left out" in said.text
+        assert "short" in (await ask("read", path="long.txt", lines="2")).text
+
+    asked(tmp_path, questions, cap=1_000)
