@@ -1,8 +1,9 @@
 """What 50 turns of a discussion cost over a real git history, by each provider's cache.
 
-``python -m simulation discussion [CLONE...] [--words N] [--every N] [--pause SECONDS|human]`` replays commits of any local clones, by default this project's own: whole source folders, answers of so many words, files that
-change before every n-th turn, pauses of one length or as people make them. Each turn is composed, planned, sent to the
-scripted client and written to the discussion through the public surface; what the caches read and write follows from
+``python -m simulation discussion [CLONE...] [--words N] [--every N] [--pause SECONDS|human]`` replays commits of any
+local clones, by default this project's own: whole source folders, answers of so many words, files that change before
+every n-th turn, pauses of one length or as people make them. Each turn is composed, planned, sent to the scripted
+client and written to the discussion through the public surface; what the caches read and write follows from
 their rules (``aggregate.prompt_cache.policy``). Beside it stand the plain prompt (every file as it is now) in naive
 order: the discussion first, then the files by the time of their last change, a breakpoint at the end where the provider
 wants one; and the plain prompt as a fresh pack without a cache.

@@ -36,7 +36,7 @@ from simulation.replay import Replay, make_replay
 
 MODEL = "claude-sonnet-5"
 MINIMUM, LOOK_BACK = 1024, 20
-"""The shortest prefix that the model's cache takes, in tokens, and how many blocks are searched, the marked one first."""
+"""The shortest prefix that the model's cache takes, in tokens; how many blocks are searched, the marked one first."""
 LIFETIMES = {"5m": 300.0, "1h": 3600.0}
 
 

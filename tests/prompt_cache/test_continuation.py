@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aggregate.compose.source_map import map_sources
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.prompt_cache.continuation import continued_segments
 from aggregate.prompt_cache.file_order import OrderedPrompt, order_for_sending
@@ -82,7 +83,7 @@ def told(ordered: OrderedPrompt, path: str) -> list[str] | None:
 
 
 def test_a_change_stands_between_the_last_answer_and_the_question() -> None:
-    """Each is told once, as a diff from what was told before; nothing that was sent moves."""
+    """Each is told once, as a diff from what was told before; nothing that was sent moves (rule C-1)."""
     edited = BIG | {"b.py": BIG["b.py"].replace("b.py 7\n", "seven\n")}
     again = BIG | {"b.py": edited["b.py"].replace("seven\n", "7\n")}
     first = order(prompt_of(BIG, [LONG]), None)
@@ -128,6 +129,10 @@ q4"""
     )
     assert told(fourth, "b.py") == file_lines(file_block("b.py", again["b.py"]))
     assert fourth.older == ("b.py",)
+    origins = map_sources(fourth.prompt.prompt.segments).origins()
+    lines = dict(zip(markdown.split("\n"), origins, strict=True))
+    assert lines["+7"].first == 8
+    assert lines["+seven"].first == 0  # a later diff leads on from it
 
 
 def test_a_new_file_stands_behind_as_a_whole() -> None:
@@ -153,7 +158,7 @@ def test_a_question_that_is_asked_again_comes_behind_the_change() -> None:
 
 
 def test_changes_that_take_too_much_are_written_into_the_files() -> None:
-    """A reader is not burdened with more than a part; then the files stand as they are, and the discussion last."""
+    """A reader is not burdened with more than a part; then the files stand as they are, and the discussion last (rule C-1)."""
     turn = order(prompt_of(BIG, [LONG]), None)
     said, text, outlines = [LONG], BIG["c.py"], []
     for number in range(40):

@@ -19,7 +19,10 @@ from simulation.discussion import (
 )
 from simulation.replay import Commit, make_replay
 from simulation.sim_base import run_sim
+from simulation.wire_cache import WireCache, compare
 
+from aggregate.models.usage import Usage
+from aggregate.tokens.count import count
 from tests.project import project
 
 ROOT = Path(__file__).parents[2]
@@ -95,6 +98,53 @@ def test_a_slow_discussion_costs_little_more(clone: Path, tmp_path: Path) -> Non
     shares = {one.provider: one.ours.total.cache_share for one in books}
     assert shares["anthropic"] > 0.8
     assert shares["minimax"] == 0.0
+
+
+def test_what_is_planned_is_what_arrives(clone: Path, tmp_path: Path) -> None:
+    """A cache that sees the bytes of requests alone accounts what each turn expects, after long pauses too (rule C-5)."""
+    replay = make_replay(
+        clone, tmp_path / "tree", commits=COMMITS, most_bytes=100_000, hardest=False
+    )
+    pauses = (60.0, 400.0, 4000.0)
+    turns = list(compare(replay, tmp_path, Discussion(4, every=2, words=70, pauses=pauses)))
+    assert len(turns) == 4
+    assert [turn.expected for turn in turns] == [turn.accounted for turn in turns]
+    assert turns[1].accounted.cache_read > 0
+    assert turns[3].accounted.cache_read == 0  # after more than an hour
+
+
+def block(text: str, ttl: str = "") -> dict[str, object]:
+    """Return a block of a request, with a breakpoint if it has a lifetime."""
+    control: dict[str, object] = {"cache_control": {"type": "ephemeral", "ttl": ttl}} if ttl else {}
+    return {"type": "text", "text": text, **control}
+
+
+def body(*blocks: dict[str, object]) -> dict[str, object]:
+    """Return the body of a request with one message."""
+    return {"messages": [{"role": "user", "content": list(blocks)}]}
+
+
+def test_a_cache_by_bytes() -> None:
+    """It reads the longest entry that lives, knows both lifetimes, and refuses what the provider would refuse."""
+    files, said, more = "word " * 3000, "so " * 2000, "and " * 1500
+    sizes = [count(text) for text in (files, said, more)]
+    cache = WireCache()
+    first = cache.account(body(block(files, "1h"), block(said, "5m")))
+    assert first == Usage(cache_write=sum(sizes[:2]), cache_write_long=sizes[0])
+    cache.now = 200.0
+    second = cache.account(body(block(files, "1h"), block(said, "5m"), block(more, "5m")))
+    assert second == Usage(0, sizes[2], sum(sizes[:2]))
+    cache.now = 600.0
+    third = cache.account(body(block(files, "1h"), block(said, "5m"), block(more)))
+    assert third == Usage(sizes[2], sizes[1], sizes[0])
+    cache.now = 5000.0
+    assert cache.account(body(block(files, "1h"))).cache_read == 0
+    other = cache.account(body(block(files + "!", "1h")))
+    assert other.cache_read == 0
+    with pytest.raises(ValueError, match="behind a shorter one"):
+        cache.account(body(block(files, "5m"), block(said, "1h")))
+    with pytest.raises(ValueError, match="four"):
+        cache.account(body(*(block(files, "5m") for _ in range(5))))
 
 
 def test_answers_have_the_words_that_are_asked_for() -> None:

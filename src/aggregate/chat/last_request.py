@@ -13,7 +13,7 @@ from aggregate.models.sent_file import SentFile
 from aggregate.prompt_cache.file_order import FORGET, count_changes
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, digest
 from aggregate.prompt_cache.lifetimes import Pauses
-from aggregate.prompt_cache.policy import CacheLookup, CachePolicy
+from aggregate.prompt_cache.policy import CacheLookup, CachePolicy, policy_for
 from aggregate.prompt_cache.request_plan import BlockLayout
 from aggregate.prompt_cache.retention import CachedPrompt
 from aggregate.sources.git import touched_files
@@ -69,7 +69,13 @@ class LastRequest:
         if self.logged is None or self.logged.sent is None:
             return Pauses()
         earlier = Pauses(self.logged.sent.pauses)
-        return earlier.then(self.age) if self.age <= _LONGEST_PAUSE else earlier
+        is_pause = self.is_own and self.age <= _LONGEST_PAUSE
+        return earlier.then(self.age) if is_pause else earlier
+
+    def is_alive(self, usual: float) -> bool:
+        """Tell whether a cache still holds any of it; ``usual`` is how many seconds its entries live as a rule."""
+        lifetimes = self.logged.sent.lifetimes if self.logged and self.logged.sent else ()
+        return self.age <= max(lifetimes, default=usual)
 
     def cached_prompt(self, policy: CachePolicy) -> CachedPrompt | None:
         """Return its prompt, and where a cache can still be read that works by ``policy``."""
@@ -114,7 +120,7 @@ def find_last_request(
         provider: Who is sent it.
         model: The same.
         system: The instructions.
-        lifetime: How long an entry of the provider's cache lives, in seconds.
+        lifetime: How long an entry of the provider's cache usually lives, in seconds.
     """
     recipient = (provider, model, digest(system))
     own = other = last = None
@@ -125,14 +131,14 @@ def find_last_request(
         last = sent if last is None or (sent.is_own and not last.is_own) else last
         if not sent.may_be_cached:
             continue
-        is_alive = sent.age <= lifetime
+        is_alive = sent.is_alive(lifetime)
         if sent.is_own and own is None:
             own = sent
         if (sent.is_own and is_alive) or (own is not None and not is_alive):
             break  # what is older is no longer cached either
         if is_alive and other is None:
             other = sent
-    if own is not None and own.age <= lifetime:
+    if own is not None and own.is_alive(lifetime):
         return own
     return other or own or last or LastRequest()
 
@@ -141,9 +147,11 @@ def _last_request(
     logged: LoggedRequest, sent: SentRecord, request: Request, recipient: tuple[str, str, str]
 ) -> LastRequest:
     reached = (sent.provider, sent.model, logged.fingerprint.digests[0])
+    lookup = policy_for(sent.provider, sent.model).lookup
+    was_written = bool(sent.breakpoints) or lookup is not CacheLookup.BREAKPOINTS
     return LastRequest(
         logged,
-        may_be_cached=reached == recipient,
+        may_be_cached=reached == recipient and was_written,
         age=_age(logged),
         redaction=request.redaction,
         is_own=sent.discussion in (request.discussion, request.continues),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from aggregate.chat.cache_settings import cache_settings
 from aggregate.chat.gemini_caching import decide_cache
 from aggregate.chat.last_request import LastRequest
 from aggregate.chat.model_selection import (
@@ -42,6 +43,7 @@ from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
 from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, expected_usage
+from aggregate.sources.history_reader import NO_DISCUSSION
 from aggregate.sources.path_resolution import FolderListing
 from aggregate.tokens.count import count, count_prompt
 
@@ -151,9 +153,11 @@ def prepare_turn(
     request = _turn_request(project, message, selection, replace(selected, client=client), task)
     instructions = (selection.system or selected.persona.system_prompt).strip()
     system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
-    lifetime = CacheLifetime(selection.cache or project.config.send.cache)
+    caching = cache_settings(
+        project, wanted=selection.cache, once=request.discussion == NO_DISCUSSION
+    )
     policy = cache_policy(client.provider, client.model)
-    if lifetime is CacheLifetime.OFF:
+    if caching.lifetime is CacheLifetime.OFF:
         policy = NO_CACHE
     # No older version saves anything where nothing is cached: that turns diffs off.
     ordering_policy = policy if project.config.send.diffs else NO_CACHE
@@ -169,7 +173,8 @@ def prepare_turn(
         earlier=last.layout,
         weights=ordered.weights,
         age=last.age,
-        lifetime=lifetime,
+        lifetime=caching.lifetime,
+        writes=caching.writes,
         pauses=last.pauses,
     )
     _check_length(plan, client, selected.max_output, turn.request)
@@ -187,6 +192,7 @@ def prepare_turn(
         report=report,
         warnings=(
             *selected.warnings,
+            *caching.notes,
             *unused_options(
                 client.provider,
                 client.model,
@@ -203,7 +209,7 @@ def prepare_turn(
         budget=request.budget.tokens if request.budget else None,
         effort=selected.effort,
         temperature=selected.temperature,
-        explicit_cache=_explicit_cache(lifetime, client, plan, turn),
+        explicit_cache=_explicit_cache(caching.lifetime, client, plan, turn),
         origins=selected.origins,
     )
 

@@ -1,10 +1,15 @@
 """``chat``: a discussion turn by turn in one process."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Event, Thread
+from time import monotonic
 
 import click
 
+from aggregate.chat.keep_alive import renew_until
 from aggregate.chat.turn import ModelSelection
 from aggregate.cli.asking import KEEP, open_asked_project
 from aggregate.cli.chat_commands import Leave, completions, is_command, run_command, who
@@ -86,7 +91,9 @@ def _answer_all(session: ChatSession, messages: MessageInput) -> None:
     """Answer message after message until there is none; on a terminal also after a mistake."""
     while True:
         try:
-            message = messages.read("" if session.discussion == DEFAULT else session.discussion)
+            with _kept_alive(session):
+                label = "" if session.discussion == DEFAULT else session.discussion
+                message = messages.read(label)
         except EOFError:
             if messages.is_interactive:
                 say("")
@@ -106,6 +113,27 @@ def _answer_all(session: ChatSession, messages: MessageInput) -> None:
             if not messages.is_interactive:
                 raise
             say(_sentence(error))
+
+
+@contextmanager
+def _kept_alive(session: ChatSession) -> Iterator[None]:
+    """Renew what the provider's cache holds while the user thinks; a renewal that fails ends it, and is said."""
+    stop, started = Event(), monotonic()
+
+    def renew() -> None:
+        try:
+            if session.kept:
+                renew_until(session.kept, stop.wait, lambda: monotonic() - started, session.renewed)
+        except AggregateError as error:
+            session.kept = None
+            say("", f"the cache is no longer renewed: {error}")
+
+    if session.kept:
+        Thread(target=renew, daemon=True).start()
+    try:
+        yield
+    finally:
+        stop.set()
 
 
 def _answer(session: ChatSession, message: str) -> None:

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 
+from aggregate.chat.cache_settings import cache_settings
 from aggregate.chat.discussions import project_discussion, take_back
+from aggregate.chat.keep_alive import KeepAlive
 from aggregate.chat.model_selection import SelectedModel, select_model
 from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn
 from aggregate.cli.asking import for_reader, seeds_of
@@ -85,6 +87,7 @@ class ChatSession:
         quiet: Whether nothing but answers and errors is said.
         totals: What was paid.
         last: The last turn that was prepared.
+        kept: What is renewed while the user thinks, if the user's own configuration wants it (rule C-4).
     """
 
     open_project: Callable[[bool], Project]
@@ -93,6 +96,7 @@ class ChatSession:
     quiet: bool = False
     totals: Totals = field(default_factory=Totals)
     last: PreparedTurn | None = None
+    kept: KeepAlive | None = None
     _message: str = ""
     _is_answered: bool = False
     _said: set[str] = field(default_factory=set)
@@ -142,6 +146,20 @@ class ChatSession:
         completed = deliver(turn, project, as_json=self.as_json, indent=None)
         self._is_answered = True
         self._report(turn, completed)
+        minutes = cache_settings(project).keep_alive
+        self.kept = KeepAlive(turn, completed.path, minutes) if minutes else None
+        if self.kept and self.kept.renewals:
+            self._say_news((), self._renewals_note(self.kept))
+
+    def renewed(self, usage: Usage) -> None:
+        """Add what a renewal has cost."""
+        amount = price(self.last, usage) if self.last else None
+        self.totals = replace(
+            self.totals,
+            usage=self.totals.usage + usage,
+            cost=self.totals.cost + (amount or 0),
+            is_whole=self.totals.is_whole and amount is not None,
+        )
 
     def undo(self) -> str:
         """Take the last question with its answer out of the discussion, and return the question."""
@@ -182,6 +200,16 @@ class ChatSession:
         new_notes = [note for note in notes if note not in self._said]
         self._said.update(new_notes)
         say(*new_notes)
+
+    def _renewals_note(self, kept: KeepAlive) -> tuple[str, ...]:
+        """Return what renewing may cost, once in a session."""
+        if "keep_alive" in self._said:
+            return ()
+        self._said.add("keep_alive")
+        return (
+            f"while you think, the cache is renewed up to {kept.renewals} times in {kept.minutes:g} minutes, "
+            f"for {dollars(kept.price)} in all ([send] keep_alive)",
+        )
 
     def _report(self, turn: PreparedTurn, completed: CompletedTurn) -> None:
         """Say what a turn has cost, and the session with it."""

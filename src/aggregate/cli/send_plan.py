@@ -7,6 +7,7 @@ from aggregate.chat.send_settings import OPTION
 from aggregate.chat.turn import PreparedTurn
 from aggregate.cli.send_report import diffs_sentence, dollars, price
 from aggregate.models.prompt import Segment
+from aggregate.prompt_cache.policy import LONG_LIFETIME
 from aggregate.prompt_cache.request_plan import BlockRole, role_and_words
 from aggregate.sources.history_reader import DEFAULT
 
@@ -24,7 +25,9 @@ def plan_lines(turn: PreparedTurn) -> list[str]:
             f"{block['tokens']:>10,} {block['segments']:>9,}  {block['role']:9}  {sources}"
         )
         if block["marked"]:
-            lines.append(f"{'':>10} {'':>9}  {'':9}  ── breakpoint, {block['up_to']:,} tokens ──")
+            lives = ", kept for an hour" if block["lifetime"] >= LONG_LIFETIME else ""
+            up_to = f"{block['up_to']:,} tokens{lives}"
+            lines.append(f"{'':>10} {'':>9}  {'':9}  ── breakpoint, {up_to} ──")
     usage = turn.expected
     model = f"{turn.client.provider} {turn.client.model}".strip()
     address = f" at {turn.address}" if turn.address else ""
@@ -133,6 +136,9 @@ def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
                 "tokens": sum(segment.tokens for segment in block),
                 "up_to": turn.plan.tokens[end - 1],
                 "marked": end in layout.breakpoints,
+                "lifetime": layout.lifetime(end, turn.plan.policy.seconds)
+                if end in layout.breakpoints
+                else 0,
             }
         )
     return blocks

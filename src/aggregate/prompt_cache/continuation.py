@@ -6,10 +6,11 @@ diffs applied in their order. Older versions and their diffs take room in every 
 the files are written anew (see ``file_order``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from aggregate.models.prompt import Section, Segment, Stability
+from aggregate.models.shown_text import ShownText
 from aggregate.prompt_cache.hashed_prompt import CountTokens, HashedPrompt, HashedSegment
 from aggregate.prompt_cache.retention import CachedPrompt
 from aggregate.sections.changed_files import (
@@ -19,6 +20,9 @@ from aggregate.sections.changed_files import (
     told_lines,
 )
 from aggregate.sections.older_blocks import shown_in_older
+
+_NO_LINES = ShownText("", ())
+"""What a diff shows of a file as it is now, from which a later diff leads on: no line for certain."""
 
 
 @dataclass(slots=True)
@@ -50,15 +54,15 @@ def continued_segments(
         count: Returns the tokens of a text.
     """
     history = [part for part in prompt.segments if part.section is Section.HISTORY]
-    # What has changed goes before the last excerpt, the question; so that one stays only where nothing has changed.
-    for most in (len(history), len(history) - 1):
-        told = _told(earlier, prompt, history[: max(most, 0)])
-        changes = None if told is None else _changes(earlier, prompt, told)
-        if told is None or changes is None:
-            return None
-        if not changes or told.excerpts < len(history):
-            break
-    kept = _kept(earlier, prompt, told, history)
+    told = _told(earlier, prompt, history)
+    changes = _changes(earlier, prompt, told) if told else None
+    if told and changes and told.excerpts == len(history):
+        # The question, the last excerpt, was sent before: what has changed since stands before it all the same.
+        told = _told(earlier, prompt, history[:-1])
+        changes = _changes(earlier, prompt, told) if told else None
+    if told is None or changes is None:
+        return None
+    kept = _kept(earlier, prompt, told, history, changed={change.source for change in changes})
     if kept is None:
         return None
     new = history[told.excerpts :]
@@ -119,13 +123,26 @@ def _changes(earlier: CachedPrompt, prompt: HashedPrompt, told: _Told) -> list[S
 
 
 def _kept(
-    earlier: CachedPrompt, prompt: HashedPrompt, told: _Told, history: Sequence[HashedSegment]
+    earlier: CachedPrompt,
+    prompt: HashedPrompt,
+    told: _Told,
+    history: Sequence[HashedSegment],
+    *,
+    changed: Collection[str],
 ) -> list[HashedSegment] | None:
-    """Return the segments that stay, ``None`` where the text of one is not to be had."""
+    """Return the segments that stay, ``None`` where the text of one is not to be had.
+
+    Args:
+        earlier: The last prompt that was sent.
+        prompt: The prompt in the order of the configuration.
+        told: Which segments stay.
+        history: The discussion as it is now.
+        changed: The files of which more is told behind these segments.
+    """
     now = {
         part.hash.digest: part for part in prompt.segments if part.section is not Section.HISTORY
     }
-    latest = {numbers[-1] for numbers in told.by_file.values()}
+    latest = {numbers[-1] for path, numbers in told.by_file.items() if path not in changed}
     files = {part.path: part.segment for part in prompt.segments if part.section is Section.FILES}
     excerpts: Iterator[HashedSegment] = iter(history)
     kept: list[HashedSegment] = []
@@ -140,11 +157,13 @@ def _kept(
         text = earlier.text(number)
         if text is None:
             return None
-        shown = None
+        shown: ShownText | None = None
         if old.section == Section.FILES:
             shown = shown_in_older(text, files[old.source])
         elif old.source and number in latest:
             shown = files[old.source].shown
+        elif text.partition("\n")[0].endswith(" (diff)"):
+            shown = _NO_LINES
         segment = Segment(Section(old.section), text, Stability.STABLE, old.source, shown)
         kept.append(HashedSegment(segment, old))
     return kept

@@ -150,6 +150,7 @@ def plan_request(
     age: float = 0.0,
     lifetime: CacheLifetime = CacheLifetime.SHORT,
     pauses: Pauses = NO_PAUSES,
+    writes: bool = True,
 ) -> RequestPlan:
     """Plan the request that sends ``prompt`` and then ``message``.
 
@@ -163,6 +164,7 @@ def plan_request(
         age: Seconds since the last request.
         lifetime: How long its new entries are to live.
         pauses: Those between the last turns, by which lifetimes are chosen where that is automatic.
+        writes: Off for a request that none follows: it reads what is there, and writes nothing that nobody would read.
     """
     fingerprint = prompt.fingerprint
     tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
@@ -173,7 +175,7 @@ def plan_request(
             fingerprint.digests,
             tokens,
             policy,
-            _Before(earlier, age, lifetime, pauses),
+            _Before(earlier, age, lifetime, pauses, writes),
             weights,
         )
     else:
@@ -194,12 +196,14 @@ class _Before:
         age: Seconds since then.
         lifetime: How long new entries are to live.
         pauses: Those between the last turns.
+        writes: Whether a request follows that may read what this one writes.
     """
 
     layout: BlockLayout | None
     age: float
     lifetime: CacheLifetime
     pauses: Pauses
+    writes: bool
 
 
 def _layout_with_breakpoints(
@@ -225,15 +229,17 @@ def _layout_with_breakpoints(
     body = 1 + sum(1 for _ in stable)
     # Each excerpt of the discussion is a block of its own: it only grows, so none of them is ever cut anew.
     ends = {1, body, *old_ends, *range(body, len(digests) + 1), *_image_ends(prompt)}
-    breakpoints = choose_breakpoints(
-        tokens,
-        policy,
-        body=body,
-        ends=sorted(ends),
-        old=sorted(old),
-        weights=weights,
-        fallback=_last_long(old, policy),
-    )
+    breakpoints: tuple[int, ...] = tuple(sorted(old)[-1:])
+    if before.writes:
+        breakpoints = choose_breakpoints(
+            tokens,
+            policy,
+            body=body,
+            ends=sorted(ends),
+            old=sorted(old),
+            weights=weights,
+            fallback=_last_long(old, policy),
+        )
     lifetimes = _lifetimes(breakpoints, tokens, policy, old, before)
     return BlockLayout(digests, tuple(sorted(ends.union(breakpoints))), breakpoints, lifetimes)
 

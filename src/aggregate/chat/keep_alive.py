@@ -1,0 +1,120 @@
+"""Renewing what a cache holds of a discussion while its user thinks, before it would be forgotten.
+
+A read renews an entry and costs a tenth of an input token for each of its tokens; writing it again costs more than
+twelve times as much. So a process that stays open can send the last request once more, with an answer of one token,
+shortly before the entries' lifetime ends. The caller decides when: nothing here waits or knows what time it is.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+
+from aggregate.chat.turn_preparation import PreparedTurn
+from aggregate.clients.pricing import cost
+from aggregate.clients.protocol import RequestOptions
+from aggregate.compose.numbered_output import request_log_path
+from aggregate.models.usage import Usage
+from aggregate.prompt_cache.policy import CacheLookup
+
+_EARLY = 0.1
+"""The part of a lifetime that is left when it is renewed: half a minute of five, time for two attempts."""
+_SHORTEST_ANSWER = 1
+"""Tokens: what every provider accepts as a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeepAlive:
+    """The renewals of one turn's cache entries.
+
+    Attributes:
+        turn: The turn that was sent.
+        prompt: The file of its prompt, whose record says when it was last sent.
+        minutes: How long to go on after the turn.
+        seconds: When, after the turn, its entries were last used.
+        has_ended: Whether a renewal has found nothing to read.
+    """
+
+    turn: PreparedTurn
+    prompt: Path
+    minutes: float
+    seconds: float = 0.0
+    has_ended: bool = False
+
+    @property
+    def period(self) -> float | None:
+        """Seconds between two renewals, ``None`` where there is nothing to renew or nothing to save."""
+        plan = self.turn.plan
+        policy = plan.policy
+        if policy.lookup is CacheLookup.NONE or policy.read >= policy.write:
+            return None
+        lives = [block.lifetime for block in plan.blocks if block.has_breakpoint]
+        if policy.lookup is CacheLookup.BREAKPOINTS and not lives:
+            return None
+        return (1 - _EARLY) * min(lives, default=policy.seconds)
+
+    @property
+    def renewals(self) -> int:
+        """How many renewals there are in all."""
+        return int(60 * self.minutes / self.period) if self.period else 0
+
+    @property
+    def price(self) -> Decimal | None:
+        """What all renewals cost in US dollars, ``None`` where no price is known; to be said beforehand."""
+        client = self.turn.client
+        usage = Usage(cache_read=self.turn.provider_tokens, output=_SHORTEST_ANSWER)
+        amount = cost(usage, client.model, provider=client.provider)
+        return None if amount is None else amount * self.renewals
+
+    def due_in(self, seconds: float) -> float | None:
+        """Return in how many seconds to renew, ``None`` for never more.
+
+        Args:
+            seconds: How many have gone by since the turn.
+        """
+        if self.period is None or self.has_ended:
+            return None
+        due = self.seconds + self.period
+        if due > 60 * self.minutes or seconds >= due + _EARLY * self.period:
+            return None  # the time is over, or nothing is left to renew
+        return max(due - seconds, 0.0)
+
+    def renew(self, seconds: float) -> tuple["KeepAlive", Usage]:
+        """Send the last request once more for a shortest answer, and return what follows, and what it has cost.
+
+        Args:
+            seconds: How many have gone by since the turn.
+
+        Raises:
+            ClientError: The provider refused or failed: the entries may be lost, and nothing else is.
+        """
+        options = RequestOptions(max_output=_SHORTEST_ANSWER)
+        usage = self.turn.client.exchange(self.turn.plan, options=options).usage
+        with suppress(OSError):  # then the next turn expects less of the cache than it holds
+            os.utime(request_log_path(self.prompt))
+        ended = not usage.cache_read
+        return replace(self, seconds=seconds, has_ended=ended), usage
+
+
+def renew_until(
+    kept: KeepAlive,
+    wait: Callable[[float], bool],
+    elapsed: Callable[[], float],
+    on_renewed: Callable[[Usage], None],
+) -> None:
+    """Renew what a cache holds whenever that is due.
+
+    Args:
+        kept: What to renew.
+        wait: Waits so many seconds, and tells whether to stop.
+        elapsed: Returns the seconds since the turn.
+        on_renewed: Called with what each renewal has cost.
+
+    Raises:
+        ClientError: The provider refused or failed.
+    """
+    while (due := kept.due_in(elapsed())) is not None and not wait(due):
+        kept, usage = kept.renew(elapsed())
+        on_renewed(usage)
