@@ -65,9 +65,7 @@ def track(folder: Path, tickets: str) -> Project:
     return open_project(folder / "manual_slop.toml")
 
 
-def run(
-    project: Project, worker: Says, url: str, options: RunOptions = PLAIN
-) -> TrackResult:
+def run(project: Project, worker: Says, url: str, options: RunOptions = PLAIN) -> TrackResult:
     """Run the track on a database."""
     return conduct(project, TRACK, worker, options=replace(options, database=url))
 

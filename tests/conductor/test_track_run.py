@@ -367,7 +367,7 @@ def test_one_lifecycle(tmp_path: Path) -> None:
         tickets=[first],
         files=RunFiles(tmp_path / "out", {"b": 1}),
     )
-    assert outcome == TicketOutcome("b", RunStatus.SUCCESS, "answer of b", 5)
+    assert replace(outcome, seconds=0.0) == TicketOutcome("b", RunStatus.SUCCESS, "answer of b", 5)
     assert (worker.given[0].persona, worker.given[0].tools) == ("You are brief.", ("read",))
     assert (
         "### $n\n\nconcat of 1 result\n\n```text\na: found it\n```\n\n## Task: b\n\nGo on."
