@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from functools import cache
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -45,14 +46,14 @@ def refuse_large_workflows(connection: sa.Connection, keys: Collection[str]) -> 
         StateError: One of them is too large; it is named.
     """
     for too_large in _too_large(connection.dialect.name):
-        for key in connection.execute(too_large, {"keys": list(keys)}).scalars():
+        for (key,) in connection.execute(too_large, {"keys": list(keys)}):
             refuse_row(f"the row of {key.rpartition('/')[2]}", TOO_LARGE)
 
 
 @cache
-def _too_large(dialect: str) -> tuple[sa.Select[tuple[str]], ...]:
+def _too_large(dialect: str) -> tuple[sa.Select[Any], ...]:
     """Return the queries for the first of some workflows that is too large, made once: they name many columns."""
-    queries: list[sa.Select[tuple[str]]] = []
+    queries: list[sa.Select[Any]] = []
     for name, columns in (("workflow_status", _STATUS_TEXTS), ("workflow_output", _OUTPUT_TEXTS)):
         table = workflow_table(dialect, name, *columns)
         size = sum((size_of(table.c[column], dialect) for column in columns), start=sa.literal(0))
