@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import shutil
 import signal
 import time
@@ -51,7 +52,7 @@ def test_a_run_and_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert aggregate(folder, "conduct", "run", TRACK, "--places", "2", "--no-lead")[0] == 0
     second = Path(capsys.readouterr().out.strip())
     assert second.parent.name == f"{TRACK}_002"
-    assert second.read_bytes() == report.read_bytes()
+    assert without_times(second) == without_times(report)
     assert aggregate(folder, "conduct", "status", TRACK)[0] == 0
     status = capsys.readouterr().out.splitlines()
     assert status[0] == f"demo/{TRACK}/002: finished, 2 of 2 tickets have ended"
@@ -63,6 +64,11 @@ def test_a_run_and_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out == f"forgot demo/{TRACK}/001\nforgot demo/{TRACK}/002\n"
     assert aggregate(folder, "conduct", "forget", TRACK)[0] == 0
     assert capsys.readouterr().out == "no run that is over\n"
+
+
+def without_times(report: Path) -> str:
+    """Return a report without what its tickets took, which is never the same."""
+    return re.sub(r"\| \d+ s \|", "| |", report.read_text())
 
 
 def test_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -130,7 +130,7 @@ def test_a_retry_that_was_killed(tmp_path: Path, url: str) -> None:
             TRACK,
             worker,
             options=RunOptions(database=url, resume=True),
-            observe=lambda event: kill(event) if event.ticket.id == "b" else None,  # type: ignore[arg-type, func-returns-value]
+            observe=lambda event: kill(event) if event.ticket.id == "b" else None,  # type: ignore[arg-type]
         )
     progress = status(project, TRACK, database=url)
     assert progress is not None

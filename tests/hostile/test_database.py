@@ -22,6 +22,7 @@ from aggregate.conductor.durable.heartbeat import Heartbeat, this_process
 from aggregate.conductor.durable.location import DATABASE
 from aggregate.conductor.durable.row_sizes import ROW_BYTES
 from aggregate.conductor.durable.run_table import RunRow
+from aggregate.conductor.durable.schema import ENDINGS
 from aggregate.conductor.durable.worker_process import WorkerProcess
 from aggregate.conductor.service import RunOptions, cancel, conduct, forget, status
 from aggregate.disk.user_folders import state_folder
@@ -368,7 +369,7 @@ def test_a_run_that_is_too_large(engine: sa.Engine, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "state"), [("output", "SUCCESS"), ("error", "ERROR"), ("name", "ENQUEUED")]
+    ("column", "state"), [("output", "SUCCESS"), ("error", "ERROR"), ("name", "ERROR")]
 )
 def test_a_workflow_that_is_too_large(
     engine: sa.Engine, tmp_path: Path, column: str, state: str
@@ -387,6 +388,32 @@ def test_a_workflow_that_is_too_large(
     assert cancel(project, TRACK, database=url) == f"demo/{TRACK}/001"
     assert forget(project, TRACK, database=url) == [f"demo/{TRACK}/001"]
     assert queue.keys(f"demo/{TRACK}/001") == set()
+
+
+@pytest.mark.parametrize(
+    ("state", "text", "fault"),
+    [
+        ("approved", HUGE, "holds more than 32 MB"),
+        ("done", "x", "is not JSON of ours"),
+        ("spread", "5", "is not JSON of ours"),
+        ("spread", "[", "is not JSON of ours"),
+    ],
+)
+def test_an_ending_of_somebody_else(
+    engine: sa.Engine, tmp_path: Path, state: str, text: str, fault: str
+) -> None:
+    """What became of a ticket, where a stranger wrote it, is named and not read; its run can be ended and deleted."""
+    project = open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
+    write_run(engine, tickets='{"tickets": [{"id": "a", "prompt": "Look.", "for_each": "[1]"}]}')
+    run_id = f"demo/{TRACK}/001"
+    row = {"run_id": run_id, "key": f"{run_id}/a", "state": state, "text": text}
+    with engine.begin() as connection:
+        connection.execute(ENDINGS.insert().values(**row))
+    url = engine.url.render_as_string(hide_password=False)
+    with pytest.raises(StateError, match=f"the ending of a in the database {fault}"):
+        status(project, TRACK, database=url)
+    assert cancel(project, TRACK, database=url) == run_id
+    assert forget(project, TRACK, database=url) == [run_id]
 
 
 @pytest.mark.parametrize("number", ["one", b"1", 1.5])

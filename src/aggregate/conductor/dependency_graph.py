@@ -6,13 +6,6 @@ from graphlib import CycleError, TopologicalSorter
 from aggregate.conductor.tickets import Ticket
 
 
-def members_of(tickets: Sequence[Ticket], name: str) -> list[str]:
-    """Return the tickets that a dependency names: those that collect into a ``$variable``, or the one of that id."""
-    if name.startswith("$"):
-        return [ticket.id for ticket in tickets if ticket.collect_into == name]
-    return [ticket.id for ticket in tickets if ticket.id == name]
-
-
 def dependencies(tickets: Sequence[Ticket]) -> dict[str, tuple[str, ...]]:
     """Return for each ticket the ids that it waits for, in the tickets' order."""
     by_name: dict[str, set[str]] = {}

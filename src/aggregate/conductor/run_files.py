@@ -70,7 +70,8 @@ class RunFiles:
             errors = (f"- attempt {i}: {error}" for i, error in enumerate(outcome.errors, 1))
             replace_own(self._path(outcome.ticket, "failed"), "\n".join(errors))
         other = "failed" if outcome.failure is None else "reply"
-        self._path(outcome.ticket, other).unlink(missing_ok=True)
+        if outcome.ticket in self.retried:
+            self._path(outcome.ticket, other).unlink(missing_ok=True)
 
     def has_reply(self, outcome: TicketOutcome) -> bool:
         """Tell whether what ``write_reply`` writes is there; after a retry it may be that of an earlier round."""

@@ -39,6 +39,11 @@ class RunOutcomes:
         self.children: dict[str, tuple[str, ...]] = {}
         self._run = tickets
         self._tickets = {ticket.id: ticket for ticket in tickets.tickets}
+        self._position = {ticket.id: i for i, ticket in enumerate(tickets.tickets)}
+        self._merging: dict[str, str] = {}
+        for ticket in tickets.tickets:
+            if ticket.merge_strategy:
+                self._merging.setdefault(ticket.collect_into, ticket.id)
         self._queue = queue
         self._keys = keys
         self._endings = endings
@@ -76,9 +81,16 @@ class RunOutcomes:
         keys = [key for ticket_id in ids for key in self._keys.earlier(ticket_id)]
         yield from self._queue.outcomes(keys).values()
 
-    def merge(self, ids: Iterable[str], *, on_error: FailurePolicy) -> dict[str, AggregatedResult]:
+    def merge(self, ids: Sequence[str], *, on_error: FailurePolicy) -> dict[str, AggregatedResult]:
         """Return the variables that the outcomes of these tickets make up."""
-        return merge_outcomes(self._run.tickets, self.of(ids), on_error=on_error)
+        # The first of a variable's that names a strategy decides it; all others are no part of this.
+        named = dict.fromkeys(ids)
+        for ticket_id in ids:
+            if merging := self._merging.get(self._tickets[ticket_id].collect_into):
+                named[merging] = None
+        in_order = sorted(named, key=self._position.__getitem__)
+        tickets = [self._tickets[ticket_id] for ticket_id in in_order]
+        return merge_outcomes(tickets, self.of(ids), on_error=on_error)
 
     def values(self, ids: Sequence[str], expression: str) -> dict[str, Value]:
         """Return what an expression over the results of these tickets sees, by ticket and by variable."""

@@ -64,14 +64,14 @@ def unconfigured(path: Path) -> Project:
     return Project(validate({}), Path(path).parent, Path(path))
 
 
-def read_toml_text(path: Path) -> str:
-    """Return the text of a configuration file.
+def read_toml_text(path: Path, *, limit: int = MOST_BYTES) -> str:
+    """Return the text of a configuration file of at most ``limit`` bytes.
 
     Raises:
         ConfigError: It is missing or unreadable.
     """
     try:
-        return read_text(path, limit=MOST_BYTES)
+        return read_text(path, limit=limit)
     except FileNotFoundError:
         usual = 'write it with "aggregate init" or name another one with --config'
         hint = usual if path.name == CONFIG_NAME else "correct its name"

@@ -1,5 +1,6 @@
 """What became of tickets that no worker is asked for, and which round each ticket is in, as the database has it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -116,4 +117,13 @@ def _ending(key: object, state: object, text: object) -> Ending:
         refuse_row(name, TOO_LARGE)
     if not isinstance(text, str) or not isinstance(state, str) or state not in set(EndingState):
         refuse_row(name)
+    if state == EndingState.SPREAD and not _is_list(text):
+        refuse_row(name)
     return Ending(EndingState(state), text)
+
+
+def _is_list(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), list)
+    except (ValueError, RecursionError):
+        return False

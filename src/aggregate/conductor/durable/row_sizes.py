@@ -1,6 +1,8 @@
 """How large a row is, asked before any of it is read: whoever reaches the database may write into it."""
 
 from collections.abc import Collection
+from functools import cache
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -43,12 +45,19 @@ def refuse_large_workflows(connection: sa.Connection, keys: Collection[str]) -> 
     Raises:
         StateError: One of them is too large; it is named.
     """
-    dialect = connection.dialect.name
+    for too_large in _too_large(connection.dialect.name):
+        for (key,) in connection.execute(too_large, {"keys": list(keys)}):
+            refuse_row(f"the row of {key.rpartition('/')[2]}", TOO_LARGE)
+
+
+@cache
+def _too_large(dialect: str) -> tuple[sa.Select[Any], ...]:
+    """Return the queries for the first of some workflows that is too large, made once: they name many columns."""
+    queries: list[sa.Select[Any]] = []
     for name, columns in (("workflow_status", _STATUS_TEXTS), ("workflow_output", _OUTPUT_TEXTS)):
         table = workflow_table(dialect, name, *columns)
         size = sum((size_of(table.c[column], dialect) for column in columns), start=sa.literal(0))
-        too_large = sa.select(table.c.workflow_uuid).where(
-            table.c.workflow_uuid.in_(keys), size > ROW_BYTES
-        )
-        for key in connection.execute(too_large.order_by(table.c.workflow_uuid).limit(1)).scalars():
-            refuse_row(f"the row of {key.rpartition('/')[2]}", TOO_LARGE)
+        key = table.c.workflow_uuid
+        is_asked = key.in_(sa.bindparam("keys", expanding=True))
+        queries.append(sa.select(key).where(is_asked, size > ROW_BYTES).order_by(key).limit(1))
+    return tuple(queries)
