@@ -100,7 +100,11 @@ def test_completion_knows_commands_and_the_options_of_run() -> None:
     }
     assert "--focus" in {item.value for item in complete.get_completions(["-q"], "--f")}
     assert [item.value for item in complete.get_completions([], "wo")] == []  # an old spelling
-    assert [item.value for item in complete.get_completions(["conduct"], "re")] == ["resume"]
+    assert [item.value for item in complete.get_completions(["conduct"], "re")] == [
+        "resume",
+        "retry",
+        "reject",
+    ]
     assert [item.value for item in complete.get_completions(["conduct", "run"], "--pla")] == [
         "--places",
         "--plain",

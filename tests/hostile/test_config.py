@@ -110,7 +110,10 @@ ATTACKS: list[tuple[Callable[[], str], str]] = [
     (bad_entries, ':2: unknown key "files.paths[0].view": did you mean "view_mode"?'),
     (bad_numbers, ':2: "files.paths[0]": input should be a valid dictionary'),
     (bad_turns, ':1: unknown key "history[0].a": known keys of [history[0]]: content, role'),
-    (unknown_keys, ':1: unknown key "a0": known keys of the file: budget, context_presets'),
+    (
+        unknown_keys,
+        ':1: unknown key "a0": known keys of the file: budget, conduct, context_presets',
+    ),
     (long_key, ": is no valid TOML: a key has more than 6 parts (at line 1)"),
     (long_quoted_key, ": is no valid TOML: a key has more than 6 parts (at line 1)"),
     (many_long_tables, ':1: unknown key "b0": known keys of the file: '),
