@@ -21,7 +21,7 @@ def print_audit(audit: Audit, *, title: str = "") -> None:
     bold, plain = ("\x1b[1m", "\x1b[0m") if is_on_terminal else ("", "")
     write_rows(*heading_lines(audit, title))
     if audit.rows:
-        header, *rows = table_lines(audit, width)
+        header, *rows = table_lines(audit, width=width)
         write_rendered(f"{bold}{header}{plain}\n" + "".join(f"{row}\n" for row in rows))
     write_rows(*footing_lines(audit))
 

@@ -11,11 +11,12 @@ from aggregate.cli.asking import open_asked_project
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say
 from aggregate.errors import ConfigError
+from aggregate.mcp.pages import CAP, LEAST_CAP
 
 _TOKEN_VARIABLE = "AGGREGATE_MCP_TOKEN"  # noqa: S105 - a name
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_LEAST, _MOST, _USUAL = 500, 100_000, 8_000
-"""Tokens of an answer: hosts cut longer ones than some ten thousand, or write them to a file."""
+_MOST_CAP = 100_000
+"""Tokens of an answer that are more than any host takes."""
 _HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"
 """Where Claude Code says how long an answer may be."""
 
@@ -32,8 +33,8 @@ _HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"
 @click.option("--host", default="127.0.0.1", show_default=True, help="Listen on this address.")
 @click.option(
     "--max-tokens",
-    type=click.IntRange(_LEAST, _MOST),
-    default=_USUAL,
+    type=click.IntRange(LEAST_CAP, _MOST_CAP),
+    default=CAP,
     show_default=True,
     help="Let an answer have at most so many tokens.",
 )
@@ -70,6 +71,6 @@ def _require_sdk() -> None:
 def _host_cap() -> int:
     """Return the most tokens of an answer that the host says it takes; more than any where it says nothing."""
     try:
-        return max(int(os.environ.get(_HOST_CAP, "")), _LEAST)
+        return max(int(os.environ.get(_HOST_CAP, "")), LEAST_CAP)
     except ValueError:
-        return _MOST
+        return _MOST_CAP

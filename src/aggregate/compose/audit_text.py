@@ -51,17 +51,16 @@ class _Line:
     reasons: str
 
 
-def audit_lines(audit: Audit, *, title: str = "", width: int = 0) -> Iterator[str]:
+def audit_lines(audit: Audit, *, title: str = "") -> Iterator[str]:
     """Yield an account: what it is about, its files by tokens, and what else takes tokens or was cut.
 
     Args:
         audit: The account.
         title: What the prompt is called, ``""`` where it was not written.
-        width: Columns that the table may take; ``0`` cuts nothing.
     """
     yield from heading_lines(audit, title)
     if audit.rows:
-        yield from table_lines(audit, width)
+        yield from table_lines(audit, width=0)
     yield from footing_lines(audit)
 
 
@@ -95,7 +94,7 @@ def heading_lines(audit: Audit, title: str) -> Iterator[str]:
         yield f"seeds: {', '.join(seeds)}"
 
 
-def table_lines(audit: Audit, width: int) -> Iterator[str]:
+def table_lines(audit: Audit, *, width: int) -> Iterator[str]:
     """Yield the table's header and rows, cut so that all fit into ``width`` columns; ``0`` cuts nothing."""
     rows = listed_rows(audit)
     best = max((row.score or 0.0 for row in rows), default=0.0)

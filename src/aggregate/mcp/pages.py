@@ -1,7 +1,12 @@
 """Answers within a cap of tokens: as many whole lines as fit, and how to go on."""
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
+CAP: Final = 8_000
+"""Tokens of an answer: hosts cut longer ones, or write them to a file (Claude Code from 25,000 on)."""
+LEAST_CAP: Final = 500
+"""What an answer says besides the text that was asked for has some hundred tokens."""
 Count = Callable[[str], int]
 """Returns the tokens of a text."""
 

@@ -15,13 +15,10 @@ from aggregate.errors import ToolError
 from aggregate.index.shared import user_index
 from aggregate.index.store import Index
 from aggregate.mcp.ledger import Ledger
+from aggregate.mcp.pages import CAP
 from aggregate.models.task import Task
 from aggregate.tokens.saved_counts import SavedCounts
 
-CAP: Final = 8_000
-"""Tokens of an answer: hosts cut longer ones, or write them to a file (Claude Code from 25,000 on)."""
-LEAST_CAP: Final = 500
-"""What an answer says besides the text that was asked for has some hundred tokens."""
 HANDLE: Final = "p-"
 _HANDLE_DIGITS: Final = 8
 _MOST_PROMPTS: Final = 32

@@ -12,6 +12,6 @@ def fitted(name: str, width: int) -> str:
     return name + " " * missing if missing >= 0 else set_cell_size(name, width - 1) + "…"
 
 
-def bar(share: float, longest: int = BAR) -> str:
+def bar(share: float) -> str:
     """Return a bar for a share from ``0`` to ``1``; a little one for next to nothing."""
-    return "█" * round(longest * min(max(share, 0.0), 1.0)) or "▏"
+    return "█" * round(BAR * min(max(share, 0.0), 1.0)) or "▏"
