@@ -6,7 +6,7 @@ from dataclasses import replace
 from aggregate.chat.cache_settings import cache_settings
 from aggregate.chat.gemini_caching import decide_cache
 from aggregate.chat.last_request import LastRequest
-from aggregate.chat.model_selection import ModelSelection, select_model
+from aggregate.chat.model_selection import ModelSelection, SelectedModel, select_model
 from aggregate.chat.prepared_turn import PreparedTurn
 from aggregate.chat.request_log import SentRecord
 from aggregate.chat.turn_composition import ComposedTurn, Recipient, compose_turn
@@ -32,7 +32,7 @@ from aggregate.models.task import Task
 from aggregate.prompt_cache.file_order import file_digests
 from aggregate.prompt_cache.lifetimes import CacheLifetime
 from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED
-from aggregate.prompt_cache.prefix_diff import compare_prefixes
+from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
 from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, expected_usage
 from aggregate.sources.history_reader import NO_DISCUSSION
@@ -85,9 +85,8 @@ def prepare_turn(
     caching = cache_settings(
         project, wanted=selection.cache, once=request.discussion == NO_DISCUSSION
     )
-    policy = cache_policy(client.provider, client.model)
-    if caching.lifetime is CacheLifetime.OFF:
-        policy = NO_CACHE
+    is_off = caching.lifetime is CacheLifetime.OFF
+    policy = NO_CACHE if is_off else cache_policy(client.provider, client.model)
     # No older version saves anything where nothing is cached: that turns diffs off.
     ordering_policy = policy if project.config.send.diffs else NO_CACHE
     images, image_warnings = _images(request, client)
@@ -107,9 +106,6 @@ def prepare_turn(
         pauses=last.pauses,
     )
     _check_length(plan, client, selected.max_output, turn.request)
-    report = None
-    if last.fingerprint:
-        report = compare_prefixes(last.fingerprint, ordered.prompt.fingerprint)
     return PreparedTurn(
         client=_with_cache_of(last, client),
         message=message,
@@ -118,16 +114,11 @@ def prepare_turn(
         plan=plan,
         expected=expected_usage(plan, last.layout, age=last.age),
         sent=_sent_record(client, plan.layout, turn),
-        report=report,
+        report=_report(turn),
         warnings=(
             *selected.warnings,
             *caching.notes,
-            *unused_options(
-                client.provider,
-                client.model,
-                effort=selected.effort,
-                temperature=selected.temperature,
-            ),
+            *_unused(selected, client),
             *turn.composition.warnings,
             *system_warnings,
             *image_warnings,
@@ -141,6 +132,19 @@ def prepare_turn(
         explicit_cache=_explicit_cache(caching.lifetime, client, plan, turn),
         origins=selected.origins,
     )
+
+
+def _unused(selected: SelectedModel, client: Client) -> tuple[str, ...]:
+    """Return a warning of each option that the model does not take."""
+    return unused_options(
+        client.provider, client.model, effort=selected.effort, temperature=selected.temperature
+    )
+
+
+def _report(turn: ComposedTurn) -> PrefixReport | None:
+    """Return what is kept of the prompt sent before, ``None`` for the first one."""
+    earlier = turn.last.fingerprint
+    return compare_prefixes(earlier, turn.ordered.prompt.fingerprint) if earlier else None
 
 
 def _sent_record(client: Client, layout: BlockLayout, turn: ComposedTurn) -> SentRecord:

@@ -3,71 +3,39 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
 
 import click
 
 from aggregate.chat.keep_alive import renew_until
-from aggregate.chat.turn import ModelSelection
 from aggregate.cli.asking import KEEP, open_asked_project
 from aggregate.cli.chat_commands import Leave, completions, is_command, run_command, who
 from aggregate.cli.chat_input import MessageInput, message_input
 from aggregate.cli.chat_session import ChatSession, ChatSettings
 from aggregate.cli.output import say, say_aside
-from aggregate.cli.turn import output_options, turn_options
-from aggregate.clients.capabilities import Effort
+from aggregate.cli.turn import TurnArguments, output_options, turn_options
 from aggregate.config.load import Project
 from aggregate.errors import AggregateError
-from aggregate.models.amounts import Amount
 from aggregate.sources.history_reader import DEFAULT
 
 
 @click.command()
 @turn_options
 @output_options
-def chat(
-    config: Path,
-    allow_outside: bool | None,
-    allow_secrets: bool | None,
-    provider: str,
-    model: str,
-    persona: str,
-    base_url: str,
-    max_output: int | None,
-    budget: Amount | None,
-    focus: tuple[str, ...],
-    symbol: tuple[str, ...],
-    since: str,
-    discussion: str,
-    effort: str | None,
-    temperature: float | None,
-    redact: bool | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def chat(arguments: TurnArguments, *, as_json: bool, quiet: bool) -> None:
     """Go on with a discussion, message by message; each is sent and kept as by send.
 
     Without a terminal each line of standard input is a message, and a mistake ends it. /help lists the commands.
     """
-    selection = ModelSelection(
-        provider,
-        model,
-        persona,
-        base_url,
-        max_output,
-        redact,
-        budget,
-        effort=Effort(effort) if effort else None,
-        temperature=temperature,
-        discussion=discussion,
-    )
-    settings = ChatSettings(selection, focus, symbol, since)
+    settings = ChatSettings(arguments.selection, arguments.focus, arguments.symbol, arguments.since)
 
     def open_project(is_asked: bool) -> Project:
         project, bare = open_asked_project(
-            config, is_asked=is_asked, allow_outside=allow_outside, allow_secrets=allow_secrets
+            arguments.config,
+            is_asked=is_asked,
+            allow_outside=arguments.allow_outside,
+            allow_secrets=arguments.allow_secrets,
         )
         if bare and not quiet and KEEP not in said:
             said.add(KEEP)

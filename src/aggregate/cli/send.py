@@ -2,17 +2,16 @@
 
 import json
 from datetime import date
-from pathlib import Path
 
 import click
 
-from aggregate.chat.turn import ModelSelection
 from aggregate.cli.asking import KEEP, for_reader, open_asked_project, seeds_of
 from aggregate.cli.output import say, warn_all, write_result, write_rows
 from aggregate.cli.send_plan import plan_data, plan_lines
 from aggregate.cli.send_report import print_report
 from aggregate.cli.stdin import read_input
 from aggregate.cli.turn import (
+    TurnArguments,
     checked_message,
     deliver,
     notes_on,
@@ -20,8 +19,6 @@ from aggregate.cli.turn import (
     prepare,
     turn_options,
 )
-from aggregate.clients.capabilities import Effort
-from aggregate.models.amounts import Amount
 
 
 @click.command()
@@ -31,22 +28,8 @@ from aggregate.models.amounts import Amount
 @output_options
 def send(
     message: str,
-    config: Path,
-    allow_outside: bool | None,
-    allow_secrets: bool | None,
-    provider: str,
-    model: str,
-    persona: str,
-    base_url: str,
-    max_output: int | None,
-    budget: Amount | None,
-    focus: tuple[str, ...],
-    symbol: tuple[str, ...],
-    since: str,
-    discussion: str,
-    effort: str | None,
-    temperature: float | None,
-    redact: bool | None,
+    arguments: TurnArguments,
+    *,
     dry_run: bool,
     as_json: bool,
     quiet: bool,
@@ -59,29 +42,18 @@ def send(
     """
     text = _read_message(message)
     project, bare = open_asked_project(
-        config,
-        is_asked=budget is not None,
-        allow_outside=allow_outside,
-        allow_secrets=allow_secrets,
+        arguments.config,
+        is_asked=arguments.selection.budget is not None,
+        allow_outside=arguments.allow_outside,
+        allow_secrets=arguments.allow_secrets,
     )
     if bare and not quiet:
         say(KEEP)
     turn = prepare(
         project,
         text,
-        ModelSelection(
-            provider,
-            model,
-            persona,
-            base_url,
-            max_output,
-            redact,
-            budget,
-            effort=Effort(effort) if effort else None,
-            temperature=temperature,
-            discussion=discussion,
-        ),
-        task=seeds_of(project, focus, symbol, since),
+        arguments.selection,
+        task=seeds_of(project, arguments.focus, arguments.symbol, arguments.since),
         quiet=quiet,
         require_key=not dry_run,
     )

@@ -2,7 +2,11 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from datetime import date
+from functools import wraps
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,6 +23,7 @@ from aggregate.cli.options import (
 from aggregate.cli.output import say, writable_output, write_piece, write_result
 from aggregate.cli.progress import progress
 from aggregate.cli.send_report import answer_data
+from aggregate.clients.capabilities import Effort
 from aggregate.clients.own_models import age_note
 from aggregate.config.load import Project
 from aggregate.errors import ProviderError
@@ -75,11 +80,56 @@ _OPTIONS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class TurnArguments:
+    """What the options of ``turn_options`` say.
+
+    Attributes:
+        config: Which configuration is read.
+        allow_outside: Whether files outside of the project may be read; ``None`` leaves it to the configuration.
+        allow_secrets: Whether files that look like secrets may be read; ``None`` leaves it to the configuration.
+        selection: Who is asked, in which discussion.
+        focus: Places to show whatever they cost.
+        symbol: Definitions to rank from.
+        since: A revision whose changes since to rank from, ``""`` for none.
+    """
+
+    config: Path
+    allow_outside: bool | None
+    allow_secrets: bool | None
+    selection: ModelSelection
+    focus: tuple[str, ...]
+    symbol: tuple[str, ...]
+    since: str
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any]) -> "TurnArguments":
+        """Take what is said of a turn out of a command's options."""
+        own = {
+            each.name: options.pop(each.name) for each in fields(cls) if each.name != "selection"
+        }
+        chosen = {
+            each.name: options.pop(each.name)
+            for each in fields(ModelSelection)
+            if each.name in options
+        }
+        effort = chosen.pop("effort")
+        return cls(
+            **own, selection=ModelSelection(**chosen, effort=Effort(effort) if effort else None)
+        )
+
+
 def turn_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say who is asked, in which discussion, and what is shown."""
+    """Add the options that say who is asked, in which discussion, and what is shown; they come as one argument."""
+
+    @wraps(command)
+    def with_arguments(**options: Any) -> None:  # noqa: ANN401 - as click passes them
+        command(arguments=TurnArguments.taken_from(options), **options)
+
+    added: Callable[..., None] = with_arguments
     for option in (*reversed(_OPTIONS),):
-        command = option(command)
-    return command
+        added = option(added)
+    return added
 
 
 def output_options(command: Callable[..., None]) -> Callable[..., None]:
