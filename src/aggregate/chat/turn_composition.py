@@ -29,7 +29,7 @@ _SPARE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Recipient:
+class TurnRecipient:
     """Who is sent the prompt, as far as it matters for its composition.
 
     Attributes:
@@ -106,7 +106,7 @@ class ComposedTurn:
 
 def compose_turn(
     request: Request,
-    recipient: Recipient,
+    recipient: TurnRecipient,
     *,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
@@ -150,7 +150,7 @@ def task_of(request: Request, message: str) -> Task:
     return replace(request.task or Task(), text=text)
 
 
-def _within(budget: Budget, turn: ComposedTurn, recipient: Recipient) -> ComposedTurn:
+def _within(budget: Budget, turn: ComposedTurn, recipient: TurnRecipient) -> ComposedTurn:
     """Return the turn, composed anew where older versions of files with their diffs exceed the budget."""
     first, tokens = turn, budget.tokens
     for _ in range(_FITS):
@@ -178,7 +178,7 @@ def _within(budget: Budget, turn: ComposedTurn, recipient: Recipient) -> Compose
 
 def _composed(
     request: Request,
-    recipient: Recipient,
+    recipient: TurnRecipient,
     last: LastRequest,
     *,
     on_start: Callable[[int], None] | None = None,
@@ -194,7 +194,7 @@ def _composed(
 def _ordered(
     request: Request,
     composition: Composition,
-    recipient: Recipient,
+    recipient: TurnRecipient,
     last: LastRequest,
     changes: dict[str, float],
 ) -> OrderedPrompt:

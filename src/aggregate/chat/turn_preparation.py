@@ -9,7 +9,7 @@ from aggregate.chat.last_request import LastRequest
 from aggregate.chat.model_selection import ModelSelection, SelectedModel, select_model
 from aggregate.chat.prepared_turn import PreparedTurn
 from aggregate.chat.request_log import SentRecord
-from aggregate.chat.turn_composition import ComposedTurn, Recipient, compose_turn
+from aggregate.chat.turn_composition import ComposedTurn, TurnRecipient, compose_turn
 from aggregate.chat.turn_request import turn_request
 from aggregate.clients.capabilities import unused_options
 from aggregate.clients.client import Client
@@ -90,7 +90,7 @@ def prepare_turn(
     # No older version saves anything where nothing is cached: that turns diffs off.
     ordering_policy = policy if project.config.send.diffs else NO_CACHE
     images, image_warnings = _images(request, client)
-    recipient = Recipient(
+    recipient = TurnRecipient(
         client.provider, client.model, ordering_policy, system, count(system), client.ratio, images
     )
     turn = compose_turn(request, recipient, on_start=on_start, on_done=on_done)

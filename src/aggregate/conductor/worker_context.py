@@ -5,23 +5,21 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from aggregate.compose.assemble import assemble, with_references
-from aggregate.compose.file_rendering import RenderedFiles
-from aggregate.compose.focus import FOCUS_TIER
-from aggregate.compose.layout import Strategy
-from aggregate.compose.project import find_persona, redaction_for, request_for
+from aggregate.compose.assemble import with_references
+from aggregate.compose.project import find_persona
 from aggregate.compose.request import Request
 from aggregate.conductor.assignment import Assignment
 from aggregate.conductor.budgeted_context import BudgetedContexts, Compose, fits_surely
 from aggregate.conductor.recipient import Recipient
 from aggregate.conductor.recipients import recipient_of
-from aggregate.conductor.shared_files import TIER3, SharedFiles
+from aggregate.conductor.shared_files import SharedFiles
 from aggregate.conductor.sharing import SharingPlan, plan_sharing, prompt_exceeds
 from aggregate.conductor.terms import USUAL, TicketLimits, WorkerTerms, check_tools
 from aggregate.conductor.ticket_budget import GrantedBudget, grant_budget
 from aggregate.conductor.ticket_message import plain_task, task_message
 from aggregate.conductor.tickets import Ticket
 from aggregate.conductor.track import Track
+from aggregate.conductor.track_requests import TrackRequests, strategy_of
 from aggregate.conductor.track_spec import TrackSpec
 from aggregate.config.load import Project
 from aggregate.disk.writing import confined
@@ -65,10 +63,8 @@ class WorkerContexts:
         self._instructions_last = False
         self._persona = cache(lambda name: find_persona(project, name))
         self._recipient = cache(lambda name: recipient_of(project, name, self._terms))
-        self._request = cache(self._make_request)
-        self._whole_request = cache(self._make_whole_request)
-        self._other_sections = cache(self._make_other_sections)
-        self._files = SharedFiles(self._whole_request)
+        self._requests = TrackRequests(project, self._spec)
+        self._files = SharedFiles(self._requests.whole)
 
     @property
     def output_dir(self) -> Path:
@@ -77,7 +73,7 @@ class WorkerContexts:
         Raises:
             OutputError: It leads out of the project.
         """
-        request = self._request(TIER3)
+        request = self._requests.focused
         return confined(request.output_dir, request.written_in)
 
     @property
@@ -124,7 +120,7 @@ class WorkerContexts:
         """
         self.recipient(ticket)
         check_tools(ticket, self._terms.tools)
-        request = self._request(TIER3)
+        request = self._requests.focused
         listing = FolderListing(request.scope)
         for focus in ticket.focus_files:
             if refused := listing.resolve(request.base_dir, focus).refused:
@@ -207,12 +203,14 @@ class WorkerContexts:
 
     def asked(self, ticket: Ticket) -> Request:
         """Return what a ticket is shown, without its focus files and its task."""
-        return self._request(self._strategy(ticket))
+        return self._requests.of(strategy_of(ticket, self._persona(ticket.persona)))
 
     def whole_prompt(self, ticket: Ticket, results: "tuple[Results, ...]" = ()) -> Prompt:
         """Return the context with all that the project names, as long as it may be."""
-        files = self._files.section(ticket.focus_files, self._strategy(ticket))
-        others = self._other_sections()
+        files = self._files.section(
+            ticket.focus_files, strategy_of(ticket, self._persona(ticket.persona))
+        )
+        others = self._requests.other_sections
         stable = tuple(segment for segment in others if segment.section is not Section.HISTORY)
         history = tuple(segment for segment in others if segment.section is Section.HISTORY)
         return Prompt(files + stable + _merged(results) + history)
@@ -242,7 +240,7 @@ class WorkerContexts:
         granted = self.granted(ticket)
         if not granted.is_named:  # it is raised to what must be shown
             return
-        sections = self._other_sections()
+        sections = self._requests.other_sections
         # Of the discussion only the last turn is shown in any case.
         kept = [segment for segment in sections if segment.section is not Section.HISTORY]
         others = sum(len(segment.text.encode()) for segment in (*kept, *sections[-1:]))
@@ -260,7 +258,7 @@ class WorkerContexts:
             self._budgeted.compose(self.asked(ticket), ticket, granted, around=around)
 
     def _message(self, ticket: Ticket) -> str:
-        spec = self._spec.shown_path(self._request(TIER3))
+        spec = self._spec.shown_path(self._requests.focused)
         instructions = self._instructions(ticket) if self._goes_last(ticket) else ""
         return task_message(
             ticket, track=self._spec.description, spec=spec, instructions=instructions
@@ -272,28 +270,6 @@ class WorkerContexts:
 
     def _instructions(self, ticket: Ticket) -> str:
         return self._persona(ticket.persona).system_prompt.strip()
-
-    def _strategy(self, ticket: Ticket) -> str:
-        """Return how files that are not in focus are shown: as the ticket says, else its persona."""
-        persona = self._persona(ticket.persona).aggregation_strategy
-        named = ticket.aggregation_strategy or (Strategy.parse(persona).value if persona else "")
-        return named or TIER3
-
-    def _make_request(self, strategy: str) -> Request:
-        if strategy == TIER3:
-            request = request_for(self._project, tier=FOCUS_TIER)
-        else:
-            request = request_for(self._project, strategy=strategy)
-        return replace(request, redaction=redaction_for(self._project, sending=True))
-
-    def _make_whole_request(self, strategy: str) -> Request:
-        """Return what shows all files that the project names, and what its track is for."""
-        request = replace(self._request(strategy), task=None, budget=None)
-        return self._spec.added_to(request)
-
-    def _make_other_sections(self) -> tuple[Segment, ...]:
-        """Return what stands behind the files in each context."""
-        return assemble(self._whole_request(TIER3), RenderedFiles(())).prompt.segments
 
     def _exists(self, focus: str, request: Request) -> bool:
         if Path(request.base_dir, focus).is_file():
