@@ -174,6 +174,22 @@ def test_a_change_is_told_by_its_diff(tmp_path: Path) -> None:
     asked(tmp_path, questions)
 
 
+def test_a_last_line_break_is_a_change(tmp_path: Path) -> None:
+    """What the ends of lines alone tell apart is told as well: an empty diff would say that something is missing."""
+    text = "".join(f"value_{number} = {number}\n" for number in range(100))
+    project(tmp_path, {"a.py": text})
+
+    async def questions(ask: Asking) -> None:
+        await ask("read", path="a.py")
+        (tmp_path / "a.py").write_text(text.rstrip("\n"))
+        assert (await ask("read", path="a.py")).text == (
+            "a.py has changed since you were shown all of it:\n"
+            "@@ -98,4 +98,3 @@\n value_97 = 97\n value_98 = 98\n value_99 = 99\n-\n"
+        )
+
+    asked(tmp_path, questions)
+
+
 def test_names_are_found_with_their_uses(folder: Path) -> None:
     """Definitions and uses come with lines; a path narrows them; any other text is searched for."""
 

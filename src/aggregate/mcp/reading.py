@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import unified_diff
 from hashlib import sha256
 from typing import Final
 
@@ -18,11 +17,10 @@ from aggregate.models.file_item import FileItem
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import ViewMode
 from aggregate.sources.path_resolution import OUTSIDE, SECRET
+from aggregate.text.line_diff import unified_diff
 
 _SAID: Final = 120
 """Tokens that an answer may have beside what is read."""
-_DIFF_LINES: Final = 4_000
-"""Lines up to which two versions of a file are compared: it takes up to a second for more."""
 
 
 def read(workspace: Workspace, connection: Connection, asked: ReadArguments) -> str:
@@ -185,16 +183,11 @@ class _Text:
     def _diff(self, ledger: Ledger, digest: str, page: _Page) -> str:
         """Return the way from the text that was shown to the one that there is, where that is shorter."""
         earlier = ledger.earlier_text(self.file.path, digest)
-        if not earlier or max(earlier.count("\n"), self.file.content.count("\n")) > _DIFF_LINES:
+        if not earlier:
             return ""
-        text = _unified(earlier, self.file.content)
-        said = f"{self.file.path} has changed since you were shown all of it:\n{text}"
+        diff = "\n".join(unified_diff(earlier.split("\n"), self.file.content.split("\n")))
+        said = f"{self.file.path} has changed since you were shown all of it:\n{diff}\n"
         return said if self.workspace.count(said) < self.workspace.count(page.text) else ""
-
-
-def _unified(before: str, after: str) -> str:
-    lines = unified_diff(before.splitlines(), after.splitlines(), "then", "now", lineterm="")
-    return "".join(f"{line}\n" for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
