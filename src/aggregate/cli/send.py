@@ -5,7 +5,7 @@ from datetime import date
 
 import click
 
-from aggregate.cli.asking import KEEP, for_reader, open_asked_project, seeds_of
+from aggregate.cli.asking import KEEP, open_asked_project, seeds_of
 from aggregate.cli.output import say, warn_all, write_result, write_rows
 from aggregate.cli.send_plan import plan_data, plan_lines
 from aggregate.cli.send_report import print_report
@@ -19,6 +19,7 @@ from aggregate.cli.turn import (
     prepare,
     turn_options,
 )
+from aggregate.compose.asking import for_reader
 
 
 @click.command()

@@ -118,11 +118,9 @@ class ModelWorker:
         reply = client.send(
             assignment.prompt, assignment.message, model=model, on_text=on_text, options=options
         )
-        doubt = check_reply(reply)
-        tokens = reply.usage.input + reply.usage.output
-        return WorkerReply(
-            reply.text, tokens, doubt, request_cost(client, reply.usage, model=model)
-        )
+        cost = request_cost(client, reply.usage, model=model)
+        doubt = check_reply(reply, cost=cost)
+        return WorkerReply(reply.text, reply.usage.input + reply.usage.output, doubt, cost)
 
     def _most_output(self, assignment: Assignment, client: ChatClient, model: str) -> int:
         """Return the most tokens of an answer that the limit leaves.

@@ -11,7 +11,7 @@ from aggregate.errors import ToolError
 from aggregate.mcp.arguments import ReadArguments
 from aggregate.mcp.ledger import Ledger
 from aggregate.mcp.pages import cut_line, fitting_lines
-from aggregate.mcp.workspace import HANDLE, Connection, Workspace
+from aggregate.mcp.workspace import Connection, Workspace, is_handle
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.rendered_file import RenderedFile
@@ -29,7 +29,7 @@ def read(workspace: Workspace, connection: Connection, asked: ReadArguments) -> 
     Raises:
         ToolError: It cannot be read, or there are no such lines.
     """
-    if asked.path.startswith(HANDLE):
+    if is_handle(asked.path):
         return _read_prompt(workspace, asked)
     file = _file(workspace, asked)
     if asked.symbol or ViewMode(asked.view) is not ViewMode.FULL:
@@ -69,6 +69,8 @@ def _file(workspace: Workspace, asked: ReadArguments) -> RenderedFile:
 def _sentence(message: str, path: str) -> str:
     """Return why a file is not shown, in one line that names it."""
     line = " ".join(message.removeprefix("ERROR: ").removeprefix("NOTE: ").split())
+    if line.startswith("is a directory"):
+        return f"{path or '.'} is a folder: outline lists its files"
     for refusal in (OUTSIDE, SECRET):
         if refusal in line:  # what allows it is the user's, not the agent's
             return f"{path}: {refusal.partition(':')[0]}"
