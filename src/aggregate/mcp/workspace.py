@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from aggregate.compose.assemble import Composition
+from aggregate.compose.open_files import OpenFiles
 from aggregate.compose.project import open_project, redaction_for, request_for
 from aggregate.compose.request import Request
 from aggregate.config.load import Project, unconfigured
@@ -66,6 +67,7 @@ class Workspace:
         self.cap = cap
         self.index = index or user_index()
         self.count = SavedCounts(self.index)
+        self.files = OpenFiles()
         self._prompts: OrderedDict[str, KeptPrompt] = OrderedDict()
 
     def project(self) -> Project:
