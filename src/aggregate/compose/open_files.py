@@ -25,13 +25,13 @@ class _Remembered(NamedTuple):
         files: What was read.
         states: A digest of what the files are known again by.
         redaction: Which secrets were replaced.
-        index: Where the rest of what is known of the files lies.
+        kept_in: Where the rest of what is known of the files lies.
     """
 
     files: ReadFiles
     states: bytes
     redaction: "Redaction | None"
-    index: Index
+    kept_in: Index
 
 
 class OpenFiles:
@@ -106,7 +106,7 @@ def _holds(
     return (
         bool(states)
         and last.states == states
-        and last.index is index
+        and last.kept_in is index
         and last.redaction == request.redaction
         and last.files.selection == selection
     )
