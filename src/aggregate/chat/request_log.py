@@ -17,7 +17,6 @@ from aggregate.models.prompt import SEPARATOR
 from aggregate.models.sent_file import SentFile
 from aggregate.monitor import get_monitor
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, SegmentHash, digest
-from aggregate.prompt_cache.lifetimes import REMEMBERED_PAUSES
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
 
 _VERSION = 2
@@ -187,6 +186,9 @@ def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
     if not all(0 <= often <= _LARGEST_NUMBER for often in changes.values()):
         raise ValueError("a file has changed a number of times that cannot be")
     files = {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()}
+    # Records of prompts that were only written have no pauses.
+    from aggregate.prompt_cache.lifetimes import REMEMBERED_PAUSES
+
     ends, breakpoints = _places(data["ends"], count), _places(data["marks"], count)
     shown = tuple(_read_shown(*written) for written in data.get("shown", ()))
     lifetimes = tuple(_integer(seconds) for seconds in data.get("lifetimes", ()))

@@ -18,6 +18,7 @@ USER: Final = "User"
 """Who says the message, as the discussion calls them."""
 
 _NO_BUDGET = "what is pointed at (focus, symbol, since) decides what a budget shows: add a budget, such as --budget 32k"
+)
 
 
 def turn_request(

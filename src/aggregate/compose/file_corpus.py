@@ -13,7 +13,7 @@ from aggregate.compose.analysis_index import (
 )
 from aggregate.compose.corpus_files import ABSENT, CorpusColumns
 from aggregate.compose.file_groups import FileGroup
-from aggregate.compose.file_reading import FileReader
+from aggregate.compose.file_reading import FileNotes, FileReader
 from aggregate.compose.prepared_files import PreparedFile
 from aggregate.compose.selection import ResolvedFile
 from aggregate.ranking.analysis import Analysis
@@ -35,6 +35,10 @@ _GROUPS_AT_ONCE: Final = 32
 """Groups whose terms are in memory at once: some megabytes."""
 _COUNTS: Final = _Counts()
 """At most 65,536."""
+_MOST_LOADED: Final = 2_000
+"""Analyses that wait for the next question: those of some different ones, in some tens of megabytes."""
+_MOST_TERMS: Final = 200
+"""Terms that do: of some ten different questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +210,14 @@ class FileCorpus:
         """Return the SHA-256 of a file's bytes, ``b""`` where secrets in it are replaced."""
         replaced = self._columns.hashes.get(number)
         return self._columns.identities[number][:HASH_BYTES] if replaced is None else replaced
+
+    def trim(self) -> None:
+        """Let go of what was loaded for earlier questions, where it has become much."""
+        if len(self._analyses) > _MOST_LOADED and not self._held:
+            self._analyses.clear()
+        if len(self._terms) > _MOST_TERMS:
+            self._terms.clear()
+        self._reader.notes = FileNotes()
 
     @property
     def shown(self) -> Sequence[ResolvedFile]:

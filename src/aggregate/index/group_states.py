@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 from zlib import crc32
 
-from aggregate.index.file_states import FileState
+from aggregate.index.file_states import RACY_NS, FileState
 
 _NUMBERS: Final = struct.Struct("<3Q2q")
 """Device, inode, size and both times of a file, as ``index.file_states`` keeps them."""
@@ -34,6 +34,21 @@ def describe_files(paths: Sequence[str]) -> bytes:
     except (OSError, ValueError, struct.error):  # gone, or dated centuries back
         return b""
     return b"".join(parts)
+
+
+def describe_settled(paths: Sequence[str], *, seen_ns: int) -> bytes:
+    """Return what ``describe_files`` does, ``b""`` also where a later change of one might not show (rule I-4).
+
+    Args:
+        paths: Some files.
+        seen_ns: The time now, in nanoseconds of Unix time.
+    """
+    described = describe_files(paths)
+    latest = seen_ns - RACY_NS
+    for *_, changed_ns, described_ns in _NUMBERS.iter_unpack(described):
+        if changed_ns > latest or described_ns > latest:
+            return b""
+    return described
 
 
 def group_id(key: bytes) -> int:

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from aggregate.compose.api import compose_prompt
 from aggregate.compose.asking import for_reader
 from aggregate.compose.audit import audit_of
 from aggregate.compose.audit_text import audit_lines
+from aggregate.compose.within_budget import compose_within_budget
 from aggregate.errors import ToolError
 from aggregate.mcp.arguments import ComposeArguments
 from aggregate.mcp.pages import capped
@@ -71,7 +71,8 @@ def composed(workspace: Workspace, task: Task, budget: int, progress: Progress) 
         done += number
         progress(done, total)
 
-    composition = compose_prompt(request, index=workspace.index, on_start=start, on_done=advance)
+    files = workspace.files.read(request, index=workspace.index, on_start=start, on_done=advance)
+    composition = compose_within_budget(request, index=workspace.index, files=files)
     workspace.index.flush()
     return workspace.keep(request, composition)
 

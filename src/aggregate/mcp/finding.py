@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from aggregate.compose.file_corpus import FileCorpus
-from aggregate.compose.ranked_files import read_files
 from aggregate.mcp.arguments import FindArguments
 from aggregate.mcp.pages import capped
 from aggregate.mcp.workspace import Workspace
@@ -28,7 +27,7 @@ def find(workspace: Workspace, asked: FindArguments) -> str:
 
     A text is found whatever its case.
     """
-    corpus = read_files(workspace.request(), index=workspace.index).corpus
+    corpus = workspace.files.read(workspace.request(), index=workspace.index).corpus
     workspace.index.flush()
     search = _Search(corpus, asked.query.strip(), asked.path.replace("\\", "/").strip("/"))
     text = "".join(f"{line}\n" for line in search.lines())

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aggregate.compose.ranked_files import read_files
 from aggregate.errors import ToolError
 from aggregate.mcp.arguments import OutlineArguments, ReadArguments
 from aggregate.mcp.pages import capped
@@ -27,7 +26,7 @@ def outline(workspace: Workspace, connection: Connection, asked: OutlineArgument
     """
     folder = asked.path.replace("\\", "/").strip("/").removeprefix("./")
     folder = "" if folder == "." else folder
-    corpus = read_files(workspace.request(), index=workspace.index).corpus
+    corpus = workspace.files.read(workspace.request(), index=workspace.index).corpus
     workspace.index.flush()
     if any(facts.path == folder for facts in corpus.files):
         return read(workspace, connection, ReadArguments(path=folder, view="outline"))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from aggregate.compose.assemble import Composition
+from aggregate.compose.open_files import OpenFiles
 from aggregate.compose.project import open_project, redaction_for, request_for
 from aggregate.compose.request import Request
 from aggregate.config.load import Project, unconfigured
@@ -69,6 +70,7 @@ class Workspace:
         self.cap = cap
         self.index = index or user_index()
         self.count = SavedCounts(self.index)
+        self.files = OpenFiles()
         self._prompts: OrderedDict[str, KeptPrompt] = OrderedDict()
 
     def project(self) -> Project:

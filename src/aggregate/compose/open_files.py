@@ -1,0 +1,122 @@
+"""The files of a project that is asked about again and again: as long as nothing has changed they are not read anew."""
+
+import time
+from collections.abc import Callable
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from aggregate.compose.corpus_reading import read_corpus
+from aggregate.compose.file_reading import FileReader
+from aggregate.compose.file_rendering import select_files
+from aggregate.compose.ranked_files import ReadFiles
+from aggregate.compose.request import Request
+from aggregate.compose.selection import Selection
+from aggregate.index.group_states import describe_settled
+from aggregate.index.store import Index
+
+if TYPE_CHECKING:
+    from aggregate.redaction.redact import Redaction
+
+
+class _Remembered(NamedTuple):
+    """What was read, and of what it is true.
+
+    Attributes:
+        files: What was read.
+        states: A digest of what the files are known again by.
+        redaction: Which secrets were replaced.
+        kept_in: Where the rest of what is known of the files lies.
+    """
+
+    files: ReadFiles
+    states: bytes
+    redaction: "Redaction | None"
+    kept_in: Index
+
+
+class OpenFiles:
+    """What was read for the last question of a program that keeps running, for the next one.
+
+    Which files there are is found out each time, and that none has changed: by device, inode, size and times, as
+    rule I-4 has it. Then the next question is about what was read for the last one, and finds in memory what that has
+    looked up. What had to be analysed is not remembered before it was read from the index once, so that an answer never
+    depends on what was asked before. For one thread at a time.
+
+    Args:
+        now: The clock, in nanoseconds of Unix time.
+    """
+
+    def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
+        self._now = now
+        self._last: _Remembered | None = None
+
+    def read(
+        self,
+        request: Request,
+        *,
+        index: Index,
+        on_start: Callable[[int], None] | None = None,
+        on_done: Callable[[int], None] | None = None,
+    ) -> ReadFiles:
+        """Return what ``read_files`` does; the arguments and errors are its own."""
+        selection = select_files(request)
+        states = _states(selection, self._now())
+        last, self._last = (
+            self._last,
+            None,
+        )  # what was remembered before is let go before more is read
+        if last is None or not _holds(last, request, index, selection, states):
+            del last
+            return self._read(request, index, selection, states, on_start, on_done)
+        if on_start:
+            on_start(0)
+        last.files.corpus.trim()
+        self._last = last
+        return last.files
+
+    def _read(
+        self,
+        request: Request,
+        index: Index,
+        selection: Selection,
+        states: bytes,
+        on_start: Callable[[int], None] | None,
+        on_done: Callable[[int], None] | None,
+    ) -> ReadFiles:
+        redaction = request.redaction
+        reader = FileReader(redaction, selection.generated)
+        corpus = read_corpus(
+            selection.files,
+            index=index,
+            redaction=redaction,
+            reader=reader,
+            on_start=on_start,
+            on_done=on_done,
+        )
+        files = ReadFiles(selection, reader, corpus)
+        if states and index.is_used and not corpus.analysed and not corpus.grouped:
+            self._last = _Remembered(files, states, redaction, index)
+        return files
+
+
+def _holds(
+    last: _Remembered, request: Request, index: Index, selection: Selection, states: bytes
+) -> bool:
+    """Tell whether what is remembered is what would be read now."""
+    return (
+        bool(states)
+        and last.states == states
+        and last.kept_in is index
+        and last.redaction == request.redaction
+        and last.files.selection == selection
+    )
+
+
+def _states(selection: Selection, seen_ns: int) -> bytes:
+    """Return a digest of what the files are known again by, from before they are read; ``b""`` where it proves nothing.
+
+    It does not where one is gone, or was changed so shortly before that the next change may not show.
+    """
+    paths = [file.file for file in selection.files if not file.problem]
+    described = describe_settled(paths, seen_ns=seen_ns)
+    return sha256(described).digest() if described else b""
