@@ -20,6 +20,7 @@ from aggregate.cli.chat_commands import completions
 from aggregate.cli.chat_session import ChatSession, ChatSettings, Totals
 from aggregate.cli.program import run_program
 from aggregate.compose.project import open_project
+from aggregate.errors import ConfigError
 from aggregate.models.usage import Usage
 from aggregate.sources.history_reader import load_history
 from tests.cli.command_line import program_environment
@@ -170,6 +171,20 @@ def test_undo_and_retry(
     assert questions() == []
     assert chat(capsys, monkeypatch, "Four?\n")[0] == 0
     assert questions() == ["Four?"]
+
+
+def test_retry_takes_back_its_own_question_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where another process has asked meanwhile, its turn stays, and nothing is asked once more (S-7)."""
+    settings = ChatSettings(ModelSelection("scripted"))
+    session = ChatSession(lambda _: open_project("manual_slop.toml"), settings, quiet=True)
+    session.ask("Mine?")
+    assert run_program(["send", "Theirs?", "--provider", "scripted", "-q"]) == 0
+    with pytest.raises(ConfigError, match="somebody else has written to the discussion"):
+        session.retry()
+    assert questions() == ["Mine?", "Theirs?"]
+    capsys.readouterr()
 
 
 def test_discussions(

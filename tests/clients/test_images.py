@@ -148,6 +148,16 @@ def test_what_is_too_large_is_only_named(images: list[Image], warnings: list[str
     assert all(part in told[0] for part in warnings)
 
 
+@pytest.mark.parametrize("provider", ["anthropic", "openai", "gemini", "compatible"])
+def test_a_header_that_names_billions_of_pixels_blocks_no_request(provider: str) -> None:
+    """Such an image is only named in the prompt: its tokens would exceed every window."""
+    bomb = Image("bomb.png", "image/png", b"a", 2**32 - 1, 2**32 - 1)
+    model = {"gemini": "gemini-2.5-flash", "openai": "gpt-4o"}.get(provider, "claude-sonnet-5")
+    taken, (warning,) = accepted_images([bomb, *IMAGES], provider, model)
+    assert [*taken] == [*IMAGES]
+    assert "4,294,967,295 x 4,294,967,295 pixels" in warning
+
+
 @pytest.mark.parametrize("provider", ["deepseek", "minimax", "gemini-cli"])
 def test_models_without_eyes(provider: str) -> None:
     """Models that take text alone get the links, and the user is told."""

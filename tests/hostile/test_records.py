@@ -128,3 +128,21 @@ def test_the_commands_do_without_a_forged_record(sent: Path, value: str) -> None
     code, said = command("diff", "1", "1")
     assert code in (0, 2)
     assert said.count("\n") <= 1
+
+
+@pytest.mark.parametrize("row", [1, 2])
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [(0, "bogus"), (0, "system"), (0, ""), (2, "\ud800"), (2, "../.."), (2, "00ff")],
+)
+def test_a_turn_goes_on_without_a_record_of_unknown_segments(
+    sent: Path, row: int, place: int, value: str
+) -> None:
+    """A section that no prompt has, or what is no hash, makes a record unusable, and the send goes on without it."""
+    record = request_log_path(sent)
+    data = json.loads(record.read_text(encoding="utf-8"))
+    data["links"][row][place] = value
+    record.write_text(json.dumps(data), encoding="utf-8")
+    Path("a.py").write_text("x = 2\n", encoding="utf-8")
+    assert read_request(sent) is None
+    assert command("send", "more", "--provider", "scripted")[0] == 0

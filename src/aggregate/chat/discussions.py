@@ -66,11 +66,16 @@ def delete_discussion(project: Project, turns: DiscussionTurns) -> None:
         raise OutputError(f"cannot delete {turns.path}: {error.strerror or error}") from error
 
 
-def take_back(project: Project, name: str) -> str:
+def take_back(project: Project, name: str, *, question: str | None = None) -> str:
     """Take the last question with its answer out of a discussion, and return the question.
 
+    Args:
+        project: Whose discussion.
+        name: Its name.
+        question: What must have been asked last, ``None`` for anything.
+
     Raises:
-        ConfigError: The discussion does not end with a question and its answer in its own file.
+        ConfigError: The discussion does not end with a question and its answer in its own file, or with another one.
         OutputError: The file cannot be written, or lies outside of the project.
     """
     turns = project_discussion(project, name, is_new=True)
@@ -79,6 +84,8 @@ def take_back(project: Project, name: str) -> str:
         raise ConfigError(
             f'the discussion "{name or DEFAULT}" does not end with a question and its answer: nothing is taken back'
         )
+    if question not in (None, last[0].get("content")):
+        raise ConfigError("somebody else has written to the discussion: nothing is taken back")
     if not remove_last_turns(confined(turns.path, _root(project)), last):
         raise ConfigError("somebody else has written to the discussion: nothing is taken back")
     return str(last[0].get("content", ""))

@@ -13,7 +13,7 @@ from aggregate.compose.request import Request
 from aggregate.disk.reading import CONTENT_BYTES, open_regular, read_text
 from aggregate.disk.writing import replace_own
 from aggregate.models.choice import Level
-from aggregate.models.prompt import SEPARATOR
+from aggregate.models.prompt import SEPARATOR, Section
 from aggregate.models.sent_file import SentFile
 from aggregate.monitor import get_monitor
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, SegmentHash, digest
@@ -120,7 +120,10 @@ def read_request(prompt: Path) -> LoggedRequest | None:
         data = json.loads(read_text(request_log_path(prompt), limit=CONTENT_BYTES))
         if data["version"] != _VERSION:
             return None
-        segments = tuple(_read_hash(*written) for written in data["links"])
+        segments = tuple(
+            _read_hash(*written, is_first=not number)
+            for number, written in enumerate(data["links"])
+        )
         sent = (
             _read_sent(data["sent"], count=len(segments)) if data.get("sent") is not None else None
         )
@@ -176,8 +179,14 @@ def find_prompt(output_dir: Path, namespace: str, name: str) -> Path:
     return Path(name)
 
 
-def _read_hash(section: str, source: str, digest: str, tokens: int, size: int) -> SegmentHash:
-    return SegmentHash(str(section), str(source), str(digest), _integer(tokens), _integer(size))
+def _read_hash(
+    section: str, source: str, digest: str, tokens: int, size: int, *, is_first: bool
+) -> SegmentHash:
+    """Return the hash of a segment; all but the first one, which is the system prompt, are of the prompt's sections."""
+    if not re.fullmatch(r"[0-9a-f]{16}", digest):
+        raise ValueError("is no hash of a segment")
+    name = str(section) if is_first else Section(section).value
+    return SegmentHash(name, str(source), digest, _integer(tokens), _integer(size))
 
 
 def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:

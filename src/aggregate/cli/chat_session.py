@@ -176,7 +176,9 @@ class ChatSession:
         if not self._message:
             raise ConfigError("nothing was asked yet in this session: say something")
         if self._is_answered:
-            self.undo()
+            # Another process may have gone on meanwhile: its turn is not what is asked once more.
+            take_back(self.project, self.settings.selection.discussion, question=self._message)
+            self._is_answered = False
         self.ask(self._message)
 
     def _prepare(self, project: Project, message: str, *, require_key: bool = True) -> PreparedTurn:

@@ -17,6 +17,10 @@ AS_OF: Final = "2026-11-22"
 LARGEST_FILE: Final = 20_000_000
 """Bytes of an image that is read at all: no provider takes a larger one in a request."""
 
+_MOST_PIXELS: Final = 178_956_970
+"""Of an image of any provider: what Pillow, which most servers read images with, refuses as a bomb. A header alone may
+name billions, whose tokens would exceed every window."""
+
 
 @dataclass(frozen=True, slots=True)
 class ImageRules:
@@ -146,6 +150,8 @@ def _problem(image: Image, size: int, rules: ImageRules, *, taken: int, together
         return f"it has {size:,} bytes in base64, the most is {rules.largest:,}; make it smaller or save it as JPEG"
     if rules.longest and max(image.width, image.height) > rules.longest:
         return f"it has {image.width:,} x {image.height:,} pixels, the most is {rules.longest:,}; make it smaller"
+    if image.width * image.height > _MOST_PIXELS:
+        return f"it has {image.width:,} x {image.height:,} pixels, more than {_MOST_PIXELS:,}; make it smaller"
     if taken >= rules.most:
         return f"a request takes {rules.most:,} images; name fewer"
     if together > rules.together:
