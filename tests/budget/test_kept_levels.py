@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from aggregate.budget.kept_levels import (
     BELOW,
+    ENOUGH,
     FRESH,
     LEAST_FRESH,
     LIKELY,
-    MOVABLE,
     Keeping,
     WantedFile,
     keep_levels,
@@ -43,7 +43,7 @@ def test_all_stays_while_there_is_room() -> None:
 
 def test_a_file_stays_unless_what_enters_scores_twice_as_much() -> None:
     """At just half of the score it stays, below it leaves (rule B-9)."""
-    entering = WantedFile("n", Level.FULL, 300, 0.4)
+    entering = WantedFile("n", Level.FULL, 300, 0.4, pinned=True)
     staying = [lowered("a", 0.4 * BELOW), entering]
     assert names(keep_levels(sent(1000), staying, room=ROOM)) == "a"
     leaving = [lowered("a", 0.4 * BELOW - 0.01), entering]
@@ -63,7 +63,7 @@ def test_only_as_many_leave_as_are_needed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("room", "fresh"), [(60_000, 5_400), (100_000, 9_000), (20_000, 5_000), (8_000, 4_000)]
+    ("room", "fresh"), [(60_000, 9_600), (100_000, 16_000), (20_000, 5_000), (8_000, 4_000)]
 )
 def test_a_question_has_a_part_of_the_room(room: int, fresh: int) -> None:
     """However much is wanted, so much of a full prompt is replaced and no more (rule B-9)."""
@@ -76,15 +76,29 @@ def test_a_question_has_a_part_of_the_room(room: int, fresh: int) -> None:
     assert fresh == max(FRESH * room, min(LEAST_FRESH, room / 2))
 
 
-def test_unlikely_files_take_from_the_end_only() -> None:
-    """What stands in the front stays, though it scores less than they do: all behind it would be lost (rule B-9)."""
-    before = sent(20, 680, 300)
-    wanted = [lowered("a", 0.0), lowered("b", 0.0), lowered("c", LIKELY)]
-    unlikely = WantedFile("n", Level.FULL, 20, LIKELY * 0.9)
-    assert names(keep_levels(before, [*wanted, unlikely], room=ROOM)) == "abc"
-    likely = WantedFile("n", Level.FULL, 20, LIKELY)
-    assert names(keep_levels(before, [*wanted, likely], room=ROOM)) == "ac"
-    assert MOVABLE * ROOM < 300
+def test_room_is_made_at_the_end_only() -> None:
+    """What stands in the front stays, however little it scores: all behind it would be lost, but for a pin (rule B-9)."""
+    before = [*sent(20), *(SentFile(f"b{i}", Level.FULL, tokens=49) for i in range(20))]
+    wanted = [lowered("a", 0.0), *(lowered(file.path, 0.8) for file in before[1:])]
+    likely = WantedFile("n", Level.FULL, 20, 0.9)
+    assert list(keep_levels(before, [*wanted, likely], room=ROOM).files) == before
+    pinned = likely._replace(pinned=True)
+    assert list(keep_levels(before, [*wanted, pinned], room=ROOM).files) == before[1:]
+
+
+def test_room_is_made_seldom() -> None:
+    """While most of a question's part is left nothing leaves; then all of that part is made (rule B-9)."""
+    room = 100_000
+    new = WantedFile("n", Level.FULL, room, 0.9)
+
+    def kept(left: int) -> Keeping:
+        before = [SentFile(f"a{i:02}", Level.FULL, tokens=(room - left) // 100) for i in range(100)]
+        wanted = [*(lowered(file.path, 0.0) for file in before), new]
+        return keep_levels(before, wanted, room=room)
+
+    enough = int(ENOUGH * FRESH * room)
+    assert len(kept(enough).files) == 100
+    assert kept(enough - 200).left >= FRESH * room
 
 
 def test_a_smaller_room_lets_the_last_leave() -> None:

@@ -266,6 +266,23 @@ def test_what_is_not_shown_stands_behind_all_that_may_stay() -> None:
     assert places(second) == [*kept, "d.py", "## Files (Changed)*", "b.py*", "### Not shown"]
 
 
+def test_what_a_question_adds_stands_behind_its_discussion() -> None:
+    """Files and earlier turns stay where they were sent; diffs and new files stand before the question (rule B-9)."""
+    first = fitted_order(prompt_of(CONTENT), None, frozenset())
+    texts = ("", *(one.text for one in first.prompt.prompt.segments))
+    earlier = CachedPrompt(first.prompt.fingerprint, texts.__getitem__)
+    more = CONTENT | {"b.py": CONTENT["b.py"] + "b.py more\n", "d.py": "d\n"}
+    second = fitted_order(prompt_of(more, said=3), earlier, frozenset(CONTENT))
+    sections = [part.section for part in second.prompt.segments]
+    start = sections.index(Section.CHANGED)
+    assert set(sections[start:-1]) == {Section.CHANGED}
+    assert sections[start - 1] is sections[-1] is Section.HISTORY
+    now = tuple(part.hash.digest for part in second.prompt.segments)
+    before = first.prompt.fingerprint.digests[1:]
+    assert now[: len(before)] == before
+    assert second.older == ("b.py",)
+
+
 def test_a_file_that_shows_less_does_not_stay_as_it_was() -> None:
     """A diff would say that its lines were deleted, so it and all behind it are written as they are now (rule B-9)."""
     first = fitted_order(prompt_of(CONTENT), None, frozenset())

@@ -1,10 +1,10 @@
 """Which files of a discussion stay as they were sent when the next question asks for others (rule B-9).
 
 A provider's cache reads a prompt up to the first byte that differs. A fit for the new question alone would show nearly
-every file at another level, and nothing could be read. So files stay as they are, and what the new question needs is
-added behind them. Room for that is made at the end of the prompt, where it costs least: the file that stands last goes
-first, if what comes in for it scores more than twice as much. So the front of the prompt stays as it is, and its end
-holds what the last questions needed.
+every file at another level, and nothing could be read. So files stay as they were sent first, the discussion grows
+behind them, and what a question needs besides stands behind the discussion, where the next question replaces it. Room
+for that is made at the end of the files, seldom and for several turns: the file that stands last goes first, if what
+comes in for it scores more than twice as much. A likely file that goes is shown behind the discussion.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,8 +17,8 @@ from aggregate.models.sent_file import SentFile
 BELOW: Final = 0.5
 """A file stays unless its score is below this part of that of what would enter instead (rule B-9)."""
 FRESH: Final = 0.16
-"""The part of the room that a new question may have for itself. With it four fifths of a prompt and more stay, though
-the discussion grows behind the files."""
+"""The part of the room that a new question may have for itself. With it four fifths of a prompt and more stay, and four
+fifths are shown of what a fit for the question alone shows (measured on four projects, see docs/performance.md)."""
 ENOUGH: Final = 0.7
 """While this part of that is left, no file leaves: what leaves takes all that stands behind it along, so that it pays
 to make room seldom, and for several turns."""
@@ -26,11 +26,11 @@ LEAST_FRESH: Final = 5_000
 """Tokens that it may have in any case, but for half of the room: what a question needs does not shrink with the budget,
 and the likeliest 5,000 tokens hold most of it."""
 MOVABLE: Final = 0.25
-"""The part of the room, at the end of the prompt, that files of a low score may take from: a file at the front is paid
-for with all that stands behind it."""
+"""The part of the room, at the end of the files, that others may take from, or as much as a question may have if that
+is more: a file at the front is paid for with all that stands behind it. A pin may take from any place."""
 LIKELY: Final = 0.1
-"""A file with this part of all scores is what the question is about: room for it is made anywhere, and it does not go
-for lack of room while there is a less likely one. At most ten files can be as likely."""
+"""A file with this part of all scores is what the question is about: it does not go for lack of room while there is a
+less likely one. At most ten files can be as likely."""
 _HUNK_TOKENS: Final = 40
 """What showing more of a file behind the others takes beyond the lines themselves: its heading, its fence, and three
 lines of context on each side."""
@@ -215,13 +215,13 @@ def _shared_lines(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, i
 
 def _make_room_for(staying: _Staying, file: WantedFile, tokens: int, *, room: int) -> None:
     """Take room from what is left, and from files that stand last and score less than half as much."""
-    is_likely = file.pinned or file.score >= LIKELY
+    movable = room if file.pinned else max(MOVABLE * room, tokens)
     going: list[SentFile] = []
     gained = passed = 0
     for old in staying.movable():
-        passed += old.tokens
-        if staying.left + gained >= tokens or (passed > MOVABLE * room and not is_likely):
+        if staying.left + gained >= tokens or passed >= movable:
             break
+        passed += old.tokens
         if old.path != file.path and staying.score(old) < BELOW * file.score:
             going.append(old)
             gained += old.tokens

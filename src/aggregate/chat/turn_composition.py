@@ -144,7 +144,7 @@ def compose_turn(
     if request.budget is None:
         return _composed(request, recipient, last, on_start=on_start, on_done=on_done)
     budget = recipient.own_budget(request.budget)
-    request = replace(request, budget=budget, kept=last.shown)
+    request = replace(request, budget=budget, kept=_kept(last, recipient.policy))
     try:
         turn = _composed(request, recipient, last, on_start=on_start, on_done=on_done)
     except BudgetError as error:
@@ -159,6 +159,13 @@ def task_of(request: Request, message: str) -> Task:
     """
     text, _ = redact_text(message, "message", request.redaction)
     return replace(request.task or Task(), text=text)
+
+
+def _kept(last: LastRequest, policy: CachePolicy) -> tuple[SentFile, ...]:
+    """Return how the files were sent, none where no cache holds them any more: a fit afresh then costs no more."""
+    earlier = last.cached_prompt(policy)
+    is_lost = earlier is not None and not earlier.readable()[-1] and policy.read < policy.write
+    return () if is_lost else last.shown
 
 
 def _within(budget: Budget, turn: ComposedTurn, recipient: TurnRecipient) -> ComposedTurn:
@@ -222,5 +229,5 @@ def _ordered(
         earlier=last.cached_prompt(recipient.policy),
         changes=changes,
         count=count,
-        grown=grown_files(last.shown, composition.choices) if request.budget else None,
+        grown=grown_files(request.kept, composition.choices) if request.budget else None,
     )

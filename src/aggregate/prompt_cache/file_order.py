@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from aggregate.models.prompt import Prompt, Section, Segment
-from aggregate.prompt_cache.breakpoints import SELDOM, default_change_weight
+from aggregate.prompt_cache.breakpoints import EACH_TURN, SELDOM, default_change_weight
 from aggregate.prompt_cache.continuation import continued_segments
 from aggregate.prompt_cache.fingerprint import digest
 from aggregate.prompt_cache.hashed_prompt import CountTokens, HashedPrompt, HashedSegment
@@ -96,8 +96,13 @@ def order_for_sending(
         changes_show_behind=policy.read < policy.write,
         remainder=bool(_headings_and_remainder(prompt.segments)[1]),
     )
+    if grown is not None and (start := _added_place(segments)):
+        weights = (*weights[:start], EACH_TURN, *weights[start + 1 :])
+    above = {part.path for part in segments if part.section is Section.FILES}
     older = dict.fromkeys(
-        part.path for part in segments if part.section is Section.CHANGED and part.path
+        part.path
+        for part in segments
+        if part.section is Section.CHANGED and part.path and (grown is None or part.path in above)
     )
     return OrderedPrompt(in_order, weights, tuple(older), in_order.tokens - prompt.tokens)
 
@@ -151,7 +156,8 @@ def _rewritten(
     new_diffs = [diff for path, diff in diffs.items() if path not in reused]
     changed = changed_heading(or_more=grown is not None)
     added = _added(list(diffs.values()), _by_change(written, files, changes), changed, count)
-    if grown is not None and retained and _may_stand_behind(added, rest, prompt):
+    is_readable = earlier is not None and earlier.readable()[-1] > 0
+    if grown is not None and retained and is_readable and _may_stand_behind(added, rest, prompt):
         bases = (file.base for file in retained)
         return (*headings, *bases, *rest[:-1], *added, *remainder, rest[-1])
     return (
@@ -164,6 +170,16 @@ def _rewritten(
         *remainder,
         *rest,
     )
+
+
+def _added_place(segments: Sequence[HashedSegment]) -> int:
+    """Return how many segments stand before what a question adds behind its discussion, ``0`` where nothing does."""
+    is_behind = False
+    for number, part in enumerate(segments):
+        if is_behind and part.section in (Section.CHANGED, Section.FILES):
+            return number
+        is_behind = is_behind or part.section is Section.HISTORY
+    return 0
 
 
 def _added(
@@ -186,7 +202,8 @@ def _may_stand_behind(
     """Tell whether there is a discussion, and what a question adds may stand behind it."""
     turns = [part for part in rest if part.section is Section.HISTORY]
     tokens = sum(part.tokens for part in added)
-    return len(turns) > 1 and tokens <= max(MOST_BEHIND * prompt.tokens, _LEAST_BEHIND)
+    is_first = len(turns) <= 2  # the section's heading and the question
+    return not is_first and tokens <= max(MOST_BEHIND * prompt.tokens, _LEAST_BEHIND)
 
 
 def count_changes(

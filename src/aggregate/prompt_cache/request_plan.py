@@ -18,7 +18,11 @@ from itertools import accumulate, pairwise, takewhile
 
 from aggregate.models.image import Image
 from aggregate.models.prompt import SEPARATOR, Section, Segment
-from aggregate.prompt_cache.breakpoints import choose_breakpoints, default_change_weights
+from aggregate.prompt_cache.breakpoints import (
+    EACH_TURN,
+    choose_breakpoints,
+    default_change_weights,
+)
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt, HashedSegment
 from aggregate.prompt_cache.lifetimes import (
     CacheLifetime,
@@ -234,7 +238,7 @@ def _layout_with_breakpoints(
         breakpoints = choose_breakpoints(
             tokens,
             policy,
-            body=body,
+            body=max(body, _place_of_replaced(prompt, weights)),
             ends=sorted(ends),
             old=sorted(old),
             weights=weights,
@@ -242,6 +246,13 @@ def _layout_with_breakpoints(
         )
     lifetimes = _lifetimes(breakpoints, tokens, policy, old, before)
     return BlockLayout(digests, tuple(sorted(ends.union(breakpoints))), breakpoints, lifetimes)
+
+
+def _place_of_replaced(prompt: HashedPrompt, weights: Sequence[float]) -> int:
+    """Return how many segments stand before what the next request replaces for certain, ``0`` where nothing is."""
+    weighed = zip(prompt.segments, weights, strict=False)
+    places = (place for place, (_, weight) in enumerate(weighed, 1) if weight >= EACH_TURN)
+    return next(places, 0)
 
 
 def _last_long(old: Mapping[int, int], policy: CachePolicy) -> int:
