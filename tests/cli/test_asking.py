@@ -385,7 +385,7 @@ def test_reasons_are_told_in_plain_words(clone: Path) -> None:
     """The table says what a stranger understands; the audit keeps the kinds' names (rule A-2)."""
     told = start(clone, "fix the retry", "--budget", "1k", "--explain", "-q").out
     assert "words in a definition: retry" in told
-    assert "recent changes: " not in told
+    assert "similar changes: " not in told
     told = start(clone, "fix the retry", "--budget", "1k", "--explain", "-q", "--json").out
     assert '"definition text"' in told
 

@@ -1,4 +1,4 @@
-"""What the history says: similar changes, recent ones, and what changes together."""
+"""What the history says: similar changes, recently changed definitions, and what changes together."""
 
 from aggregate.ranking.history_evidence import (
     changed_definitions,
@@ -30,18 +30,24 @@ def test_what_was_changed_for_a_similar_task_counts() -> None:
     """Files whose past changes were told in the task's words count; those of other changes do not (rule T-1)."""
     corpus = project()
     put, _ = inquiry(corpus, question("wildcards match too much"))
-    similar, recent = changed_files(put)
+    similar = changed_files(put)
     assert by_path(corpus, similar) == {"src/router.py": 1.0, "src/routes.py": 1.0}
     assert matched(corpus, similar)["src/router.py"] == "2 similar changes"
-    assert matched(corpus, recent)["src/session.py"] == "2 recent changes"
 
 
-def test_recent_changes_count_by_their_order_alone() -> None:
+def test_definitions_that_were_just_changed_count_by_the_order_of_changes_alone() -> None:
     """Each change counts half of the one eight before it, whenever it was made (rule T-4)."""
     corpus = project()
-    changes = [commit("x", "src/router.py"), *[commit("y")] * 7, commit("z", "src/session.py")]
-    put, _ = inquiry(corpus, ask("anything", commits=changes))
-    assert by_path(corpus, changed_files(put)[1]) == {"src/router.py": 1.0, "src/session.py": 0.5}
+    changes = [
+        commit("x", "src/router.py", names=[("src/router.py", "Router.match")]),
+        *[commit("y")] * 7,
+        commit("z", "src/session.py", names=[("src/session.py", "Session.close")]),
+    ]
+    put, candidates = inquiry(corpus, ask("anything", commits=changes))
+    assert by_definition(corpus, changed_definitions(put, candidates)[1]) == {
+        "src/router.py:Router.match": 1.0,
+        "src/session.py:Session.close": 0.5,
+    }
 
 
 def test_definitions_that_similar_changes_touched_count() -> None:
@@ -68,8 +74,7 @@ def test_no_history_is_told_once() -> None:
     """Without commits there is no such evidence, and the reason is told (rule T-5)."""
     corpus = project()
     put, _ = inquiry(corpus, ask("anything"))
-    similar, recent = changed_files(put)
-    assert [dict(similar.files), dict(recent.files)] == [{}, {}]
+    similar = changed_files(put)
+    assert dict(similar.files) == {}
     assert similar.missing is not None
     assert similar.missing.evidence == "history"
-    assert recent.missing is None

@@ -135,7 +135,7 @@ def _line(row: FileChoice, best: float) -> _Line:
 
 def _because(reason: Reason) -> str:
     kind, matched = _said(reason.kind), reason.matched
-    if not matched or kind.removesuffix("s") in matched:  # such as "3 recent changes"
+    if not matched or kind.removesuffix("s") in matched:  # such as "3 similar changes"
         return matched or kind
     return f"{kind}: {matched}"
 

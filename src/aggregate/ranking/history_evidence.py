@@ -40,27 +40,13 @@ def _recent_changes(commits: Sequence[Commit]) -> Iterator[tuple[int, float]]:
         yield place, 0.5 ** (place / _HALF_LIFE)
 
 
-def changed_files(inquiry: Inquiry) -> tuple[Evidence, Evidence]:
-    """Return which files similar changes changed, and which recent ones."""
+def changed_files(inquiry: Inquiry) -> Evidence:
+    """Return which files similar changes changed."""
     if not inquiry.question.commits:
-        missing = _no_history(inquiry)
-        return Evidence("similar changes", missing=missing), Evidence("recent changes")
-    similar_files, counts = _changed_files(inquiry, _similar_changes(inquiry))
-    recent_files, recent_counts = _changed_files(
-        inquiry, tuple(_recent_changes(inquiry.question.commits))
-    )
-    return (
-        scaled_evidence(
-            "similar changes",
-            files=similar_files,
-            matched={file: _times(counts[file], "similar change") for file in similar_files},
-        ),
-        scaled_evidence(
-            "recent changes",
-            files=recent_files,
-            matched={file: _times(recent_counts[file], "recent change") for file in recent_files},
-        ),
-    )
+        return Evidence("similar changes", missing=_no_history(inquiry))
+    files, counts = _changed_files(inquiry, _similar_changes(inquiry))
+    matched = {file: _times(counts[file], "similar change") for file in files}
+    return scaled_evidence("similar changes", files=files, matched=matched)
 
 
 def _no_history(inquiry: Inquiry) -> Missing | None:

@@ -108,7 +108,7 @@ def _whole_files(inquiry: Inquiry, pointed: Set[int]) -> Sequence[Evidence]:
         file_text(inquiry),
         *path_words(inquiry),
         *named_files(inquiry),
-        *changed_files(inquiry),
+        changed_files(inquiry),
         message_text(inquiry),
         last_changes(inquiry),
         *file_kinds(inquiry, pointed),

@@ -31,8 +31,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "similar changes": 1.0,  # files
         "definitions of similar changes": 0.5,
         "messages of changes": 2.2,  # of all changes of a file together
-        "last change": 1.2,
-        "recent changes": 0.3,  # files: what was just changed is changed again
+        "last change": 1.4,  # files: what was just changed is changed again
         "recently changed definitions": 0.7,
         "changed together": 0.4,  # set: small beside similar changes, which mostly say the same
         # What files are for.
