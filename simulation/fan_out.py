@@ -15,8 +15,9 @@ from tempfile import TemporaryDirectory
 
 from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, WorkerReply
-from aggregate.conductor.service import RunOptions, conduct
-from aggregate.conductor.track_run import PollingOptions, TrackResult
+from aggregate.conductor.run_options import RunOptions
+from aggregate.conductor.service import conduct
+from aggregate.conductor.track_events import PollingOptions, TrackResult
 from aggregate.errors import WorkerError
 from aggregate.models.group import RunStatus
 

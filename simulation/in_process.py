@@ -136,7 +136,8 @@ def lay_down_tickets(_tree: Path, _suffix: str) -> Iterator[Cost]:
 def _conduct(root: Path, number: int) -> None:
     from aggregate.compose.project import open_project
     from aggregate.conductor.assignment import Assignment, WorkerReply
-    from aggregate.conductor.service import RunOptions, conduct
+    from aggregate.conductor.run_options import RunOptions
+    from aggregate.conductor.service import conduct
 
     class Answers:
         """Answers at once, so that nothing but laying down and taking up is measured."""

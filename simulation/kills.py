@@ -20,7 +20,8 @@ from pathlib import Path
 from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment, WorkerReply
 from aggregate.conductor.durable.location import DATABASE
-from aggregate.conductor.service import RunOptions, conduct, run_worker
+from aggregate.conductor.run_options import RunOptions
+from aggregate.conductor.service import conduct, run_worker
 from aggregate.disk.user_folders import state_folder
 
 TRACK = "killed_1"

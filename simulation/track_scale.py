@@ -14,8 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from aggregate.compose.project import open_project
+from aggregate.conductor.run_control import forget, status
+from aggregate.conductor.run_options import RunOptions
 from aggregate.conductor.scripted_worker import ScriptedWorker
-from aggregate.conductor.service import RunOptions, conduct, forget, status
+from aggregate.conductor.service import conduct
 from simulation.kills import TRACK, start, write_project
 
 SIZES = (100, 1_000, 10_000)

@@ -51,7 +51,7 @@ if (
     from aggregate.compose.project import request_for as request_for
     from aggregate.compose.prompt_stream import PromptStream as PromptStream
     from aggregate.conductor.lifecycle import run_worker_lifecycle as run_worker_lifecycle
-    from aggregate.conductor.service import RunOptions as RunOptions
+    from aggregate.conductor.run_options import RunOptions as RunOptions
     from aggregate.conductor.service import conduct as conduct
     from aggregate.conductor.worker import make_worker as make_worker
     from aggregate.config.load import Project as Project

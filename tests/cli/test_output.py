@@ -16,7 +16,7 @@ from aggregate.cli.live_table import watch
 from aggregate.cli.program import run_program
 from aggregate.cli.trace_tree import draw_trace
 from aggregate.conductor.tickets import Ticket
-from aggregate.conductor.track_run import TicketEvent, TicketState
+from aggregate.conductor.track_events import TicketEvent, TicketState
 from tests.cli.command_line import program_environment, start
 from tests.cli.terminal import on_terminal
 from tests.project import project

@@ -31,10 +31,12 @@ from aggregate.conductor.durable.run_table import RunRow, RunTable
 from aggregate.conductor.durable.schema import LEASES
 from aggregate.conductor.durable.schema import SEGMENTS as SEGMENT_ROWS
 from aggregate.conductor.durable.worker_process import WorkerProcess
-from aggregate.conductor.service import RunOptions, cancel, conduct, forget, status
+from aggregate.conductor.run_control import cancel, forget, status
+from aggregate.conductor.run_options import RunOptions
+from aggregate.conductor.service import conduct
 from aggregate.conductor.tickets import Ticket, Tickets
 from aggregate.conductor.tickets_file import load_tickets
-from aggregate.conductor.track_run import PollingOptions
+from aggregate.conductor.track_events import PollingOptions
 from aggregate.disk.user_folders import state_folder
 from aggregate.errors import StateError, TrackError
 from aggregate.models.group import FailurePolicy, RunStatus

@@ -11,8 +11,10 @@ from simulation.kills import LOG, TRACK, read_leftovers, start, write_project
 
 from aggregate.compose.project import open_project
 from aggregate.conductor.assignment import Assignment
-from aggregate.conductor.service import RunOptions, conduct, decide, forget, status
-from aggregate.conductor.track_run import TrackResult
+from aggregate.conductor.run_control import decide, forget, status
+from aggregate.conductor.run_options import RunOptions
+from aggregate.conductor.service import conduct
+from aggregate.conductor.track_events import TrackResult
 from aggregate.config.load import Project
 from aggregate.disk.user_folders import state_folder
 from aggregate.errors import TrackError

@@ -19,7 +19,7 @@ from aggregate.conductor.attempt import Attempt, attempt_assignment
 from aggregate.conductor.preview import preview
 from aggregate.conductor.request_cost import request_cost
 from aggregate.conductor.terms import WorkerTerms
-from aggregate.conductor.tickets import Ticket, Tickets
+from aggregate.conductor.tickets import Ticket, TicketKind, Tickets
 from aggregate.conductor.worker import ModelWorker
 from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.config.user import global_config_path
@@ -175,3 +175,17 @@ def test_a_preview_takes_the_users_cache(tmp_path: Path) -> None:
     shipped = read()
     write_price(minimum=1_000_000)
     assert (shipped > 0, read()) == (True, 0)
+
+
+def test_a_preview_of_lists_and_approvals(tmp_path: Path) -> None:
+    """A list's files are named by items that are not there yet, and no model is paid for a person's decision."""
+    tickets = (
+        Ticket(id="list", prompt="x"),
+        Ticket(id="gate", prompt="May it?", kind=TicketKind.APPROVAL, depends_on=("list",)),
+        Ticket(id="look", prompt="x", for_each="results.list", focus_files=("{{item}}",)),
+    )
+    folder = track_project(tmp_path, '[[tickets]]\nid = "a"\nprompt = "x"\n')
+    terms = WorkerTerms("anthropic", MODEL)
+    contexts = WorkerContexts(open_project(folder / "manual_slop.toml"), terms=terms)
+    steps = {step.ticket.id: step for step in preview(Tickets(tickets=tickets), contexts)}
+    assert [steps[name].cost is None for name in ("list", "gate", "look")] == [False, True, False]

@@ -21,7 +21,7 @@ from aggregate.conductor.merge_outcomes import merge_outcomes
 from aggregate.conductor.run_files import RunFiles
 from aggregate.conductor.scripted_worker import ScriptedWorker
 from aggregate.conductor.tickets import Ticket
-from aggregate.conductor.track_run import PollingOptions
+from aggregate.conductor.track_events import PollingOptions
 from aggregate.conductor.worker import ModelWorker
 from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.errors import PromptTooLongError, ProviderError, WorkerError

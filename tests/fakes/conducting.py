@@ -13,7 +13,8 @@ from aggregate.conductor.lifecycle import complete_assignment
 from aggregate.conductor.run_files import RunFiles
 from aggregate.conductor.ticket_keys import TicketKeys
 from aggregate.conductor.track import open_track
-from aggregate.conductor.track_run import PollingOptions, TicketEvent, TrackResult, TrackRun
+from aggregate.conductor.track_events import PollingOptions, TicketEvent, TrackResult
+from aggregate.conductor.track_run import TrackRun
 from aggregate.conductor.worker import Worker
 from aggregate.conductor.worker_context import WorkerContexts
 from tests.project import project

@@ -24,7 +24,9 @@ from aggregate.conductor.durable.row_sizes import ROW_BYTES
 from aggregate.conductor.durable.run_table import RunRow
 from aggregate.conductor.durable.schema import ENDINGS
 from aggregate.conductor.durable.worker_process import WorkerProcess
-from aggregate.conductor.service import RunOptions, cancel, conduct, forget, status
+from aggregate.conductor.run_control import cancel, forget, status
+from aggregate.conductor.run_options import RunOptions
+from aggregate.conductor.service import conduct
 from aggregate.disk.user_folders import state_folder
 from aggregate.errors import StateError
 from aggregate.models.prompt import Prompt

@@ -13,7 +13,7 @@ from rich.text import Text
 from aggregate.cli.output import is_terminal, say
 from aggregate.conductor.report import account, dollars, duration
 from aggregate.conductor.tickets import Ticket
-from aggregate.conductor.track_run import TicketEvent, TicketState
+from aggregate.conductor.track_events import TicketEvent, TicketState
 from aggregate.sections.subagent_results import one_line
 from aggregate.text.terminal import printable
 

@@ -1,10 +1,13 @@
 """The JSON Schema that a ticket's answer must meet: read, checked before a run, and held against answers.
 
 Schemas come with the project, and answers from a model, so neither is trusted: a schema reaches no file and no network,
-and its patterns are matched in time that grows with the text alone.
+and its patterns are matched in time that grows with the text alone. One that refers to itself is held against answers
+in a process of its own, for its time is bounded by nothing else.
 """
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
@@ -24,6 +27,16 @@ _ERROR_CHARACTERS: Final = 300
 """Of one fault: it quotes the value at fault, which may be long."""
 _SCHEMA_BYTES: Final = 200_000
 """Of a file with a schema: it goes to a provider with each request."""
+
+CHECK_SECONDS: Final = 10.0
+"""Of an answer against a schema that refers to itself: an honest one takes milliseconds, and the process half a
+second to start on a busy machine."""
+_CHECK: Final = """\
+import json, sys
+sys.path += sys.argv[1:]
+from aggregate.conductor.answer_schema import faults_of
+print(json.dumps(faults_of(*json.load(sys.stdin))))
+"""
 
 
 class AnswerSchemaError(ValueError):
@@ -62,20 +75,69 @@ def checked_answer(text: str, schema: Mapping[str, Any]) -> str:
 
     Raises:
         AnswerSchemaError: It is no JSON, or does not meet the schema; the text says why, for the worker.
-        WorkerError: What checks answers is not installed here.
+        WorkerError: What checks answers is not installed here, or the schema takes too long.
     """
     value = _json_of(text)
     try:
-        validator = _validator(schema)
+        faults = _faults_in_child(value, schema) if _refers(schema) else faults_of(value, schema)
     except ImportError as error:
         raise WorkerError(_missing(error), again=False) from None
-    faults = [
-        f"{_place(fault.instance_path)}{shorten(fault.message, _ERROR_CHARACTERS)}"
-        for fault in islice(validator.iter_errors(value), ERRORS_SHOWN)
-    ]
     if faults:
         raise AnswerSchemaError("; ".join(faults))
     return json.dumps(value, ensure_ascii=False, indent=1)
+
+
+def faults_of(value: Value, schema: Mapping[str, Any]) -> list[str]:
+    """Return the first faults of a value, each with where it is.
+
+    Raises:
+        ImportError: What checks answers is not installed here.
+    """
+    return [
+        f"{_place(fault.instance_path)}{shorten(fault.message, _ERROR_CHARACTERS)}"
+        for fault in islice(_validator(schema).iter_errors(value), ERRORS_SHOWN)
+    ]
+
+
+def _refers(part: Any) -> bool:  # noqa: ANN401 - any part of a schema
+    """Tell whether a schema refers to parts of itself; then its size bounds nothing."""
+    if isinstance(part, list):
+        return any(map(_refers, part))
+    if not isinstance(part, Mapping):
+        return False
+    return any(key.endswith("Ref") or key == "$ref" or _refers(part[key]) for key in part)
+
+
+def _faults_in_child(value: Value, schema: Mapping[str, Any]) -> list[str]:
+    """Return the faults of a value as a process of its own finds them, which is killed when its time is over.
+
+    Forty definitions each of which names the next one twice take years, and no thread of this process would run
+    meanwhile.
+
+    Raises:
+        ImportError: What checks answers is not installed here.
+        WorkerError: It takes too long, or the process failed.
+    """
+    import jsonschema_rs  # noqa: F401 - so that its absence is told as anywhere
+
+    # ``-I`` leaves out what Python does with the environment: where to import from is handed over.
+    command = [sys.executable, "-I", "-c", _CHECK, *filter(None, sys.path)]
+    try:
+        done = subprocess.run(
+            command,
+            input=json.dumps([value, schema]).encode(),
+            capture_output=True,
+            timeout=CHECK_SECONDS,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        reason = (
+            f"its schema takes more than {CHECK_SECONDS:g} s to check: simplify what it refers to"
+        )
+        raise WorkerError(reason, again=False) from None
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise WorkerError(f"the answer could not be checked: {error}", again=False) from None
+    return [str(fault) for fault in json.loads(done.stdout)]
 
 
 def enforced_schema(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

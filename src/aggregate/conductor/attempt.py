@@ -101,10 +101,14 @@ def attempt_assignment(
 
 def _ask(worker: Worker, assignment: Assignment, begun: AttemptAccount) -> Attempt:
     try:
-        return _taken(worker.work(assignment, begun), assignment)
+        reply = worker.work(assignment, begun)
+        begun.note(int(reply.tokens), reply.cost)
+        return _taken(reply, assignment)
     except WorkerError as error:
         text = _shortened(str(error))
-        return Attempt(RunStatus.ERROR, text, error.tokens, again=error.again, cost=error.cost)
+        tokens, cost = max(error.tokens, begun.tokens), error.cost
+        cost = begun.cost if cost is None else cost
+        return Attempt(RunStatus.ERROR, text, tokens, again=error.again, cost=cost)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a worker's failure is the ticket's, never the run's
         text = _shortened(failure_text(error))
         return Attempt(RunStatus.ERROR, text, begun.tokens, again=True, cost=begun.cost)

@@ -11,7 +11,7 @@ from aggregate.conductor.assignment_tokens import AssignmentTokens
 from aggregate.conductor.fan_out import without_items
 from aggregate.conductor.recipient import OWN, Recipient
 from aggregate.conductor.schedule import Schedule
-from aggregate.conductor.tickets import Ticket, Tickets
+from aggregate.conductor.tickets import Ticket, TicketKind, Tickets
 from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.models.choice import FileChoice, Level
 from aggregate.models.usage import Usage
@@ -65,7 +65,7 @@ def preview(
         BudgetError: What a ticket must be shown exceeds its budget.
     """
     for ticket in tickets.tickets:
-        contexts.check(ticket)
+        contexts.check(without_items(ticket))
     any_focus = contexts.share(tickets.tickets)
     schedule = Schedule(
         tickets.tickets,
@@ -85,8 +85,10 @@ def preview(
             known = without_items(ticket)
             contexts.check(known)
             assignment = contexts.assignment(known, {}, ticket.id)
-            choices = contexts.choices(ticket)
-            recipient = contexts.asks(ticket)
+            choices = contexts.choices(known)
+            # A person decides about an approval: no model is paid for it.
+            is_work = ticket.kind is TicketKind.WORK
+            recipient = contexts.asks(ticket) if is_work else OWN
             usage = meter.usage(assignment, recipient)
             step = PreviewStep(
                 wave,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from time import monotonic
 
 from aggregate.conductor.answer_schema import with_schema
 from aggregate.conductor.dependency_graph import dependencies, find_cycle
@@ -17,6 +18,8 @@ from aggregate.models.group import MergeStrategy
 TICKETS = "tickets.toml"
 MOST_BYTES = 5_000_000
 """Of the file: ten thousand tickets with a paragraph each, which are read in about a second."""
+MOST_SECONDS = 30.0
+"""Of all expressions to be read: ten thousand take about seven seconds, and each may be made to take two."""
 _VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
 """What a variable may be called (rule O-20)."""
 Problem = tuple[tuple[str | int, ...], str]
@@ -101,12 +104,16 @@ def _problems_of_approvals(tickets: Sequence[Ticket]) -> Iterator[Problem]:
 def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
     """Yield conditions and lists that can never be evaluated; the sandbox is asked, which takes a moment."""
     waits_for = dependencies(tickets)
+    begin = monotonic()
     for i, ticket in enumerate(tickets):
         variables = {name for name in ticket.depends_on if name.startswith("$")}
         for key in ("when", "for_each"):
             expression = getattr(ticket, key)
             if expression and (fault := fault_of(expression, {*waits_for[ticket.id], *variables})):
                 message = f'{key} of "{ticket.id}" cannot be evaluated: {fault}'
+                yield ("tickets", i, key), message
+            elif monotonic() - begin > MOST_SECONDS:
+                message = f"the expressions up to this one take more than {MOST_SECONDS:g} s to read: simplify them"
                 yield ("tickets", i, key), message
 
 

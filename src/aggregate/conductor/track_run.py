@@ -2,10 +2,8 @@
 
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from enum import StrEnum
-from pathlib import Path
 from threading import Event
 from time import monotonic
 
@@ -16,8 +14,10 @@ from aggregate.conductor.expressions import evaluate, is_met
 from aggregate.conductor.fan_out import FanOutError, children_of, items_of, parent_of
 from aggregate.conductor.graph_svg import graph_svg
 from aggregate.conductor.metadata_file import TrackStatus
-from aggregate.conductor.report import ReportLine, report_text
-from aggregate.conductor.run_files import GRAPH, RunFiles
+from aggregate.conductor.plan_checkboxes import PlanCheckboxes
+from aggregate.conductor.report import ReportLine
+from aggregate.conductor.report_writing import ReportWriting
+from aggregate.conductor.run_files import RunFiles
 from aggregate.conductor.run_outcomes import CHUNK, RunOutcomes
 from aggregate.conductor.schedule import Schedule
 from aggregate.conductor.spending import Spending
@@ -25,10 +25,11 @@ from aggregate.conductor.task_queue import TaskQueue
 from aggregate.conductor.ticket_keys import TicketKeys, ticket_of
 from aggregate.conductor.tickets import Ticket, TicketKind, Tickets
 from aggregate.conductor.track import Track
+from aggregate.conductor.track_events import PollingOptions, TicketEvent, TicketState, TrackResult
 from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.errors import BudgetError, ConfigError, SandboxError, ScopeError
-from aggregate.models.group import FailurePolicy
 
+USUAL = PollingOptions()
 LOOK_SECONDS = 0.05
 """Between two looks at the queue while tickets are laid down: a look costs about as much as laying one down."""
 RECORDING_SECONDS = 0.002
@@ -37,74 +38,6 @@ DECISION_SECONDS = 0.2
 """Between two looks whether a person has decided: each reads all endings of the run."""
 APPROVE = "aggregate conduct approve"
 """What to type, behind which track and ticket stand."""
-MARK_SECONDS = 0.5
-"""The plan's checkboxes are written at most this often, for a person looks at them; the last ones always."""
-
-
-class TicketState(StrEnum):
-    """What an observer hears of a ticket."""
-
-    STARTED = "started"
-    DONE = "done"
-    FAILED = "failed"
-    SKIPPED = "not run"
-    WAITING = "waits"
-    LEFT_OUT = "left out"
-
-
-@dataclass(frozen=True, slots=True)
-class TicketEvent:
-    """A change in a ticket's state.
-
-    Attributes:
-        ticket: The ticket.
-        state: What has become of it.
-        detail: One line.
-        line: What the report will say of it, where it has ended.
-    """
-
-    ticket: Ticket
-    state: TicketState
-    detail: str = ""
-    line: ReportLine | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PollingOptions:
-    """How a run goes about its tickets.
-
-    Attributes:
-        window: Assignments in the queue at one time; it bounds memory and must exceed what all workers together work
-            on at one time.
-        poll: Seconds between two looks at the queue when nothing has ended, as far as is known.
-        warm_up: Send one worker ahead of others that share its prefix.
-    """
-
-    window: int = 256  # 32 workers of the default concurrency
-    poll: float = 0.02
-    warm_up: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class TrackResult:
-    """What a run came to.
-
-    Attributes:
-        report: The report's file.
-        lines: One for each ticket, in order.
-        cancelled: It was stopped before its end.
-        unmerged: Variables that could not be merged; the report says why.
-    """
-
-    report: Path
-    lines: tuple[ReportLine, ...]
-    cancelled: bool = False
-    unmerged: tuple[str, ...] = ()
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether every ticket has an answer, and every variable a value."""
-        return not self.unmerged and all(line.is_done for line in self.lines)
 
 
 class TrackRun:
@@ -141,7 +74,7 @@ class TrackRun:
         queue: TaskQueue,
         endings: Endings,
         files: RunFiles,
-        polling: PollingOptions = PollingOptions(),
+        polling: PollingOptions = USUAL,
         max_cost: float | None = None,
         observe: Callable[[TicketEvent], None] = lambda _event: None,
         cancelled: Callable[[], bool] = lambda: False,
@@ -173,7 +106,7 @@ class TrackRun:
             prefix=contexts.prefix,
         )
         self._lines: dict[str, ReportLine] = {}
-        self._plan = _PlanCheckboxes(track)
+        self._plan = PlanCheckboxes(track)
         self._spending = Spending(max_cost)
         self._earlier_cost = 0.0
         # What is in the queue: approvals and lists are under way too, but not there.
@@ -227,7 +160,7 @@ class TrackRun:
         """Ask a worker or a person, or spread a list; what was enqueued before a restart is only waited for."""
         if ticket.when and not self._is_met(ticket):
             return
-        self._set_checkbox(ticket, Checkbox.STARTED)
+        self._plan.set(ticket, Checkbox.STARTED)
         if ticket.kind is TicketKind.APPROVAL:
             self._ask_person(ticket)
         elif ticket.for_each:
@@ -321,7 +254,7 @@ class TrackRun:
         reason = ending.text if ending else ""
         self._lines[ticket.id] = ReportLine(ticket, errors=(reason,), left_out=True)
         self._schedule.leave_out(ticket.id)
-        self._set_checkbox(ticket, Checkbox.OPEN)
+        self._plan.set(ticket, Checkbox.OPEN)
         if announce:
             self._announce(ticket, TicketState.LEFT_OUT, reason)
 
@@ -372,7 +305,7 @@ class TrackRun:
         self._waiting.discard(ticket.id)
         self._spending.add(outcome)
         line = self._lines[ticket.id] = ReportLine.of(ticket, outcome)
-        self._set_checkbox(ticket, Checkbox.OPEN if failed else Checkbox.DONE)
+        self._plan.set(ticket, Checkbox.OPEN if failed else Checkbox.DONE)
         skipped_before = len(self._schedule.skipped)
         ending = self._outcomes.ending(ticket.id)
         rejected = ending is not None and ending.state is EndingState.REJECTED
@@ -395,29 +328,13 @@ class TrackRun:
         self._queue.cancel([self._keys.of(ticket_id) for ticket_id in self._asked])
         reason = f"not run: {self._spending.reason or 'cancelled'}"
         lines = tuple(self._all_lines(reason))
-        ended = [line.ticket.id for line in lines if line.status is not None]
-        results = self._outcomes.merge(
-            [ticket_id for ticket_id in ended if parent_of(ticket_id) == ticket_id],
-            on_error=FailurePolicy.REPORT,
-        )
         self._files.write_graph(graph_svg(lines, self._schedule.waits_for))
-        text = report_text(
-            self._track.description,
-            lines,
-            results,
-            self._contexts.warnings,
-            names=self._files.names,
-            earlier_cost=self._earlier_cost,
-            graph=GRAPH,
-        )
-        report = self._files.write_report(text)
+        writing = ReportWriting(self._track, self._outcomes, self._files, self._contexts.warnings)
+        result = writing.write(lines, earlier_cost=self._earlier_cost, cancelled=cancelled)
         for ticket_id in self._schedule.under_way:
-            self._set_checkbox(self._schedule.tickets[ticket_id], Checkbox.OPEN)
+            self._plan.set(self._schedule.tickets[ticket_id], Checkbox.OPEN)
         self._plan.write(last=True)
-        # A result's errors beyond those of its failed tickets are the merging's own.
-        unmerged = [name for name, merged in results.items() if len(merged.errors) > merged.failed]
-        result = TrackResult(report, lines, cancelled, tuple(unmerged))
-        self._track.set_status(_status(result), self._clock())
+        self._track.set_status(result.track_status, self._clock())
         return result
 
     def _all_lines(self, reason: str) -> Iterator[ReportLine]:
@@ -427,39 +344,10 @@ class TrackRun:
                 line = self._lines.get(ticket_id)
                 yield line or ReportLine(self._schedule.tickets[ticket_id], errors=(reason,))
 
-    def _set_checkbox(self, ticket: Ticket, checkbox: Checkbox) -> None:
-        if parent_of(ticket.id) == ticket.id:
-            self._plan.set(ticket, checkbox)
-
     def _announce(
         self, ticket: Ticket, state: TicketState, detail: str = "", line: ReportLine | None = None
     ) -> None:
         self._observe(TicketEvent(ticket, state, detail, line))
-
-
-def _status(result: TrackResult) -> TrackStatus:
-    if result.cancelled:
-        return TrackStatus.CANCELLED
-    return TrackStatus.COMPLETED if result.succeeded else TrackStatus.IN_PROGRESS
-
-
-@dataclass(slots=True)
-class _PlanCheckboxes:
-    """The checkboxes of a run's tickets, written into the plan a few at a time."""
-
-    track: Track
-    unwritten: dict[tuple[str, str], Checkbox] = field(default_factory=dict)
-    written_at: float = 0.0
-
-    def set(self, ticket: Ticket, checkbox: Checkbox) -> None:
-        self.unwritten[ticket.id, ticket.name] = checkbox
-
-    def write(self, *, last: bool = False) -> None:
-        """Write what has changed, if it is time or the last time."""
-        if self.unwritten and (last or monotonic() - self.written_at >= MARK_SECONDS):
-            self.track.mark_plan(self.unwritten)
-            self.unwritten.clear()
-            self.written_at = monotonic()
 
 
 def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -8,7 +8,7 @@ from aggregate.cli.conduct.open_runs import open_runs
 from aggregate.cli.conduct.options import database_option, track_argument
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_rows
-from aggregate.conductor import service
+from aggregate.conductor import run_control
 
 
 @click.command()
@@ -17,5 +17,5 @@ from aggregate.conductor import service
 @database_option
 def cancel(track: str, config: Path, database: str) -> None:
     """End the run of TRACK that is under way."""
-    run_id = service.cancel(open_runs(config, database), track, database=database)
+    run_id = run_control.cancel(open_runs(config, database), track, database=database)
     write_rows(f"cancelled {run_id}")

@@ -8,7 +8,7 @@ from aggregate.cli.conduct.open_runs import open_runs
 from aggregate.cli.conduct.options import database_option, track_argument
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_rows
-from aggregate.conductor import service
+from aggregate.conductor import run_control
 
 _ticket_argument = click.argument("ticket")
 _note_option = click.option(
@@ -42,5 +42,7 @@ def _decide(
     track: str, ticket: str, note: str, *, config: Path, database: str, approved: bool
 ) -> None:
     project = open_runs(config, database)
-    run_id = service.decide(project, track, ticket, approved=approved, note=note, database=database)
+    run_id = run_control.decide(
+        project, track, ticket, approved=approved, note=note, database=database
+    )
     write_rows(f"{'approved' if approved else 'rejected'} {ticket} of {run_id}")

@@ -8,7 +8,7 @@ from aggregate.cli.conduct.open_runs import open_runs
 from aggregate.cli.conduct.options import database_option, track_argument
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_rows
-from aggregate.conductor import service
+from aggregate.conductor import run_control
 
 
 @click.command()
@@ -17,7 +17,7 @@ from aggregate.conductor import service
 @database_option
 def forget(track: str, config: Path, database: str) -> None:
     """Delete the runs of TRACK that are over from the database; their files stay."""
-    forgotten = service.forget(open_runs(config, database), track, database=database)
+    forgotten = run_control.forget(open_runs(config, database), track, database=database)
     if not forgotten:
         write_rows("no run that is over")
     for run_id in forgotten:

@@ -12,9 +12,10 @@ from aggregate.cli.output import say, warn, write_path
 from aggregate.clients.redacting_client import with_redaction
 from aggregate.compose.project import redaction_for
 from aggregate.conductor.recipients import open_recipients
-from aggregate.conductor.service import RunOptions, conduct
+from aggregate.conductor.run_options import RunOptions
+from aggregate.conductor.service import conduct
 from aggregate.conductor.track import open_track
-from aggregate.conductor.track_run import PollingOptions
+from aggregate.conductor.track_events import PollingOptions
 from aggregate.conductor.worker import make_worker
 from aggregate.config.load import Project
 from aggregate.models.group import FailurePolicy

@@ -8,7 +8,7 @@ from aggregate.cli.conduct.open_runs import open_runs
 from aggregate.cli.conduct.options import database_option, track_argument
 from aggregate.cli.options import config_option
 from aggregate.cli.output import write_result, write_rows
-from aggregate.conductor import service
+from aggregate.conductor import run_control
 from aggregate.conductor.past_run import TrackProgress
 from aggregate.conductor.report import ReportLine, account, dollars, duration
 from aggregate.sections.subagent_results import one_line
@@ -21,7 +21,7 @@ from aggregate.sections.subagent_results import one_line
 @click.option("--graph", is_flag=True, help="Print a picture of the tickets, as SVG.")
 def status(track: str, config: Path, database: str, graph: bool) -> None:
     """Show how the latest run of TRACK stands."""
-    progress = service.status(open_runs(config, database), track, database=database)
+    progress = run_control.status(open_runs(config, database), track, database=database)
     if progress is None:
         write_rows("no run yet")
     elif graph:
@@ -38,14 +38,14 @@ def _rows(progress: TrackProgress, track: str) -> list[str]:
     rows += map(_ended, progress.lines)
     rows += [f"  {ticket}: waits for approval" for ticket in progress.approvals]
     rows += [f"  {ticket}: under way" for ticket in progress.waiting]
-    goes_on = progress.state in ("running", service.INTERRUPTED)
+    goes_on = progress.state in ("running", run_control.INTERRUPTED)
     rows += [f"  {ticket}: {'waiting' if goes_on else 'not run'}" for ticket in progress.untouched]
     if progress.lines:
         rows.append(f"so far: {account(progress.lines)}")
     if progress.approvals:
         commands = f"aggregate conduct approve {track} {progress.approvals[0]}, or reject"
         rows.append(f"{progress.approvals[0]} waits: {commands}")
-    if progress.state == service.INTERRUPTED:
+    if progress.state == run_control.INTERRUPTED:
         rows.append(f"nobody conducts it now: aggregate conduct resume {track} goes on with it")
     elif any(not line.is_done for line in progress.lines) and progress.state != "running":
         rows.append(f"aggregate conduct resume {track} runs what failed once more")
