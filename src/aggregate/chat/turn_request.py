@@ -17,7 +17,10 @@ from aggregate.models.task import Task
 USER: Final = "User"
 """Who says the message, as the discussion calls them."""
 
-_NO_BUDGET: Final = "what is pointed at (focus, symbol, since) decides what a budget shows: add a budget, such as --budget 32k"
+_NO_BUDGET: Final = (
+    "what is pointed at (focus, symbol, since) decides what a budget shows: "
+    "add a budget, such as --budget 32k"
+)
 
 
 def turn_request(
