@@ -204,7 +204,7 @@ def test_discussions(
     ("lines", "code", "said"),
     [
         ("/nope\n", 2, 'there is no command /nope: '),
-        ("/modle x\n", 2, 'did you mean "model"?'),
+        ("/modle x\n", 2, 'did you mean "/model"?'),
         ("/budget some\n", 2, "the budget "),
         ("/focus 'a\n", 2, "a quotation mark has no other one"),
         ("/model a b c\n", 2, "name a model, a provider, or a provider and its model"),

@@ -219,3 +219,21 @@ def test_names_are_completed(config: Path, capsys: pytest.CaptureFixture[str]) -
     context = click.Context(click.Command("x"))
     items = complete_discussions(context, click.Option(["--discussion"]), "de")
     assert [item.value for item in items] == ["default", "deep"]
+
+
+def test_a_folder_without_a_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What ``send --budget`` began in such a folder can be listed, shown, forked, renamed and deleted (S-4, T-6)."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    monkeypatch.chdir(project(tmp_path / "p", {"a.py": CODE}))
+    code, _, err = aggregate(capsys, "discussion", "list")
+    assert (code, "--budget 32k" in err) == (2, True)
+    question = ("send", "Why?", "--provider", "scripted", "--budget", "4k", "--discussion", "a")
+    assert aggregate(capsys, *question)[0] == 0
+    assert "a\t2 turns" in aggregate(capsys, "discussion", "list")[1]
+    assert "Why?" in aggregate(capsys, "discussion", "show", "a")[1]
+    for arguments in (("fork", "a", "b"), ("rename", "b", "c"), ("delete", "c", "--yes")):
+        code, _, err = aggregate(capsys, "discussion", *arguments)
+        assert code == 0, err
+    assert names_in(Path()) == ["manual_slop.a_history.toml"]

@@ -232,3 +232,10 @@ def test_what_the_user_points_at(config: str, capsys: pytest.CaptureFixture[str]
     code, out, err = aggregate(capsys, *focus)
     assert (code, out) == (2, "")
     assert "add a budget, such as --budget 32k" in err
+
+
+def test_a_name_that_stands_for_nothing(config: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A symbol that nothing defines is a warning, once, as of ``run`` (rule T-2)."""
+    ask = ("send", "What is this?", "-c", config, "--provider", "scripted", "--budget", "3k")
+    code, _, err = aggregate(capsys, *ask, "--symbol", "nowhere", "--dry-run", "--json")
+    assert (code, err.count("warning: no definition is called nowhere\n")) == (0, 1)

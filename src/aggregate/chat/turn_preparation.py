@@ -27,6 +27,7 @@ from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.deprecation import renamed_keywords
 from aggregate.errors import PromptTooLongError, ProviderError
+from aggregate.models.choice import unknown_names
 from aggregate.models.image import Image
 from aggregate.models.task import Task
 from aggregate.prompt_cache.file_order import file_digests
@@ -119,6 +120,7 @@ def prepare_turn(
             *selected.warnings,
             *caching.notes,
             *_unused(selected, client),
+            *unknown_names(turn.composition.missing),
             *turn.composition.warnings,
             *system_warnings,
             *image_warnings,

@@ -66,7 +66,7 @@ def run_command(session: ChatSession, line: str) -> None:
     name, _, rest = line[1:].partition(" ")
     command = COMMANDS.get(name)
     if command is None:
-        hint = did_you_mean(name, list(COMMANDS))
+        hint = did_you_mean(f"/{name}", [f"/{known}" for known in COMMANDS])
         raise click.UsageError(
             f"there is no command /{name[:40]}: {hint}; to send it, write a blank before the slash"
         )

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import click
 
 from aggregate.chat.discussions import delete_discussion, fork_discussion, project_discussion
+from aggregate.cli.asking import open_project_here
 from aggregate.cli.commands import Described
 from aggregate.cli.options import complete_discussions, config_option, json_option
 from aggregate.cli.output import say, write_path, write_result, write_rows
 from aggregate.compose.discussions import DiscussionTurns
-from aggregate.compose.project import open_project
 from aggregate.config.load import Project
 from aggregate.errors import ConfigError
 from aggregate.sections.discussion import build_discussion_section
@@ -55,7 +55,7 @@ class _Row(NamedTuple):
 @json_option
 def list_(config: Path, as_json: bool) -> None:
     """List the discussions with their turns, tokens and when they were last used."""
-    project = open_project(config)
+    project = open_project_here(config)
     rows = [_row(project, name) for name in ("", *named_discussions(config))]
     if as_json:
         write_result(json.dumps([row._asdict() for row in rows], indent=2))
@@ -73,7 +73,7 @@ def list_(config: Path, as_json: bool) -> None:
 @json_option
 def show(name: str, config: Path, as_json: bool) -> None:
     """Print the turns of a discussion as a prompt shows them."""
-    turns = project_discussion(open_project(config), name)
+    turns = project_discussion(open_project_here(config), name)
     if as_json:
         write_result(json.dumps(turns.all, indent=2, default=str))
     else:
@@ -89,7 +89,7 @@ def fork(old: str, new: str, config: Path) -> None:
 
     What the provider's cache holds of OLD is read by NEW, too.
     """
-    write_path(fork_discussion(open_project(config), old, new))
+    write_path(fork_discussion(open_project_here(config), old, new))
 
 
 @discussion.command()
@@ -98,7 +98,7 @@ def fork(old: str, new: str, config: Path) -> None:
 @config_option
 def rename(old: str, new: str, config: Path) -> None:
     """Give the discussion OLD the name NEW; print the path of its file."""
-    project = open_project(config)
+    project = open_project_here(config)
     turns = project_discussion(project, old)
     if turns.configured:
         raise ConfigError(
@@ -116,7 +116,7 @@ def rename(old: str, new: str, config: Path) -> None:
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def delete(name: str, config: Path, yes: bool) -> None:
     """Delete a discussion for good; print the path of its file."""
-    project = open_project(config)
+    project = open_project_here(config)
     turns = project_discussion(project, name)
     if turns.path is None:
         raise ConfigError(f'the discussion "{name}" has no file of its own', path=str(config))

@@ -40,7 +40,8 @@ from aggregate.tools import ToolRegistry, standard_tools
     metavar="NAME",
     default="scripted",
     show_default=True,
-    help="Ask this provider: scripted, anthropic, gemini, gemini-cli, deepseek, minimax, openai or compatible.",
+    help="Ask this provider: scripted, anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own "
+    "server), azure, bedrock or vertex.",
 )
 @click.option(
     "--model",
@@ -167,7 +168,8 @@ def _open_model(
     if provider == "scripted":
         if script is None:
             raise click.UsageError(
-                "--provider scripted needs --script FILE: a JSON object of answers by question"
+                "name who is asked, such as --provider anthropic; the scripted provider needs --script FILE "
+                "with its answers"
             )
         return read_script(script)
     client = open_client(provider, model=model, base_url=base_url)
@@ -201,7 +203,7 @@ def _print(result: GoalResult, *, as_json: bool, resume: int) -> None:
     elif result.success:
         write_result(result.text or "\n")
     if result.stopped:
-        hint = f" (more of it: --resume {resume} --max-{result.limit} ...)" if resume else ""
+        hint = f" (to go on with more: --resume {resume} --max-{result.limit} N)" if resume else ""
         say(f"aggregate: {result.stopped}{hint}")
         raise click.exceptions.Exit(LIMIT_EXIT)
     if not result.success:

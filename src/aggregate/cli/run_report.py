@@ -9,6 +9,7 @@ from aggregate.cli.output import say, warn, warn_all
 from aggregate.compose.asking import for_reader
 from aggregate.compose.assemble import ComposedPrompt
 from aggregate.index.store import Index
+from aggregate.models.choice import unknown_names
 
 if TYPE_CHECKING:
     from aggregate.tokens.count import PromptTokens
@@ -20,15 +21,9 @@ _ALWAYS_FITS = 1_000_000
 """Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load."""
 
 
-_NAMED = "symbol"
-"""The evidence that is missing where a name of the user's stands for nothing."""
-
-
 def report_warnings(stream: ComposedPrompt, tokens: "PromptTokens", index: Index) -> list[str]:
     """Return what was left out or is doubtful, and whether no model that is known takes the prompt."""
-    # Other evidence may well be missing; what the user has named is asked for.
-    warnings = [missing.reason for missing in stream.missing if missing.evidence == _NAMED]
-    warnings += stream.warnings
+    warnings = [*unknown_names(stream.missing), *stream.warnings]
     if tokens.document <= _ALWAYS_FITS:
         return warnings
     window = lazy.exceeded_window(tokens.document, index)

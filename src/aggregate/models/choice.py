@@ -99,6 +99,14 @@ class Missing(NamedTuple):
     reason: str
 
 
+def unknown_names(missing: Sequence[Missing]) -> list[str]:
+    """Return a sentence for each name of the user's that stands for nothing (rule T-2).
+
+    Other evidence may well be missing; what the user has named is asked for.
+    """
+    return [gap.reason for gap in missing if gap.evidence == "symbol"]
+
+
 class Decided(Protocol):
     """What was decided for a task or a budget, of a prompt that is composed or whose segments were all made."""
 

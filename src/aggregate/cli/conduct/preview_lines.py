@@ -18,7 +18,7 @@ def preview_lines(steps: Sequence[PreviewStep]) -> Iterator[str]:
         first = named.setdefault(step.lowered, step.ticket.id)
         yield from _ticket_lines(step, like="" if first == step.ticket.id else first)
     tokens = sum(step.tokens for step in steps)
-    yield f"{len(steps):,} tickets, {tokens:,} tokens before results are folded in"
+    yield f"{_counted(len(steps), 'ticket')}, {tokens:,} tokens before results are folded in"
     asked = [step for step in steps if step.recipient.model]
     if not asked:
         return
@@ -43,7 +43,11 @@ def _ticket_lines(step: PreviewStep, *, like: str) -> Iterator[str]:
     if step.lowered:
         yield f"       lowered: {f'as for {like}' if like else _lowered(step.lowered)}"
     if step.hidden:
-        yield f"       not shown: {len(step.hidden):,} files"
+        yield f"       not shown: {_counted(len(step.hidden), 'file')}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _lowered(choices: Sequence[FileChoice]) -> str:
