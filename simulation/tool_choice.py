@@ -16,8 +16,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from aggregate.agent import Completion, EngineLimits, Question, TraceKind
+from aggregate.agent.branch import Branch
 from aggregate.agent.budget import BudgetTracker
-from aggregate.agent.goal_context import Branch, GoalContext
+from aggregate.agent.goal_context import GoalContext
 from aggregate.agent.tool_selection import choose_tool
 from aggregate.agent.trace import TraceRecorder
 from aggregate.tools import Parameter, Permission, Tool, ToolRegistry, standard_tools

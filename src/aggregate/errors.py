@@ -194,13 +194,17 @@ class WorkerError(AggregateError):
 
     Attributes:
         again: Whether asking once more may help; a refusal stays one.
-        tokens: What it has cost all the same, as far as is known.
+        tokens: What it has taken all the same, as far as is known.
+        cost: What that has cost in US dollars, ``None`` where the price is not known.
     """
 
-    def __init__(self, message: str, *, again: bool = True, tokens: int = 0) -> None:
+    def __init__(
+        self, message: str, *, again: bool = True, tokens: int = 0, cost: float | None = None
+    ) -> None:
         super().__init__(message)
         self.again = again
         self.tokens = tokens
+        self.cost = cost
 
 
 class DataReferenceError(AggregateError, FileNotFoundError):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.agent.goal_context import Branch
+from aggregate.agent.branch import Branch
 from aggregate.agent.tool_arguments import item_arguments, sure_arguments
 from aggregate.agent.tool_matching import certain_tool, ranked_tools
 from aggregate.agent.trace import TraceKind, TraceRecorder

@@ -6,11 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from aggregate.agent.chat_model import ChatModel, as_model
 from aggregate.chat.model_selection import ModelSelection, select_model
 from aggregate.clients.context_window import context_window
 from aggregate.clients.own_models import age_note, cache_policy
 from aggregate.clients.pricing import cost
+from aggregate.clients.providers import open_client
 from aggregate.compose.project import open_project
+from aggregate.conductor.preview import preview
+from aggregate.conductor.terms import WorkerTerms
+from aggregate.conductor.tickets import Ticket, Tickets
+from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.config.user import global_config_path
 from aggregate.errors import ConfigError
 from aggregate.models.usage import Usage
@@ -95,3 +101,21 @@ def test_old_tables_are_said(
         assert note.startswith(
             "prices, windows and rules of caches are those of 2026-11-20, 91 days ago: "
         )
+
+
+def test_goals_and_tracks_know_the_users_cache(users: Path, tmp_path: Path) -> None:
+    """What a goal charges and a preview expects follows the user's table, as a turn does (S-8)."""
+    users.write_text('[models."claude-sonnet-5"]\ninput = 2.0\noutput = 10.0\ncache_read = 1.0\n')
+    client = open_client("anthropic", model="claude-sonnet-5", environ={"ANTHROPIC_API_KEY": "x"})
+    model = as_model(client)
+    assert isinstance(model, ChatModel)
+    assert model.read_price == 0.5
+
+    users.write_text('[models."claude-sonnet-5"]\nminimum = 1000000\n')
+    project = open_project({"files": {"base_dir": str(tmp_path), "paths": ["*.md"]}})
+    (tmp_path / "long.md").write_text("What the tool reads again.\n" * 1_000)
+    contexts = WorkerContexts(project, terms=WorkerTerms("anthropic", "claude-sonnet-5"))
+    ticket = Ticket.model_validate({"id": "a", "prompt": "Say it.", "tools": ["read_file"]})
+    (step,) = preview(Tickets(tickets=(ticket,)), contexts)
+    assert (step.usage.cache_read, step.usage.cache_write) == (0, 0)
+    assert step.usage.input > 10_000

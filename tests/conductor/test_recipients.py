@@ -161,15 +161,17 @@ def test_a_limit_bounds_the_answer() -> None:
     assert not made.again
 
 
-def test_the_user_allows_more_than_a_project(tmp_path: Path) -> None:
+def test_the_user_allows_more_than_a_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The user's own configuration says what is allowed, options before it, and workers carry it."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert user_limits() == TicketLimits()
     path = global_config_path()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("[conduct]\nmax_tokens = 500000\nmax_steps = 9\n", encoding="utf-8")
     assert user_limits() == TicketLimits(500_000, None, 9)
     assert user_limits().changed(max_steps=12, max_seconds=5) == TicketLimits(500_000, 5, 12)
-    path.unlink()
 
 
 def test_workers_by_name() -> None:

@@ -71,6 +71,27 @@ def test_the_main_language_counts_most() -> None:
     assert values == {"a.py": 1.0, "b.js": 0.5, "tests/c.js": 0.5}
 
 
+def test_programs_without_a_grammar_are_programs() -> None:
+    """A suffix tells a program where there is no grammar: it has its language's share, and nothing against it (T-1)."""
+    corpus = FakeCorpus(
+        {
+            "a.py": "value = 1\n" * 15,
+            "b.vala": "int a = 1;\n" * 30,
+            "c.kt": "val a = 1\n",
+            "d.nim": "let a = 1\n",
+            "e.ex": "a = 1\n",
+            "f.zig": "const a = 1;\n",
+            "g.po": 'msgid "a"\n',
+            ".vala": "a\n",
+        }
+    )
+    put, _ = inquiry(corpus, ask("anything"))
+    assert set(by_path(corpus, no_programs(put))) == {"g.po", ".vala"}
+    shares = by_path(corpus, language_share(put))
+    assert set(shares) == {"a.py", "b.vala", "c.kt", "d.nim", "e.ex", "f.zig"}
+    assert shares["b.vala"] == 1.0 > shares["a.py"]
+
+
 @pytest.mark.parametrize(
     ("task", "of_style", "of_readme", "of_settings"),
     [

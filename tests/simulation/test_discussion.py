@@ -184,7 +184,7 @@ def test_simulations_are_listed_and_run_by_name() -> None:
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(
-        "there is no simulation 'nothing': take one of anchor_ablation, anchors, "
+        "there is no simulation 'nothing': take one of agent_tokens, anchor_ablation, "
     )
 
 

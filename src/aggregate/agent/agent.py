@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from aggregate.agent.answer_selection import is_failure, select_answer
+from aggregate.agent.branch import Branch
 from aggregate.agent.budget import BudgetTracker, EngineLimits, Limit, LimitReached, SubtaskBudget
 from aggregate.agent.chat_model import as_model
 from aggregate.agent.formatting import ANSWER, MEMORY, clip, fenced_data
 from aggregate.agent.goal_check import AnswerCheck, check_answer, still_missing
-from aggregate.agent.goal_context import NOTE, Branch, GoalContext
+from aggregate.agent.goal_context import NOTE, GoalContext
 from aggregate.agent.goal_record import MEMORY_KEY, GoalRecord, NoRecord, digest_of
 from aggregate.agent.memory import recall_saved_state
 from aggregate.agent.model import Model, QuestionKind

@@ -6,10 +6,10 @@ from typing import Final
 
 from aggregate.agent.model import Completion, Model, Question, QuestionKind
 from aggregate.clients.client import Client
+from aggregate.clients.own_models import cache_policy
 from aggregate.clients.protocol import DEFAULT_OPTIONS, ChatClient, RequestOptions
 from aggregate.models.prompt import Prompt
 from aggregate.models.reply import FinishReason, Reply
-from aggregate.prompt_cache.policy import policy_for
 
 _PROBLEMS: Final = {
     FinishReason.REFUSED: "it refused to answer",
@@ -60,7 +60,7 @@ def as_model(client: Model | ChatClient) -> Model:
     if isinstance(client, Model):
         return client
     if isinstance(client, Client):
-        return ChatModel(client, read_price=policy_for(client.provider, client.model).read)
+        return ChatModel(client, read_price=cache_policy(client.provider, client.model).read)
     return ChatModel(client)
 
 

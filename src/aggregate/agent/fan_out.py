@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from aggregate.agent.answer_selection import failure_message, is_failure
+from aggregate.agent.branch import Branch, ToolChoice
 from aggregate.agent.budget import SubtaskBudget
-from aggregate.agent.goal_context import Branch, GoalContext, ToolChoice
+from aggregate.agent.goal_context import GoalContext
 from aggregate.agent.goal_templates import item_goal
 from aggregate.agent.heuristics import is_compound
 from aggregate.agent.item_lists import ItemList, attached, filter_items, without_attached

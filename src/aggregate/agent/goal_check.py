@@ -5,8 +5,9 @@ from typing import Final
 
 from aggregate.agent import formatting, reply_parsing
 from aggregate.agent.answer_selection import is_failure
+from aggregate.agent.branch import Branch
 from aggregate.agent.budget import LimitReached
-from aggregate.agent.goal_context import Branch, GoalContext
+from aggregate.agent.goal_context import GoalContext
 from aggregate.agent.model import QuestionKind
 from aggregate.agent.neuron import Neuron
 from aggregate.agent.quantities import extract_quantity

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from aggregate.agent import formatting, reply_parsing
 from aggregate.agent.answer_selection import is_failure
-from aggregate.agent.goal_context import Branch, GoalContext
+from aggregate.agent.branch import Branch
+from aggregate.agent.goal_context import GoalContext
 from aggregate.agent.goal_templates import rule_template
 from aggregate.agent.heuristics import Iteration, significant_words, words
 from aggregate.agent.item_lists import ItemList, fields_of, find_list, lists_in

@@ -6,7 +6,8 @@ from typing import Any
 
 from aggregate.agent import formatting, reply_parsing
 from aggregate.agent.answer_selection import failure_message
-from aggregate.agent.goal_context import Branch, GoalContext
+from aggregate.agent.branch import Branch
+from aggregate.agent.goal_context import GoalContext
 from aggregate.agent.model import QuestionKind
 from aggregate.agent.reply_schemas import reflection_schema
 from aggregate.agent.tool_arguments import FailureFeedback, declared_arguments

@@ -7,7 +7,8 @@ from typing import Any, Final, TypeAlias
 
 from aggregate.agent import formatting, reply_parsing
 from aggregate.agent.answer_selection import failure_message, is_failure
-from aggregate.agent.goal_context import Branch, GoalContext
+from aggregate.agent.branch import Branch
+from aggregate.agent.goal_context import GoalContext
 from aggregate.agent.heuristics import is_vague, words
 from aggregate.agent.item_lists import fields_of, find_list
 from aggregate.agent.model import QuestionKind

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from aggregate.agent import reply_parsing
 from aggregate.agent.answer_selection import failure_message, is_failure
+from aggregate.agent.branch import Branch, ToolChoice
 from aggregate.agent.fan_out import Execute, Subtask, run_subtasks
-from aggregate.agent.goal_context import Branch, GoalContext, ToolChoice
+from aggregate.agent.goal_context import GoalContext
 from aggregate.agent.heuristics import has_parts
 from aggregate.agent.list_iteration import may_spawn
 from aggregate.agent.model import QuestionKind

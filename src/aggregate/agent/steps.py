@@ -6,9 +6,10 @@ from typing import Final
 
 from aggregate.agent import formatting, reply_parsing
 from aggregate.agent.answer_selection import failure_message, is_failure, select_answer
+from aggregate.agent.branch import Branch
 from aggregate.agent.budget import Limit, LimitReached
 from aggregate.agent.fan_out import fan_out, with_results
-from aggregate.agent.goal_context import Branch, GoalContext
+from aggregate.agent.goal_context import GoalContext
 from aggregate.agent.heuristics import Iteration, advice, find_iteration, is_compound
 from aggregate.agent.list_iteration import (
     find_loop,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aggregate.agent import formatting, reply_parsing
-from aggregate.agent.goal_context import Branch, GoalContext
+from aggregate.agent.branch import Branch
+from aggregate.agent.goal_context import GoalContext
 from aggregate.agent.heuristics import words
 from aggregate.agent.item_lists import fields_of, find_list, item_identity
 from aggregate.agent.model import QuestionKind

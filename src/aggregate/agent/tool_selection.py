@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from aggregate.agent import reply_parsing
+from aggregate.agent.branch import Branch, ToolChoice
 from aggregate.agent.formatting import clip
-from aggregate.agent.goal_context import Branch, GoalContext, ToolChoice
+from aggregate.agent.goal_context import GoalContext
 from aggregate.agent.heuristics import significant_words
 from aggregate.agent.model import QuestionKind
 from aggregate.agent.reply_schemas import choice_schema

@@ -16,9 +16,12 @@ from aggregate.models.sent_file import SentFile
 
 BELOW: Final = 0.5
 """A file stays unless its score is below this part of that of what would enter instead (rule B-9)."""
-FRESH: Final = 0.09
+FRESH: Final = 0.16
 """The part of the room that a new question may have for itself. With it four fifths of a prompt and more stay, though
 the discussion grows behind the files."""
+ENOUGH: Final = 0.7
+"""While this part of that is left, no file leaves: what leaves takes all that stands behind it along, so that it pays
+to make room seldom, and for several turns."""
 LEAST_FRESH: Final = 5_000
 """Tokens that it may have in any case, but for half of the room: what a question needs does not shrink with the budget,
 and the likeliest 5,000 tokens hold most of it."""
@@ -103,11 +106,27 @@ def keep_levels(sent: Sequence[SentFile], wanted: Sequence[WantedFile], *, room:
     staying = _Staying(there, by_path, room - sum(file.tokens for file in there))
     _make_room(staying)
     fresh = max(int(FRESH * room), min(LEAST_FRESH, room // 2))
-    for file, tokens in sorted(_additions(staying), key=lambda addition: _by_worth(addition[0])):
+    additions = sorted(_additions(staying), key=lambda addition: _by_worth(addition[0]))
+    if not _has_enough(staying, additions, fresh):
+        _make_room_for_all(staying, additions, fresh, room)
+    return Keeping(tuple(staying.files), room - sum(file.tokens for file in staying.files))
+
+
+def _has_enough(staying: _Staying, additions: Sequence[tuple[WantedFile, int]], fresh: int) -> bool:
+    """Tell whether what is left is enough for a question, and for all pins."""
+    pinned = sum(tokens for file, tokens in additions if file.pinned)
+    wanted = sum(tokens for _, tokens in additions)
+    return staying.left >= max(pinned, min(wanted, int(ENOUGH * fresh)))
+
+
+def _make_room_for_all(
+    staying: _Staying, additions: Sequence[tuple[WantedFile, int]], fresh: int, room: int
+) -> None:
+    """Take room for what is new, the likeliest first, until a question has its part."""
+    for file, tokens in additions:
         wanted_room = tokens if file.pinned else min(tokens, fresh)
         fresh -= min(tokens, fresh)
         _make_room_for(staying, file, wanted_room, room=room)
-    return Keeping(tuple(staying.files), room - sum(file.tokens for file in staying.files))
 
 
 def grown_files(sent: Iterable[SentFile], now: Iterable[FileChoice]) -> frozenset[str]:

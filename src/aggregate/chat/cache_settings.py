@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from aggregate.config.load import Project, load_config
-from aggregate.config.schema import SendTable
-from aggregate.config.user import global_config_path
+from aggregate.config.load import Project
+from aggregate.config.user import user_config
 from aggregate.prompt_cache.lifetimes import CacheLifetime
 
 _DEARER = (CacheLifetime.LONG, CacheLifetime.OFF)
@@ -45,7 +44,7 @@ def cache_settings(project: Project, *, wanted: str = "", once: bool = False) ->
     Raises:
         ConfigError: The user's configuration cannot be used.
     """
-    own = _users_table()
+    own = user_config().send
     ignored = _KEEP_ALIVE if project.config.send.keep_alive > own.keep_alive else ()
     if wanted or "cache" in own.model_fields_set:
         return CacheSettings(CacheLifetime(wanted or own.cache), own.keep_alive, ignored, not once)
@@ -54,8 +53,3 @@ def cache_settings(project: Project, *, wanted: str = "", once: bool = False) ->
     if lifetime in _DEARER:
         notes = (f'cache = "{lifetime.value}" by [send] of the project',)
     return CacheSettings(lifetime, own.keep_alive, (*notes, *ignored), not once)
-
-
-def _users_table() -> SendTable:
-    path = global_config_path()
-    return load_config(path).config.send if path.is_file() else SendTable()

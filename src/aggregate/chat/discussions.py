@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from aggregate.chat.turn import ASSISTANT
-from aggregate.chat.turn_preparation import USER
+from aggregate.chat.turn_request import USER
 from aggregate.compose.discussions import DiscussionTurns, discussion_turns
 from aggregate.compose.project import scope_of
 from aggregate.config.load import Project

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aggregate.chat.model_selection import ModelSelection
+from aggregate.chat.prepared_turn import PreparedTurn
 from aggregate.chat.turn import CompletedTurn, record_turn
-from aggregate.chat.turn_preparation import PreparedTurn, prepare_turn
+from aggregate.chat.turn_preparation import prepare_turn
 from aggregate.clients import anthropic_api, gemini_api, openai_api
 from aggregate.clients.messages import messages_of
 from aggregate.clients.protocol import DEFAULT_OPTIONS, ModelRequest, RequestOptions

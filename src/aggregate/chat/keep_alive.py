@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
-from aggregate.chat.turn_preparation import PreparedTurn
+from aggregate.chat.prepared_turn import PreparedTurn
 from aggregate.clients.pricing import cost
 from aggregate.clients.protocol import RequestOptions
 from aggregate.compose.numbered_output import request_log_path

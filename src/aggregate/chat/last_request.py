@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from aggregate.chat.request_log import LoggedRequest, SentRecord, read_segment, recent_requests
+from aggregate.clients.own_models import cache_policy
 from aggregate.compose.numbered_output import request_log_path
 from aggregate.compose.request import Request
 from aggregate.models.prompt import Prompt, Section
@@ -13,7 +14,7 @@ from aggregate.models.sent_file import SentFile
 from aggregate.prompt_cache.file_order import FORGET, count_changes
 from aggregate.prompt_cache.fingerprint import PromptFingerprint, digest
 from aggregate.prompt_cache.lifetimes import Pauses
-from aggregate.prompt_cache.policy import CacheLookup, CachePolicy, policy_for
+from aggregate.prompt_cache.policy import CacheLookup, CachePolicy
 from aggregate.prompt_cache.request_plan import BlockLayout
 from aggregate.prompt_cache.retention import CachedPrompt
 from aggregate.sources.git import touched_files
@@ -147,7 +148,7 @@ def _last_request(
     logged: LoggedRequest, sent: SentRecord, request: Request, recipient: tuple[str, str, str]
 ) -> LastRequest:
     reached = (sent.provider, sent.model, logged.fingerprint.digests[0])
-    lookup = policy_for(sent.provider, sent.model).lookup
+    lookup = cache_policy(sent.provider, sent.model).lookup
     was_written = bool(sent.breakpoints) or lookup is not CacheLookup.BREAKPOINTS
     return LastRequest(
         logged,

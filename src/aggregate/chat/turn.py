@@ -9,13 +9,13 @@ from aggregate.chat.gemini_caching import forget_caches, open_cache, record_hits
 from aggregate.chat.model_selection import (
     ModelSelection as ModelSelection,
 )  # part of this module's interface
-from aggregate.chat.reply_file import ReplyFile, StreamRecorder
-from aggregate.chat.request_log import LoggedRequest, write_request
-from aggregate.chat.turn_preparation import USER
-from aggregate.chat.turn_preparation import (
+from aggregate.chat.prepared_turn import (
     PreparedTurn as PreparedTurn,  # part of this module's interface
 )
+from aggregate.chat.reply_file import ReplyFile, StreamRecorder
+from aggregate.chat.request_log import LoggedRequest, write_request
 from aggregate.chat.turn_preparation import prepare_turn as prepare_turn
+from aggregate.chat.turn_request import USER
 from aggregate.clients.client import CACHED_CONTENT, LEFT_OUT
 from aggregate.clients.context_window import truncation_warning
 from aggregate.clients.gemini_cache_store import read_caches

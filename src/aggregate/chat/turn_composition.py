@@ -16,7 +16,7 @@ from aggregate.models.image import Image
 from aggregate.models.prompt import Section
 from aggregate.models.sent_file import SentFile
 from aggregate.models.task import Task
-from aggregate.prompt_cache.file_order import OrderedPrompt, order_for_sending
+from aggregate.prompt_cache.file_order import OrderedPrompt, file_digests, order_for_sending
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import NO_CACHE, CachePolicy
 from aggregate.tokens.count import count, count_prompt
@@ -94,14 +94,25 @@ class ComposedTurn:
 
     @property
     def shown(self) -> tuple[SentFile, ...]:
-        """How much of each file a prompt with a budget shows, in the order in which the files stand."""
+        """How much of each file stands before the discussion of a prompt with a budget, in the order of the files.
+
+        Of a file that stands as it was sent before that is what was shown then, and not what a diff behind it adds.
+        """
         choices = {choice.path: choice for choice in self.composition.choices}
-        blocks = (part for part in self.ordered.prompt.segments if part.section is Section.FILES)
-        return tuple(
-            SentFile(part.path, choice.level, choice.lines, choice.content_hash, part.tokens)
-            for part in blocks
-            if (choice := choices.get(part.path)) is not None
-        )
+        now = file_digests(self.composition.prompt)
+        earlier = {file.path: file for file in self.request.kept}
+        files: list[SentFile] = []
+        for part in self.ordered.prompt.segments:
+            choice = choices.get(part.path) if part.section is Section.FILES else None
+            if choice is None:
+                continue
+            if now[part.path] != part.hash.digest and part.path in earlier:
+                files.append(earlier[part.path])
+                continue
+            files.append(
+                SentFile(part.path, choice.level, choice.lines, choice.content_hash, part.tokens)
+            )
+        return tuple(files)
 
 
 def compose_turn(

@@ -1,114 +1,43 @@
 """From a message to a turn that is ready to be sent: who is asked, what is shown, and how it is laid out."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from aggregate.chat.cache_settings import cache_settings
 from aggregate.chat.gemini_caching import decide_cache
 from aggregate.chat.last_request import LastRequest
-from aggregate.chat.model_selection import (
-    ModelSelection as ModelSelection,
-)  # part of this module's interface
-from aggregate.chat.model_selection import SelectedModel, select_model
+from aggregate.chat.model_selection import ModelSelection, select_model
+from aggregate.chat.prepared_turn import PreparedTurn
 from aggregate.chat.request_log import SentRecord
-from aggregate.chat.send_settings import with_default_budget
-from aggregate.chat.turn_composition import ComposedTurn, Recipient, compose_turn, task_of
-from aggregate.clients.capabilities import Effort, unused_options
+from aggregate.chat.turn_composition import ComposedTurn, Recipient, compose_turn
+from aggregate.chat.turn_request import turn_request
+from aggregate.clients.capabilities import unused_options
 from aggregate.clients.client import Client
-from aggregate.clients.context_window import check_window, context_window
+from aggregate.clients.context_window import check_window
 from aggregate.clients.gemini_caches import CacheDecision
 from aggregate.clients.image_rules import LARGEST_FILE, accepted_images
 from aggregate.clients.own_models import cache_policy
 from aggregate.clients.ratio_store import token_ratio
 from aggregate.clients.scripted_client import scripted_client
 from aggregate.compose.api import compose_prompt
-from aggregate.compose.assemble import Composition
 from aggregate.compose.image_files import find_screenshots, read_images
 from aggregate.compose.layout import Strategy
-from aggregate.compose.project import redaction_for, request_for
 from aggregate.compose.redact_prompt import redact_text
 from aggregate.compose.request import Request
 from aggregate.config.load import Project
 from aggregate.deprecation import renamed_keywords
-from aggregate.errors import ConfigError, PromptTooLongError, ProviderError
-from aggregate.models.amounts import AUTO
+from aggregate.errors import PromptTooLongError, ProviderError
 from aggregate.models.image import Image
-from aggregate.models.prompt import Prompt
 from aggregate.models.task import Task
-from aggregate.models.usage import Usage
-from aggregate.prompt_cache.file_order import OrderedPrompt, file_digests
-from aggregate.prompt_cache.fingerprint import PromptFingerprint
+from aggregate.prompt_cache.file_order import file_digests
 from aggregate.prompt_cache.lifetimes import CacheLifetime
 from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED
-from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
+from aggregate.prompt_cache.prefix_diff import compare_prefixes
 from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, expected_usage
 from aggregate.sources.history_reader import NO_DISCUSSION
 from aggregate.sources.path_resolution import FolderListing
 from aggregate.tokens.count import count, count_prompt
-
-USER = "User"
-"""Who says the message, as the discussion calls them."""
-
-_NO_BUDGET = "what is pointed at (focus, symbol, since) decides what a budget shows: add a budget, such as --budget 32k"
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedTurn:
-    """A turn that is ready to be sent.
-
-    Attributes:
-        client: Who is asked.
-        message: What the user says; it is the last excerpt of the prompt.
-        request: What was composed.
-        ordered: The prompt in the order for sending.
-        plan: The request.
-        expected: What the provider's cache is expected to read and write.
-        sent: What will be recorded.
-        report: What is kept of the prompt sent before, ``None`` for the first one.
-        warnings: What was left out or is doubtful.
-        max_output: The most tokens that the model may write.
-        address: Where it is sent, ``""`` for the provider's own address.
-        composition: The prompt in the order of the configuration, and what was decided about its files.
-        budget: The most tokens of the whole request by the provider's count, ``None`` for no limit.
-        effort: How long the model thinks, ``None`` for its own choice.
-        temperature: How freely it chooses its words, ``None`` for its own choice.
-        explicit_cache: What is done with an explicit cache of Gemini's, ``None`` for other providers.
-        origins: Where provider, model, persona and the length of the answer were chosen.
-    """
-
-    client: Client
-    message: str
-    request: Request
-    ordered: OrderedPrompt
-    plan: RequestPlan
-    expected: Usage
-    sent: SentRecord
-    report: PrefixReport | None
-    warnings: tuple[str, ...]
-    max_output: int
-    address: str = ""
-    composition: Composition | None = None
-    budget: int | None = None
-    effort: Effort | None = None
-    temperature: float | None = None
-    explicit_cache: CacheDecision | None = None
-    origins: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def provider_tokens(self) -> int:
-        """All input tokens by the provider's own count, as far as that is known (rule B-10)."""
-        return self.client.ratio.provider_tokens(self.plan.total)
-
-    @property
-    def prompt(self) -> Prompt:
-        """The prompt in the order for sending."""
-        return self.ordered.prompt.prompt
-
-    @property
-    def fingerprint(self) -> PromptFingerprint:
-        """Its hashes."""
-        return self.ordered.prompt.fingerprint
 
 
 @renamed_keywords(choice="selection")
@@ -150,7 +79,7 @@ def prepare_turn(
     client = replace(
         selected.client, ratio=token_ratio(selected.client.provider, selected.client.model)
     )
-    request = _turn_request(project, message, selection, replace(selected, client=client), task)
+    request = turn_request(project, message, selection, replace(selected, client=client), task)
     instructions = (selection.system or selected.persona.system_prompt).strip()
     system, system_warnings = redact_text(instructions, "system_prompt", request.redaction)
     caching = cache_settings(
@@ -255,43 +184,6 @@ def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[s
     accepted, refused = accepted_images(images, client.provider, client.model)
     tokens = {image: client.ratio.own_tokens(size) for image, size in accepted.items()}
     return tokens, (*unread, *refused)
-
-
-def _turn_request(
-    project: Project,
-    message: str,
-    selection: ModelSelection,
-    selected: SelectedModel,
-    task: Task | None,
-) -> Request:
-    """Return what to compose: the project as the persona wants it, with the message as the last excerpt.
-
-    With a budget the message is the task too (rule T-1).
-    """
-    project = with_default_budget(project)
-    persona, config = selected.persona, project.config
-    budget = persona.budget if selection.budget is None else selection.budget
-    presets = (preset.budget for preset in config.context_presets.values())
-    is_auto = AUTO in ((config.budget.tokens, *presets) if budget is None else (budget,))
-    request = request_for(
-        project,
-        strategy=persona.aggregation_strategy or None,
-        preset=persona.preset or None,
-        budget=budget,
-        window=context_window(selected.client.model) if is_auto else None,
-        answer=selected.max_output,
-        discussion=selection.discussion,
-        is_new=True,
-        task=task,
-    )
-    if task is not None and request.budget is None:
-        raise ConfigError(_NO_BUDGET)
-    request = replace(
-        request,
-        history=(*request.history, {"role": USER, "content": message}),
-        redaction=redaction_for(project, sending=True, wanted=selection.redact),
-    )
-    return replace(request, task=task_of(request, message)) if request.budget else request
 
 
 def _with_cache_of(last: LastRequest, client: Client) -> Client:

@@ -1,7 +1,6 @@
 """The options that say what a prompt is for and how large it may be."""
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from aggregate.cli.commands import is_sentence
 from aggregate.cli.path_arguments import from_here
 from aggregate.cli.sections import section
 from aggregate.cli.stdin import read_input
-from aggregate.compose.asking import ALL_FILES, parse_place
+from aggregate.compose.asking import parse_place
 from aggregate.compose.project import open_project
 from aggregate.config.load import Project, unconfigured
 from aggregate.disk.reading import read_text
@@ -32,8 +31,6 @@ KEEP = (
     "to keep or narrow this choice: aggregate init --budget 32k"
 )
 """What is said where a folder without a configuration is taken."""
-_BINARY = re.compile(r"(?:^|; )[\d,]+ matching files? left out as binary \([^()]*\)")
-"""What is said of a glob that also stands for binary files."""
 _FILE = "@"
 _STDIN = "-"
 _SHOWN = 100
@@ -235,21 +232,6 @@ def seeds_of(
     named = read_task(None, symbols=symbols, since=since)
     places = typed_places(focus, project.folder / project.config.files.base_dir)
     return replace(named or Task(), focus=places) if places else named
-
-
-def for_reader(warnings: Sequence[str]) -> list[str]:
-    """Return warnings of a prompt as they are said: the glob for all files is nobody's own, and is not named.
-
-    That it stands for no binary files is no news.
-    """
-    sentences = []
-    for warning in warnings:
-        sentence = warning.removeprefix(f"{ALL_FILES}: ")
-        if sentence != warning:
-            sentence = _BINARY.sub("", sentence).removeprefix("; ")
-        if sentence:
-            sentences.append(sentence)
-    return sentences
 
 
 def open_project_here(config: Path) -> Project:

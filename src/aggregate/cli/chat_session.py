@@ -10,10 +10,11 @@ from aggregate.chat.discussions import project_discussion, take_back
 from aggregate.chat.keep_alive import KeepAlive
 from aggregate.chat.model_selection import SelectedModel, select_model
 from aggregate.chat.turn import CompletedTurn, ModelSelection, PreparedTurn
-from aggregate.cli.asking import for_reader, seeds_of
+from aggregate.cli.asking import seeds_of
 from aggregate.cli.output import say, say_aside, warn, warn_all
 from aggregate.cli.send_report import dollars, price
 from aggregate.cli.turn import checked_message, deliver, notes_on, prepare
+from aggregate.compose.asking import for_reader
 from aggregate.config.load import Project
 from aggregate.errors import ConfigError
 from aggregate.models.usage import Usage

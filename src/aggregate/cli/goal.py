@@ -13,10 +13,10 @@ from aggregate.cli.goal_resumption import begin_record, resume_record, resumptio
 from aggregate.cli.instruction_file import read_instruction
 from aggregate.cli.options import json_option, redact_option
 from aggregate.cli.output import say, warn, write_result
+from aggregate.clients.own_models import cache_policy
 from aggregate.clients.providers import open_client
 from aggregate.clients.redacting_client import with_redaction
 from aggregate.compose.project import redaction_for
-from aggregate.prompt_cache.policy import policy_for
 from aggregate.tools import ToolRegistry, standard_tools
 
 
@@ -171,7 +171,7 @@ def _open_model(
             )
         return read_script(script)
     client = open_client(provider, model=model, base_url=base_url)
-    read_price = policy_for(provider, model or client.model).read
+    read_price = cache_policy(provider, model or client.model).read
     redaction = redaction_for(sending=True, wanted=redact)
     if redaction is None:
         return ChatModel(client, model, read_price=read_price)

@@ -11,7 +11,7 @@ from aggregate.cli.output import warn
 from aggregate.config.discover import nearest_config
 from aggregate.config.load import load_config
 from aggregate.config.schema import GoalTable
-from aggregate.config.user import global_config_path
+from aggregate.config.user import user_config
 
 LIMIT_EXIT: Final = 3
 """The exit code of a goal that ended at a limit."""
@@ -53,7 +53,7 @@ def goal_limits(
     """
     usual = EngineLimits()
     options = GoalTable(max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps)
-    own, theirs = _goal_table(global_config_path()), _goal_table(nearest_config())
+    own, theirs = user_config().goal, _projects_table(nearest_config())
 
     def limit(name: str, default: Number) -> Number:
         option: Number | None = getattr(options, name)
@@ -75,6 +75,6 @@ def goal_limits(
     )
 
 
-def _goal_table(path: Path) -> GoalTable:
+def _projects_table(path: Path) -> GoalTable:
     """Return the table ``goal`` of a configuration, an empty one where there is no file."""
     return load_config(path).config.goal if path.is_file() else GoalTable()

@@ -13,7 +13,6 @@ from aggregate.chat.request_log import log_written_prompt
 from aggregate.cli import lazy
 from aggregate.cli.asking import (
     KEEP,
-    for_reader,
     open_asked_project,
     read_task,
     task_argument,
@@ -37,6 +36,7 @@ from aggregate.cli.sections import SectionedCommand
 from aggregate.cli.termination import orderly_termination
 from aggregate.cli.timings import timings_data, timings_option
 from aggregate.compose.api import compose_prompt, stream_prompt
+from aggregate.compose.asking import for_reader
 from aggregate.compose.assemble import ComposedPrompt
 from aggregate.compose.numbered_output import write_numbered
 from aggregate.compose.project import redaction_for, request_for

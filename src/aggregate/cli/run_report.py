@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aggregate.cli import lazy
-from aggregate.cli.asking import for_reader
 from aggregate.cli.output import say, warn, warn_all
+from aggregate.compose.asking import for_reader
 from aggregate.compose.assemble import ComposedPrompt
 from aggregate.index.store import Index
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from aggregate.chat.turn import ModelSelection
-from aggregate.cli.asking import KEEP, for_reader, open_asked_project, seeds_of
+from aggregate.cli.asking import KEEP, open_asked_project, seeds_of
 from aggregate.cli.output import say, warn_all, write_result, write_rows
 from aggregate.cli.send_plan import plan_data, plan_lines
 from aggregate.cli.send_report import print_report
@@ -21,6 +21,7 @@ from aggregate.cli.turn import (
     turn_options,
 )
 from aggregate.clients.capabilities import Effort
+from aggregate.compose.asking import for_reader
 from aggregate.models.amounts import Amount
 
 

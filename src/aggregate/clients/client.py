@@ -17,6 +17,7 @@ from aggregate.clients.protocol import (
     Transport,
 )
 from aggregate.clients.retry import Retry, with_retries
+from aggregate.clients.stream_forwarder import StreamCallbackError, StreamForwarder
 from aggregate.clients.token_ratios import OWN_COUNT, TokenRatio
 from aggregate.concurrency.own_loop import run_async
 from aggregate.deprecation import renamed_keywords
@@ -38,33 +39,6 @@ NO_CACHE_THERE: Final = frozenset({400, 403, 404})
 CACHED_CONTENT: Final = "the explicit cache"
 LEFT_OUT: Final = "left_out"
 """In a reply's ``raw``: what the provider has refused beside the text."""
-
-
-class StreamCallbackError(Exception):
-    """What the caller's function has raised, on its way past an adapter that would take it for the provider's."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
-@dataclass(slots=True)
-class StreamForwarder:
-    """Passes the pieces of an answer on as text that a file can hold, and knows whether there was one."""
-
-    on_text: OnText
-    has_begun: bool = False
-    unicode: SurrogateJoiner = field(default_factory=SurrogateJoiner)
-
-    def __call__(self, piece: str) -> None:
-        """Pass a piece on; one that is no text is the server's fault, not the caller's."""
-        if not isinstance(piece, str):
-            raise TypeError("a piece of the answer is no text")
-        self.has_begun = True
-        try:
-            self.on_text(self.unicode.add(piece))
-        except Exception as error:  # noqa: BLE001 - it reaches the caller as it is
-            raise StreamCallbackError(error) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What is asked of a prompt beside its files: the task and the budget, from options, preset and configuration."""
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,8 @@ AskedBudget = int | str | Budget
 """A budget as a caller may name it: ``32000``, ``"32k"``, ``"auto"``, or all of it."""
 ALL_FILES: Final = "**/*"
 """The glob that stands for all files that git would take."""
+_BINARY: Final = re.compile(r"(?:^|; )[\d,]+ matching files? left out as binary \([^()]*\)")
+"""What is said of a glob that also stands for binary files."""
 
 
 def task_of(asked: AskedTask | None, standing: TaskTable) -> Task | None:
@@ -95,6 +98,21 @@ def whole_files(places: Sequence[Place]) -> tuple[str, ...]:
 def parse_place(text: str, folder: Path) -> Place:
     """Return the place that ``PATH[:LINE[-LINE]]`` names; all of it is a path where there is such a file."""
     return Place(text) if os.path.lexists(os.path.join(folder, text)) else Place.parse(text)
+
+
+def for_reader(warnings: Sequence[str]) -> list[str]:
+    """Return warnings of a prompt as they are said: the glob for all files is nobody's own, and is not named.
+
+    That it stands for no binary files is no news.
+    """
+    sentences = []
+    for warning in warnings:
+        sentence = warning.removeprefix(f"{ALL_FILES}: ")
+        if sentence != warning:
+            sentence = _BINARY.sub("", sentence).removeprefix("; ")
+        if sentence:
+            sentences.append(sentence)
+    return sentences
 
 
 def _place(named: str | Path | Place, base_dir: Path) -> Place:

@@ -9,6 +9,7 @@ from time import monotonic
 from aggregate.concurrency.threads import run_in_thread
 from aggregate.conductor.answer_schema import AnswerSchemaError, checked_answer
 from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
+from aggregate.conductor.attempt_account import AttemptAccount
 from aggregate.conductor.worker import Worker
 from aggregate.errors import WorkerError
 from aggregate.models.group import RunStatus
@@ -78,7 +79,8 @@ def attempt_assignment(
     """
     numbered = replace(assignment, attempt=number)
     begin = monotonic()
-    attempt = run_in_thread(f"worker-{assignment.ticket}", lambda: _ask(worker, numbered, begun))
+    account = AttemptAccount(begun)
+    attempt = run_in_thread(f"worker-{assignment.ticket}", lambda: _ask(worker, numbered, account))
     end = begin + assignment.timeout
     while (remaining := end - monotonic()) > 0:
         if stop is not None and stop.is_set():
@@ -87,16 +89,25 @@ def attempt_assignment(
             done = attempt.result(timeout=min(remaining, STOP_SECONDS))
             return replace(done, seconds=_seconds_since(begin))
     reason = f"timeout after {assignment.timeout:g} s"
-    return Attempt(RunStatus.TIMEOUT, reason, again=True, seconds=_seconds_since(begin))
+    return Attempt(
+        RunStatus.TIMEOUT,
+        reason,
+        account.tokens,
+        again=True,
+        cost=account.cost,
+        seconds=_seconds_since(begin),
+    )
 
 
-def _ask(worker: Worker, assignment: Assignment, begun: Callable[[], None]) -> Attempt:
+def _ask(worker: Worker, assignment: Assignment, begun: AttemptAccount) -> Attempt:
     try:
         return _taken(worker.work(assignment, begun), assignment)
     except WorkerError as error:
-        return Attempt(RunStatus.ERROR, _shortened(str(error)), error.tokens, again=error.again)
+        text = _shortened(str(error))
+        return Attempt(RunStatus.ERROR, text, error.tokens, again=error.again, cost=error.cost)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a worker's failure is the ticket's, never the run's
-        return Attempt(RunStatus.ERROR, _shortened(failure_text(error)), again=True)
+        text = _shortened(failure_text(error))
+        return Attempt(RunStatus.ERROR, text, begun.tokens, again=True, cost=begun.cost)
 
 
 def _taken(reply: WorkerReply, assignment: Assignment) -> Attempt:

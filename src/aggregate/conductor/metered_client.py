@@ -1,5 +1,6 @@
 """A client that adds up what its requests use."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -15,10 +16,12 @@ class MeteredClient:
 
     Attributes:
         client: Sends them.
+        on_usage: Called with the usage of all replies so far, after each of them.
         usage: Of all replies so far.
     """
 
     client: ChatClient
+    on_usage: Callable[[Usage], None] = lambda _usage: None
     usage: Usage = field(default_factory=Usage)
     _lock: Lock = field(default_factory=Lock)
 
@@ -53,4 +56,5 @@ class MeteredClient:
     def _counted(self, reply: Reply) -> Reply:
         with self._lock:
             self.usage += reply.usage
+            self.on_usage(self.usage)
         return reply

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from aggregate.clients.own_models import cache_policy
 from aggregate.clients.pricing import cost
 from aggregate.clients.token_ratios import TokenRatio, shipped_ratio
 from aggregate.conductor.assignment import Assignment
@@ -15,7 +16,6 @@ from aggregate.conductor.worker_context import WorkerContexts
 from aggregate.models.choice import FileChoice, Level
 from aggregate.models.usage import Usage
 from aggregate.prompt_cache.hashed_prompt import HashedPrompt
-from aggregate.prompt_cache.policy import policy_for
 from aggregate.prompt_cache.request_plan import plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, charge
 from aggregate.tokens.count import count, count_prompt
@@ -123,7 +123,7 @@ class _Meter:
         )
         plan = plan_request(
             prompt,
-            policy_for(recipient.provider, recipient.model),
+            cache_policy(recipient.provider, recipient.model),
             message=assignment.message,
             message_tokens=count(assignment.message),
         )

@@ -22,5 +22,7 @@ def request_cost(client: ChatClient, usage: Usage, *, model: str = "") -> float 
         return None
     if client.provider == SCRIPTED:
         return 0.0  # nobody was asked
+    if not usage.input and not usage.output:
+        return None  # a server that reports nothing is not free
     amount = cost(usage, model or client.model, provider=client.provider)
     return None if amount is None else float(amount)

@@ -8,8 +8,7 @@ from aggregate.agent import EngineLimits
 from aggregate.clients.providers import PROVIDERS
 from aggregate.conductor.recipient import Recipient
 from aggregate.conductor.tickets import Ticket
-from aggregate.config.load import load_config
-from aggregate.config.user import global_config_path
+from aggregate.config.user import user_config
 from aggregate.errors import ConfigError
 from aggregate.prompt_cache.policy import SCRIPTED
 from aggregate.text.suggestions import did_you_mean
@@ -113,10 +112,7 @@ def user_limits() -> TicketLimits:
     Raises:
         ConfigError: The user's configuration cannot be used.
     """
-    path = global_config_path()
-    if not path.is_file():
-        return TicketLimits()
-    table = load_config(path).config.conduct
+    table = user_config().conduct
     return TicketLimits().changed(
         max_tokens=table.max_tokens, max_seconds=table.max_seconds, max_steps=table.max_steps
     )

@@ -6,7 +6,7 @@ bytes, so that a provider's cache holds the context for the second one.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -27,12 +27,14 @@ from aggregate.clients.protocol import ChatClient, RequestOptions
 from aggregate.clients.token_ratios import OWN_COUNT, TokenRatio
 from aggregate.conductor.answer_schema import enforced_schema
 from aggregate.conductor.assignment import Assignment, WorkerReply
+from aggregate.conductor.attempt_account import AttemptAccount
 from aggregate.conductor.metered_client import MeteredClient
 from aggregate.conductor.reply_check import check_reply
 from aggregate.conductor.request_cost import request_cost
 from aggregate.conductor.terms import TicketLimits
-from aggregate.errors import ClientError, WorkerError
+from aggregate.errors import ClientError, ProviderError, WorkerError
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
+from aggregate.models.usage import Usage
 from aggregate.models.values import Value
 from aggregate.text.fences import fence, heading_text
 from aggregate.text.result_text import value_text
@@ -88,15 +90,22 @@ class ToolTicket:
             begun: Called when the plan is there: the context is in the provider's cache then.
 
         Raises:
-            WorkerError: A limit is reached, no plan can be made, or the last step gave nothing.
-            ClientError: The provider refused or failed.
+            WorkerError: A limit is reached, no plan can be made, the last step gave nothing, or the provider refused
+                or failed.
         """
+        client = MeteredClient(self.client, self._noting(begun))
+        try:
+            return self._work(client, begun)
+        except (WorkerError, ClientError) as error:
+            raise self._with_account(error, client.usage) from error
+
+    def _work(self, client: MeteredClient, begun: Callable[[], None]) -> WorkerReply:
         started = self.clock()
         reserve = self._context_tokens + LEAST_ANSWER
-        client = MeteredClient(self.client)
-        result = self._find_out(client, self.limits.max_tokens - reserve, begun)
+        watched = _WatchedModel(self._model(client), begun)
+        result = self._find_out(watched, self.limits.max_tokens - reserve)
         _check_steps(result)
-        used = result.trace.tokens
+        used = sum(watched.charges)
         found, cut = findings(result)
         prompt = Prompt((*self.assignment.prompt.segments, found))
         found_tokens = self.ratio.provider_tokens(count(found.text))
@@ -115,12 +124,35 @@ class ToolTicket:
                 schema=enforced_schema(self.assignment.answer),
             ),
         )
-        doubt = check_reply(reply, used=used)
+        doubt = check_reply(reply)
         warnings = (*result.warnings, *cut, *([doubt] if doubt else []))
         # Limits count what a cache gave at its price, the report counts all; a provider may report nothing.
-        tokens = max(client.usage.input + client.usage.output, used)
-        cost = request_cost(self.client, client.usage, model=self.model)
+        tokens = max(client.usage.input + client.usage.output, result.trace.tokens)
+        cost = self._cost(client.usage)
         return WorkerReply(reply.text, tokens, "; ".join(dict.fromkeys(warnings)), cost)
+
+    def _cost(self, usage: Usage) -> float | None:
+        return request_cost(self.client, usage, model=self.model)
+
+    def _noting(self, begun: Callable[[], None]) -> Callable[[Usage], None]:
+        """Return what notes each request's usage for an attempt whose time is over before this one returns."""
+
+        def note(usage: Usage) -> None:
+            if isinstance(begun, AttemptAccount):
+                begun.note(usage.input + usage.output, self._cost(usage))
+
+        return note
+
+    def _with_account(self, error: WorkerError | ClientError, usage: Usage) -> WorkerError:
+        """Return ``error`` with what all requests before it have taken: they were paid for."""
+        again = (
+            error.again
+            if isinstance(error, WorkerError)
+            else isinstance(error, ProviderError) and error.retryable
+        )
+        known = error.tokens if isinstance(error, WorkerError) else 0
+        tokens = max(usage.input + usage.output, known)
+        return WorkerError(str(error), again=again, tokens=tokens, cost=self._cost(usage))
 
     @property
     def _seconds(self) -> float:
@@ -132,7 +164,17 @@ class ToolTicket:
         texts = (self.assignment.text, self.assignment.persona)
         return self.ratio.provider_tokens(sum(map(count, texts)))
 
-    def _find_out(self, client: ChatClient, tokens: int, begun: Callable[[], None]) -> GoalResult:
+    def _model(self, client: ChatClient) -> Model:
+        return ChatModel(
+            client,
+            self.model,
+            self.assignment.prompt,
+            system=self.assignment.persona,
+            read_price=self.read_price,
+            prompted=frozenset({QuestionKind.DECOMPOSE}),
+        )
+
+    def _find_out(self, watched: "_WatchedModel", tokens: int) -> GoalResult:
         """Make the plan, and do its steps within so many tokens."""
         if tokens < self._context_tokens:
             least = 2 * self._context_tokens + LEAST_ANSWER
@@ -141,16 +183,7 @@ class ToolTicket:
                 f"exceeds max_tokens, {self.limits.max_tokens:,}: allow {least:,} or more, or lower its budget",
                 again=False,
             )
-        model: Model = ChatModel(
-            client,
-            self.model,
-            self.assignment.prompt,
-            system=self.assignment.persona,
-            read_price=self.read_price,
-            prompted=frozenset({QuestionKind.DECOMPOSE}),
-        )
         limits = EngineLimits(tokens=tokens, seconds=self._seconds, steps=self.limits.max_steps)
-        watched = _WatchedModel(model, begun)
         agent = NeuronAgent(watched, self.tools, state_dir=self.state_dir, limits=limits)
         task = self.assignment.task or self.assignment.message
         result = agent.execute_goal(_GOAL.format(task=task))
@@ -169,10 +202,18 @@ class ToolTicket:
 
 @dataclass(slots=True)
 class _WatchedModel:
-    """A model that says when its first answer has come, and keeps what the provider has raised last."""
+    """A model that says when its first answer has come, and keeps what the provider has raised last.
+
+    Attributes:
+        model: Answers.
+        begun: Called when it has.
+        charges: What each answer counts against a limit of tokens.
+        error: What was raised last.
+    """
 
     model: Model
     begun: Callable[[], None]
+    charges: list[int] = field(default_factory=list)
     error: ClientError | None = None
 
     def ask(self, question: Question) -> Completion:
@@ -182,6 +223,8 @@ class _WatchedModel:
         except ClientError as error:
             self.error = error
             raise
+        charged = completion.tokens if completion.charged is None else completion.charged
+        self.charges.append(charged)
         self.begun()
         return completion
 

@@ -6,6 +6,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Protocol
 
+from aggregate.clients.own_models import cache_policy
 from aggregate.clients.protocol import ChatClient, RequestOptions
 from aggregate.clients.providers import PROVIDERS, open_client
 from aggregate.clients.redacting_client import with_redaction
@@ -21,7 +22,7 @@ from aggregate.conductor.scripted_worker import ScriptedWorker
 from aggregate.conductor.terms import TicketLimits, WorkerTerms
 from aggregate.conductor.tool_ticket import MOST_ANSWER, ToolTicket
 from aggregate.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
-from aggregate.prompt_cache.policy import SCRIPTED, policy_for
+from aggregate.prompt_cache.policy import SCRIPTED
 from aggregate.tokens.count import count
 from aggregate.tools import ToolRegistry, standard_tools
 
@@ -117,11 +118,9 @@ class ModelWorker:
         reply = client.send(
             assignment.prompt, assignment.message, model=model, on_text=on_text, options=options
         )
-        doubt = check_reply(reply)
-        tokens = reply.usage.input + reply.usage.output
-        return WorkerReply(
-            reply.text, tokens, doubt, request_cost(client, reply.usage, model=model)
-        )
+        cost = request_cost(client, reply.usage, model=model)
+        doubt = check_reply(reply, cost=cost)
+        return WorkerReply(reply.text, reply.usage.input + reply.usage.output, doubt, cost)
 
     def _most_output(self, assignment: Assignment, client: ChatClient, model: str) -> int:
         """Return the most tokens of an answer that the limit leaves.
@@ -152,7 +151,7 @@ class ModelWorker:
             self.root / "state",
             self._limits(assignment),
             _ratio(client, model),
-            policy_for(*_asked_model(client, model)).read,
+            cache_policy(*_asked_model(client, model)).read,
         )
 
     def _tools(self, assignment: Assignment) -> ToolRegistry:

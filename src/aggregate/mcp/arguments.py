@@ -54,7 +54,10 @@ class FindArguments(Arguments):
     """What ``find`` is asked."""
 
     query: str = Field(
-        min_length=1, description="Name of a definition, such as Class.method, or any text"
+        min_length=1,
+        max_length=1000,
+        pattern=r"\S",
+        description="Name of a definition, such as Class.method, or any text",
     )
     path: Path = Field(default="", description="Only below this folder, or in this file")
 

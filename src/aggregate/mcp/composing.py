@@ -3,6 +3,7 @@
 from typing import Final
 
 from aggregate.compose.api import compose_prompt
+from aggregate.compose.asking import for_reader
 from aggregate.compose.audit import audit_of
 from aggregate.compose.audit_text import audit_lines
 from aggregate.errors import ToolError
@@ -15,8 +16,10 @@ from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.task import Place, Task
 from aggregate.tokens.count import count_prompt
 
-_SAID: Final = 100
-"""Tokens of what an answer says besides the prompt."""
+_SAID: Final = 300
+"""Tokens of what an answer says besides the prompt: its handle, and what is doubtful about what was asked."""
+_NOTES: Final = 200
+"""Tokens of these doubts."""
 
 
 def compose(
@@ -40,13 +43,15 @@ def compose(
     connection.last_prompt = kept.handle
     tokens = workspace.count(kept.markdown)
     ending = f"[{kept.handle}: {tokens:,} tokens; explain says why each file is in or out]\n"
+    notes = "".join(f"[{sentence}]\n" for sentence in for_reader(kept.composition.warnings))
+    ending += capped(notes, _NOTES, workspace.count, more="aggregate run says them")
     if tokens + _SAID <= workspace.cap:
         _record(connection, kept)
         return f"{kept.markdown}\n\n{ending}"
     head = "".join(f"{line}\n" for line in audit_lines(audit_of_prompt(workspace, kept)))
     more = f'explain "{kept.handle}" tells of single files'
     said = f'This prompt is longer than an answer: read "{kept.handle}" gives it in parts.\n\n'
-    return said + capped(head, workspace.cap - _SAID, workspace.count, more=more)
+    return said + capped(head, workspace.cap - _SAID, workspace.count, more=more) + ending
 
 
 def composed(workspace: Workspace, task: Task, budget: int, progress: Progress) -> KeptPrompt:

@@ -12,6 +12,7 @@ from aggregate.mcp.pages import capped
 from aggregate.mcp.workspace import Workspace
 from aggregate.ranking.file_analysis import DefinedName, FileAnalysis
 from aggregate.ranking.terms import term_list
+from aggregate.text.terminal import printable
 
 _NAME = re.compile(r"[^\W\d][\w$]*(?:(?:\.|::|#|->|/)[^\W\d][\w$]*)*[?!]?")
 """A name as languages write it, with what it stands in."""
@@ -59,7 +60,7 @@ class _Search:
         number = len(matches)
         most = f"the first {number:,}" if number >= _MOST_LINES else _number(number, "line")
         where = f" below {self.path}" if self.path else ""
-        yield f"{most} with {self.query!r}{where}"
+        yield f"{most} with {_shortened(self.query)!r}{where}"
         yield from matches
 
     def _is_wanted(self, number: int) -> bool:
@@ -76,7 +77,7 @@ class _Search:
             if definition.path[-len(names) :] != tuple(names):
                 continue
             line = self._line(number, definition.signature)
-            where = f"{self.corpus.files[number].path}:{definition.first}-{definition.last}"
+            where = f"{self._path(number)}:{definition.first}-{definition.last}"
             yield f"{where} {definition.kind} {'.'.join(definition.path)}: {line}"
 
     def _uses(self, name: str) -> Iterator[str]:
@@ -89,7 +90,7 @@ class _Search:
                     continue
                 within = _within(analysis, reference.definition)
                 line = self._line(number, reference.line)
-                yield f"{self.corpus.files[number].path}:{reference.line}{within}: {line}"
+                yield f"{self._path(number)}:{reference.line}{within}: {line}"
 
     def _matches(self) -> Iterator[str]:
         wanted = self.query.lower()
@@ -97,7 +98,7 @@ class _Search:
         for number in self._files_with_text():
             for line_number, line in enumerate(self.corpus.text(number).splitlines(), start=1):
                 if wanted in line.lower():
-                    yield f"{self.corpus.files[number].path}:{line_number}: {_shortened(line)}"
+                    yield f"{self._path(number)}:{line_number}: {_shortened(line)}"
                     found += 1
                     if found >= _MOST_LINES:
                         return
@@ -110,6 +111,9 @@ class _Search:
         for term in sorted(set(term_list(inner))):
             numbers &= self.corpus.files_with(term).keys()
         return sorted(numbers)
+
+    def _path(self, number: int) -> str:
+        return printable(self.corpus.files[number].path)  # a name may hold a line break
 
     def _line(self, number: int, line: int) -> str:
         lines = self.corpus.text(number).splitlines()

@@ -15,11 +15,11 @@ def fold_results(workspace: Workspace, asked: ResultsArguments) -> str:
         for output in asked.outputs
     ]
     merged = merge_outputs(outputs, asked.strategy)
-    failures = "".join(f"{error}\n" for error in merged.errors)
+    notes = "".join(f"{sentence}\n" for sentence in (*merged.errors, *merged.warnings))
     text = result_text(merged)
     more = "fold fewer results at once"
     return capped(
-        f"{text}\n{failures}" if failures else f"{text}\n",
+        f"{text}\n{notes}" if notes else f"{text}\n",
         workspace.cap,
         workspace.count,
         more=more,

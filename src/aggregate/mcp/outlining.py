@@ -11,6 +11,7 @@ from aggregate.mcp.pages import capped
 from aggregate.mcp.reading import read
 from aggregate.mcp.workspace import Connection, Workspace
 from aggregate.ranking.corpus import Corpus, FileFacts
+from aggregate.text.terminal import printable
 
 _CHARACTERS: Final = 4
 """Of a token, about; an outline tells sizes, not bills."""
@@ -103,9 +104,9 @@ class _Outline:
         for name, files in folders.items():
             tokens = sum(file.tokens for file in files)
             count = f"{len(files):,} files, " if name.endswith("/") else ""
-            yield f"{name}  {count}about {tokens:,} tokens"
+            yield f"{printable(name)}  {count}about {tokens:,} tokens"
 
 
 def _row(file: _File) -> str:
     generated = ", generated" if file.facts.is_generated else ""
-    return f"{file.facts.path}  about {file.tokens:,} tokens{generated}"
+    return f"{printable(file.facts.path)}  about {file.tokens:,} tokens{generated}"

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import unified_diff
 from hashlib import sha256
 from typing import Final
 
@@ -12,17 +11,16 @@ from aggregate.errors import ToolError
 from aggregate.mcp.arguments import ReadArguments
 from aggregate.mcp.ledger import Ledger
 from aggregate.mcp.pages import cut_line, fitting_lines
-from aggregate.mcp.workspace import HANDLE, Connection, Workspace
+from aggregate.mcp.workspace import Connection, Workspace, is_handle
 from aggregate.models.entry import Entry
 from aggregate.models.file_item import FileItem
 from aggregate.models.rendered_file import RenderedFile
 from aggregate.models.view import ViewMode
 from aggregate.sources.path_resolution import OUTSIDE, SECRET
+from aggregate.text.line_diff import unified_diff
 
 _SAID: Final = 120
 """Tokens that an answer may have beside what is read."""
-_DIFF_LINES: Final = 4_000
-"""Lines up to which two versions of a file are compared: it takes up to a second for more."""
 
 
 def read(workspace: Workspace, connection: Connection, asked: ReadArguments) -> str:
@@ -31,7 +29,7 @@ def read(workspace: Workspace, connection: Connection, asked: ReadArguments) -> 
     Raises:
         ToolError: It cannot be read, or there are no such lines.
     """
-    if asked.path.startswith(HANDLE):
+    if is_handle(asked.path):
         return _read_prompt(workspace, asked)
     file = _file(workspace, asked)
     if asked.symbol or ViewMode(asked.view) is not ViewMode.FULL:
@@ -71,6 +69,8 @@ def _file(workspace: Workspace, asked: ReadArguments) -> RenderedFile:
 def _sentence(message: str, path: str) -> str:
     """Return why a file is not shown, in one line that names it."""
     line = " ".join(message.removeprefix("ERROR: ").removeprefix("NOTE: ").split())
+    if line.startswith("is a directory"):
+        return f"{path or '.'} is a folder: outline lists its files"
     for refusal in (OUTSIDE, SECRET):
         if refusal in line:  # what allows it is the user's, not the agent's
             return f"{path}: {refusal.partition(':')[0]}"
@@ -183,16 +183,11 @@ class _Text:
     def _diff(self, ledger: Ledger, digest: str, page: _Page) -> str:
         """Return the way from the text that was shown to the one that there is, where that is shorter."""
         earlier = ledger.earlier_text(self.file.path, digest)
-        if not earlier or max(earlier.count("\n"), self.file.content.count("\n")) > _DIFF_LINES:
+        if not earlier:
             return ""
-        text = _unified(earlier, self.file.content)
-        said = f"{self.file.path} has changed since you were shown all of it:\n{text}"
+        diff = "\n".join(unified_diff(earlier.split("\n"), self.file.content.split("\n")))
+        said = f"{self.file.path} has changed since you were shown all of it:\n{diff}\n"
         return said if self.workspace.count(said) < self.workspace.count(page.text) else ""
-
-
-def _unified(before: str, after: str) -> str:
-    lines = unified_diff(before.splitlines(), after.splitlines(), "then", "now", lineterm="")
-    return "".join(f"{line}\n" for line in lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from aggregate.errors import ToolError
 from aggregate.mcp.arguments import ReadArguments, parse
 from aggregate.mcp.pages import capped
 from aggregate.mcp.reading import read
-from aggregate.mcp.workspace import HANDLE, Connection, Workspace
+from aggregate.mcp.workspace import Connection, Workspace, is_handle
 from aggregate.models.amounts import AUTO, parse_amount
 from aggregate.models.task import Task
 
@@ -55,7 +55,7 @@ def _read_file(workspace: Workspace, path: str, query: str) -> str:
 
 
 def _read_prompt(workspace: Workspace, name: str) -> str:
-    if name.startswith(HANDLE):
+    if is_handle(name):
         text = workspace.prompt(name).markdown
     elif name.isdecimal():
         request = workspace.request()

@@ -1,5 +1,6 @@
 """The project that a server answers for, as it is now, and what a connection knows of it."""
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -22,10 +23,15 @@ CAP: Final = 8_000
 """Tokens of an answer: hosts cut longer ones, or write them to a file (Claude Code from 25,000 on)."""
 LEAST_CAP: Final = 500
 """What an answer says besides the text that was asked for has some hundred tokens."""
-HANDLE: Final = "p-"
-_HANDLE_DIGITS: Final = 8
+_PREFIX, _DIGITS = "p-", 8
+_HANDLE: Final = re.compile(rf"{_PREFIX}[0-9a-f]{{{_DIGITS}}}")
 _MOST_PROMPTS: Final = 32
 """Composed prompts that are kept to be read in parts."""
+
+
+def is_handle(text: str) -> bool:
+    """Tell whether a text is the handle of a prompt, and no file's path."""
+    return _HANDLE.fullmatch(text) is not None
 
 
 class KeptPrompt(NamedTuple):
@@ -102,7 +108,7 @@ class Workspace:
         """Keep a prompt, to be read in parts; the handle follows from its text."""
         markdown = composition.prompt.markdown
         digest = sha256(markdown.encode("utf-8", "surrogatepass")).hexdigest()
-        kept = KeptPrompt(f"{HANDLE}{digest[:_HANDLE_DIGITS]}", request, composition, markdown)
+        kept = KeptPrompt(f"{_PREFIX}{digest[:_DIGITS]}", request, composition, markdown)
         self._prompts[kept.handle] = kept
         self._prompts.move_to_end(kept.handle)
         while len(self._prompts) > _MOST_PROMPTS:

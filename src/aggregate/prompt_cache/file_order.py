@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from aggregate.models.prompt import Prompt, Section
+from aggregate.models.prompt import Prompt, Section, Segment
 from aggregate.prompt_cache.breakpoints import SELDOM, default_change_weight
 from aggregate.prompt_cache.continuation import continued_segments
 from aggregate.prompt_cache.fingerprint import digest
@@ -36,6 +36,11 @@ of weeks and not that of the last hour."""
 MOST_TOLD = 0.25
 """Changes that are told behind the discussion never take more than this part of the prompt beyond what it has now: they
 cost a model's attention. It is more than ``retention.LARGEST``, so that what is written anew lasts for many turns."""
+MOST_BEHIND = 0.3
+"""What a question has added behind the discussion is written anew in each turn; where it is more than this part of a
+prompt, the files are written anew instead, before the discussion."""
+_LEAST_BEHIND = 6_000
+"""Tokens that may stand there in any case: small budgets leave a larger part to the question."""
 _STEEP = 8
 """Exponent of how likely a part of the files stays from their beginning to a place; see ``_replaced_weights``."""
 
@@ -145,6 +150,10 @@ def _rewritten(
     reused = reusable_diffs(earlier, retained) if earlier and len(retained) == len(files) else []
     new_diffs = [diff for path, diff in diffs.items() if path not in reused]
     changed = changed_heading(or_more=grown is not None)
+    added = _added(list(diffs.values()), _by_change(written, files, changes), changed, count)
+    if grown is not None and retained and _may_stand_behind(added, rest, prompt):
+        bases = (file.base for file in retained)
+        return (*headings, *bases, *rest[:-1], *added, *remainder, rest[-1])
     return (
         *headings,
         *(file.base for file in retained),
@@ -155,6 +164,29 @@ def _rewritten(
         *remainder,
         *rest,
     )
+
+
+def _added(
+    diffs: Sequence[HashedSegment],
+    written: Sequence[HashedSegment],
+    heading: Segment,
+    count: CountTokens,
+) -> list[HashedSegment]:
+    """Return what a question adds to the files of its discussion, as it stands before the question."""
+    blocks = [
+        HashedSegment.counted(replace(part.segment, section=Section.CHANGED), count)
+        for part in written
+    ]
+    return [HashedSegment.counted(heading, count), *diffs, *blocks] if diffs or blocks else []
+
+
+def _may_stand_behind(
+    added: Sequence[HashedSegment], rest: Sequence[HashedSegment], prompt: HashedPrompt
+) -> bool:
+    """Tell whether there is a discussion, and what a question adds may stand behind it."""
+    turns = [part for part in rest if part.section is Section.HISTORY]
+    tokens = sum(part.tokens for part in added)
+    return len(turns) > 1 and tokens <= max(MOST_BEHIND * prompt.tokens, _LEAST_BEHIND)
 
 
 def count_changes(

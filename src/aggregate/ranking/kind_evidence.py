@@ -6,6 +6,7 @@ from collections.abc import Mapping, Set
 from aggregate.ranking.evidence import Evidence, PieceKey
 from aggregate.ranking.inquiry import Candidates, Inquiry
 from aggregate.ranking.path_kinds import PathKind
+from aggregate.ranking.program_suffixes import program_language
 from aggregate.ranking.question import TaskText
 from aggregate.ranking.terms import term_list
 
@@ -107,7 +108,7 @@ def no_programs(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> Evidence:
     penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
     values: dict[int, float] = {}
     for file, (facts, kind) in enumerate(zip(inquiry.files, inquiry.kinds, strict=True)):
-        if facts.is_code or file in pointed:
+        if facts.is_code or file in pointed or program_language(facts):
             continue
         penalty = penalties.get(kind, 1.0)
         value = penalty if penalty == _IN_SCOPE else max(penalty, _NO_PROGRAM_IN_SUBJECT)
@@ -163,16 +164,16 @@ def language_share(inquiry: Inquiry) -> Evidence:
 
     Files of a kind that the task speaks of count as if they were in it, as far as they are not held back.
     """
+    languages = [program_language(facts) for facts in inquiry.files]
     characters: dict[str, int] = {}
-    for facts, kind in zip(inquiry.files, inquiry.kinds, strict=True):
-        if facts.is_code and kind is PathKind.SOURCE:
-            characters[facts.language] = characters.get(facts.language, 0) + facts.characters
+    for facts, language, kind in zip(inquiry.files, languages, inquiry.kinds, strict=True):
+        if language and kind is PathKind.SOURCE:
+            characters[language] = characters.get(language, 0) + facts.characters
     most = max(characters.values(), default=0) or 1
     lifted = {kind: 1 - _penalty(kind, inquiry.question.task) for kind in _TERMS}
     values: dict[int, float] = {}
-    for file, (facts, kind) in enumerate(zip(inquiry.files, inquiry.kinds, strict=True)):
-        share = characters.get(facts.language, 0) / most if facts.is_code else 0.0
-        value = max(share, lifted.get(kind, 0.0))
+    for file, (language, kind) in enumerate(zip(languages, inquiry.kinds, strict=True)):
+        value = max(characters.get(language, 0) / most, lifted.get(kind, 0.0))
         if value:
             values[file] = value
     return Evidence("language", files=values)

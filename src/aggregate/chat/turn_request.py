@@ -1,0 +1,60 @@
+"""What a turn composes: the project as the persona wants it, with the message as the last excerpt."""
+
+from dataclasses import replace
+from typing import Final
+
+from aggregate.chat.model_selection import ModelSelection, SelectedModel
+from aggregate.chat.send_settings import with_default_budget
+from aggregate.chat.turn_composition import task_of
+from aggregate.clients.context_window import context_window
+from aggregate.compose.project import redaction_for, request_for
+from aggregate.compose.request import Request
+from aggregate.config.load import Project
+from aggregate.errors import ConfigError
+from aggregate.models.amounts import AUTO
+from aggregate.models.task import Task
+
+USER: Final = "User"
+"""Who says the message, as the discussion calls them."""
+
+_NO_BUDGET: Final = "what is pointed at (focus, symbol, since) decides what a budget shows: add a budget, such as --budget 32k"
+
+
+def turn_request(
+    project: Project,
+    message: str,
+    selection: ModelSelection,
+    selected: SelectedModel,
+    task: Task | None,
+) -> Request:
+    """Return what to compose: the project as the persona wants it, with the message as the last excerpt.
+
+    With a budget the message is the task too (rule T-1).
+
+    Raises:
+        ConfigError: The configuration or the history cannot be used, or a task has no budget.
+    """
+    project = with_default_budget(project)
+    persona, config = selected.persona, project.config
+    budget = persona.budget if selection.budget is None else selection.budget
+    presets = (preset.budget for preset in config.context_presets.values())
+    is_auto = AUTO in ((config.budget.tokens, *presets) if budget is None else (budget,))
+    request = request_for(
+        project,
+        strategy=persona.aggregation_strategy or None,
+        preset=persona.preset or None,
+        budget=budget,
+        window=context_window(selected.client.model) if is_auto else None,
+        answer=selected.max_output,
+        discussion=selection.discussion,
+        is_new=True,
+        task=task,
+    )
+    if task is not None and request.budget is None:
+        raise ConfigError(_NO_BUDGET)
+    request = replace(
+        request,
+        history=(*request.history, {"role": USER, "content": message}),
+        redaction=redaction_for(project, sending=True, wanted=selection.redact),
+    )
+    return replace(request, task=task_of(request, message)) if request.budget else request
