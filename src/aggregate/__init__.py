@@ -160,10 +160,8 @@ _HOMES = {
     ),
     "aggregate.compose.prompt_stream": ("PromptStream",),
     "aggregate.conductor.lifecycle": ("run_worker_lifecycle",),
-    "aggregate.conductor.service": (
-        "RunOptions",
-        "conduct",
-    ),
+    "aggregate.conductor.run_options": ("RunOptions",),
+    "aggregate.conductor.service": ("conduct",),
     "aggregate.conductor.worker": ("make_worker",),
     "aggregate.config.load": (
         "Project",

@@ -31,7 +31,7 @@ def test_a_schema_that_takes_years() -> None:
     asked = Assignment("r/a", "a", Prompt(()), "x", answer=doubling(40), timeout=60)
     made = attempt_assignment(Says(lambda _: "1"), asked, 1)
     assert (made.status, made.again, made.tokens) == (RunStatus.ERROR, False, 5)
-    assert "takes more than 10 s to check" in made.text
+    assert "takes more than 4 s to check" in made.text
     assert time.monotonic() - begin < 30
 
 
@@ -58,7 +58,7 @@ def test_a_schema_that_is_itself(schema: dict[str, Any]) -> None:
         ('answer = { pattern = "((a{1,1000}){1,1000}){1,1000}" }', "is not a"),
         (
             'when = "1)}); (() => { for (;;) {} })(); ((results) => { return (1"',
-            "stopped after 2 s",
+            "stopped (after 2 s|at the time limit)",
         ),
     ],
 )

@@ -28,7 +28,7 @@ _ERROR_CHARACTERS: Final = 300
 _SCHEMA_BYTES: Final = 200_000
 """Of a file with a schema: it goes to a provider with each request."""
 
-CHECK_SECONDS: Final = 10.0
+CHECK_SECONDS: Final = 4.0
 """Of an answer against a schema that refers to itself: an honest one takes milliseconds, and the process half a
 second to start on a busy machine."""
 _CHECK: Final = """\
