@@ -7,8 +7,10 @@ from aggregate.clients.pricing import cost
 from aggregate.clients.providers import PROVIDERS
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.models.usage import Usage
+from aggregate.prompt_cache.breakpoints import EACH_TURN
+from aggregate.prompt_cache.hashed_prompt import HashedPrompt
 from aggregate.prompt_cache.policy import AS_OF, CacheLookup, CachePolicy, known_window, policy_for
-from aggregate.prompt_cache.request_plan import BlockRole
+from aggregate.prompt_cache.request_plan import BlockRole, plan_request
 from tests.prompt_cache.prompts import State, discussions, run_through, state
 
 MARKS = CachePolicy(
@@ -161,3 +163,23 @@ def test_the_table_is_dated() -> None:
     assert AS_OF >= "2026-11-20"
     assert known_window("minimax/MiniMax-M2.7") == 204_800
     assert known_window("unheard-of") is None
+
+
+def test_no_breakpoint_stands_behind_what_is_replaced_each_turn() -> None:
+    """What one question adds behind the discussion is not written to a cache, and what stands before it is (B-9)."""
+    text = "word " * 3_000
+    prompt = Prompt(
+        (
+            Segment(Section.FILES, f"### File a.py\n\n{text}", Stability.STABLE, "a.py"),
+            Segment(Section.HISTORY, "### Discussion Excerpt 1\n\nUser: One?", Stability.SLOW),
+            Segment(Section.CHANGED, f"### File b.py\n\n{text}", Stability.VOLATILE, "b.py"),
+            Segment(Section.HISTORY, "### Discussion Excerpt 2\n\nUser: Two?", Stability.SLOW),
+        )
+    )
+    tokens = [3_010, 10, 3_010, 10]
+    policy = policy_for("anthropic", "claude-sonnet-5")
+    weights = (0.1, 20.0, EACH_TURN, 0.1)
+    plan = plan_request(HashedPrompt.of(prompt, tokens), policy, weights=weights)
+    assert plan.layout.breakpoints[-1] == 3
+    without = plan_request(HashedPrompt.of(prompt, tokens), policy, weights=(0.1, 20.0, 1.0, 0.1))
+    assert without.layout.breakpoints[-1] == 5

@@ -17,8 +17,8 @@ from aggregate.models.sent_file import SentFile
 BELOW: Final = 0.5
 """A file stays unless its score is below this part of that of what would enter instead (rule B-9)."""
 FRESH: Final = 0.16
-"""The part of the room that a new question may have for itself. With it four fifths of a prompt and more stay, and four
-fifths are shown of what a fit for the question alone shows (measured on four projects, see docs/performance.md)."""
+"""The part of the room that a new question may have for itself. With it four fifths of a prompt and more stay, and
+three quarters or more are shown of what a fit for the question alone shows (four projects, docs/performance.md)."""
 ENOUGH: Final = 0.7
 """While this part of that is left, no file leaves: what leaves takes all that stands behind it along, so that it pays
 to make room seldom, and for several turns."""

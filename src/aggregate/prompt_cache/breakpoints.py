@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import inf
 
 from aggregate.models.prompt import Prompt, Section, Segment, Stability
 from aggregate.prompt_cache.policy import CachePolicy
@@ -26,8 +27,9 @@ SELDOM = 0.02
 after 200 further turns with changes (``file_order.FORGET``), so that any change that is remembered weighs more."""
 _OFTEN = 1.0
 """The weight of a section that is expected to change now and then, such as the beads: that of a fresh change."""
-EACH_TURN = 10.0
-"""The weight of what stands behind the discussion for one question alone: the next request replaces it for certain."""
+EACH_TURN = inf
+"""The weight of what stands behind the discussion for one question alone: the next request replaces it for certain, so
+that no breakpoint stands behind it."""
 
 
 def choose_breakpoints(
@@ -45,7 +47,7 @@ def choose_breakpoints(
     Args:
         tokens: Tokens up to and with each segment, the system prompt first.
         policy: The provider's cache.
-        body: How many segments stand before the discussion, or before what the next request replaces behind it.
+        body: How many segments stand before the discussion.
         ends: Where blocks end for other reasons.
         old: Breakpoints of the last request whose bytes are the same still, and which a cache still holds.
         weights: How likely each segment of the prompt is the first one to change.

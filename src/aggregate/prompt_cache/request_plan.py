@@ -235,23 +235,25 @@ def _layout_with_breakpoints(
     ends = {1, body, *old_ends, *range(body, len(digests) + 1), *_image_ends(prompt)}
     breakpoints: tuple[int, ...] = tuple(sorted(old)[-1:])
     if before.writes:
+        # Behind what the next request replaces no entry could ever be read.
+        last = _place_of_replaced(weights) or len(tokens)
+        ends.add(last)
         breakpoints = choose_breakpoints(
-            tokens,
+            tokens[:last],
             policy,
-            body=max(body, _place_of_replaced(prompt, weights)),
-            ends=sorted(ends),
-            old=sorted(old),
-            weights=weights,
+            body=min(body, last),
+            ends=sorted(end for end in ends if end <= last),
+            old=sorted(place for place in old if place <= last),
+            weights=weights[: last - 1],
             fallback=_last_long(old, policy),
         )
     lifetimes = _lifetimes(breakpoints, tokens, policy, old, before)
     return BlockLayout(digests, tuple(sorted(ends.union(breakpoints))), breakpoints, lifetimes)
 
 
-def _place_of_replaced(prompt: HashedPrompt, weights: Sequence[float]) -> int:
+def _place_of_replaced(weights: Sequence[float]) -> int:
     """Return how many segments stand before what the next request replaces for certain, ``0`` where nothing is."""
-    weighed = zip(prompt.segments, weights, strict=False)
-    places = (place for place, (_, weight) in enumerate(weighed, 1) if weight >= EACH_TURN)
+    places = (place for place, weight in enumerate(weights, 1) if weight == EACH_TURN)
     return next(places, 0)
 
 
