@@ -55,15 +55,15 @@ def test_a_record_that_came_with_a_project_is_not_believed(strangers: Path) -> N
     assert prepared(strangers).expected.cache_read > 0
 
 
-def test_a_trusted_projects_records_are_believed(strangers: Path) -> None:
+def test_a_trusted_projects_records_are_believed(
+    strangers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Such as those that another machine of the user has written; tokens are counted all the same (C-6)."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(strangers.parent / "xdg"))
     users = global_config_path()
-    users.parent.mkdir(parents=True, exist_ok=True)
+    users.parent.mkdir(parents=True)
     users.write_text(f'[trust]\nprojects = ["{strangers}"]\n', encoding="utf-8")
-    try:
-        turn = prepared(strangers)
-    finally:
-        users.unlink()
+    turn = prepared(strangers)
     assert turn.report is not None
     assert len(turn.sent.pauses) == 20
     assert turn.plan.total == count_prompt(turn.prompt).document
