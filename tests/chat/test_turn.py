@@ -233,7 +233,13 @@ def test_a_failure_leaves_the_discussion_as_it_was(folder: Path) -> None:
     ):
         send_turn(ready(folder, "First?", answer=" \n"), config)
     assert not (folder / "manual_slop_history.toml").exists()
-    assert len(list((folder / "md_gen").glob("demo_*.md"))) == 2
+    prompts = sorted((folder / "md_gen").glob("demo_*.md"))
+    assert len(prompts) == 2
+    # Both can be compared; of the first one, which nobody has answered, no cache is expected to hold anything.
+    assert [logged.sent is not None for logged in map(read_request, prompts) if logged] == [
+        False,
+        True,
+    ]
 
 
 def test_a_turn_that_is_asked_once_more_takes_the_place_of_the_old_one(folder: Path) -> None:
@@ -245,8 +251,8 @@ def test_a_turn_that_is_asked_once_more_takes_the_place_of_the_old_one(folder: P
     replaces = [turn for turn in old if isinstance(turn, dict)]
     again = prepare_turn(loaded, "First?", SCRIPTED, replaces=replaces)
     before = path.read_bytes()
+    failing = scripted_client([ProviderError("overloaded")], model=again.client.model)
     with pytest.raises(ProviderError):
-        failing = scripted_client([ProviderError("overloaded")], model=again.client.model)
         send_turn(replace(again, client=failing), loaded)
     assert path.read_bytes() == before
     send_turn(replace(again, client=scripted_client(["No."])), loaded)

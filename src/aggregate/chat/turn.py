@@ -122,6 +122,7 @@ def _completed(
     if prepared.composition and request.is_audited:
         record_audit(path, request, prepared.composition, prepared.prompt)
     log = LoggedRequest(path, prepared.fingerprint, prepared.sent)
+    write_request(replace(log, sent=None))  # until something of an answer is there
     with ReplyFile(path) as file:
         recorder = StreamRecorder(file, on_text)
         with file.named_in_errors("what came of the answer"):
