@@ -87,6 +87,20 @@ def test_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert sorted(folder.rglob("*")) == before
 
 
+@pytest.mark.parametrize("dry", [["--dry-run"], []])
+def test_a_limit_of_costs_that_are_not_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], dry: list[str]
+) -> None:
+    """It is refused before anything is begun or asked, by a look ahead too."""
+    folder = track_project(tmp_path, TICKETS)
+    server = ["--worker", "compatible:mine", "--base-url", "http://127.0.0.1:9/v1"]
+    arguments = ["run", "demo", *server, "--max-cost", "1", *dry]
+    assert aggregate(folder, "conduct", *arguments)[0] == 2
+    shown = capsys.readouterr()
+    assert (shown.out, "max_cost cannot be kept: the price of" in shown.err) == ("", True)
+    assert not (folder / "md_gen").exists()
+
+
 def test_no_tracks_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A project without tracks is told where they would stand; the list itself is empty."""
     (tmp_path / "manual_slop.toml").touch()
