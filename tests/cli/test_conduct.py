@@ -221,6 +221,21 @@ def test_the_spelling_of_the_last_release(
     )
 
 
+def test_a_track_whose_name_is_near_a_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A track is meant before a slip of a command's name; where there is none, the slip is."""
+    folder = track_project(tmp_path, TICKETS)
+    assert aggregate(folder, "conduct", "canel")[0] == 2
+    said = capsys.readouterr().err
+    assert "No such command 'canel'. Did you mean 'cancel'?" in said
+    assert "is now" not in said
+    register = folder / "conductor/tracks.md"
+    register.write_text(register.read_text().replace(TRACK, "canel_1"))
+    (folder / f"conductor/tracks/{TRACK}").rename(folder / "conductor/tracks/canel_1")
+    assert aggregate(folder, "conduct", "canel", "--dry-run")[0] == 0
+
+
 def test_mistakes_in_the_spelling_of_the_last_release(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
