@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.conductor.assignment import Assignment, WorkerReply
+from aggregate.conductor.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.conductor.endings import Ending, EndingState
 from aggregate.conductor.lifecycle import complete_assignment
 from aggregate.conductor.tickets_file import load_tickets
 from aggregate.errors import ConfigError, WorkerError
+from aggregate.models.group import RunStatus
 from aggregate.models.prompt import Prompt
 from tests.fakes.conducting import (
     TRACK,
@@ -269,6 +270,16 @@ def test_an_answer_that_its_schema_refuses(
     assert (outcome.text, outcome.failure, len(worker.given)) == (text, failure, len(texts))
     if len(texts) > 1:
         assert worker.given[1].message.startswith("How large?\n\nYour last answer was not taken: ")
+
+
+def test_a_recorded_answer_that_is_no_json(tmp_path: Path) -> None:
+    """What somebody wrote into the database is no value that a list could be made of: the ticket has failed."""
+    worker = Says()
+    queue = MemoryQueue(worker)
+    queue.ended["demo/1/list"] = TicketOutcome("list", RunStatus.SUCCESS, "[" * 100_000)
+    run = conducted(track_project(tmp_path, LIST), worker, queue=queue)
+    assert states(run) == {"list": "failed", "look": "failed", "sum": "done"}
+    assert "list: its answer in the database is no JSON" in run.report
 
 
 class Costs(Says):
