@@ -36,7 +36,9 @@ def _seen(watch: TreeWatch, root: Path, *expected: str) -> set[str]:
 
 
 @BACKENDS
-def test_changes_of_files_and_new_folders_are_told(tmp_path: Path, backend: partial[Backend]) -> None:
+def test_changes_of_files_and_new_folders_are_told(
+    tmp_path: Path, backend: partial[Backend]
+) -> None:
     """Writing, making, renaming and deleting are told, in folders that came and were renamed meanwhile too."""
     (tmp_path / "src").mkdir()
     (tmp_path / "src/a.py").write_text("a = 1\n")
@@ -50,7 +52,7 @@ def test_changes_of_files_and_new_folders_are_told(tmp_path: Path, backend: part
         _seen(watch, tmp_path, "moved", "moved/deep/b.py")
         (tmp_path / "moved/deep/b.py").write_text("b = 2\n")
         assert "moved/deep/b.py" in _seen(watch, tmp_path, "moved/deep/b.py")
-        os.replace(tmp_path / "moved/deep/b.py", tmp_path / "src/c.py")
+        (tmp_path / "moved/deep/b.py").replace(tmp_path / "src/c.py")
         assert _seen(watch, tmp_path, "moved/deep/b.py", "src/c.py") >= {"src/c.py"}
         shutil.rmtree(tmp_path / "moved")
         assert "moved" in _seen(watch, tmp_path, "moved")
