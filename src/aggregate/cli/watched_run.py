@@ -24,6 +24,7 @@ from aggregate.config.load import Project
 from aggregate.config.user import global_config_path
 from aggregate.errors import AggregateError
 from aggregate.index.store import Index
+from aggregate.sources.beads.find import find_beads_files
 from aggregate.sources.history_reader import find_history_file
 from aggregate.sources.watching import TreeWatch
 
@@ -170,13 +171,13 @@ class _WatchedRun:
             path = write_numbered(
                 request.output_dir, request.namespace, pieces, project=request.written_in
             )
+            self._digests = digests
+            self.number += 1
             tokens = lazy.PromptTokens.of(meter.places, meter.counts())
             if recorder:
                 recorder.write(path, stream, tokens)
             prefix = log_written_prompt(path, meter.fingerprint(tokens.segments), request)
             self._tell(path, stream, tokens, prefix, _names(changed, request))
-            self._digests = digests
-            self.number += 1
             if self._copies:
                 how = copy_to_clipboard(b"".join(pieces))
                 if not self._quiet:
@@ -200,7 +201,7 @@ class _WatchedRun:
             write_result(json.dumps(data | more))
         else:
             write_path(path)
-        if not self._quiet and not self.number:
+        if not self._quiet and self.number == 1:
             print_report(stream, tokens, warnings)
             if prefix:
                 say(prefix.sentence)
@@ -246,8 +247,6 @@ def _beads_files(request: Request) -> list[str]:
     """Return the files that hold the beads, whose folder is often ignored."""
     if not request.beads:
         return []
-    from aggregate.sources.beads.find import find_beads_files  # as long as few projects have beads
-
     files = find_beads_files(request.base_dir, environ=os.environ)
     if files is None:
         return []
