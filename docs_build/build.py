@@ -19,6 +19,11 @@ STAGED = Path("build/docs")
 SITE = Path("site")
 """Where it writes: ``site_dir`` of its configuration."""
 
+WORKER_ELSEWHERE = "https://unpkg.com/iframe-worker/shim"
+"""What zensical's pages for offline use would load from another host, so that the search finds a worker."""
+WORKER = "javascripts/worker-in-frame.js"
+"""What does so here, by its place in the site."""
+
 GENERATED: Mapping[str, Callable[[], str]] = {
     "reference/commands.md": command_reference,
     "reference/configuration.md": configuration_reference,
@@ -42,6 +47,7 @@ def build(root: Path) -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(generate(), encoding="utf-8")
     _run_zensical(root)
+    _bring_worker_home(root / SITE)
     return check_site(root / SITE)
 
 
@@ -65,3 +71,20 @@ def _run_zensical(root: Path) -> None:
             f"zensical ended with {done.returncode} (is the extra docs installed?):\n"
             f"{done.stdout}{done.stderr}"
         )
+
+
+def _bring_worker_home(site: Path) -> None:
+    """Let each page load the site's own stand-in for a worker.
+
+    Raises:
+        SiteError: No page had anything to replace: zensical does it otherwise now, and this is to be looked at.
+    """
+    changed = 0
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        if WORKER_ELSEWHERE in text:
+            depth = len(page.relative_to(site).parts) - 1
+            page.write_text(text.replace(WORKER_ELSEWHERE, "../" * depth + WORKER), encoding="utf-8")
+            changed += 1
+    if not changed:
+        raise SiteError(f"no page loads {WORKER_ELSEWHERE} any more: see how its search works now")
