@@ -12,7 +12,7 @@ from aggregate.compose.pins import Pins, runs_around
 from aggregate.compose.project import open_project, request_for
 from aggregate.models.budget import Budget
 from aggregate.models.task import Place, Task
-from aggregate.ranking.analysis import analyse
+from aggregate.ranking.analyse import analyse
 from tests.project import project
 
 FILES = {"a.py": "x = 1\n", "lib/a.py": "y = 2\n", "b.py": "z = 3\n", "c.md": "# C\n"}

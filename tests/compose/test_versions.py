@@ -32,6 +32,7 @@ HISTORY_MAKERS = (
     "sources.git_log",
 )
 ANALYSIS_MAKERS = (
+    "ranking.analyse",
     "ranking.analysis",
     "ranking.term_groups",
     "redaction.redact",

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from textwrap import dedent
 
-from aggregate.ranking.analysis import Analysis, analyse
+from aggregate.ranking.analyse import analyse
+from aggregate.ranking.analysis import Analysis
 from aggregate.ranking.corpus import FileFacts, TermInFile
 from aggregate.ranking.terms import term_hash
 

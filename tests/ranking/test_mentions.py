@@ -5,9 +5,11 @@ import pytest
 from aggregate.ranking.mentions import (
     named_definitions,
     named_files,
+    pointed_files,
     traced_places,
     used_identifiers,
 )
+from aggregate.ranking.rank import rank
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, by_path, inquiry, matched, project
 
@@ -102,3 +104,24 @@ def test_a_line_that_moved_is_found_by_its_function() -> None:
     put, candidates = inquiry(corpus, ask(task))
     values = by_definition(corpus, traced_places(put, candidates))
     assert values == {"src/session.py:Session.close": 1.0}
+
+
+def test_a_file_that_is_only_spoken_of_stays_what_it_is() -> None:
+    """A bare file behind the first line is no place that is pointed at; one with a line, or in the first, is (T-1)."""
+    corpus = project()
+    for task, paths in (
+        ("match twice\n\n* cover it in tests/test_router.py\n* tell it in README.md", []),
+        ("match twice in tests/test_router.py", ["tests/test_router.py"]),
+        ("match twice\n\nit fails at tests/test_router.py:6", ["tests/test_router.py"]),
+        ("match twice\n\nsee ./src/session.py", []),
+    ):
+        put, _ = inquiry(corpus, ask(task))
+        assert sorted(corpus.files[file].path for file in pointed_files(put)) == paths
+
+
+def test_a_test_that_a_message_ends_with_stands_behind_the_source() -> None:
+    """That tests were written too does not lift them above what is to be changed (rule T-1)."""
+    corpus = project()
+    task = "close the session twice\n\n* also match it in tests/test_router.py"
+    best = rank(corpus, ask(task)).files[0]
+    assert corpus.files[best.file].path == "src/session.py"

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from aggregate.compose.file_reading import invisible_in
 from aggregate.compose.generated_files import WrittenBy
 from aggregate.index.kinds import Kind, code_version
-from aggregate.ranking.analysis import Analysis, analyse
+from aggregate.ranking.analyse import analyse
+from aggregate.ranking.analysis import Analysis
 from aggregate.ranking.columns import column, numbers
 from aggregate.ranking.term_groups import NameGroup, pack_names, pack_terms
 from aggregate.sources.file_content import UTF_8, SourceFile
@@ -29,6 +30,7 @@ ANALYSIS_CODE = (
     "compose.redact_prompt",
     "disk.reading",
     "errors",
+    "ranking.analyse",
     "ranking.analysis",
     "ranking.columns",
     "ranking.corpus",

@@ -14,6 +14,7 @@ from aggregate.ranking.definition_lookup import (
 from aggregate.ranking.evidence import Evidence, PieceKey
 from aggregate.ranking.file_analysis import FileAnalysis
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of, pieces_over
+from aggregate.ranking.path_kinds import PathKind
 from aggregate.ranking.path_table import PathMatch
 from aggregate.ranking.question import NamedPlace
 from aggregate.ranking.scaling import scaled_evidence
@@ -203,13 +204,36 @@ def traced_files(inquiry: Inquiry) -> Sequence[tuple[NamedPlace, Sequence[int], 
     return traced
 
 
+def pointed_files(inquiry: Inquiry) -> frozenset[int]:
+    """Return the files that the task's places point at, whatever these are for."""
+    return frozenset(
+        file
+        for place, files, _ in traced_files(inquiry)
+        if _is_pointed_at(inquiry, place)
+        for file in files
+    )
+
+
+def _is_pointed_at(inquiry: Inquiry, place: NamedPlace) -> bool:
+    """Tell whether a place is more than a file that is spoken of behind the first line.
+
+    Messages end with the changelog and the tests that were touched as well.
+    """
+    if place.line or place.symbol:
+        return True
+    return place.path in inquiry.question.task.text.lstrip().partition("\n")[0]
+
+
 def traced_places(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     """Return the pieces that tracebacks and messages of compilers point at."""
     files: dict[int, float] = {}
     pieces: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
     for place, numbers, strength in traced_files(inquiry):
+        is_pointed_at = _is_pointed_at(inquiry, place)
         for file in numbers:
+            if not is_pointed_at and inquiry.kinds[file] is not PathKind.SOURCE:
+                continue
             files[file] = max(files.get(file, 0.0), strength * _REST_OF_FILE)
             if file not in candidates:
                 continue

@@ -25,6 +25,7 @@ from aggregate.ranking.mentions import (
     joined_words,
     named_definitions,
     named_files,
+    pointed_files,
     traced_files,
     traced_places,
     used_identifiers,
@@ -76,16 +77,15 @@ class Observation:
 
 def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     """Gather all evidences; weights decide which files are looked at closely."""
-    traced = frozenset(file for _, numbers, _ in traced_files(inquiry) for file in numbers)
-    pointed_files = seed_files(inquiry) | traced
-    whole = _whole_files(inquiry, pointed_files)
+    to_be_shown = seed_files(inquiry) | pointed_files(inquiry)
+    whole = _whole_files(inquiry, to_be_shown)
     files = add_to_files([0.0] * len(inquiry.files), whole, weights)
     together = _companions(inquiry, files)
     files = add_to_files(files, [together], weights)
-    calls = traced_calls(inquiry, Resolver(inquiry.corpus, inquiry.paths)) if traced else ()
+    calls = traced_calls(inquiry, Resolver(inquiry.corpus, inquiry.paths))
     called = [call.file for call in calls]
     candidates = inquiry.load([*_best_files(inquiry, files, weights), *called])
-    closely = [*_closely(inquiry, candidates, pointed_files), called_before(candidates, calls)]
+    closely = [*_closely(inquiry, candidates, to_be_shown), called_before(candidates, calls)]
     given = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
     pieces = add_to_pieces(given, closely, weights)
     resolver = Resolver(inquiry.corpus, inquiry.paths, known=candidates)

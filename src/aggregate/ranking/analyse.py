@@ -1,0 +1,251 @@
+"""Analysing one file: from its name and its text to definitions, pieces, terms and references."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from aggregate.errors import DeadlineError
+from aggregate.ranking.analysis import Analysis, FileTraits
+from aggregate.ranking.columns import column, deflated
+from aggregate.ranking.file_analysis import DefinedName, Piece, Reference
+from aggregate.ranking.leading_lines import first_line_of
+from aggregate.ranking.pieces import Run, cut, owned_runs
+from aggregate.ranking.terms import hashed_terms
+from aggregate.syntax.definitions import Definition, Module
+from aggregate.syntax.languages import (
+    Language,
+    LanguageKind,
+    fence_tag,
+    language_of,
+    uninstalled_language_of,
+)
+from aggregate.syntax.references import SyntaxReference, read_references
+from aggregate.syntax.shared_parse import shared_parse
+from aggregate.syntax.symbols import read_definitions
+from aggregate.text.generated import generated_reason
+
+_MOST_CHARACTERS: Final = 2_000_000
+"""Of a text that is parsed: a larger one holds data, and no prompt has room for it."""
+_MOST_GENERATED: Final = 200_000
+"""Of one that a program has written: tables and parsers, of which nobody reads more."""
+_LONG_LINE: Final = 5_000
+"""Characters of a line that no person writes; where it makes up the text, that is no program to be parsed."""
+_SAMPLE: Final = 100_000
+"""Characters that count of a text that is not parsed; what is behind them is one piece without terms."""
+_MOST_DEFINITIONS: Final = 5_000
+"""Of a file; the rest, of tables in most cases, belongs to what stands around it."""
+_DEEPEST: Final = 30
+"""Levels of definitions in one another; data are nested deeper, programs are not."""
+_MOST_REFERENCES: Final = 20_000
+"""Of a file: a hundred times what a long one has."""
+_NOT_CODE: Final = frozenset(
+    {"csv", "diff", "gitattributes", "gitignore", "ini", "rst", "text", "tsv", "xml"}
+)
+"""Tags of plain files that are no programs."""
+_UNDERLINE: Final = re.compile(rb"(?:=+|-+)[ \t]*\r?(?:\n|\Z)")
+_ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
+"""``json.dumps`` makes an encoder for each call that asks for this form."""
+_MOST_COUNT: Final = 255
+"""One byte; a term that is so frequent in a piece is saturated in any formula long before."""
+
+
+def analyse(path: str, text: str) -> Analysis:
+    """Return what the file at ``path`` tells that holds ``text``; in time linear in its length, whatever it holds.
+
+    Lines end with a line feed. A text that is very long, minified or written by a program is not parsed, and one that
+    the parser takes too long for has no definitions.
+    """
+    is_generated = bool(generated_reason(path, text))
+    language = language_of(path, text)
+    name, is_code = _language_facts(path, text, language)
+    lines = text.split("\n")
+    if len(lines) > 1 and not lines[-1]:
+        lines.pop()
+    if not text:
+        lines = []
+    is_parsed = _is_parsed(text, lines, is_generated=is_generated)
+    definitions: Sequence[DefinedName] = ()
+    references: Sequence[Reference] = ()
+    if language and is_parsed:
+        definitions, references = _read(text, lines, language)
+    owned = owned_runs(definitions, len(lines), is_code=is_code)
+    runs = list(cut(owned, lines, is_code=is_code)) if lines else []
+    if not is_parsed:
+        runs = _sampled(runs, lines)
+    pieces, postings = _counted(lines, runs, _SAMPLE if not is_parsed else len(text))
+    traits = FileTraits(
+        name, is_code, len(text), sum(piece.terms for piece in pieces), len(pieces), is_generated
+    )
+    return Analysis(
+        [
+            deflated(_ENCODE(traits).encode()),
+            deflated(_ENCODE(_definition_rows(definitions)).encode()),
+            deflated(_piece_columns(pieces)),
+            deflated(_ENCODE(references).encode()),
+            deflated(postings),
+        ]
+    )
+
+
+def _language_facts(path: str, text: str, language: Language | None) -> tuple[str, bool]:
+    """Return the language's name, which need not be installed, and whether it is one of programs."""
+    known = language or uninstalled_language_of(path, text)
+    if known:
+        return known.name, known.kind is not LanguageKind.DATA
+    tag = fence_tag(path, text)
+    return "" if tag == "text" else tag, tag not in _NOT_CODE
+
+
+def _is_parsed(text: str, lines: Sequence[str], *, is_generated: bool) -> bool:
+    if len(text) > (_MOST_GENERATED if is_generated else _MOST_CHARACTERS):
+        return False
+    if len(text) < _LONG_LINE:
+        return True
+    long = sum(len(line) for line in lines if len(line) > _LONG_LINE)
+    return long * 2 < len(text)
+
+
+def _read(
+    text: str, lines: Sequence[str], language: Language
+) -> tuple[Sequence[DefinedName], Sequence[Reference]]:
+    """Return what a text defines and uses, as far as the parser gets in its time."""
+    definitions: Sequence[DefinedName] = ()
+    try:
+        with shared_parse():
+            definitions = _defined_names(read_definitions(text, language), lines, language)
+            return definitions, _references(read_references(text, language), definitions)
+    except DeadlineError:
+        return definitions, ()
+
+
+def _references(
+    references: Sequence[SyntaxReference], definitions: Sequence[DefinedName]
+) -> list[Reference]:
+    """Return each name and kind once for each innermost definition that uses it, where it first does."""
+    known: dict[tuple[str, str, int], Reference] = {}
+    around: list[int] = []
+    upcoming = 0
+    for name, kind, _, line, scope in references:
+        while upcoming < len(definitions) and definitions[upcoming].first <= line:
+            around.append(upcoming)
+            upcoming += 1
+        while around and definitions[around[-1]].last < line:
+            around.pop()
+        owner = around[-1] if around else -1
+        key = name, kind, owner
+        if key not in known:
+            known[key] = Reference(name, kind, line, owner, scope)
+            if len(known) >= _MOST_REFERENCES:
+                break
+    return list(known.values())
+
+
+def _defined_names(module: Module, lines: Sequence[str], language: Language) -> list[DefinedName]:
+    """Return a text's definitions, each with what belongs to it above."""
+    names: list[DefinedName] = []
+    around: list[
+        tuple[int, int, int]
+    ] = []  # place, end and depth of the definitions that the present one stands in
+    taken = 0  # the last line that is surely another one's
+    has_leading = language.kind is not LanguageKind.DATA
+    for definition in module.definitions[:_MOST_DEFINITIONS]:
+        if definition.depth >= _DEEPEST or definition.first_line > len(lines):
+            continue
+        while around and around[-1][1] <= definition.start:
+            taken = max(taken, names[around[-1][0]].last)
+            around.pop()
+        outer = around[-1][0] if around else -1
+        if outer >= 0:
+            taken = max(taken, names[outer].signature)
+        first = definition.first_line
+        if has_leading and first > taken + 1:
+            first = first_line_of(lines, first, above=taken, language=language.name)
+        last = min(max(definition.last_line, definition.first_line), len(lines))
+        if outer >= 0:
+            last = min(last, names[outer].last)
+        body = _body_line(module, definition, last)
+        names.append(
+            DefinedName(
+                definition.kind,
+                definition.path,
+                min(first, last),
+                min(definition.first_line, last),
+                body,
+                last,
+                outer,
+            )
+        )
+        around.append((len(names) - 1, definition.end, definition.depth))
+    return names
+
+
+def _body_line(module: Module, definition: Definition, last: int) -> int:
+    """Return the first line that holds nothing of a definition's signature, ``last + 1`` for none."""
+    if definition.header_end >= definition.end:
+        return last + 1
+    header = module.source[definition.start : definition.header_end].rstrip()
+    if _UNDERLINE.match(module.source, definition.header_end):
+        header += b"\n"  # of a heading; without its line it is none
+    return min(definition.first_line + header.count(b"\n") + 1, last + 1)
+
+
+def _sampled(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
+    """Return the runs that begin in the part of a text that counts, and one for all that is behind it."""
+    kept: list[Run] = []
+    size = 0
+    for run in runs:
+        if size > _SAMPLE:
+            kept.append(Run(run.first, runs[-1].last, -1))
+            break
+        kept.append(run)
+        size += sum(map(len, lines[run.first - 1 : run.last]))
+    return kept
+
+
+def _counted(lines: Sequence[str], runs: Sequence[Run], most: int) -> tuple[list[Piece], bytes]:
+    """Return the pieces, and their terms as columns: hashes, places of pieces, how often.
+
+    Args:
+        lines: The text's.
+        runs: Of the pieces.
+        most: Characters that count.
+    """
+    pieces: list[Piece] = []
+    keys: list[int] = []
+    left = most
+    for place, run in enumerate(runs):
+        text = "\n".join(lines[run.first - 1 : run.last])
+        counts = Counter(hashed_terms(text if len(text) <= left else text[: max(left, 0)]))
+        left -= len(text)
+        pieces.append(Piece(run.first, run.last, run.owner, counts.total(), len(text) + 1))
+        # One number for each posting sorts faster than a tuple.
+        low = place << 8
+        keys += [
+            hashed << 40 | low | (count if count < _MOST_COUNT else _MOST_COUNT)
+            for hashed, count in counts.items()
+        ]
+    keys.sort()
+    hashes = column("I", [key >> 40 for key in keys])
+    places = column("I", [key >> 8 & 0xFFFFFFFF for key in keys])
+    return pieces, hashes + places + bytes([key & 0xFF for key in keys])
+
+
+def _piece_columns(pieces: Sequence[Piece]) -> bytes:
+    values = [piece.last for piece in pieces]
+    values += [piece.definition for piece in pieces]
+    values += [piece.terms for piece in pieces]
+    values += [piece.characters for piece in pieces]
+    return column("i", values)
+
+
+def _definition_rows(definitions: Sequence[DefinedName]) -> list[tuple[object, ...]]:
+    """Return the definitions with their paths shortened by what they share with the one around."""
+    rows: list[tuple[object, ...]] = []
+    for definition in definitions:
+        around = definitions[definition.outer].path if definition.outer >= 0 else ()
+        inside = definition.path[: len(around)] == around and len(definition.path) > len(around)
+        shared = len(around) if inside else 0
+        rows.append((definition.kind, shared, definition.path[shared:], *definition[2:]))
+    return rows
