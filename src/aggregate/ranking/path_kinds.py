@@ -33,6 +33,7 @@ _FOLDERS: Mapping[PathKind, frozenset[str]] = {
         test-utils testutil testutils unittests androidtest test-dts
         """.split()  # noqa: SIM905 - a line for each word would fill a page
     ),
+    PathKind.GENERATED: frozenset(["amalgamated", "amalgamation", "single_include"]),
     PathKind.BENCHMARK: frozenset(["bench", "benches", "benchmark", "benchmarks", "perf"]),
     PathKind.EXAMPLE: frozenset(
         """
@@ -66,6 +67,8 @@ _DOCUMENT_NAME = re.compile(
 _GENERATED_NAME = re.compile(
     r"(?:\.min\.(?:js|css)|\.(?:lock|lockb|snap|map|pb\.go|g\.dart)|_pb2\.py|^package-lock\.json|^go\.sum)$"
 )
+_BUILT = re.compile(r"(?:^|/)dist/.*\.(?:[cm]?js|css|d\.[cm]?ts)$", re.IGNORECASE)
+"""What programs for browsers are put together as; a folder of this name may hold sources in other languages."""
 _SETTINGS_NAME = re.compile(
     r"\.(?:toml|ini|cfg|conf|ya?ml|json[5c]?|properties|env|editorconfig)$"
     r"|^(?:(?:gnu)?makefile|dockerfile|containerfile|justfile|gemfile|pipfile|vagrantfile|procfile|brewfile|cmakelists)"
@@ -88,6 +91,8 @@ def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
             if name not in by_name:
                 by_name[name] = _kind_of_name(name)
             kind = by_name[name]
+            if kind is PathKind.SOURCE and "dist/" in facts.path and _BUILT.search(facts.path):
+                kind = PathKind.GENERATED
         kinds.append(kind)
     return kinds
 
