@@ -277,6 +277,10 @@ def _fork(session: ChatSession, text: str) -> None:
     _discussion(session, text)
 
 
+def _compact(session: ChatSession, _text: str) -> None:
+    session.compact()
+
+
 def _quit(_session: ChatSession, _text: str) -> None:
     raise Leave
 
@@ -339,5 +343,8 @@ COMMANDS = {
         "[NAME]", "Go on in another discussion, or begin one.", _discussion, _discussions
     ),
     "fork": SlashCommand("NAME", "Go on in a copy of this discussion.", _fork),
+    "compact": SlashCommand(
+        "", "Put a summary in the place of the oldest turns; all stay as another one.", _compact
+    ),
     "quit": SlashCommand("", "Leave; all is kept, send and chat go on from here.", _quit),
 }
