@@ -31,11 +31,12 @@ from aggregate.errors import PromptTooLongError, ProviderError
 from aggregate.models.choice import unknown_names
 from aggregate.models.image import Image
 from aggregate.models.task import Task
+from aggregate.prompt_cache.block_layout import BlockLayout
 from aggregate.prompt_cache.file_order import file_digests
 from aggregate.prompt_cache.lifetimes import CacheLifetime
 from aggregate.prompt_cache.policy import NO_CACHE, SCRIPTED
 from aggregate.prompt_cache.prefix_diff import PrefixReport, compare_prefixes
-from aggregate.prompt_cache.request_plan import BlockLayout, RequestPlan, plan_request
+from aggregate.prompt_cache.request_plan import RequestPlan, plan_request
 from aggregate.prompt_cache.simulator import SimulatedCache, expected_usage
 from aggregate.sources.history_reader import NO_DISCUSSION
 from aggregate.sources.path_resolution import FolderListing
